@@ -1,0 +1,76 @@
+/**
+ * Every error that a caller can be answered with: its code, its HTTP status and what it means.
+ * The one table: the OpenAPI document, the reference page and the tests are made from it.
+ */
+export const errorTable = {
+  ambiguous_credentials: { status: 400, means: 'the request carries two credentials, or a credential header twice' },
+  invalid_input: {
+    status: 400,
+    means: 'the request is malformed or fails validation; `details.fields` names each fault',
+  },
+  invalid_policy: { status: 400, means: 'the policy statement is invalid; `details` gives line, column and help' },
+  unauthenticated: { status: 401, means: 'the credential is missing or invalid' },
+  forbidden: { status: 403, means: 'the credential does not permit this' },
+  tenant_mismatch: { status: 403, means: '`X-Tenant-ID` is not the tenant of the credential' },
+  policy_denied: { status: 403, means: 'no policy rule permits this, or one forbids it; `notices` says why' },
+  not_found: { status: 404, means: 'the addressed record does not exist' },
+  method_not_allowed: { status: 405, means: 'the path exists, the method does not; `Allow` lists those that do' },
+  already_member: { status: 409, means: 'the user is a member of the group already' },
+  idempotency_in_progress: { status: 409, means: 'the first call with this `Idempotency-Key` is still running' },
+  last_owner: { status: 409, means: 'the tenant would be left without an owner' },
+  request_not_cancellable: { status: 409, means: 'the request is not in a cancellable state' },
+  request_not_pending: { status: 409, means: 'the request is not in pending state' },
+  grant_not_live: { status: 409, means: 'the grant has ended already' },
+  user_exists: { status: 409, means: 'a user with this e-mail address exists already' },
+  version_conflict: { status: 409, means: 'the record changed meanwhile; read it again' },
+  payload_too_large: { status: 413, means: 'the body is larger than the endpoint takes' },
+  unsupported_media_type: { status: 415, means: 'the body is not `application/json`' },
+  unprocessable: { status: 422, means: 'the input is well-formed but names what does not exist or is not allowed' },
+  idempotency_key_reused: { status: 422, means: 'this `Idempotency-Key` was used with another body' },
+  rate_limited: { status: 429, means: 'too many requests; `Retry-After` says when to try again' },
+  internal: { status: 500, means: 'the service failed; the request id leads to the cause in its log' },
+  unavailable: { status: 503, means: 'the service cannot answer just now; `Retry-After` says when to try again' },
+} as const satisfies Record<string, { status: number; means: string }>
+
+export type ErrorCode = keyof typeof errorTable
+
+export type ProblemExtras = {
+  /** Additional context for the caller; never a secret. */
+  details?: Record<string, unknown>
+  /** Policy notices from the rules that decided. */
+  notices?: string[]
+}
+
+/** An error meant for the caller: thrown anywhere, answered as the interface's error object. */
+export class Problem extends Error {
+  readonly code: ErrorCode
+  readonly details: Record<string, unknown> | undefined
+  readonly notices: string[] | undefined
+
+  constructor(code: ErrorCode, message: string, extras: ProblemExtras = {}) {
+    super(message)
+    this.name = 'Problem'
+    this.code = code
+    this.details = extras.details
+    this.notices = extras.notices
+  }
+
+  get status(): number {
+    return errorTable[this.code].status
+  }
+}
+
+/** One faulty field of a request: `pointer` is a JSON pointer into the body, or the parameter's name. */
+export type FaultyField = { pointer: string; why: string }
+
+/** 400 `invalid_input` naming each faulty field. */
+export function invalidInput(fields: FaultyField[]): Problem {
+  const [first] = fields
+  const message = first === undefined ? 'the request is not valid' : `\`${first.pointer || '/'}\` ${first.why}`
+  return new Problem('invalid_input', message, { details: { fields } })
+}
+
+/** 404 `not_found`: the same for a record that never existed and for another tenant's. */
+export function notFound(noun: string): Problem {
+  return new Problem('not_found', `${noun} not found`)
+}
