@@ -1,0 +1,49 @@
+import { type ErrorCode, Problem } from '../kernel/errors.ts'
+
+/**
+ * The database is the last guard: what its named constraints refuse becomes the caller's error.
+ * A constraint that is not listed here is never met by a caller; if it is, that is our fault: 500.
+ */
+const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
+  tenant_user_email_key_uq: { code: 'user_exists', message: 'a user with this e-mail address exists already' },
+  role_system_fixed: { code: 'forbidden', message: 'a system role cannot be changed; make a role of your own' },
+  policy_rule_policy_id_fk: { code: 'not_found', message: 'policy not found' },
+}
+
+const textsTheDatabaseCannotKeep = new Set(['22021', '22P05'])
+
+/** Connection lost, server going down or starting up, too many connections, a timeout of ours: try again later. */
+function meansUnavailable(error: DatabaseError): boolean {
+  const code = error.code ?? ''
+  return (
+    /^(08|53|57P0)/.test(code) ||
+    ['55P03', '57014', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code) ||
+    /connection terminated|timeout exceeded|connection ended|connection error/i.test(error.message)
+  )
+}
+
+type DatabaseError = Error & { code?: string; constraint?: string }
+
+/** Throws what the caller should see for what the driver threw; the original stays as its cause. */
+export function translateDatabaseError(thrown: unknown): never {
+  if (!(thrown instanceof Error) || thrown instanceof Problem) throw thrown
+  const error: DatabaseError = thrown
+  const known = error.constraint === undefined ? undefined : constraintErrors[error.constraint]
+  const problem = known !== undefined ? new Problem(known.code, known.message) : problemByCode(error)
+  if (problem === undefined) throw error
+  problem.cause = error
+  throw problem
+}
+
+function problemByCode(error: DatabaseError): Problem | undefined {
+  if (textsTheDatabaseCannotKeep.has(error.code ?? '')) {
+    return new Problem(
+      'invalid_input',
+      'the text holds characters that cannot be kept; leave out NUL and lone surrogates',
+    )
+  }
+  if (meansUnavailable(error)) {
+    return new Problem('unavailable', 'the database does not answer just now; try again in a moment')
+  }
+  return undefined
+}

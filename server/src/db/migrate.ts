@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { type ConnectionTarget, connectAlone } from './connect.ts'
+
+const folder = new URL('../../migrations/', import.meta.url)
+
+/** Any fixed number: two processes that start together take turns. */
+const advisoryLock = 7_255_101
+
+export type Migration = { name: string; text: string; checksum: string }
+
+/** The migrations of this version, in order. */
+export async function listMigrations(): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(new URL(file, folder), 'utf8')
+      return { name: file.replace(/\.sql$/, ''), text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+}
+
+/**
+ * Brings the database to this version: plain SQL files in order, each in a transaction of its own, under a lock.
+ * Answers the names of those it ran. Throws a sentence when one that ran before has since been edited.
+ */
+export async function migrate(owner: ConnectionTarget): Promise<string[]> {
+  const migrations = await listMigrations()
+  const client = await connectAlone(owner)
+  try {
+    await client.query('select pg_advisory_lock($1)', [advisoryLock])
+    await client.query(`create table if not exists migration (
+      name text constraint migration_pk primary key,
+      checksum text not null,
+      ran_at timestamptz not null default clock_timestamp())`)
+    await client.query('grant select on migration to sallyport_app')
+    const done = await client.query<{ name: string; checksum: string }>('select name, checksum from migration')
+    const checksums = new Map(done.rows.map((row) => [row.name, row.checksum]))
+    const ran: string[] = []
+    for (const migration of migrations) {
+      const before = checksums.get(migration.name)
+      if (before === migration.checksum) continue
+      if (before !== undefined) {
+        throw new Error(`migration \`${migration.name}\` was edited after it ran; put the file back and add a new one`)
+      }
+      await client.query('begin')
+      await client.query(migration.text)
+      await client.query('insert into migration (name, checksum) values ($1, $2)', [migration.name, migration.checksum])
+      await client.query('commit')
+      ran.push(migration.name)
+    }
+    return ran
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,38 @@
+import type pg from 'pg'
+
+/** Who owns the tables and migrates; who serves requests; who looks for work across tenants. */
+export const ownerRole = 'sallyport_owner'
+export const appRole = 'sallyport_app'
+export const workRole = 'sallyport_work'
+
+/**
+ * Makes the three roles, if they are missing, and puts right what must hold of them. Run as a superuser, or as a role
+ * that may create roles; safe to run again. Passwords are set only where given.
+ */
+export async function setUpRoles(
+  admin: pg.Client,
+  database: string,
+  passwords: { owner: string; app: string } | undefined,
+): Promise<void> {
+  const password = (text: string | undefined) => (text === undefined ? '' : `password ${admin.escapeLiteral(text)}`)
+  await ensureRole(admin, ownerRole, `login noinherit nobypassrls ${password(passwords?.owner)}`)
+  // NOINHERIT: the policies and grants of `sallyport_work` count only after `set local role`.
+  await ensureRole(admin, appRole, `login noinherit nobypassrls ${password(passwords?.app)}`)
+  await ensureRole(admin, workRole, 'nologin noinherit nobypassrls')
+  await admin.query(`grant ${workRole} to ${appRole}`)
+  await admin.query(`alter role ${appRole} set statement_timeout = '5s'`)
+  await admin.query(`alter role ${appRole} set lock_timeout = '1s'`)
+  await admin.query(`alter role ${appRole} set idle_in_transaction_session_timeout = '10s'`)
+  const name = admin.escapeIdentifier(database)
+  await admin.query(`revoke all on database ${name} from public`)
+  await admin.query(`grant connect on database ${name} to ${appRole}, ${ownerRole}`)
+  await admin.query(`grant create on database ${name} to ${ownerRole}`)
+  await admin.query('revoke create on schema public from public')
+  await admin.query(`grant usage on schema public to ${appRole}, ${workRole}`)
+  await admin.query(`grant usage, create on schema public to ${ownerRole}`)
+}
+
+async function ensureRole(admin: pg.Client, role: string, attributes: string): Promise<void> {
+  const { rows } = await admin.query('select 1 from pg_roles where rolname = $1', [role])
+  await admin.query(`${rows.length === 0 ? 'create' : 'alter'} role ${role} ${attributes}`)
+}

@@ -1,0 +1,42 @@
+import type { Statement } from '../kernel/context.ts'
+
+const fragmentMark = Symbol('sql')
+
+type Fragment<Row> = Statement<Row> & { readonly [fragmentMark]: readonly string[] }
+
+/**
+ * SQL written as SQL: values are bound, never pasted; a statement inside another is woven in with its values.
+ *
+ *     sql<{ id: string }>`select id from access_request where tenant_id = ${tx.tenant_id} and ${visible}`
+ */
+export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: unknown[]): Statement<Row> {
+  const pieces: string[] = [strings[0] ?? '']
+  const values: unknown[] = []
+  const append = (text: string) => {
+    pieces[pieces.length - 1] += text
+  }
+  for (const [index, part] of parts.entries()) {
+    if (isFragment(part)) {
+      const [head = '', ...rest] = part[fragmentMark]
+      append(head)
+      pieces.push(...rest)
+      values.push(...part.values)
+    } else {
+      values.push(part)
+      pieces.push('')
+    }
+    append(strings[index + 1] ?? '')
+  }
+  const text = pieces.reduce((all, piece, index) => `${all}$${index}${piece}`)
+  const fragment: Fragment<Row> = { text, values, [fragmentMark]: pieces }
+  return fragment
+}
+
+/** Fragments one after another, parted by ` and `; `true` where there is none. */
+export function allOf(conditions: Statement[]): Statement {
+  return conditions.length === 0 ? sql`true` : conditions.reduce((all, next) => sql`${all} and ${next}`)
+}
+
+function isFragment(part: unknown): part is Fragment<unknown> {
+  return typeof part === 'object' && part !== null && fragmentMark in part
+}

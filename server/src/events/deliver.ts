@@ -1,0 +1,129 @@
+import { sql } from '../db/sql.ts'
+import type { Database } from '../db/transaction.ts'
+import { systemActor, type WorkCtx } from '../kernel/context.ts'
+import type { EventType } from './catalogue.ts'
+
+/** An event as a subscriber is handed it. */
+export type DeliveredEvent = {
+  id: string
+  type: EventType
+  at: string
+  actor_id: string | null
+  subject_type: string
+  subject_id: string
+  data: Record<string, unknown>
+}
+
+/**
+ * Whoever acts on events afterwards. INVARIANT: `handle` is idempotent, since an event is delivered at least once; it
+ * runs as the event's tenant.
+ */
+export type Subscriber = {
+  /** Names its cursor: never change it once it has run. */
+  name: string
+  on: readonly EventType[]
+  handle(ctx: WorkCtx, event: DeliveredEvent): Promise<void>
+}
+
+type Position = { tenant_id: string; id: string; type: EventType; xid: string; seq: string }
+type Cursor = { xid: string; seq: string; generation: string }
+
+const batchSize = 200
+/** Half a lease: a batch that takes longer is cut, its progress saved, the rest taken up again. */
+const longestBatchMs = 10_000
+
+/**
+ * Hands a subscriber what has happened since it last looked, in commit order, and what waits to be tried again.
+ * Answers whether there is more. One process at a time does this for a subscriber; others answer false.
+ */
+export async function deliver(
+  database: Database,
+  subscriber: Subscriber,
+  onFailure: (subscriber: string, event_id: string, error: unknown) => void,
+): Promise<boolean> {
+  const cursor = await claimCursor(database, subscriber.name)
+  if (cursor === undefined) return false
+  const positions = await readPositions(database, cursor)
+  const started = performance.now()
+  let reached: Position | undefined
+  for (const position of positions) {
+    if (performance.now() - started > longestBatchMs) break
+    if (subscriber.on.includes(position.type)) {
+      await handOver(database, subscriber, position, onFailure)
+    }
+    reached = position
+  }
+  await retryParked(database, subscriber, onFailure)
+  await saveCursor(database, subscriber.name, cursor, reached)
+  return positions.length === batchSize || reached !== positions.at(-1)
+}
+
+async function claimCursor(database: Database, subscriber: string): Promise<Cursor | undefined> {
+  const [, claimed] = await database.work.write([
+    sql`insert into event_cursor (subscriber) values (${subscriber}) on conflict do nothing`,
+    sql<Cursor>`update event_cursor
+      set lease_until = clock_timestamp() + interval '20 seconds', generation = generation + 1
+      where subscriber = ${subscriber} and (lease_until is null or lease_until <= clock_timestamp())
+      returning xid::text, seq::text, generation::text`,
+  ])
+  return claimed[0]
+}
+
+/** Only below the oldest open transaction: what commits late is still ahead of the cursor then. */
+function readPositions(database: Database, cursor: Cursor): Promise<Position[]> {
+  return database.work.read(sql<Position>`select tenant_id, id, type, xid::text, seq::text from event
+    where (xid, seq) > (${cursor.xid}::xid8, ${cursor.seq}::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by event.xid, event.seq limit ${batchSize}`)
+}
+
+/** Guarded by the generation: whoever lost the lease meanwhile moves nothing. */
+async function saveCursor(database: Database, subscriber: string, cursor: Cursor, reached?: Position): Promise<void> {
+  const { xid, seq } = reached ?? cursor
+  await database.work.write([
+    sql`update event_cursor set xid = ${xid}::xid8, seq = ${seq}::bigint, lease_until = null
+      where subscriber = ${subscriber} and generation = ${cursor.generation}::bigint`,
+  ])
+}
+
+async function handOver(
+  database: Database,
+  subscriber: Subscriber,
+  where: { tenant_id: string; id: string },
+  onFailure: (subscriber: string, event_id: string, error: unknown) => void,
+): Promise<void> {
+  const tx = database.tenant(where.tenant_id)
+  try {
+    const [event] = await tx.read(sql<DeliveredEvent>`select id, type, at, actor_id, subject_type, subject_id, data
+      from event where tenant_id = ${where.tenant_id} and id = ${where.id}`)
+    if (event === undefined) return
+    await subscriber.handle({ tx, actor: systemActor, request_id: `event:${event.id}` }, event)
+    await tx.write([
+      sql`delete from event_parked where tenant_id = ${where.tenant_id} and subscriber = ${subscriber.name}
+        and event_id = ${where.id}`,
+    ])
+  } catch (error) {
+    onFailure(subscriber.name, where.id, error)
+    await tx.write([park(where.tenant_id, subscriber.name, where.id, error)])
+  }
+}
+
+/** Waits twice as long after each failure, an hour at most. */
+function park(tenant_id: string, subscriber: string, event_id: string, error: unknown) {
+  const last_error = error instanceof Error ? error.message : String(error)
+  return sql`insert into event_parked (tenant_id, subscriber, event_id, next_look_at, last_error)
+    values (${tenant_id}, ${subscriber}, ${event_id}, clock_timestamp() + interval '1 second', ${last_error})
+    on conflict (tenant_id, subscriber, event_id) do update set
+      attempts = event_parked.attempts + 1, last_error = excluded.last_error,
+      next_look_at = clock_timestamp() + least(interval '1 hour', interval '1 second' * (2 ^ least(event_parked.attempts, 12)))`
+}
+
+async function retryParked(
+  database: Database,
+  subscriber: Subscriber,
+  onFailure: (subscriber: string, event_id: string, error: unknown) => void,
+): Promise<void> {
+  const due = await database.work.read(sql<{ tenant_id: string; id: string }>`select tenant_id, event_id as id
+    from event_parked where subscriber = ${subscriber.name} and next_look_at <= clock_timestamp()
+    order by next_look_at limit 20`)
+  for (const where of due) await handOver(database, subscriber, where, onFailure)
+}

@@ -1,0 +1,33 @@
+import { sql } from '../db/sql.ts'
+import type { Statement, WorkCtx } from '../kernel/context.ts'
+import type { Problem } from '../kernel/errors.ts'
+import { newId } from '../kernel/id.ts'
+import type { EventType } from './catalogue.ts'
+
+/** What happened to what. `data` holds ids and plain facts, never names and never secrets. */
+export type NewEvent = {
+  type: EventType
+  subject_type: string
+  subject_id: string
+  data?: Record<string, unknown>
+}
+
+/**
+ * The insert of one event, to stand in the transaction of the change that it tells of. With `whenRow`, the name of a
+ * common table expression, it is written only if that has a row: a guarded change that changed nothing tells nothing.
+ */
+export function emit(ctx: WorkCtx, event: NewEvent, whenRow?: Statement): Statement {
+  const { actor } = ctx
+  const guard = whenRow === undefined ? sql`` : sql` where exists (select from ${whenRow})`
+  return sql`insert into event
+      (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
+    select ${ctx.tx.tenant_id}::uuid, ${newId()}::uuid, ${event.type}::text, ${actor.kind}::text, ${actor.user_id}::uuid,
+      ${actor.api_key_id}::uuid, ${event.subject_type}::text, ${event.subject_id}::text,
+      ${JSON.stringify(event.data ?? {})}::jsonb, ${ctx.request_id}::text${guard}`
+}
+
+/** Refuses, and leaves the entry although nothing else happens: the event is committed first, then the caller is told. */
+export async function refuse(ctx: WorkCtx, problem: Problem, event: NewEvent): Promise<never> {
+  await ctx.tx.write([emit(ctx, event)])
+  throw problem
+}

@@ -1,0 +1,33 @@
+import type { FastifyError, FastifyReply } from 'fastify'
+import { Problem } from '../kernel/errors.ts'
+
+/** What the framework itself refuses, in our codes. */
+const frameworkErrors: Record<string, (error: FastifyError) => Problem> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('payload_too_large', 'the body is larger than this endpoint takes'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new Problem('invalid_input', 'the body is not as long as `Content-Length` says'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type', 'send the body as `application/json`'),
+}
+
+/** The problem behind anything thrown: ours as it is, the framework's translated, all else `internal`. */
+export function problemOf(thrown: unknown): Problem {
+  if (thrown instanceof Problem) return thrown
+  const { code } = thrown as FastifyError
+  const translate = frameworkErrors[code]
+  if (translate !== undefined) return translate(thrown as FastifyError)
+  const { statusCode } = thrown as FastifyError
+  if (statusCode !== undefined && statusCode < 500) return new Problem('invalid_input', 'the request is malformed')
+  return new Problem('internal', 'the service failed; give the request id to whoever runs it')
+}
+
+/** Sends the error object, and the headers that belong to some statuses. */
+export function replyProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="sallyport"')
+  if (problem.status === 503) reply.header('retry-after', '1')
+  const { code, message, details, notices } = problem
+  return reply
+    .code(problem.status)
+    .type('application/json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send({ code, message, ...(details && { details }), ...(notices && { notices }) })
+}

@@ -1,0 +1,169 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import type { TSchema } from 'typebox'
+import { type ErrorCode, errorTable } from '../kernel/errors.ts'
+import type { Operation } from './operation.ts'
+
+type Json = { [name: string]: unknown }
+
+/**
+ * The OpenAPI 3.1 document of the operations. Schemas with a `title` become components of that name; every error that an
+ * operation can answer stands under its status with its code.
+ */
+export function describeApi(operations: Record<string, Operation>, publicUrl: string): Json {
+  const components: Record<string, unknown> = { Error: errorSchema }
+  const paths: Record<string, Json> = {}
+  for (const [operationId, operation] of Object.entries(operations)) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describeOperation(operationId, operation, components),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sallyport',
+      version: '1',
+      summary: 'Access to cloud resources: asked for, decided by policy, given for a bounded time, taken away on time.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl }],
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'the token of a sign-in' },
+        api_key: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'an API key, shown once when it is made',
+        },
+      },
+    },
+  }
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: {
+    code: { type: 'string', enum: Object.keys(errorTable), description: 'for programs' },
+    message: { type: 'string', description: 'for people' },
+    details: { type: 'object', additionalProperties: true, description: 'more about it' },
+    notices: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'what the policy rules that decided have to say',
+    },
+  },
+}
+
+function describeOperation(operationId: string, operation: Operation, components: Record<string, unknown>): Json {
+  const { reply, status } = operation
+  const success = reply === null ? {} : { content: { 'application/json': { schema: hoist(reply, components) } } }
+  const body = operation.body && {
+    requestBody: {
+      required: 'required' in operation.body,
+      content: { 'application/json': { schema: hoist(operation.body, components) } },
+    },
+  }
+  return {
+    operationId,
+    summary: operation.summary,
+    tags: [operation.path.split('/')[2] ?? 'service'],
+    ...(operation.scope !== null && { description: `Needs the scope \`${operation.scope}\`.` }),
+    security: securityOf(operation),
+    parameters: [
+      ...headerParameters(operation),
+      ...parametersIn('path', operation),
+      ...parametersIn('query', operation),
+    ],
+    ...body,
+    responses: {
+      [status]: { description: successWords[status], headers: requestIdHeader, ...success },
+      ...describeErrors(operation),
+    },
+  }
+}
+
+const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; no body' }
+const requestIdHeader = { 'X-Request-Id': { schema: { type: 'string' }, description: 'leads to the log' } }
+
+function securityOf({ credential }: Operation): Json[] {
+  if (credential === 'none' || credential === 'tenant') return []
+  return credential === 'user' ? [{ token: [] }] : [{ token: [] }, { api_key: [] }]
+}
+
+function headerParameters({ credential }: Operation): Json[] {
+  if (credential === 'none') return []
+  const schema = { type: 'string', format: 'uuid' }
+  return [{ name: 'X-Tenant-ID', in: 'header', required: true, schema, description: 'the tenant of the credential' }]
+}
+
+type ObjectSchema = { properties?: Record<string, Json>; required?: string[] }
+
+function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
+  const schema = (place === 'path' ? operation.params : operation.query) as ObjectSchema | undefined
+  return Object.entries(schema?.properties ?? {}).map(([name, { description, ...property }]) => ({
+    name,
+    in: place,
+    required: schema?.required?.includes(name) ?? false,
+    schema: property,
+    ...(description !== undefined && { description }),
+  }))
+}
+
+/** Every code that an operation can answer: its own, and those of the pipeline it stands behind. */
+export function errorsOf(operation: Operation): ErrorCode[] {
+  const codes = new Set<ErrorCode>(operation.errors)
+  codes.add('internal').add('unavailable')
+  if (operation.credential !== 'none') codes.add('invalid_input').add('ambiguous_credentials')
+  if (operation.credential === 'any' || operation.credential === 'user') {
+    codes.add('unauthenticated').add('tenant_mismatch')
+  }
+  if (operation.scope !== null) codes.add('forbidden')
+  if (operation.params !== undefined) codes.add('not_found')
+  if (operation.query !== undefined || operation.body !== undefined) codes.add('invalid_input')
+  if (operation.body !== undefined) codes.add('payload_too_large').add('unsupported_media_type')
+  return [...codes]
+}
+
+function describeErrors(operation: Operation): Record<string, Json> {
+  const byStatus = Map.groupBy(errorsOf(operation).sort(), (code) => errorTable[code].status)
+  const described: Record<string, Json> = {}
+  for (const [status, codes] of byStatus) {
+    described[status] = {
+      description: codes.map((code) => `\`${code}\`: ${errorTable[code].means}`).join('; '),
+      headers: requestIdHeader,
+      content: {
+        'application/json': {
+          schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: codes } } }] },
+        },
+      },
+    }
+  }
+  return described
+}
+
+/** Replaces every schema that has a title by a reference to the component of that name. */
+function hoist(schema: TSchema, components: Record<string, unknown>): unknown {
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk)
+    if (typeof node !== 'object' || node === null) return node
+    const walked = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, walk(value)]))
+    const { title, ...rest } = walked
+    if (typeof title !== 'string') return walked
+    components[title] = rest
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  return walk(schema)
+}
+
+/** `/openapi.json`, and a page to read it at `/docs`. */
+export async function serveReference(server: FastifyInstance, document: Json): Promise<void> {
+  await server.register(swagger, { mode: 'static', specification: { document: document as never } })
+  await server.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  server.get('/openapi.json', async (_request, reply) => reply.send(document))
+}

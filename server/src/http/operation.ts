@@ -1,0 +1,98 @@
+import type { Static, TSchema } from 'typebox'
+import type { Ctx } from '../kernel/context.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
+import type { PageReply } from '../kernel/page.ts'
+
+/**
+ * Whose credential an operation takes. `any`: a token or an API key. `user`: a token alone, for what belongs to a
+ * person. `tenant`: no credential, but the tenant must be named. `none`: neither.
+ */
+export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
+
+type SuccessStatus = 200 | 201 | 204
+
+/** The page that a list operation was asked for, and how it answers it. */
+export type Page = {
+  limit: number
+  /** The key of the last row of the page before; undefined on the first. */
+  after: readonly string[] | undefined
+  /** Makes the reply of `limit + 1` rows: `keyOf` is what the next page begins after. */
+  of<Row>(rows: Row[], keyOf: (row: Row) => readonly string[]): PageReply<Row>
+}
+
+export type Input<Params, Query, Body> = { params: Params; query: Query; body: Body; page: Page }
+
+type StaticOr<Schema, Otherwise> = Schema extends TSchema ? Static<Schema> : Otherwise
+
+type Reply<Replies> = { [Status in keyof Replies]: StaticOr<Replies[Status], undefined> }[keyof Replies]
+
+/** What an operation declares: leaving a part out is a type error. */
+export type Declaration<
+  Params extends TSchema | undefined,
+  Query extends TSchema | undefined,
+  Body extends TSchema | undefined,
+  Replies extends Partial<Record<SuccessStatus, TSchema | null>>,
+> = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: `/${string}`
+  /** One line, for the reference page. */
+  summary: string
+  credential: CredentialKind
+  /** The permission scope it needs; null where being signed in, or nobody at all, is enough. */
+  scope: string | null
+  params?: Params
+  query?: Query
+  body?: Body
+  /** Exactly one success; the schema is the allow-list of what is sent. Null: no body. */
+  replies: Replies
+  /** What else it can answer, beside what every operation with its credential can. */
+  errors: readonly ErrorCode[]
+  /** Bytes; 1 MiB where absent. */
+  bodyLimit?: number
+  run(
+    ctx: Ctx,
+    input: Input<StaticOr<Params, undefined>, StaticOr<Query, undefined>, StaticOr<Body, undefined>>,
+  ): Promise<Reply<Replies>>
+}
+
+/** An operation as the pipeline runs it; its types were held where it was declared. */
+export type Operation = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly summary: string
+  readonly credential: CredentialKind
+  readonly scope: string | null
+  readonly params: TSchema | undefined
+  readonly query: TSchema | undefined
+  readonly body: TSchema | undefined
+  readonly status: SuccessStatus
+  readonly reply: TSchema | null
+  readonly errors: readonly ErrorCode[]
+  readonly bodyLimit: number | undefined
+  run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown>
+}
+
+/** Declares one endpoint. */
+export function operation<
+  Params extends TSchema | undefined = undefined,
+  Query extends TSchema | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+  const Replies extends Partial<Record<SuccessStatus, TSchema | null>> = Record<never, never>,
+>(declared: Declaration<Params, Query, Body, Replies>): Operation {
+  const [[status, reply] = ['204', null]] = Object.entries(declared.replies)
+  return {
+    method: declared.method,
+    path: declared.path,
+    summary: declared.summary,
+    credential: declared.credential,
+    scope: declared.scope,
+    params: declared.params,
+    query: declared.query,
+    body: declared.body,
+    status: Number(status) as SuccessStatus,
+    reply: reply as TSchema | null,
+    errors: declared.errors,
+    bodyLimit: declared.bodyLimit,
+    run: declared.run as Operation['run'],
+  }
+}

@@ -1,0 +1,168 @@
+import type { FastifyRequest } from 'fastify'
+import type { Database } from '../db/transaction.ts'
+import { type Actor, type Ctx, systemActor, type Tokens, type WorkCtx } from '../kernel/context.ts'
+import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
+import { readUuid } from '../kernel/id.ts'
+import { pageLimit, pageOf } from '../kernel/page.ts'
+import type { CursorCodec } from './cursor.ts'
+import type { Operation, Page } from './operation.ts'
+import { type Check, compileCheck, readQuery } from './schema.ts'
+
+/** What a credential proves. */
+export type Admission = { tenant_id: string; actor: Actor; via: 'token' | 'api_key'; now: Date }
+
+/** The credential as it came; at most one is there. */
+export type PresentedCredential = { authorization: string | undefined; api_key: string | undefined }
+
+/** What the pipeline needs of the slices, given by `app.ts`. */
+export type PipelineParts = {
+  database: Database
+  cursors: CursorCodec
+  tokens: Tokens
+  /** Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told. */
+  authenticate(presented: PresentedCredential): Promise<Admission | undefined>
+  /** Keeps a refusal in the audit log of the credential's own tenant. */
+  recordRefusal(ctx: WorkCtx, operationId: string, problem: Problem): Promise<void>
+  /** Something was written: whoever acts on it afterwards should look now. */
+  afterWrite(): void
+}
+
+/** The tenant that no row belongs to: operations without a tenant see nothing. */
+const noTenant = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * What every operation passes, in this order: one header each → credential → tenant named → tenant match → permission,
+ * all before the body is read; then body and query → run. The reply schema and the error reply follow in `server.ts`.
+ */
+export function pipeline(parts: PipelineParts, operationId: string, operation: Operation) {
+  const checks = {
+    query: operation.query === undefined ? undefined : compileCheck(operation.query),
+    body: operation.body === undefined ? undefined : compileCheck(operation.body),
+  }
+
+  /** Everything that can be said before the body is read. */
+  async function admit(request: FastifyRequest): Promise<Ctx> {
+    requireSingleHeaders(request.raw.rawHeaders)
+    const admission = await findAdmission(parts, operation, request)
+    const tenant_id = operation.credential === 'none' ? noTenant : requireTenantHeader(request)
+    const ctx: Ctx = {
+      tx: parts.database.tenant(admission?.tenant_id ?? tenant_id),
+      actor: admission?.actor ?? systemActor,
+      now: admission?.now ?? new Date(),
+      via: admission?.via ?? 'token',
+      source_ip: request.ip,
+      request_id: request.id,
+      tokens: parts.tokens,
+    }
+    const refusal = admission === undefined ? undefined : findRefusal(admission, tenant_id, operation)
+    if (refusal !== undefined) {
+      await parts.recordRefusal(ctx, operationId, refusal)
+      throw refusal
+    }
+    return ctx
+  }
+
+  /** Path, query and body against their schemas, then the operation itself. */
+  async function run(ctx: Ctx, request: FastifyRequest): Promise<unknown> {
+    const params = readParams(request.params as Record<string, string>)
+    const query = operation.query === undefined ? undefined : readQuery(operation.query, request.query)
+    requireValid(checks.query, query)
+    const body = request.body ?? (checks.body?.({}).length === 0 ? {} : undefined)
+    requireValid(checks.body, body)
+    const page = readPage(parts.cursors, ctx.tx.tenant_id, operationId, query ?? {})
+    const reply = await operation.run(ctx, { params, query, body, page } as never)
+    if (operation.method !== 'GET') parts.afterWrite()
+    return reply
+  }
+
+  return { admit, run }
+}
+
+async function findAdmission(
+  parts: PipelineParts,
+  operation: Operation,
+  request: FastifyRequest,
+): Promise<Admission | undefined> {
+  if (operation.credential === 'none' || operation.credential === 'tenant') return undefined
+  const { authorization } = request.headers
+  const api_key = request.headers['x-api-key'] as string | undefined
+  if (authorization !== undefined && api_key !== undefined) {
+    throw new Problem(
+      'ambiguous_credentials',
+      'the request carries `Authorization` and `X-API-Key`; leave out the one you do not mean',
+    )
+  }
+  const admission = await parts.authenticate({ authorization, api_key })
+  if (admission === undefined) {
+    throw new Problem('unauthenticated', 'the credential is missing or not valid; send a token or an API key')
+  }
+  if (operation.credential === 'user' && admission.actor.kind !== 'user') {
+    throw new Problem('unauthenticated', 'this belongs to a person; send a token, an API key is no credential here')
+  }
+  return admission
+}
+
+function findRefusal(admission: Admission, tenant_id: string, operation: Operation): Problem | undefined {
+  if (admission.tenant_id !== tenant_id) {
+    return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
+  }
+  if (operation.scope !== null && !admission.actor.scopes.has(operation.scope)) {
+    return new Problem('forbidden', `this needs the scope \`${operation.scope}\``, {
+      details: { scope: operation.scope },
+    })
+  }
+  return undefined
+}
+
+const singleHeaders = new Set(['authorization', 'x-api-key', 'x-tenant-id'])
+
+/** Node keeps the first of two credentials and joins two tenants without a word: either would be a guess. */
+function requireSingleHeaders(rawHeaders: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const [index, name] of rawHeaders.entries()) {
+    const header = name.toLowerCase()
+    if (index % 2 === 1 || !singleHeaders.has(header)) continue
+    if (seen.has(header)) {
+      throw new Problem('ambiguous_credentials', `the header \`${name}\` is there twice; leave one of them out`)
+    }
+    seen.add(header)
+  }
+}
+
+function requireTenantHeader(request: FastifyRequest): string {
+  const header = request.headers['x-tenant-id']
+  const tenant_id = typeof header === 'string' ? readUuid(header) : undefined
+  if (tenant_id === undefined) {
+    const why = header === undefined ? 'is required' : 'must be a uuid with hyphens and nothing else'
+    throw invalidInput([{ pointer: 'X-Tenant-ID', why }])
+  }
+  return tenant_id
+}
+
+/** Path parts called id or ending in _id are uuids: anything else addresses no record. */
+function readParams(raw: Record<string, string>): Record<string, string> {
+  const params: Record<string, string> = {}
+  for (const [name, text] of Object.entries(raw)) {
+    const id = readUuid(text)
+    if (id === undefined) throw notFound('record')
+    params[name] = id
+  }
+  return params
+}
+
+function requireValid(check: Check | undefined, value: unknown): void {
+  if (check === undefined) return
+  const fields = value === undefined ? [{ pointer: '', why: 'is required: send a JSON body' }] : check(value)
+  if (fields.length > 0) throw invalidInput(fields)
+}
+
+function readPage(cursors: CursorCodec, tenant_id: string, operationId: string, query: Record<string, unknown>): Page {
+  const { limit: asked, cursor, ...filters } = query as { limit?: number; cursor?: string }
+  const limit = pageLimit(asked)
+  const boundTo = [tenant_id, operationId, JSON.stringify(Object.entries(filters).sort())]
+  return {
+    limit,
+    after: cursor === undefined ? undefined : cursors.open(cursor, boundTo),
+    of: (rows, keyOf) => pageOf(rows, limit, keyOf, (key) => cursors.seal(key, boundTo)),
+  }
+}

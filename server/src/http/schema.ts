@@ -1,0 +1,95 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+
+/** A schema whose value may be null; in the document `type: [x, 'null']`. */
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  const { type, ...rest } = schema as unknown as { type?: string; enum?: unknown[] }
+  const values = rest.enum === undefined ? {} : { enum: [...rest.enum, null] }
+  return Type.Unsafe<Static<Schema> | null>({ ...rest, ...values, type: [type, 'null'] })
+}
+
+/** One of a few words. */
+export function OneOf<const Words extends readonly string[]>(words: Words, options: object = {}) {
+  return Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], ...options })
+}
+
+export const Uuid = Type.String({ format: 'uuid' })
+/** ISO 8601, UTC, ends in `Z`. */
+export const DateTime = Type.String({ format: 'date-time' })
+/** An object whose values may be anything. */
+export const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+
+/** `{id}` in a path. */
+export const IdParams = Type.Object({ id: Uuid })
+
+/** What every list takes. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'items on a page; 50 when absent, 200 at most' })),
+  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the page before' })),
+}
+
+/** What every list answers. */
+export function PageOf<Row extends TSchema>(row: Row) {
+  return Type.Object({ data: Type.Array(row), next_cursor: Type.Optional(Type.String()), has_more: Type.Boolean() })
+}
+
+/** Properties that may not be there and nothing else: a body that refuses what it does not know. */
+export function Body<Properties extends Record<string, TSchema>>(properties: Properties) {
+  return Type.Object(properties, { additionalProperties: false })
+}
+
+type Fault = { keyword: string; instancePath: string; message: string; params: Record<string, unknown> }
+
+/** Answers the faults of a value, each with its place and a reason in plain words. */
+export type Check = (value: unknown) => FaultyField[]
+
+/** Compiles a schema once. Uuids are the canonical lower-case form. */
+export function compileCheck(schema: TSchema): Check {
+  const validator = Compile(schema)
+  return (value) => (validator.Check(value) ? [] : (validator.Errors(value) as Fault[]).flatMap(explain))
+}
+
+function explain(fault: Fault): FaultyField[] {
+  const { keyword, instancePath, params, message } = fault
+  const under = (name: unknown) => `${instancePath}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  switch (keyword) {
+    case 'required':
+      return asList(params.requiredProperties).map((name) => ({ pointer: under(name), why: 'is required' }))
+    case 'additionalProperties':
+      return asList(params.additionalProperties).map((name) => ({ pointer: under(name), why: 'is not a known field' }))
+    case 'enum':
+      return [{ pointer: instancePath, why: `must be one of ${asList(params.allowedValues).join(', ')}` }]
+    case 'format':
+      return [{ pointer: instancePath, why: `must be a ${String(params.format)}` }]
+    case 'boolean':
+      return []
+    default:
+      return [{ pointer: instancePath, why: message }]
+  }
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** Query strings are text: turns those that the schema calls numbers or booleans into such; the rest stays as it is. */
+export function readQuery(schema: TSchema, raw: unknown): Record<string, unknown> {
+  const properties = (schema as unknown as { properties: Record<string, { type?: string }> }).properties
+  const faults: FaultyField[] = []
+  const query: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(raw as Record<string, unknown>)) {
+    const type = properties[name]?.type
+    if (Array.isArray(value)) faults.push({ pointer: name, why: 'is given twice; give it once' })
+    else if (type === undefined) faults.push({ pointer: name, why: 'is not a known parameter' })
+    else query[name] = readQueryValue(type, String(value))
+  }
+  if (faults.length > 0) throw invalidInput(faults)
+  return query
+}
+
+function readQueryValue(type: string, text: string): unknown {
+  if (type === 'integer') return /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  return text
+}

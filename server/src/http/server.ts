@@ -1,0 +1,118 @@
+import helmet from '@fastify/helmet'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { Ctx } from '../kernel/context.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
+import { newId } from '../kernel/id.ts'
+import { bodyLimit, readBodiesStrictly } from './body.ts'
+import { problemOf, replyProblem } from './error-reply.ts'
+import { describeApi, serveReference } from './openapi.ts'
+import type { Operation } from './operation.ts'
+import { type PipelineParts, pipeline } from './pipeline.ts'
+
+export type ServerOptions = {
+  operations: Record<string, Operation>
+  parts: PipelineParts
+  /** Whether this process can serve: undefined, or what is missing in a sentence. */
+  findUnreadiness(): Promise<string | undefined>
+  trustProxy: string[] | boolean
+  publicUrl: string
+  logLevel: string
+}
+
+/** The HTTP server: every operation behind the one pipeline, health, the document and its reference page. */
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const server = fastify({
+    logger: { level: options.logLevel, redact: ['req.headers.authorization', 'req.headers["x-api-key"]'] },
+    bodyLimit,
+    trustProxy: options.trustProxy,
+    genReqId: requestId,
+    routerOptions: { maxParamLength: 400, caseSensitive: true },
+    requestTimeout: 15_000,
+    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+    return503OnClosing: true,
+  })
+  readBodiesStrictly(server)
+  // Every schema is checked by the pipeline, with our own words for what is wrong.
+  server.setValidatorCompiler(() => () => true)
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  server.setErrorHandler((thrown, request, reply) => {
+    const problem = problemOf(thrown)
+    if (problem.status >= 500) request.log.error({ err: thrown }, problem.code)
+    return replyProblem(reply, problem)
+  })
+  server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
+  await server.register(helmet, { contentSecurityPolicy: false })
+  await serveReference(server, describeApi(options.operations, options.publicUrl))
+  serveHealth(server, options)
+  serveOperations(server, options)
+  return server
+}
+
+/** The caller's own request id when it is well-formed, else a new one. */
+function requestId(raw: { headers: NodeJS.Dict<string | string[]> }): string {
+  const asked = raw.headers['x-request-id']
+  return typeof asked === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(asked) ? asked : newId()
+}
+
+function serveHealth(server: FastifyInstance, options: ServerOptions): void {
+  server.get('/livez', async () => ({ status: 'alive' }))
+  server.get('/readyz', async () => {
+    const missing = await options.findUnreadiness()
+    if (missing !== undefined) throw new Problem('unavailable', missing)
+    return { status: 'ready' }
+  })
+  server.get('/', async (_request, reply) => reply.redirect('/docs/'))
+}
+
+function serveOperations(server: FastifyInstance, options: ServerOptions): void {
+  const methodsOf = new Map<string, string[]>()
+  for (const [operationId, operation] of Object.entries(options.operations)) {
+    const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    methodsOf.set(url, [...(methodsOf.get(url) ?? []), operation.method])
+    serveOperation(server, url, operation, pipeline(options.parts, operationId, operation))
+  }
+  for (const [url, methods] of methodsOf) refuseOtherMethods(server, url, methods)
+}
+
+function serveOperation(
+  server: FastifyInstance,
+  url: string,
+  operation: Operation,
+  { admit, run }: ReturnType<typeof pipeline>,
+): void {
+  const admitted = new WeakMap<FastifyRequest, Ctx>()
+  server.route({
+    method: operation.method,
+    url,
+    ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
+    schema: operation.reply === null ? {} : { response: { [operation.status]: operation.reply } },
+    onRequest: async (request) => {
+      admitted.set(request, await admit(request))
+    },
+    handler: async (request, reply) => {
+      const ctx = admitted.get(request)
+      if (ctx === undefined) throw new Error('an operation ran without admission')
+      const body = await run(ctx, request)
+      return reply.code(operation.status).send(body)
+    },
+  })
+}
+
+const allMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+function refuseOtherMethods(server: FastifyInstance, url: string, methods: string[]): void {
+  const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods
+  const refused = allMethods.filter((method) => !methods.includes(method))
+  if (refused.length === 0) return
+  server.route({
+    method: refused,
+    url,
+    handler: (_request, reply) => {
+      reply.header('allow', allowed.join(', '))
+      const message = `this path takes ${methods.join(', ')}`
+      return replyProblem(reply, new Problem('method_not_allowed', message))
+    },
+  })
+}

@@ -1,0 +1,69 @@
+/**
+ * What every function of a slice is handed: the tenant's door to the database, who acts, and when.
+ * Types alone: the pipeline and the workers make them, the slices use them.
+ */
+
+/** One SQL statement with its bound values. `Row` is the shape it answers, held true by the reply schemas and the tests. */
+export type Statement<Row = unknown> = {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** Never set: carries the row type. */
+  readonly row?: Row
+}
+
+/** The rows that each statement of a batch answers. */
+export type RowsOf<Statements extends readonly Statement[]> = {
+  [Index in keyof Statements]: Statements[Index] extends Statement<infer Row> ? Row[] : never
+}
+
+/**
+ * The door to one tenant's rows. Whatever passes it runs in a transaction with that tenant's walls up.
+ * Inside `interactive` the same three functions run in the one open transaction.
+ */
+export type Tx = {
+  readonly tenant_id: string
+  /** One statement that changes nothing, in a transaction of its own. */
+  read<Row>(statement: Statement<Row>): Promise<Row[]>
+  /** Statements that succeed or fail together, with no question in between. */
+  write<const Statements extends readonly Statement[]>(statements: Statements): Promise<RowsOf<Statements>>
+  /** A transaction that asks before it writes. A thrown error rolls it back. */
+  interactive<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
+}
+
+/** Who acts. An API key acts for the user who made it, with at most that user's rights. */
+export type Actor = {
+  kind: 'user' | 'api_key' | 'operator' | 'system'
+  /** The human: the token's subject, or the maker of the key. Null for the operator and the service itself. */
+  user_id: string | null
+  api_key_id: string | null
+  scopes: ReadonlySet<string>
+}
+
+/** What a worker hands on: enough to change rows and to say who did. */
+export type WorkCtx = {
+  tx: Tx
+  actor: Actor
+  /** The caller's request id, or the worker's own name: it leads from an event to the log. */
+  request_id: string
+}
+
+/** Makes the service's own tokens, and publishes the keys that prove them. */
+export type Tokens = {
+  issue(subject: { tenant_id: string; user_id: string; now: Date }): Promise<{ token: string; expires_at: string }>
+  publicKeys(): Record<string, unknown>[]
+}
+
+/** What an operation is handed. */
+export type Ctx = WorkCtx & {
+  /** The database's clock when the credential was checked. */
+  now: Date
+  via: 'token' | 'api_key'
+  source_ip: string
+  tokens: Tokens
+}
+
+/** The service itself, as an actor: deadlines and effects. */
+export const systemActor: Actor = { kind: 'system', user_id: null, api_key_id: null, scopes: new Set() }
+
+/** Whoever works on the server's own command line, beside the database. */
+export const operatorActor: Actor = { kind: 'operator', user_id: null, api_key_id: null, scopes: new Set() }
