@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { deriveKey, loadRootKey } from './root-key.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'root-key-'))
+after(() => rmSync(folder, { recursive: true }))
+const freshDir = () => mkdtempSync(join(folder, 'data-'))
+
+suite('SECRET_KEY', () => {
+  const bytes = Buffer.alloc(32, 0xfb)
+  const taken: [string, string][] = [
+    ['hexadecimal', bytes.toString('hex')],
+    ['upper-case hexadecimal', bytes.toString('hex').toUpperCase()],
+    ['base64', bytes.toString('base64')],
+    ['base64 without padding', bytes.toString('base64').replace('=', '')],
+    ['base64url', bytes.toString('base64url')],
+    ['base64 with a line break behind', `${bytes.toString('base64')}\n`],
+  ]
+  for (const [name, secretKey] of taken) {
+    test(`is taken as ${name}`, () => assert.deepEqual(loadRootKey({ secretKey, dataDir: '/nowhere' }), bytes))
+  }
+
+  const refused: [string, string][] = [
+    ['empty', ''],
+    ['a pass phrase', 'correct horse battery staple'],
+    ['31 bytes', Buffer.alloc(31, 1).toString('base64')],
+    ['33 bytes', Buffer.alloc(33, 1).toString('base64')],
+    ['hexadecimal of 31 bytes', '0'.repeat(62)],
+    ['base64 with a stray letter in it', `!${bytes.toString('base64')}`],
+    ['base64 with a space in it', bytes.toString('base64').replace('v', ' v')],
+  ]
+  for (const [name, secretKey] of refused) {
+    test(`is refused when ${name}, without being shown`, () => {
+      assert.throws(() => loadRootKey({ secretKey, dataDir: '/nowhere' }), {
+        message: 'SECRET_KEY must be 32 bytes in base64 or hexadecimal: make one with `openssl rand -base64 32`',
+      })
+    })
+  }
+})
+
+suite('the key file', () => {
+  test('is made at the first start, for its owner alone, and read at the next', () => {
+    const dataDir = freshDir()
+    const first = loadRootKey({ dataDir })
+    assert.equal(first.length, 32)
+    assert.equal(statSync(join(dataDir, 'secret.key')).mode & 0o777, 0o600)
+    assert.deepEqual(readdirSync(dataDir), ['secret.key'])
+    assert.deepEqual(loadRootKey({ dataDir }), first)
+  })
+
+  test('is made together with its folder', () => {
+    const dataDir = join(freshDir(), 'deep', 'data')
+    assert.deepEqual(loadRootKey({ dataDir }), loadRootKey({ dataDir }))
+  })
+
+  for (const mode of [0o640, 0o604, 0o620, 0o777]) {
+    test(`is refused with mode ${mode.toString(8)}, with the command to type`, () => {
+      const dataDir = freshDir()
+      loadRootKey({ dataDir })
+      const path = join(dataDir, 'secret.key')
+      chmodSync(path, mode)
+      const message = `\`${path}\` may be read or changed by others on this machine: type \`chmod 600 '${path}'\``
+      assert.throws(() => loadRootKey({ dataDir }), { message })
+    })
+  }
+
+  test('is refused when it holds no key, and left as it is', () => {
+    const dataDir = freshDir()
+    const path = join(dataDir, 'secret.key')
+    writeFileSync(path, 'half a ke', { mode: 0o600 })
+    assert.throws(() => loadRootKey({ dataDir }), /secret\.key` must be 32 bytes/)
+    assert.equal(readFileSync(path, 'utf8'), 'half a ke')
+  })
+
+  test('is the same for processes that start at once', async () => {
+    const dataDir = freshDir()
+    const url = JSON.stringify(new URL('./root-key.ts', import.meta.url))
+    const code = `import { parentPort } from 'node:worker_threads'
+      import { loadRootKey } from ${url}
+      parentPort.postMessage(loadRootKey({ dataDir: ${JSON.stringify(dataDir)} }).toString('hex'))`
+    const start = () => {
+      const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`))
+      return new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
+    }
+    const keys = await Promise.all(Array.from({ length: 8 }, start))
+    assert.equal(new Set(keys).size, 1)
+    assert.deepEqual(readdirSync(dataDir), ['secret.key'])
+  })
+})
+
+suite('a derived key', () => {
+  const root = Buffer.alloc(32, 7)
+
+  test('is the same for the same root and purpose, and another for any other', () => {
+    assert.deepEqual(deriveKey(root, 'cursor'), deriveKey(root, 'cursor'))
+    assert.notDeepEqual(deriveKey(root, 'cursor'), deriveKey(root, 'cursors'))
+    assert.notDeepEqual(deriveKey(root, 'cursor'), deriveKey(randomBytes(32), 'cursor'))
+    assert.notDeepEqual(deriveKey(root, ''), root)
+  })
+
+  test('stays what it was when this was written: sealed values outlive releases', () => {
+    assert.equal(
+      deriveKey(root, 'cursor').toString('hex'),
+      'dc52c1c588d48e50cafa3b02cc79a3dac2c34a46760fd831655c9501ecb824d3',
+    )
+  })
+})
