@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { argon2Sync } from 'node:crypto'
+import { suite, test } from 'node:test'
+import { hashPassword, passwordFaults, verifyPassword } from './password.ts'
+
+const form = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
+
+suite('a password hash', async () => {
+  const phc = await hashPassword('correct horse battery')
+
+  test('is argon2id in PHC form, with a salt of its own', async () => {
+    assert.match(phc, form)
+    assert.notEqual(await hashPassword('correct horse battery'), phc)
+  })
+
+  test('is what argon2id itself makes of the same salt', () => {
+    const [salt = '', tag] = phc.split('$').slice(4)
+    const nonce = Buffer.from(salt, 'base64')
+    const how = { message: 'correct horse battery', nonce, parallelism: 1, tagLength: 32, memory: 19456, passes: 2 }
+    assert.equal(argon2Sync('argon2id', how).toString('base64').replace('=', ''), tag)
+  })
+
+  // The reference implementation's own vector: `echo -n password | argon2 somesalt -id -t 2 -k 65536 -p 1 -l 32`.
+  const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+
+  const answers: [string, string, string | undefined, boolean][] = [
+    ['the right password', 'correct horse battery', phc, true],
+    ['a wrong password', 'correct horse batterz', phc, false],
+    ['the right password in other case', 'Correct horse battery', phc, false],
+    ['the right password with a space behind', 'correct horse battery ', phc, false],
+    ['an empty password', '', phc, false],
+    ['no hash at all', 'correct horse battery', undefined, false],
+    ['a hash of the reference implementation', 'password', reference, true],
+    ['a wrong password for it', 'passwore', reference, false],
+    ['a hash that was changed', 'correct horse battery', `${phc.slice(0, -2)}AA`, false],
+    ['a hash that was cut', 'correct horse battery', phc.slice(0, -30), false],
+    ['a hash of another kind', 'x', '$2b$12$abcdefghijklmnopqrstuv', false],
+    ['a hash that asks for all the memory', 'x', phc.replace('m=19456', 'm=9999999'), false],
+    ['a hash that asks for all the time', 'x', phc.replace('t=2', 't=999'), false],
+    ['a hash that asks for no memory', 'x', phc.replace('m=19456', 'm=0'), false],
+    ['an empty hash', '', '', false],
+  ]
+  for (const [name, text, stored, answer] of answers) {
+    test(`${answer ? 'is met by' : 'is not met by'} ${name}`, async () => {
+      assert.equal(await verifyPassword(text, stored), answer)
+    })
+  }
+
+  test('is met however the keyboard composes the letters (NFKC)', async () => {
+    const composed = await hashPassword('caf\u00e9 ﬁn 123')
+    assert.ok(await verifyPassword('cafe\u0301 fin 123', composed))
+  })
+
+  test('takes the same work whether there is an account or not (D1)', async () => {
+    const timeOf = async (stored: string | undefined) => {
+      const begin = performance.now()
+      await verifyPassword('wrong horse', stored)
+      return performance.now() - begin
+    }
+    const fastest = { none: Infinity, some: Infinity }
+    for (let round = 0; round < 8; round += 1) {
+      fastest.none = Math.min(fastest.none, await timeOf(undefined))
+      fastest.some = Math.min(fastest.some, await timeOf(phc))
+    }
+    assert.ok(fastest.none > fastest.some / 2 && fastest.some > fastest.none / 2, JSON.stringify(fastest))
+  })
+
+  test('comes out right for each of twenty at once', async () => {
+    const texts = Array.from({ length: 20 }, (_, index) => `password number ${index}`)
+    const hashes = await Promise.all(texts.map((text) => hashPassword(text)))
+    const verified = await Promise.all(texts.map((text, index) => verifyPassword(text, hashes[index])))
+    assert.ok(verified.every(Boolean))
+  })
+})
+
+suite('a new password', () => {
+  const verdicts: [string, string, number, string | undefined][] = [
+    ['will do with eight characters', 'xk7 qpwz', 8, undefined],
+    ['will do in one kind of letter alone', 'mountainrivercloud', 8, undefined],
+    ['will do with 128 characters', 'ab'.repeat(64), 8, undefined],
+    ['will do with 128 characters outside the basic plane', '🔑🚪'.repeat(64), 8, undefined],
+    ['is too short with seven characters', 'xk7qpwz', 8, 'has 7 characters: use at least 8'],
+    ['is too short with four emoji, however many bytes', '🔑🔑🔑🔑', 8, 'has 4 characters: use at least 8'],
+    ['is too short for a stricter setting', 'xk7 qpwz', 12, 'has 8 characters: use at least 12'],
+    ['cannot be made shorter by a laxer setting', 'xk7', 1, 'has 3 characters: use at least 8'],
+    ['is too long with 129 characters', 'a'.repeat(129), 8, 'has 129 characters: use at most 128'],
+    ['is too common', 'password1', 8, 'is among the commonest passwords: use one that nobody else would'],
+    [
+      'is too common in full-width letters',
+      'ｐａｓｓｗｏｒｄ',
+      8,
+      'is among the commonest passwords: use one that nobody else would',
+    ],
+    ['is measured against the list exactly: more letters will do', 'password1 and more', 8, undefined],
+  ]
+  for (const [name, text, min_length, verdict] of verdicts) {
+    test(name, () => assert.equal(passwordFaults(text, { min_length }), verdict))
+  }
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { turns } from './turns.ts'
+
+test('never more at once than there are places, and all in the order they came', async () => {
+  const inTurn = turns(4)
+  const begun: number[] = []
+  let running = 0
+  let most = 0
+  const work = async (number: number) => {
+    begun.push(number)
+    running += 1
+    most = Math.max(most, running)
+    await setImmediate()
+    running -= 1
+    return number * 2
+  }
+  const numbers = Array.from({ length: 50 }, (_, index) => index)
+  const answers = await Promise.all(numbers.map((number) => inTurn(() => work(number))))
+  assert.equal(most, 4)
+  assert.deepEqual(begun, numbers)
+  assert.deepEqual(
+    answers,
+    numbers.map((number) => number * 2),
+  )
+})
+
+test('a failing work answers its error and frees its place', async () => {
+  const inTurn = turns(1)
+  const failing = inTurn(() => Promise.reject(new Error('no')))
+  const next = inTurn(async () => 'yes')
+  await assert.rejects(failing, { message: 'no' })
+  assert.equal(await next, 'yes')
+  assert.equal(await inTurn(async () => 'again'), 'again')
+})
+
+test('who comes while a place is handed on waits behind those already waiting', async () => {
+  const inTurn = turns(1)
+  const order: string[] = []
+  const first = inTurn(async () => order.push('first'))
+  const second = inTurn(async () => order.push('second'))
+  await first
+  const third = inTurn(async () => order.push('third'))
+  await Promise.all([second, third])
+  assert.deepEqual(order, ['first', 'second', 'third'])
+})
