@@ -54,7 +54,7 @@ create table event_parked (
   attempts integer not null default 1,
   next_look_at timestamptz not null,
   last_error text not null,
-  constraint event_parked_pk primary key (tenant_id, subscriber, event_id),
+  constraint event_parked_pk primary key (tenant_id, event_id, subscriber),
   constraint event_parked_event_id_fk foreign key (tenant_id, event_id) references event (tenant_id, id)
 );
 create index event_parked_due_ix on event_parked (subscriber, next_look_at);

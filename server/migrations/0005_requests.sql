@@ -18,6 +18,8 @@ create table access_request (
     constraint access_request_duration_seconds_ck check (duration_seconds between 60 and 1209600),
   metadata jsonb not null,
   audit_session boolean not null,
+  -- Where access would be given, fixed when it was asked for: [{type, id}], one grant each.
+  places jsonb not null,
   -- The context of the asking, fixed: policy is asked again with it before access is given.
   asked_via text not null constraint access_request_asked_via_ck check (asked_via in ('token', 'api_key')),
   source_ip text not null,

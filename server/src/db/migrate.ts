@@ -54,3 +54,20 @@ export async function migrate(owner: ConnectionTarget): Promise<string[]> {
     await client.end()
   }
 }
+
+/** The names of the migrations that a database still lacks, as the service role sees it. */
+export async function findMissingMigrations(service: ConnectionTarget): Promise<string[]> {
+  const migrations = await listMigrations()
+  const client = await connectAlone(service)
+  try {
+    const { rows } = await client.query<{ exists: boolean }>(
+      `select to_regclass('public.migration') is not null as exists`,
+    )
+    if (!rows[0]?.exists) return migrations.map((migration) => migration.name)
+    const done = await client.query<{ name: string }>('select name from migration')
+    const names = new Set(done.rows.map((row) => row.name))
+    return migrations.map((migration) => migration.name).filter((name) => !names.has(name))
+  } finally {
+    await client.end()
+  }
+}

@@ -112,7 +112,7 @@ function park(tenant_id: string, subscriber: string, event_id: string, error: un
   const last_error = error instanceof Error ? error.message : String(error)
   return sql`insert into event_parked (tenant_id, subscriber, event_id, next_look_at, last_error)
     values (${tenant_id}, ${subscriber}, ${event_id}, clock_timestamp() + interval '1 second', ${last_error})
-    on conflict (tenant_id, subscriber, event_id) do update set
+    on conflict (tenant_id, event_id, subscriber) do update set
       attempts = event_parked.attempts + 1, last_error = excluded.last_error,
       next_look_at = clock_timestamp() + least(interval '1 hour', interval '1 second' * (2 ^ least(event_parked.attempts, 12)))`
 }

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from './config.ts'
+
+test('an empty environment gives the embedded database and a loopback address', () => {
+  const config = readConfig({})
+  assert.equal(config.database_url, undefined)
+  assert.equal(config.public_url, 'http://127.0.0.1:8080')
+  assert.equal(config.trust_proxy, false)
+})
+
+test('PUBLIC_URL loses the slash at its end', () => {
+  assert.equal(readConfig({ PUBLIC_URL: 'https://sallyport.example.com/' }).public_url, 'https://sallyport.example.com')
+})
+
+const refused: [NodeJS.ProcessEnv, RegExp][] = [
+  [{ PORT: 'http' }, /PORT is `http`/],
+  [{ PORT: '65536' }, /0 to 65535/],
+  [{ DATABASE_URL: 'mysql://x' }, /DATABASE_URL must begin with postgres/],
+  [{ DATABASE_OWNER_URL: 'postgres://x' }, /without DATABASE_URL/],
+  [{ PUBLIC_URL: 'localhost:8080' }, /PUBLIC_URL/],
+  [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL is `loud`/],
+]
+
+for (const [env, sentence] of refused) {
+  test(`refuses to start with ${JSON.stringify(env)}, in one sentence`, () => {
+    assert.throws(() => readConfig(env), sentence)
+  })
+}
+
+test('does not repeat a database address, which may hold a password', () => {
+  assert.throws(
+    () => readConfig({ DATABASE_URL: 'mysql://me:hunter2@db/x' }),
+    (error: Error) => !error.message.includes('hunter2'),
+  )
+})

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path'
+
+/** What the environment says, read once. */
+export type Config = {
+  /** The service role on a PostgreSQL of your own; undefined: the embedded one in `data_dir`. */
+  database_url: string | undefined
+  /** The owner role, for migrations; undefined: whoever set the database up migrates it. */
+  database_owner_url: string | undefined
+  data_dir: string
+  host: string
+  port: number
+  /** How people and tokens name this service: no slash at its end. */
+  public_url: string
+  /** 32 bytes, base64 or hex; undefined: `secret.key` in `data_dir`. */
+  secret_key: string | undefined
+  log_level: string
+  /** Whose `X-Forwarded-For` counts. */
+  trust_proxy: string[] | boolean
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/** Reads the environment. Throws one sentence that names the variable and what it should be. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const host = env.HOST || '127.0.0.1'
+  const port = readPort(env.PORT || '8080')
+  const log_level = env.LOG_LEVEL || 'info'
+  if (!logLevels.includes(log_level)) {
+    throw new Error(`LOG_LEVEL is \`${log_level}\`; it must be one of ${logLevels.join(', ')}`)
+  }
+  if (env.DATABASE_OWNER_URL && !env.DATABASE_URL) {
+    throw new Error('DATABASE_OWNER_URL is set without DATABASE_URL; set both, or neither for the embedded database')
+  }
+  return {
+    database_url: readPostgresUrl('DATABASE_URL', env.DATABASE_URL),
+    database_owner_url: readPostgresUrl('DATABASE_OWNER_URL', env.DATABASE_OWNER_URL),
+    data_dir: resolve(env.DATA_DIR || 'data'),
+    host,
+    port,
+    public_url: readPublicUrl(env.PUBLIC_URL || `http://${host.includes(':') ? `[${host}]` : host}:${port}`),
+    secret_key: env.SECRET_KEY || undefined,
+    log_level,
+    trust_proxy: readTrustProxy(env.TRUST_PROXY || ''),
+  }
+}
+
+function readPort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new Error(`PORT is \`${text}\`; it must be a number from 0 to 65535`)
+  }
+  return Number(text)
+}
+
+function readPostgresUrl(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined
+  // The text may hold a password: it is not repeated.
+  if (!/^postgres(ql)?:\/\//.test(text)) {
+    throw new Error(`${name} must begin with postgres://; \`npm run db:setup\` prints the line to use`)
+  }
+  return text
+}
+
+function readPublicUrl(text: string): string {
+  const url = URL.parse(text)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new Error(`PUBLIC_URL is \`${text}\`; it must be an http or https address`)
+  }
+  return text.replace(/\/+$/, '')
+}
+
+/** Empty: nobody's. `true` trusts every sender and is for a service that only a proxy can reach. */
+function readTrustProxy(text: string): string[] | boolean {
+  if (text === '' || text === 'false') return false
+  if (text === 'true') return true
+  return text.split(',').map((address) => address.trim())
+}

@@ -1,0 +1,120 @@
+import type pg from 'pg'
+import type { Config } from '../config/config.ts'
+import { type ConnectionTarget, connectAlone } from './connect.ts'
+import { type EmbeddedOptions, readRunningEmbedded, startEmbedded } from './embedded.ts'
+import { findMissingMigrations, migrate } from './migrate.ts'
+import { appRole, ownerRole, setUpRoles } from './roles.ts'
+import { findWallFaults } from './walls.ts'
+
+type Log = EmbeddedOptions['log']
+
+/** A database that is ready to serve: at this version, its walls looked over. */
+export type OpenedDatabase = {
+  service: ConnectionTarget
+  /** Stops the embedded server where this process started it. To be called last. */
+  stop(): Promise<void>
+}
+
+type Endpoint = { host: string; port: number; superuser: string; password: string | undefined }
+
+const embeddedDatabase = 'sallyport'
+
+/**
+ * Finds the database that the configuration names, or starts the embedded one; brings it to this version; refuses one
+ * whose walls between tenants do not stand.
+ * @throws Error with a sentence for the operator.
+ */
+export async function openForService(
+  config: Config,
+  log: Log,
+  onCrash: (reason: string) => void,
+): Promise<OpenedDatabase> {
+  if (config.database_url !== undefined) return openGiven(config.database_url, config.database_owner_url, log)
+  const embedded = await startEmbedded({ dataDir: config.data_dir, log, onCrash })
+  try {
+    const service = await prepareEmbedded(embedded, log)
+    return { service, stop: embedded.stop }
+  } catch (error) {
+    await embedded.stop()
+    throw error
+  }
+}
+
+/** The same for a command beside a running service: the embedded server is shared while it runs, else started for the command's time. */
+export async function openForOperator(config: Config, log: Log): Promise<OpenedDatabase> {
+  const running = config.database_url === undefined ? await readRunningEmbedded(config.data_dir) : undefined
+  if (running === undefined) return openForService(config, log, (reason) => log(reason))
+  return { service: targetsOf(running).service, stop: async () => undefined }
+}
+
+async function openGiven(database_url: string, owner_url: string | undefined, log: Log): Promise<OpenedDatabase> {
+  const service = { connectionString: database_url }
+  if (owner_url !== undefined) {
+    await migrateAndTell({ connectionString: owner_url }, log)
+  }
+  await requireReady(service, owner_url === undefined)
+  return { service, stop: async () => undefined }
+}
+
+async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<ConnectionTarget> {
+  const { admin, owner, service } = targetsOf(endpoint)
+  const client = await connectAlone({ ...admin, database: 'postgres' })
+  try {
+    await ensureDatabase(client, embeddedDatabase)
+  } finally {
+    await client.end()
+  }
+  const inside = await connectAlone(admin)
+  try {
+    await setUpRoles(inside, embeddedDatabase, passwordsOf(endpoint))
+  } finally {
+    await inside.end()
+  }
+  await migrateAndTell(owner, log)
+  await requireReady(service, false)
+  return service
+}
+
+/** On a unix socket the folder is the wall; on a loopback port every role needs the password. */
+function passwordsOf({ password }: Endpoint) {
+  return password === undefined ? undefined : { owner: password, app: password }
+}
+
+function targetsOf({ host, port, superuser, password }: Endpoint) {
+  const as = (user: string): ConnectionTarget => ({
+    host,
+    port,
+    user,
+    database: embeddedDatabase,
+    ...(password !== undefined && { password }),
+  })
+  return { admin: as(superuser), owner: as(ownerRole), service: as(appRole) }
+}
+
+/** Makes the database where it is missing; a second start beside it finds it made. */
+export async function ensureDatabase(admin: pg.Client, name: string): Promise<void> {
+  const { rows } = await admin.query('select 1 from pg_database where datname = $1', [name])
+  if (rows.length === 0) await admin.query(`create database ${admin.escapeIdentifier(name)}`)
+}
+
+async function migrateAndTell(owner: ConnectionTarget, log: Log): Promise<void> {
+  const ran = await migrate(owner)
+  if (ran.length > 0) log(`brought the database to this version: ${ran.join(', ')}`)
+}
+
+async function requireReady(service: ConnectionTarget, mayLackMigrations: boolean): Promise<void> {
+  const faults = await findWallFaults(service)
+  if (faults.length > 0) {
+    throw new Error(
+      `the database is not set up for Sallyport: ${faults.join('; ')}. ` +
+        'Run `npm run db:setup -- <admin url>` and use the lines it prints',
+    )
+  }
+  const missing = mayLackMigrations ? await findMissingMigrations(service) : []
+  if (missing.length > 0) {
+    throw new Error(
+      `the database lacks ${missing.join(', ')}; set DATABASE_OWNER_URL, so that this start can migrate it ` +
+        '(`npm run db:setup -- <admin url>` prints the line)',
+    )
+  }
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { sql } from '../src/db/sql.ts'
+import { findWallFaults, workTables } from '../src/db/walls.ts'
+import { newId } from '../src/kernel/id.ts'
+import { testDatabase } from './support/database.ts'
+
+const db = await testDatabase()
+const tenant_id = newId()
+const other_id = newId()
+
+before(async () => {
+  for (const id of [tenant_id, other_id]) {
+    await db.database.tenant(id).write([sql`insert into tenant (id, name) values (${id}, 'somebody')`])
+  }
+})
+
+test('a read in one tenant sees nothing of another, even when the statement forgets to say whose rows it means', async () => {
+  const rows = await db.database.tenant(tenant_id).read(sql<{ id: string }>`select id from tenant`)
+  assert.deepEqual(rows, [{ id: tenant_id }])
+})
+
+test('without a tenant there are no rows and no writes', async () => {
+  assert.deepEqual(await db.database.service.read(sql`select id from tenant`), [])
+  await assert.rejects(
+    db.database.service.write([sql`insert into tenant (id, name) values (${newId()}, 'nobody')`]),
+    /row-level security/,
+  )
+})
+
+test('a tenant cannot write a row of another', async () => {
+  const stray = sql`insert into setting (tenant_id, key, value) values (${other_id}, 'locale.default', 'de')`
+  await assert.rejects(db.database.tenant(tenant_id).write([stray]), /row-level security/)
+})
+
+test('whoever looks for work finds ids across tenants and cannot read content', async () => {
+  const rows = await db.database.work.read(sql<{ id: string }>`select id from tenant order by id`)
+  assert.deepEqual(
+    rows.map((row) => row.id),
+    [tenant_id, other_id].sort(),
+  )
+  await assert.rejects(db.database.work.read(sql`select name from tenant`), /permission denied/)
+})
+
+test('a later failure in a batch takes the earlier statements back', async () => {
+  const tx = db.database.tenant(tenant_id)
+  const put = sql`insert into setting (tenant_id, key, value) values (${tenant_id}, 'requests.require_reason', 'true')`
+  await assert.rejects(tx.write([put, sql`select 1 / 0`]), /division by zero/)
+  assert.deepEqual(await tx.read(sql`select key from setting`), [])
+})
+
+test('many tenants at once on a few connections never see a row of each other', async () => {
+  const wrong = await Promise.all(
+    Array.from({ length: 400 }, async (_, index) => {
+      const id = index % 2 === 0 ? tenant_id : other_id
+      const rows = await db.database.tenant(id).read(sql<{ id: string }>`select id from tenant`)
+      return rows.length === 1 && rows[0]?.id === id ? 0 : 1
+    }),
+  )
+  assert.equal(
+    wrong.reduce<number>((sum, one) => sum + one, 0),
+    0,
+  )
+})
+
+test('an interactive transaction that throws leaves nothing', async () => {
+  const tx = db.database.tenant(tenant_id)
+  const attempt = tx.interactive(async (inside) => {
+    await inside.write([sql`insert into setting (tenant_id, key, value) values (${tenant_id}, 'x', 'y')`])
+    throw new Error('changed my mind')
+  })
+  await assert.rejects(attempt, /changed my mind/)
+  assert.deepEqual(await tx.read(sql`select key from setting where key = 'x'`), [])
+})
+
+test('the service role finds the walls standing, and a fallen one is named', async () => {
+  assert.deepEqual(await findWallFaults(db.service), [])
+  await db.asSuperuser('alter table setting no force row level security')
+  assert.deepEqual(await findWallFaults(db.service), ['table `setting` has no forced row-level security'])
+  await db.asSuperuser('alter table setting force row level security')
+})
+
+test('the owner of the tables is refused as the service role', async () => {
+  const faults = await findWallFaults(db.owner)
+  assert.ok(
+    faults.some((fault) => fault.includes('owns tables')),
+    faults.join('; '),
+  )
+})
+
+test('the catalogue holds the walls: every policy, and every grant of the role that looks for work', async () => {
+  const policies = await db.asSuperuser<{ tablename: string; policyname: string; qual: string; roles: string[] }>(
+    `select tablename, policyname, qual, roles::text[] from pg_policies where schemaname = 'public'`,
+  )
+  const walled = policies.filter((policy) => policy.policyname === 'tenant_wall').map((policy) => policy.tablename)
+  const tenantTables = await db.asSuperuser<{ name: string }>(
+    `select table_name as name from information_schema.columns
+      where table_schema = 'public' and column_name = 'tenant_id' union select 'tenant'`,
+  )
+  assert.deepEqual(walled.sort(), tenantTables.map((table) => table.name).sort())
+  const doors = policies.filter((policy) => policy.policyname !== 'tenant_wall')
+  assert.ok(doors.every((policy) => policy.roles.length === 1 && policy.roles[0] === 'sallyport_work'))
+  assert.deepEqual(doors.map((policy) => policy.tablename).sort(), Object.keys(workTables).sort())
+
+  const grants = await db.asSuperuser<{ table_name: string; column_name: string; privilege_type: string }>(
+    `select table_name, column_name, privilege_type from information_schema.column_privileges
+      where grantee = 'sallyport_work' and table_schema = 'public' and table_name <> 'event_cursor'`,
+  )
+  for (const [table, columns] of Object.entries(workTables)) {
+    const held = (privilege: string) =>
+      grants
+        .filter((grant) => grant.table_name === table && grant.privilege_type === privilege)
+        .map((grant) => grant.column_name)
+    assert.deepEqual(held('SELECT').sort(), [...columns.select].sort(), `select on ${table}`)
+    assert.deepEqual(held('UPDATE').sort(), [...columns.update].sort(), `update on ${table}`)
+  }
+  assert.deepEqual([...new Set(grants.map((grant) => grant.table_name))].sort(), Object.keys(workTables).sort())
+})
+
+test('every foreign key between tenant tables carries the tenant, and has an index that leads with its columns', async () => {
+  const keys = await db.asSuperuser<{ name: string; columns: string[]; target: string; indexed: boolean }>(`
+    select c.conname as name, c.confrelid::regclass::text as target,
+      (select array_agg(a.attname::text order by k.n) from unnest(c.conkey) with ordinality k(attnum, n)
+        join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.attnum) as columns,
+      exists (select from pg_index i where i.indrelid = c.conrelid
+        and (i.indkey::int2[])[0:cardinality(c.conkey) - 1] @> c.conkey) as indexed
+    from pg_constraint c where c.contype = 'f' and c.connamespace = 'public'::regnamespace`)
+  for (const key of keys) {
+    assert.ok(key.columns.includes('tenant_id'), `${key.name} does not carry tenant_id`)
+    assert.ok(key.indexed || key.columns.join() === 'tenant_id', `${key.name} has no index`)
+  }
+})
+
+test('no view, function or materialized view stands outside the walls', async () => {
+  const views = await db.asSuperuser(
+    `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')`,
+  )
+  const definers = await db.asSuperuser(
+    `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef`,
+  )
+  assert.deepEqual([views, definers], [[], []])
+})
+
+test('an event is never changed, deleted or truncated, not even by the owner of the table', async () => {
+  await db.database.tenant(tenant_id).write([
+    sql`insert into event (tenant_id, id, type, actor_kind, subject_type, subject_id, request_id)
+      values (${tenant_id}, ${newId()}, 'tenant.created', 'operator', 'tenant', 'x', 'test')`,
+  ])
+  await assert.rejects(
+    db.database.tenant(tenant_id).write([sql`update event set type = 'nothing'`]),
+    /permission denied/,
+  )
+  await assert.rejects(db.asSuperuser(`update event set type = 'nothing'`), /never changed/)
+  await assert.rejects(db.asSuperuser('delete from event'), /never changed/)
+})

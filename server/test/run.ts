@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { glob } from 'node:fs/promises'
+import { serverVariable, startTestServer } from './support/server.ts'
+
+/**
+ * `npm test`: every test, on one embedded PostgreSQL that goes when they are done. `npm test -- server/src/policies`
+ * runs those whose path holds one of the words given.
+ */
+const wanted = process.argv.slice(2)
+const root = new URL('../../', import.meta.url)
+const files: string[] = []
+for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {
+  if (wanted.length === 0 || wanted.some((word) => file.includes(word))) files.push(file)
+}
+if (files.length === 0) {
+  console.error(`no test file's path holds ${wanted.map((word) => `\`${word}\``).join(' or ')}`)
+  process.exit(1)
+}
+
+const { server, stop } = await startTestServer()
+const child = spawn(
+  process.execPath,
+  ['--test', '--test-concurrency=2', '--test-timeout=120000', '--test-reporter=spec', ...files.sort()],
+  { cwd: root, stdio: 'inherit', env: { ...process.env, [serverVariable]: JSON.stringify(server) } },
+)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+const code = await new Promise<number>((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)))
+await stop()
+process.exitCode = code

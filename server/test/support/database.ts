@@ -1,0 +1,51 @@
+import { after } from 'node:test'
+import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
+import { appRole, ownerRole } from '../../src/db/roles.ts'
+import { type Database, openDatabase } from '../../src/db/transaction.ts'
+import { newId } from '../../src/kernel/id.ts'
+import { asRole, serverVariable, startTestServer, type TestServer, templateDatabase } from './server.ts'
+
+export type TestDatabase = {
+  database: Database
+  /** As the service connects. */
+  service: ConnectionTarget
+  owner: ConnectionTarget
+  /** As the superuser, past every wall: for what a test must see or bend. */
+  asSuperuser<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
+}
+
+/**
+ * A migrated database of this test file's own; it goes when the file's tests are done. Awaited at the top of the file: in
+ * a `before` it would go right after that.
+ */
+export async function testDatabase(): Promise<TestDatabase> {
+  const { server, stop } = await findServer()
+  const name = `test_${newId().replaceAll('-', '')}`
+  const admin = await connectAlone({ ...server, database: 'postgres' })
+  await admin.query(`create database ${name} template ${templateDatabase}`)
+  await admin.query(`grant connect on database ${name} to ${appRole}, ${ownerRole}`)
+  await admin.query(`grant create on database ${name} to ${ownerRole}`)
+  const superuser = await connectAlone({ ...server, database: name })
+  const service = asRole(server, appRole, 'app', name)
+  const database = openDatabase(service, 8)
+  after(async () => {
+    await database.close()
+    await superuser.end()
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+    await stop()
+  })
+  return {
+    database,
+    service,
+    owner: asRole(server, ownerRole, 'owner', name),
+    asSuperuser: async <Row extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
+      (await superuser.query<Row>(text, values)).rows,
+  }
+}
+
+async function findServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
+  const told = process.env[serverVariable]
+  if (told === undefined) return startTestServer()
+  return { server: JSON.parse(told) as TestServer, stop: () => Promise.resolve() }
+}

@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { ownerRole, setUpRoles } from '../../src/db/roles.ts'
+
+/** Where the run's one PostgreSQL is, told to each test file by the environment. */
+export type TestServer = { host: string; port: number; user: string; password: string }
+
+export const serverVariable = 'SALLYPORT_TEST_SERVER'
+export const templateDatabase = 'sallyport_template'
+
+/** The run's server, or one of its own for a test file that is run alone. Answers how to stop it. */
+export async function startTestServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-test-'))
+  const embedded = await startEmbedded({ dataDir, log: () => undefined, onCrash: (reason) => console.error(reason) })
+  const { host, port, superuser: user, password = '' } = embedded
+  await makeTemplate({ host, port, user, password })
+  return {
+    server: { host, port, user, password },
+    stop: async () => {
+      await embedded.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A migrated database that each test file clones. */
+export async function makeTemplate(server: TestServer): Promise<void> {
+  const admin = await connectAlone({ ...server, database: 'postgres' })
+  await admin.query(`create database ${templateDatabase}`)
+  await admin.end()
+  const inside = await connectAlone({ ...server, database: templateDatabase })
+  await setUpRoles(inside, templateDatabase, { owner: 'owner', app: 'app' })
+  await inside.end()
+  await migrate(asRole(server, ownerRole, 'owner', templateDatabase))
+}
+
+/** The same server as another role, on another database. */
+export function asRole(server: TestServer, user: string, password: string, database: string): ConnectionTarget {
+  return { host: server.host, port: server.port, user, password, database }
+}
