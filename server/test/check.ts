@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process'
+import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+/** `npm run check`: everything that can be said of the source without running the service, all at once. */
+const steps = {
+  'format and lint': ['biome', 'ci', '--error-on-warnings', '--colors=off', '.'],
+  types: ['tsc', '--project', '.'],
+  'nothing unused': ['knip'],
+  'house rules': ['node', '--test', '--test-reporter=dot', 'server/test/house-rules.test.ts'],
+  'generated files are fresh': ['node', 'server/test/generate.ts', '--check'],
+} as const satisfies Record<string, readonly [string, ...string[]]>
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const env = { ...process.env, PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter) }
+
+type Outcome = { name: string; passed: boolean; output: string }
+
+/** Runs one step, tells its outcome in one line, and keeps what it said. */
+async function run(name: string, [command, ...rest]: readonly [string, ...string[]]): Promise<Outcome> {
+  const begin = performance.now()
+  const child = spawn(command, rest, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: process.platform === 'win32',
+  })
+  const ended = new Promise<boolean>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code === 0))
+  })
+  const [passed, said, complained] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  console.log(`${passed ? 'ok    ' : 'FAILED'} ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`)
+  return { name, passed, output: `${said}${complained}`.trim() }
+}
+
+const outcomes = await Promise.all(Object.entries(steps).map(([name, command]) => run(name, command)))
+const failed = outcomes.filter(({ passed }) => !passed)
+for (const { name, output } of failed) console.log(`\n── ${name} ──\n${output}`)
+if (failed.length > 0) process.exitCode = 1

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { houseRules } from './house-rules.ts'
+import { readSources, type Source } from './support/source-files.ts'
+
+type RuleName = keyof typeof houseRules
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const workspaces = ['server/src', 'server/test', 'client/src', 'cli/src', 'console/src']
+
+suite('the rules of the house', () => {
+  const sources = new Map(readSources(root, workspaces).map((source) => [source.path, source]))
+
+  for (const [name, rule] of Object.entries(houseRules)) {
+    test(rule.sentence, () => {
+      const faults = [...sources.values()].flatMap((source) =>
+        rule.find(source, sources).map(({ line, what }) => `${source.path}:${line}  ${what}`),
+      )
+      assert.ok(faults.length === 0, [`${name}: ${rule.sentence}`, ...faults].join('\n  '))
+    })
+  }
+})
+
+const from = (path: string) => `import { thing } from '${path}'\n`
+const verb = (name: string) => `export const ${name} = operation({ method: 'GET' })\n`
+
+/** Each rule, a file that breaks it or keeps it, and the lines where it is broken. */
+const trials: [RuleName, string, string, string, number[]][] = [
+  ['imports', 'refuses the kernel anything', 'server/src/kernel/page.ts', from('../config/config.ts'), [1]],
+  ['imports', 'refuses a type as well', 'server/src/db/sql.ts', "import type { X } from '../http/schema.ts'\n", [1]],
+  ['imports', 'refuses a type named in place', 'server/src/db/sql.ts', "\nlet x: import('../http/schema.ts').X\n", [2]],
+  ['imports', 'refuses an import at run time', 'server/src/db/sql.ts', "await import('../http/server.ts')\n", [1]],
+  ['imports', 'refuses a re-export', 'server/src/db/sql.ts', "export { x } from '../http/server.ts'\n", [1]],
+  ['imports', 'refuses one over several lines', 'server/src/db/a.ts', "import {\n  x,\n} from '../http/a.ts'\n", [3]],
+  ['imports', 'refuses one for its effect alone', 'server/src/db/a.ts', "import '../http/a.ts'\n", [1]],
+  ['imports', 'refuses another slice that is not listed', 'server/src/users/a.ts', from('../cloud/account.ts'), [1]],
+  ['imports', 'refuses a target the database', 'server/src/provisioners/webhook/a.ts', from('../../db/sql.ts'), [1]],
+  ['imports', 'refuses one target another', 'server/src/provisioners/webhook/a.ts', from('../sandbox/a.ts'), [1]],
+  ['imports', 'refuses an entry point', 'server/src/users/user.ts', from('../app.ts'), [1]],
+  ['imports', 'refuses what belongs to tests', 'server/src/users/user.ts', from('../../test/support/server.ts'), [1]],
+  ['imports', 'refuses a room that nobody listed', 'server/src/attic/box.ts', from('../kernel/page.ts'), [1]],
+  ['imports', 'takes what the table lists', 'server/src/http/pipeline.ts', from('../kernel/page.ts'), []],
+  ['imports', 'takes the sandbox to the database', 'server/src/provisioners/sandbox/a.ts', from('../../db/sql.ts'), []],
+  ['imports', 'takes a target to its interface', 'server/src/provisioners/webhook/a.ts', from('../provisioner.ts'), []],
+  ['imports', 'takes the own room', 'server/src/users/user-store.ts', from('./user.ts'), []],
+  ['imports', 'takes anything in a test', 'server/src/kernel/page.test.ts', from('../http/server.ts'), []],
+  ['imports', 'takes anything in an entry point', 'server/src/app.ts', from('./users/list-users.ts'), []],
+  ['imports', 'takes what a comment mentions', 'server/src/kernel/page.ts', `/*\n${from('../db/sql.ts')}*/\n`, []],
+  ['verbs', 'refuses a verb to its own slice', 'server/src/users/user.ts', from('./list-users.ts'), [1]],
+  ['verbs', 'refuses a job', 'server/src/users/user.ts', from('./sweep.job.ts'), [1]],
+  ['verbs', 'refuses a subscriber', 'server/src/users/user.ts', from('./tell.subscriber.ts'), [1]],
+  ['verbs', 'takes a verb in app.ts', 'server/src/app.ts', from('./users/list-users.ts'), []],
+  ['verbs', 'takes a noun', 'server/src/users/list-users.ts', from('./user.ts') + verb('listUsers'), []],
+  ['libraries', 'refuses pg to a slice', 'server/src/users/user-store.ts', from('pg'), [1]],
+  ['libraries', 'refuses a part of a library', 'server/src/users/user.ts', from('jose/jwt/verify'), [1]],
+  ['libraries', 'refuses a scope of libraries', 'server/src/users/user.ts', from('@fastify/swagger'), [1]],
+  ['libraries', 'refuses a library without a door', 'server/src/users/user.ts', from('lodash'), [1]],
+  ['libraries', 'refuses the command line to a slice', 'server/src/users/user.ts', from('commander'), [1]],
+  ['libraries', 'takes pg through its door', 'server/src/db/connect.ts', from('pg'), []],
+  ['libraries', 'takes the command line in admin.ts', 'server/src/admin.ts', from('commander'), []],
+  ['libraries', "takes Node's own modules anywhere", 'server/src/users/user.ts', from('node:crypto') + from('fs'), []],
+  ['workspaces', 'refuses the server to the console', 'console/src/users/a.tsx', from('../../../server/src/a.ts'), [1]],
+  ['workspaces', 'refuses the server by its name', 'cli/src/users/list.ts', from('@sallyport/server/a.ts'), [1]],
+  ['workspaces', 'refuses the client the server', 'client/src/client.ts', from('../../server/src/a.ts'), [1]],
+  ['workspaces', 'takes the client', 'cli/src/users/list.ts', from('@sallyport/client') + from('../ask.ts'), []],
+  ['names', 'refuses camel case', 'server/src/users/userStore.ts', '', [1]],
+  ['names', 'refuses snake case', 'server/src/users/user_store.ts', '', [1]],
+  ['names', 'refuses a folder in camel case', 'server/src/apiKeys/key.ts', '', [1]],
+  ['names', 'refuses a word that says nothing', 'server/src/users/user-service.ts', '', [1]],
+  ['names', 'refuses such a folder', 'server/src/utils/page.ts', '', [1]],
+  ['names', 'refuses each such word', 'server/src/common/types.test.ts', '', [1, 1]],
+  ['names', 'takes a name that says what is inside', 'server/src/users/end-access.subscriber.ts', '', []],
+  ['length', 'refuses 301 lines', 'server/src/users/user.ts', 'x\n'.repeat(301), [301]],
+  ['length', 'takes 300 lines', 'server/src/users/user.ts', 'x\n'.repeat(300), []],
+  ['exports', 'refuses a default export', 'server/src/users/user.ts', '\nexport default user\n', [2]],
+  ['exports', 'refuses an index', 'server/src/users/index.ts', '', [1]],
+  ['exports', 'refuses handing everything on', 'server/src/users/user.ts', "export * from './a.ts'\n", [1]],
+  ['exports', 'refuses handing a name on', 'server/src/users/user.ts', "export type { A } from './a.ts'\n", [1]],
+  [
+    'exports',
+    'takes a door handing on its library',
+    'server/src/policies/engine.ts',
+    "export type { A } from 'cedar'\n",
+    [],
+  ],
+  ['exports', 'takes named exports', 'server/src/users/user.ts', 'export { user }\nexport const a = 1\n', []],
+  ['environment', 'refuses a slice', 'server/src/users/user.ts', 'const url = process.env.URL\n', [1]],
+  ['environment', 'takes config/', 'server/src/config/config.ts', 'const url = process.env.URL\n', []],
+  ['environment', 'takes what a comment mentions', 'server/src/users/user.ts', '// not process.env\n', []],
+  ['clock', 'refuses new Date()', 'server/src/grants/grant.ts', 'const now = new Date()\n', [1]],
+  ['clock', 'refuses Date.now', 'server/src/grants/grant.ts', '\n\nif (end < Date.now()) {}\n', [3]],
+  ['clock', 'takes a date that was handed over', 'server/src/grants/grant.ts', 'new Date(ctx.now)\n', []],
+  ['clock', 'takes a test', 'server/src/grants/grant.test.ts', 'new Date()\n', []],
+  ['statements', 'refuses the tag in a verb', 'server/src/users/list-users.ts', 'tx.read(sql`select 1`)\n', [1]],
+  ['statements', 'refuses the tag with a row type', 'server/src/users/a.ts', 'sql<{ id: string }>`select 1`\n', [1]],
+  ['statements', 'refuses plain text', 'server/src/users/user.ts', "query('delete from app_user')\n", [1]],
+  ['statements', 'takes a store', 'server/src/users/user-store.ts', 'sql`select 1`\n', []],
+  ['statements', 'takes words that are no SQL', 'server/src/users/user.ts', "'select one, or update it'\n", []],
+]
+
+suite('each rule of the house can fail', () => {
+  const neighbours: Source[] = [
+    { path: 'server/src/users/user.ts', text: 'export const user = 1\n' },
+    { path: 'server/src/users/list-users.ts', text: verb('listUsers') },
+    { path: 'server/src/users/sweep.job.ts', text: 'export const sweep = 1\n' },
+    { path: 'server/src/users/tell.subscriber.ts', text: 'export const tell = 1\n' },
+  ]
+  const all = new Map(neighbours.map((source) => [source.path, source]))
+
+  for (const [rule, name, path, text, lines] of trials) {
+    test(`${rule} ${name}`, () => {
+      const found = houseRules[rule].find({ path, text }, all)
+      assert.deepEqual(
+        found.map(({ line }) => line),
+        lines,
+      )
+    })
+  }
+
+  test('none is left without a file that breaks it', () => {
+    const broken = new Set(trials.filter(([, , , , lines]) => lines.length > 0).map(([rule]) => rule))
+    assert.deepEqual(new Set(Object.keys(houseRules)), broken)
+  })
+})
