@@ -26,6 +26,24 @@ export function emit(ctx: WorkCtx, event: NewEvent, whenRow?: Statement): Statem
       ${JSON.stringify(event.data ?? {})}::jsonb, ${ctx.request_id}::text${guard}`
 }
 
+/**
+ * One event for each row of a common table expression, which has `id` and `request_id` of what it happened to. For
+ * changes of rows that no code has seen; their ids are the database's own.
+ */
+export function emitEach(
+  ctx: WorkCtx,
+  event: { type: EventType; subject_type: string; data?: Record<string, unknown> },
+  rows: Statement,
+): Statement {
+  const { actor } = ctx
+  return sql`insert into event
+      (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
+    select ${ctx.tx.tenant_id}::uuid, gen_random_uuid(), ${event.type}::text, ${actor.kind}::text,
+      ${actor.user_id}::uuid, ${actor.api_key_id}::uuid, ${event.subject_type}::text, id::text,
+      jsonb_build_object('request_id', request_id) || ${JSON.stringify(event.data ?? {})}::jsonb, ${ctx.request_id}::text
+    from ${rows}`
+}
+
 /** Refuses, and leaves the entry although nothing else happens: the event is committed first, then the caller is told. */
 export async function refuse(ctx: WorkCtx, problem: Problem, event: NewEvent): Promise<never> {
   await ctx.tx.write([emit(ctx, event)])

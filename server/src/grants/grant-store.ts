@@ -1,0 +1,184 @@
+import { allOf, sql } from '../db/sql.ts'
+import { emit, emitEach } from '../events/emit.ts'
+import type { WorkItem } from '../jobs/work-list.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import type { PageAsk } from '../kernel/page.ts'
+import type { GrantAsk, Plan } from '../provisioners/provisioner.ts'
+import { activateWithinSeconds, type Grant, grantName } from './grant.ts'
+
+type Place = { type: string; id: string }
+
+/** A row of the table as it comes; `asGrant` makes the reply of it. */
+type GrantRow = Omit<Grant, 'resource' | 'approved' | 'expires_at' | 'activated_at' | 'ended_at'> & {
+  resource_type: string
+  resource_id: string
+  expires_at: string | null
+  activated_at: string | null
+  ended_at: string | null
+}
+
+const columns = sql`id, name, status, provisioning_status, request_id, user_id, resource_type, resource_id, action,
+  duration_seconds, activated_at, expires_at, ended_at, ended_by, end_reason, last_error, created_at, updated_at`
+
+function asGrant(row: GrantRow): Grant {
+  const { resource_type, resource_id, expires_at, activated_at, ended_at, ...rest } = row
+  return {
+    ...rest,
+    approved: true,
+    resource: { type: resource_type, id: resource_id },
+    ...(expires_at !== null && { expires_at }),
+    ...(activated_at !== null && { activated_at }),
+    ...(ended_at !== null && { ended_at }),
+  }
+}
+
+/**
+ * The insert of the grants of an approved request, to stand in the statement that approves it: `approved` names its
+ * common table expression, which has the columns of access_request. One grant a place, due at once.
+ */
+export function insertGrants(places: readonly Place[], action: string, approved: Statement): Statement {
+  const rows = places.map((place) => ({
+    id: newId(),
+    type: place.type,
+    place_id: place.id,
+    name: grantName(action, place),
+  }))
+  return sql`insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
+      duration_seconds, status, provisioning_status, activate_by, next_look_at)
+    select a.tenant_id, g.id, a.id, a.requester_id, g.name, g.type, g.place_id, a.action, a.duration_seconds,
+      'pending', 'not_attempted', clock_timestamp() + make_interval(secs => ${activateWithinSeconds}), clock_timestamp()
+    from ${approved} a, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as g (id uuid, type text, place_id text, name text)`
+}
+
+/** One page, newest first; `user_id` narrows it to one holder. */
+export async function listGrantsPage(
+  tx: Tx,
+  filters: { user_id?: string | undefined; request_id?: string | undefined; status?: string | undefined },
+  page: PageAsk,
+): Promise<Grant[]> {
+  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
+  if (filters.user_id !== undefined) conditions.push(sql`user_id = ${filters.user_id}`)
+  if (filters.request_id !== undefined) conditions.push(sql`request_id = ${filters.request_id}`)
+  if (filters.status !== undefined) conditions.push(sql`status = ${filters.status}`)
+  if (page.after !== undefined) conditions.push(sql`id < ${page.after[0]}`)
+  const rows = await tx.read(sql<GrantRow>`select ${columns} from access_grant where ${allOf(conditions)}
+    order by id desc limit ${page.limit + 1}`)
+  return rows.map(asGrant)
+}
+
+export async function findGrant(tx: Tx, id: string): Promise<Grant | undefined> {
+  const [row] = await tx.read(
+    sql<GrantRow>`select ${columns} from access_grant where tenant_id = ${tx.tenant_id} and id = ${id}`,
+  )
+  return row && asGrant(row)
+}
+
+/**
+ * Ends a live grant early, tells of it and has its entitlement looked at now. Undefined when it was not live any more.
+ */
+export async function revokeLiveGrant(ctx: WorkCtx, id: string, reason: string | null): Promise<Grant | undefined> {
+  const { tx, actor } = ctx
+  const [rows] = await tx.write([
+    sql<GrantRow>`with revoked as (
+        update access_grant set status = 'revoked', ended_at = clock_timestamp(), ended_by = ${actor.user_id},
+          end_reason = ${reason}, next_look_at = null, expiring_at = null, updated_at = clock_timestamp(),
+          provisioning_status = case when provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end
+        where tenant_id = ${tx.tenant_id} and id = ${id} and status in ('pending', 'active')
+        returning *),
+      due as (
+        update entitlement e set next_look_at = clock_timestamp() from revoked r
+        where e.tenant_id = r.tenant_id and e.id = r.entitlement_id),
+      told as (${emitEach(ctx, { type: 'grant.revoked', subject_type: 'grant' }, sql`revoked`)})
+      select ${columns} from revoked`,
+  ])
+  return rows[0] && asGrant(rows[0])
+}
+
+/** What planning needs to know of a grant whose moment has come; undefined when the lease was lost. */
+export async function findGrantToPlan(
+  tx: Tx,
+  item: WorkItem,
+): Promise<{ ask: GrantAsk; live: boolean; late: boolean; failures: number } | undefined> {
+  type Row = {
+    status: string
+    late: boolean
+    failures: number
+    duration_seconds: number
+    action: string
+    resource_type: string
+    resource_id: string
+    user_id: string
+    email: string
+    user_name: string
+  }
+  const [row] = await tx.read(sql<Row>`select g.status, g.activate_by <= clock_timestamp() as late, g.failures,
+      g.duration_seconds, g.action, g.resource_type, g.resource_id, g.user_id, u.email, u.name as user_name
+    from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+    where ${oursToPlan(tx, item)}`)
+  if (row === undefined) return undefined
+  return {
+    live: row.status === 'pending',
+    late: row.late,
+    failures: row.failures,
+    ask: {
+      grant_id: item.id,
+      user: { id: row.user_id, email: row.email, name: row.user_name },
+      resource: { type: row.resource_type, id: row.resource_id },
+      action: row.action,
+      duration_seconds: row.duration_seconds,
+    },
+  }
+}
+
+function oursToPlan(tx: Tx, item: WorkItem): Statement {
+  return sql`g.tenant_id = ${tx.tenant_id} and g.id = ${item.id} and g.generation = ${item.generation}::bigint`
+}
+
+/**
+ * Hangs the grant on the entitlement that the plan names, made where it is new, and has that looked at now. Whether it was
+ * at the target before us is asked anew whenever nothing of ours is there.
+ */
+export async function linkGrant(tx: Tx, item: WorkItem, provisioner: string, plan: Plan): Promise<void> {
+  await tx.write([
+    sql`insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at)
+      select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${plan.key}::text,
+        ${JSON.stringify(plan.target)}::jsonb, ${plan.held}::boolean, 'unknown', clock_timestamp()
+      from access_grant g where ${oursToPlan(tx, item)} and g.status = 'pending'
+      on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
+        next_look_at = clock_timestamp(), updated_at = clock_timestamp(),
+        held_before = case when entitlement.observed = 'absent' and entitlement.act is null
+          then excluded.held_before else entitlement.held_before end,
+        observed = case when entitlement.observed = 'absent' and entitlement.act is null
+          then 'unknown' else entitlement.observed end`,
+    sql`update access_grant g set entitlement_id = e.id, next_look_at = null, lease_until = null, failures = 0,
+        last_error = null, updated_at = clock_timestamp()
+      from entitlement e where ${oursToPlan(tx, item)} and g.status = 'pending'
+        and e.tenant_id = g.tenant_id and e.provisioner = ${provisioner} and e.target_key = ${plan.key}`,
+  ])
+}
+
+/** Planning failed: tried again after `wait_ms`, or given up for good where `wait_ms` is undefined. */
+export async function savePlanFailure(
+  ctx: WorkCtx,
+  item: WorkItem,
+  message: string,
+  wait_ms: number | undefined,
+): Promise<void> {
+  const { tx } = ctx
+  const failed = { type: 'grant.failed', subject_type: 'grant', subject_id: item.id } as const
+  await tx.write([
+    wait_ms === undefined
+      ? sql`with failed as (
+          update access_grant g set status = 'failed', provisioning_status = 'failed', ended_at = clock_timestamp(),
+            end_reason = 'its target refused it', last_error = ${message}, next_look_at = null, lease_until = null,
+            failures = g.failures + 1, updated_at = clock_timestamp()
+          where ${oursToPlan(tx, item)} and g.status = 'pending' returning g.id)
+        ${emit(ctx, failed, sql`failed`)}`
+      : sql`update access_grant g set last_error = ${message}, failures = g.failures + 1, lease_until = null,
+          next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8),
+          updated_at = clock_timestamp()
+        where ${oursToPlan(tx, item)} and g.status = 'pending'`,
+  ])
+}

@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox'
+import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+
+/** pending → active | revoked | failed; active → expired | revoked | failed; failed → pending. */
+export const grantStatuses = ['pending', 'active', 'expired', 'revoked', 'failed'] as const
+export const provisioningStatuses = [
+  'not_attempted',
+  'attempting',
+  'successful',
+  'failed',
+  'deprovisioning',
+  'deprovisioned',
+  'deprovisioning_failed',
+] as const
+
+/** A grant as its request's status view shows it. */
+export const GrantView = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    status: OneOf(grantStatuses),
+    approved: Type.Boolean(),
+    expires_at: Type.Optional(DateTime),
+    activated_at: Type.Optional(DateTime),
+    provisioning_status: Type.Optional(OneOf(provisioningStatuses)),
+  },
+  { title: 'GrantView' },
+)
+export type GrantView = Static<typeof GrantView>
+
+/** A grant by itself: whose, of which request, where, and how it stands with its target. */
+export const Grant = Type.Object(
+  {
+    ...GrantView.properties,
+    request_id: Uuid,
+    user_id: Uuid,
+    resource: Type.Object({ type: Type.String(), id: Type.String() }),
+    action: Type.String(),
+    duration_seconds: Type.Integer(),
+    ended_at: Type.Optional(DateTime),
+    ended_by: Nullable(Uuid),
+    end_reason: Nullable(Type.String()),
+    last_error: Nullable(Type.String({ description: 'what its target last answered instead, in words' })),
+    created_at: DateTime,
+    updated_at: DateTime,
+  },
+  { title: 'Grant' },
+)
+export type Grant = Static<typeof Grant>
+
+/** How a grant is called: what is given, where. */
+export function grantName(action: string, place: { type: string; id: string }): string {
+  return `${action} on ${place.type} ${place.id}`
+}
+
+/** A grant not active so long after its approval fails. */
+export const activateWithinSeconds = 3_600

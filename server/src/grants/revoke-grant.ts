@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { Body, IdParams, Nullable } from '../http/schema.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
+import { Grant } from './grant.ts'
+import { findGrant, revokeLiveGrant } from './grant-store.ts'
+
+export const revokeGrant = operation({
+  method: 'POST',
+  path: '/v1/grants/{id}/revoke',
+  summary: 'End access early: your own, or anybody’s with grants:revoke',
+  credential: 'any',
+  scope: null,
+  params: IdParams,
+  body: Body({ reason: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))) }),
+  replies: { 200: Grant },
+  errors: ['forbidden', 'not_found', 'grant_not_live'],
+  async run(ctx, { params, body }) {
+    const grant = await findGrant(ctx.tx, params.id)
+    if (grant === undefined) throw notFound('grant')
+    if (grant.user_id !== ctx.actor.user_id && !ctx.actor.scopes.has('grants:revoke')) {
+      throw new Problem('forbidden', 'ending somebody else’s access needs the scope `grants:revoke`')
+    }
+    const revoked = await revokeLiveGrant(ctx, grant.id, body.reason ?? null)
+    if (revoked !== undefined) return revoked
+    const now = (await findGrant(ctx.tx, grant.id)) ?? grant
+    throw new Problem('grant_not_live', `the grant has ended already: it is ${now.status}`, {
+      details: { status: now.status },
+    })
+  },
+})
