@@ -1,0 +1,148 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { closeSync, constants, fchownSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Binaries } from './embedded-binaries.ts'
+import { childEnvironment, serverOptions, type Transport } from './embedded-cluster.ts'
+import { processMark, stillRuns } from './embedded-owner.ts'
+import { openSocketFolder, type Place } from './embedded-place.ts'
+import { type Endpoint, endpointOf, probe } from './embedded-probe.ts'
+import { waitFor } from './embedded-wait.ts'
+
+/** A PostgreSQL server that answers. `end` says how it ended, once it has; undefined while it runs. */
+export type Running = { pid: number; endpoint: Endpoint; end(): string | undefined }
+
+/** Recovery after a crash replays at most 512 MB of log: far below this, on any disk that can serve. */
+export const readyWithinMs = 60_000
+/** What a server killed just now leaves behind (its lock, its shared memory) is gone within moments. */
+const lockPatienceMs = 5_000
+const passingObstacle = /lock file ".*" already exists|shared memory block .* still in use|Address already in use/
+const logLimitBytes = 4 * 1024 * 1024
+
+/**
+ * Starts PostgreSQL on the place's data, in a process group of its own: a Ctrl-C reaches Sallyport alone, which
+ * finishes its work first and then stops the database.
+ * @throws Error with PostgreSQL's own words when it does not come up.
+ */
+export async function launch(place: Place, binaries: Binaries, transport: Transport): Promise<Running> {
+  keepLogSmall(place.logFile)
+  const deadline = performance.now() + lockPatienceMs
+  for (;;) {
+    const outcome = await launchOnce(place, binaries, transport)
+    if (typeof outcome !== 'string') return outcome
+    if (!passingObstacle.test(outcome) || performance.now() > deadline) {
+      throw new Error(`the embedded PostgreSQL did not start: ${outcome} (its log is \`${place.logFile}\`)`)
+    }
+    await pause(50)
+  }
+}
+
+/** The running server, or why there is none. */
+async function launchOnce(place: Place, binaries: Binaries, transport: Transport): Promise<Running | string> {
+  const port = transport === 'socket' ? 5432 : await freePort()
+  const sockets = transport === 'socket' ? openSocketFolder(place, port) : ''
+  const endpoint = endpointOf(place, transport === 'socket' ? sockets : '', port)
+  // Not through a link: the folder is ours, but what we write as root should not depend on that.
+  const log = openSync(
+    place.logFile,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0),
+    0o600,
+  )
+  // A user's own folder, started by root this time: the log stays that user's.
+  if (place.runAs !== undefined) fchownSync(log, statSync(place.home).uid, statSync(place.home).gid)
+  const logStart = fstatSync(log).size
+  const child = spawn(join(binaries.folder, 'bin', 'postgres'), serverOptions(place.data, transport, sockets, port), {
+    cwd: place.data,
+    detached: true,
+    env: childEnvironment(),
+    stdio: ['ignore', log, log],
+    ...place.runAs,
+  })
+  closeSync(log)
+  // The database's end is told through `end`; it does not keep the process that owns it alive.
+  child.unref()
+  const end = followEnd(child)
+  const ready = await waitFor(
+    async () => end() ?? ((await probe(endpoint)).state === 'ready' ? true : undefined),
+    readyWithinMs,
+    5,
+  )
+  if (ready === true && child.pid !== undefined) return { pid: child.pid, endpoint, end }
+  if (ready === undefined) child.kill('SIGKILL')
+  const said = readFileSync(place.logFile).subarray(logStart).toString().trim().split('\n').slice(-4).join('; ')
+  return `${ready ?? `no answer within ${readyWithinMs / 1000} s`}; ${said}`
+}
+
+function followEnd(child: ChildProcess): () => string | undefined {
+  let end: string | undefined
+  child.on('error', (error) => {
+    end ??= error.message
+  })
+  child.on('exit', (code, signal) => {
+    end ??= signal === null ? `exit code ${code}` : `signal ${signal}`
+  })
+  return () => end
+}
+
+/** How a server ended that is not our child: that it did is all that can be seen. */
+export function followPid(pid: number): () => string | undefined {
+  const mark = processMark(pid)
+  let end: string | undefined
+  return () => {
+    if (end === undefined && (mark === undefined || !stillRuns(pid, mark))) end = 'its process is gone'
+    return end
+  }
+}
+
+/**
+ * Stops the server and waits until it is gone: fast (sessions end, everything is written), then at once (the next
+ * start recovers from the log), then by force. Each step has its bound, in milliseconds.
+ */
+export async function shutDown(running: Running, place: Place, binaries: Binaries, fastMs = 10_000): Promise<void> {
+  const steps = [
+    ['SIGINT', 'fast', fastMs],
+    ['SIGQUIT', 'immediate', 8_000],
+    ['SIGKILL', undefined, 2_000],
+  ] as const
+  for (const [signal, mode, bound] of steps) {
+    if (running.end() !== undefined) return
+    if (process.platform === 'win32' && mode !== undefined) askPgCtl(place, binaries, mode)
+    else signalTo(running.pid, signal)
+    if ((await waitFor(() => running.end(), bound, 5)) !== undefined) return
+  }
+  throw new Error(`the embedded PostgreSQL (pid ${running.pid}) did not stop`)
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Windows has no signals to other processes: PostgreSQL's own program passes them on. */
+function askPgCtl(place: Place, binaries: Binaries, mode: 'fast' | 'immediate'): void {
+  try {
+    execFileSync(join(binaries.folder, 'bin', 'pg_ctl'), ['stop', '-D', place.data, '-m', mode, '-W'], {
+      stdio: 'ignore',
+    })
+  } catch {
+    // It ended meanwhile, or the next step is the harder one.
+  }
+}
+
+function keepLogSmall(logFile: string): void {
+  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
+  if (size > logLimitBytes) renameSync(logFile, `${logFile}.1`)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no free loopback port was found')
+  return address.port
+}

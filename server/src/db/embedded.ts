@@ -1,0 +1,160 @@
+import type { Binaries } from './embedded-binaries.ts'
+import { findPackage, prepareBinaries, removeOldCopies } from './embedded-binaries.ts'
+import { ensureCluster, type Transport } from './embedded-cluster.ts'
+import { takeOwnership } from './embedded-owner.ts'
+import { choosePlace, closeSocketFolder, findPlace, type Log, notePlace, type Place } from './embedded-place.ts'
+import {
+  disarmStaleNote,
+  type Endpoint,
+  endpointOf,
+  isPostmaster,
+  type PostmasterNote,
+  probe,
+  readPostmasterNote,
+} from './embedded-probe.ts'
+import { followPid, launch, type Running, readyWithinMs, shutDown } from './embedded-process.ts'
+import { waitFor } from './embedded-wait.ts'
+
+/** The embedded PostgreSQL, answering. `host` is the folder of its socket, or 127.0.0.1 where there is a password. */
+export type EmbeddedPostgres = Endpoint & {
+  pid: number
+  /** Whether it was running already, left by a Sallyport that was killed. */
+  tookOver: boolean
+  /** Stops it and gives the data folder free: to be called last, when nobody asks it any more. */
+  stop(): Promise<void>
+}
+
+export type EmbeddedOptions = {
+  /** Made when it is not there. */
+  dataDir: string
+  log: Log
+  /** Called once when the server ends without `stop`. */
+  onCrash: (reason: string) => void
+  /** A unix socket, save on Windows: there a loopback port and a password. */
+  transport?: Transport
+}
+
+/** How soon the server's end is seen; one taken over is not our child, whose end the system would tell us. */
+const watchEveryMs = 200
+
+/**
+ * Starts the PostgreSQL that comes with Sallyport on `dataDir`, making the database at the first start, or takes over
+ * one that a killed Sallyport left running. Returns once it answers.
+ * @throws Error with one sentence for the operator: what is in the way, and what to do about it.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const transport = options.transport ?? (process.platform === 'win32' ? 'loopback' : 'socket')
+  const packageFolder = findPackage()
+  const place = choosePlace(options.dataDir, options.log)
+  const ownership = await takeOwnership(place.ownerFile)
+  try {
+    const binaries = prepareBinaries(packageFolder, place, options.log)
+    await ensureCluster(place, binaries, transport, options.log)
+    notePlace(options.dataDir, place)
+    const found = await takeOver(place, binaries, options.log)
+    const running = found ?? (await launch(place, binaries, transport))
+    removeOldCopies(place, binaries)
+    const watch = watchFor(running, place, options.onCrash)
+    let stopping: Promise<void> | undefined
+    const stop = async () => {
+      clearInterval(watch)
+      await shutDown(running, place, binaries)
+      closeSocketFolder(place)
+      ownership.release()
+    }
+    return {
+      ...running.endpoint,
+      pid: running.pid,
+      tookOver: found !== undefined,
+      stop: () => {
+        stopping ??= stop()
+        return stopping
+      },
+    }
+  } catch (error) {
+    ownership.release()
+    throw error
+  }
+}
+
+/**
+ * Where the database of a Sallyport that is running can be reached, for the operator's command line: nothing is
+ * started, owned or changed. Undefined when none is running.
+ */
+export async function readRunningEmbedded(dataDir: string): Promise<Endpoint | undefined> {
+  try {
+    const place = findPlace(dataDir)
+    const note = place && readPostmasterNote(place)
+    if (place === undefined || note === undefined) return undefined
+    const endpoint = endpointOf(place, note.socketFolder, note.port)
+    const answer = await probe(endpoint)
+    return answer.state === 'ready' && answer.dataFolder === place.data ? endpoint : undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    throw new Error(`\`${dataDir}\` belongs to another user: run this as the user that Sallyport runs as, or as root`)
+  }
+}
+
+function watchFor(running: Running, place: Place, onCrash: (reason: string) => void): NodeJS.Timeout {
+  const watch = setInterval(() => {
+    const end = running.end()
+    if (end === undefined) return
+    clearInterval(watch)
+    onCrash(`the embedded PostgreSQL (pid ${running.pid}) ended by itself (${end}): its log is \`${place.logFile}\``)
+  }, watchEveryMs)
+  return watch.unref()
+}
+
+/** The server that a killed Sallyport left running; undefined when there is none, or none worth keeping. */
+async function takeOver(place: Place, binaries: Binaries, log: Log): Promise<Running | undefined> {
+  const note = readPostmasterNote(place)
+  if (note === undefined) return undefined
+  const found = await askServer(place, note)
+  if (found === 'gone') {
+    disarmStaleNote(place, note)
+    return undefined
+  }
+  const running = { pid: note.pid, endpoint: found.endpoint, end: followPid(note.pid) }
+  if (found.version === binaries.version) {
+    log('a database that was left running is taken over', { pid: note.pid })
+    return running
+  }
+  log('a database that was left running is of another version and is started anew', { was: found.version })
+  await shutDown(running, place, binaries)
+  return undefined
+}
+
+/**
+ * Who serves the place's data by its note. Waits for a server that is starting or stopping.
+ * @throws Error when there is one that does not answer, or that this process cannot see.
+ */
+async function askServer(
+  place: Place,
+  note: PostmasterNote,
+): Promise<{ endpoint: Endpoint; version: string } | 'gone'> {
+  const endpoint = endpointOf(place, note.socketFolder, note.port)
+  const found = await waitFor(
+    async () => {
+      const answer = await probe(endpoint)
+      const ours = isPostmaster(note.pid, place)
+      if (answer.state !== 'ready') return ours && readPostmasterNote(place)?.pid === note.pid ? undefined : 'gone'
+      if (ours && answer.dataFolder === place.data) return { endpoint, version: answer.version }
+      // Nobody else's server answers on a socket in our own folder: it must be out of this process's sight.
+      if (note.socketFolder !== '' || answer.dataFolder === place.data) return 'hidden'
+      return 'gone'
+    },
+    readyWithinMs,
+    20,
+  )
+  if (found === 'hidden') {
+    throw new Error(
+      `a PostgreSQL that this process cannot see (in another container?) is serving \`${place.data}\`: stop the Sallyport it belongs to first`,
+    )
+  }
+  if (found === undefined) {
+    throw new Error(
+      `a PostgreSQL (pid ${note.pid}) is running on \`${place.data}\` and does not answer: stop it with \`kill -QUIT ${note.pid}\``,
+    )
+  }
+  return found
+}
