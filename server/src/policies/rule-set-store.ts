@@ -1,0 +1,54 @@
+import { sql } from '../db/sql.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
+import type { PolicyRule, RuleSet } from './rule-set.ts'
+
+/** The version of the tenant's rules, as one value to weave into another statement. */
+export function ruleSetVersion(tx: Tx): Statement {
+  return sql`(select t.rule_set_version::text from tenant t where t.id = ${tx.tenant_id})`
+}
+
+/** True while the tenant's rules are still those of that version; for the `where` of a write that rests on a decision. */
+export function rulesAreStill(tx: Tx, version: string): Statement {
+  return sql`exists (select from tenant t where t.id = ${tx.tenant_id} and t.rule_set_version = ${version}::bigint)`
+}
+
+/** Rule sets by tenant, the latest version of each; the least recently used go first. */
+const held = new Map<string, RuleSet>()
+const mostRulesHeld = 50_000
+let rulesHeld = 0
+
+/** The rules of the tenant's enabled policies at `version`, or later where they changed meanwhile. One trip, or none. */
+export async function findRuleSet(tx: Tx, version: string): Promise<RuleSet> {
+  const known = held.get(tx.tenant_id)
+  if (known?.version === version) {
+    held.delete(tx.tenant_id)
+    held.set(tx.tenant_id, known)
+    return known
+  }
+  const ruleSet = await readRuleSet(tx)
+  keep(ruleSet)
+  return ruleSet
+}
+
+function keep(ruleSet: RuleSet): void {
+  rulesHeld += ruleSet.rules.length - (held.get(ruleSet.tenant_id)?.rules.length ?? 0)
+  held.delete(ruleSet.tenant_id)
+  held.set(ruleSet.tenant_id, ruleSet)
+  for (const [tenant_id, oldest] of held) {
+    if (rulesHeld <= mostRulesHeld || tenant_id === ruleSet.tenant_id) break
+    held.delete(tenant_id)
+    rulesHeld -= oldest.rules.length
+  }
+}
+
+/** Version and rules under one snapshot. */
+async function readRuleSet(tx: Tx): Promise<RuleSet> {
+  const [row] = await tx.read(sql<{ version: string; rules: PolicyRule[] }>`select t.rule_set_version::text as version,
+      coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'policy_id', r.policy_id, 'priority', p.priority,
+          'ordinal', r.ordinal, 'effect', r.effect, 'policy_text', r.policy_text, 'notice', r.notice,
+          'audit_session', r.audit_session, 'approval_mode', r.approval_mode, 'saved_by', r.saved_by))
+        from policy_rule r join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id
+        where r.tenant_id = t.id and p.enabled), '[]') as rules
+    from tenant t where t.id = ${tx.tenant_id}`)
+  return { tenant_id: tx.tenant_id, version: row?.version ?? '0', rules: row?.rules ?? [] }
+}
