@@ -35,13 +35,22 @@ test('a failing work answers its error and frees its place', async () => {
   assert.equal(await inTurn(async () => 'again'), 'again')
 })
 
-test('who comes while a place is handed on waits behind those already waiting', async () => {
+test('who comes when a place has been handed on waits for it', async () => {
   const inTurn = turns(1)
-  const order: string[] = []
-  const first = inTurn(async () => order.push('first'))
-  const second = inTurn(async () => order.push('second'))
-  await first
-  const third = inTurn(async () => order.push('third'))
-  await Promise.all([second, third])
-  assert.deepEqual(order, ['first', 'second', 'third'])
+  const begun: string[] = []
+  const second = Promise.withResolvers<void>()
+  const ended: Promise<unknown>[] = [
+    inTurn(async () => begun.push('first')),
+    inTurn(() => {
+      begun.push('second')
+      return second.promise
+    }),
+  ]
+  await ended[0]
+  ended.push(inTurn(async () => begun.push('third')))
+  await setImmediate()
+  assert.deepEqual(begun, ['first', 'second'])
+  second.resolve()
+  await Promise.all(ended)
+  assert.deepEqual(begun, ['first', 'second', 'third'])
 })

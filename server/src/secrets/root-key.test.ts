@@ -77,19 +77,27 @@ suite('the key file', () => {
     assert.equal(readFileSync(path, 'utf8'), 'half a ke')
   })
 
-  test('is the same for processes that start at once', async () => {
-    const dataDir = freshDir()
-    const url = JSON.stringify(new URL('./root-key.ts', import.meta.url))
-    const code = `import { parentPort } from 'node:worker_threads'
-      import { loadRootKey } from ${url}
-      parentPort.postMessage(loadRootKey({ dataDir: ${JSON.stringify(dataDir)} }).toString('hex'))`
+  test('is the same for all that start at once', async () => {
+    const dataDirs = Array.from({ length: 20 }, freshDir)
+    const starters = 4
+    const workerData = { dataDirs, starters, arrived: new Int32Array(new SharedArrayBuffer(8)) }
+    // Before each folder the starters wait for one another, so that several find no key file there.
+    const code = `import { parentPort, workerData } from 'node:worker_threads'
+      import { loadRootKey } from ${JSON.stringify(new URL('./root-key.ts', import.meta.url))}
+      const { dataDirs, starters, arrived } = workerData
+      const keys = dataDirs.map((dataDir, round) => {
+        Atomics.add(arrived, 0, 1)
+        while (Atomics.load(arrived, 0) < starters * (round + 1)) Atomics.wait(arrived, 1, 0, 1)
+        return loadRootKey({ dataDir }).toString('hex')
+      })
+      parentPort.postMessage(keys.join())`
     const start = () => {
-      const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`))
+      const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData })
       return new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
     }
-    const keys = await Promise.all(Array.from({ length: 8 }, start))
+    const keys = await Promise.all(Array.from({ length: starters }, start))
     assert.equal(new Set(keys).size, 1)
-    assert.deepEqual(readdirSync(dataDir), ['secret.key'])
+    for (const dataDir of dataDirs) assert.deepEqual(readdirSync(dataDir), ['secret.key'])
   })
 })
 

@@ -42,7 +42,7 @@ export function unseal(key: Buffer, sealed: string, boundTo: readonly string[]):
   }
 }
 
-/** Version and names, each name with its length before it: ['a', 'bc'] and ['ab', 'c'] are different places. */
+/** The names, each with its length before it: ['a', 'bc'] and ['ab', 'c'] are different places. */
 function authenticated(boundTo: readonly string[]): Buffer {
   const parts = boundTo.flatMap((name) => {
     const bytes = Buffer.from(name)
@@ -50,5 +50,5 @@ function authenticated(boundTo: readonly string[]): Buffer {
     length.writeUInt32BE(bytes.length)
     return [length, bytes]
   })
-  return Buffer.concat([version, ...parts])
+  return Buffer.concat(parts)
 }
