@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
 import { type Actor, type Ctx, systemActor, type Tokens, type WorkCtx } from '../kernel/context.ts'
 import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
@@ -64,7 +65,7 @@ export function pipeline(parts: PipelineParts, operationId: string, operation: O
 
   /** Path, query and body against their schemas, then the operation itself. */
   async function run(ctx: Ctx, request: FastifyRequest): Promise<unknown> {
-    const params = readParams(request.params as Record<string, string>)
+    const params = readParams(operation.params, request.params as Record<string, string>)
     const query = operation.query === undefined ? undefined : readQuery(operation.query, request.query)
     requireValid(checks.query, query)
     const body = request.body ?? (checks.body?.({}).length === 0 ? {} : undefined)
@@ -139,13 +140,14 @@ function requireTenantHeader(request: FastifyRequest): string {
   return tenant_id
 }
 
-/** Path parts called id or ending in _id are uuids: anything else addresses no record. */
-function readParams(raw: Record<string, string>): Record<string, string> {
+/** Path parts that are declared as uuids address no record in any other form; the rest pass as the text they decode to. */
+function readParams(schema: TSchema | undefined, raw: Record<string, string>): Record<string, string> {
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, { format?: string }> }
   const params: Record<string, string> = {}
   for (const [name, text] of Object.entries(raw)) {
-    const id = readUuid(text)
-    if (id === undefined) throw notFound('record')
-    params[name] = id
+    const read = properties[name]?.format === 'uuid' ? readUuid(text) : text
+    if (read === undefined) throw notFound('record')
+    params[name] = read
   }
   return params
 }

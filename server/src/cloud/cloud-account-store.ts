@@ -1,0 +1,108 @@
+import { allOf, sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { PageAsk } from '../kernel/page.ts'
+import { type AccountPolicyView, type CloudAccount, policyViewOf } from './cloud-account.ts'
+
+/** An event names this many of the entries it tells of; how many there were it always says. */
+const mostIdsTold = 100
+
+/**
+ * Writes the entries, each the last word about its id, and tells of it: one statement, so all or none. Rows are locked in
+ * the order of their ids, so that two calls wait for each other but never in a circle.
+ * @returns how many were inserted or updated
+ */
+export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAccount[]): Promise<number> {
+  const { tenant_id } = ctx.tx
+  const ids = accounts.slice(0, mostIdsTold).map((account) => account.id)
+  const event = {
+    type: 'cloud_accounts.updated',
+    subject_type: 'tenant',
+    subject_id: tenant_id,
+    data: { upserted: accounts.length, ids },
+  } as const
+  const [[row]] = await ctx.tx.write([
+    sql<{ upserted: number }>`with changed as (
+        insert into cloud_account (tenant_id, id, name, account_id, metadata, rank)
+        select ${tenant_id}::uuid, id, name, account_id, metadata, rank
+        from jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb)
+          as entry (id text, name text, account_id text, metadata jsonb, rank integer)
+        order by id
+        on conflict (tenant_id, id) do update set name = excluded.name, account_id = excluded.account_id,
+          metadata = excluded.metadata, rank = excluded.rank, updated_at = clock_timestamp()
+        returning id),
+      told as (${emit(ctx, event, sql`changed`)})
+      select count(*)::integer as upserted from changed`,
+  ])
+  return row?.upserted ?? 0
+}
+
+/** One page by (rank, name, id). `q` is looked for in name, account number and id, whatever its case. */
+export function listCloudAccountsPage(tx: Tx, q: string | undefined, page: PageAsk): Promise<CloudAccount[]> {
+  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
+  if (q !== undefined) conditions.push(contains(q))
+  if (page.after !== undefined) {
+    const [rank, name, id] = page.after
+    conditions.push(sql`(rank, name, id) > (${rank}::integer, ${name}::text, ${id}::text)`)
+  }
+  return tx.read(sql<CloudAccount>`select id, name, account_id, metadata, rank from cloud_account
+    where ${allOf(conditions)} order by rank, name, id limit ${page.limit + 1}`)
+}
+
+function contains(q: string): Statement {
+  return sql`(position(lower(${q}::text) in lower(name)) > 0 or position(lower(${q}::text) in lower(account_id)) > 0
+    or position(lower(${q}::text) in lower(id)) > 0)`
+}
+
+/** What policy may know of one account; undefined when the cache does not know it. */
+export async function findAccountForPolicy(tx: Tx, account_id: string): Promise<AccountPolicyView | undefined> {
+  return (await findAccountsForPolicy(tx, [account_id])).get(account_id)
+}
+
+/** What policy may know of several accounts, by account number; one that the cache does not know is not there. */
+export async function findAccountsForPolicy(
+  tx: Tx,
+  account_ids: readonly string[],
+): Promise<Map<string, AccountPolicyView>> {
+  const [row] = await tx.read(
+    sql<{ accounts: AccountForPolicy[] }>`select ${accountsForPolicyAsJson(tx, account_ids)} as accounts`,
+  )
+  return readAccountsForPolicy(row?.accounts ?? [])
+}
+
+/** An account as `accountsForPolicyAsJson` answers it. */
+export type AccountForPolicy = Pick<CloudAccount, 'account_id' | 'name' | 'metadata'>
+
+/**
+ * What the cache knows of the accounts, as one value to weave into another statement; `readAccountsForPolicy` makes the
+ * views of it. Where several entries have one account number, the first in the order of the list speaks for it.
+ */
+export function accountsForPolicyAsJson(tx: Tx, account_ids: readonly string[]): Statement {
+  return sql`(select coalesce(jsonb_agg(jsonb_build_object(
+      'account_id', account_id, 'name', name, 'metadata', metadata)), '[]')
+    from (${speakingEntries(tx)} and account_id = any(${[...account_ids]}::text[]) ${oneAnAccount}) as known)`
+}
+
+function speakingEntries(tx: Tx): Statement {
+  return sql`select distinct on (account_id) account_id, name, metadata from cloud_account
+    where tenant_id = ${tx.tenant_id}::uuid`
+}
+
+const oneAnAccount = sql`order by account_id, rank, name, id`
+
+/** The views of what `accountsForPolicyAsJson` answered, by account number. */
+export function readAccountsForPolicy(accounts: readonly AccountForPolicy[]): Map<string, AccountPolicyView> {
+  return new Map(accounts.map((account) => [account.account_id, policyViewOf(account)]))
+}
+
+/**
+ * The account numbers that the cache places under the unit, in order; at most `limit`. Only those of 12 digits: no other
+ * can be given access to.
+ */
+export async function listAccountIdsUnder(tx: Tx, unit_id: string, limit: number): Promise<string[]> {
+  const rows = await tx.read(sql<{ account_id: string }>`select account_id
+    from (${speakingEntries(tx)} and account_id ~ '^[0-9]{12}$' ${oneAnAccount}) as known
+    where metadata -> 'organizational_unit_ids' ? ${unit_id}::text
+    order by account_id limit ${limit}`)
+  return rows.map((row) => row.account_id)
+}

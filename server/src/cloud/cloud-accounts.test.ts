@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import { newId } from '../kernel/id.ts'
+import { findAccountForPolicy, findAccountsForPolicy, listAccountIdsUnder } from './cloud-account-store.ts'
+import { listCloudAccounts } from './list-cloud-accounts.ts'
+import { upsertCloudAccounts } from './upsert-cloud-accounts.ts'
+
+const { database, asSuperuser } = await testDatabase()
+const call = await sliceServer(database, { listCloudAccounts, upsertCloudAccounts })
+
+type Listed = { id: string; name: string; account_id: string; metadata: object; rank: number }
+
+const scopes = ['cloud_accounts:read', 'cloud_accounts:write']
+let caller: Caller
+
+async function newTenant(): Promise<Caller> {
+  const made = { tenant_id: newId(), user_id: newId(), scopes, kind: 'api_key' } as const
+  await asSuperuser('insert into tenant (id, name) values ($1, $2)', [made.tenant_id, 'Acme'])
+  return made
+}
+
+beforeEach(async () => {
+  caller = await newTenant()
+})
+
+const upsert = (resources: unknown, as = caller) => call(as, 'PUT', '/v1/cloud/accounts', { resources })
+
+async function list(query = '', as = caller): Promise<Listed[]> {
+  const { status, body } = await call(as, 'GET', `/v1/cloud/accounts${query}`)
+  assert.equal(status, 200)
+  return body.data as Listed[]
+}
+
+const eventsOf = ({ tenant_id }: Caller) =>
+  asSuperuser('select type, actor_kind, subject_type, subject_id, data from event where tenant_id = $1', [tenant_id])
+
+test('entries are inserted, then updated, each time counted, and told of', async () => {
+  const first = { id: 'a', name: 'Alpha', account_id: '111111111111', metadata: { env: 'dev', n: [1, null] }, rank: 2 }
+  assert.deepEqual(await upsert([first, { id: 'b', account_id: '2' }]), { status: 200, body: { upserted: 2 } })
+  assert.deepEqual(await upsert([{ ...first, rank: -1, metadata: {} }]), { status: 200, body: { upserted: 1 } })
+  assert.deepEqual(await list(), [
+    { ...first, rank: -1, metadata: {} },
+    { id: 'b', name: '2', account_id: '2', metadata: {}, rank: 0 },
+  ])
+  const told = { type: 'cloud_accounts.updated', actor_kind: 'api_key', subject_type: 'tenant' }
+  assert.deepEqual(await eventsOf(caller), [
+    { ...told, subject_id: caller.tenant_id, data: { upserted: 2, ids: ['a', 'b'] } },
+    { ...told, subject_id: caller.tenant_id, data: { upserted: 1, ids: ['a'] } },
+  ])
+})
+
+test('no entries change nothing and tell nothing', async () => {
+  assert.deepEqual((await upsert([])).body, { upserted: 0 })
+  assert.deepEqual(await eventsOf(caller), [])
+})
+
+test('I1 5,000 entries are taken in one call, one more is refused', async () => {
+  const entries = Array.from({ length: 5_001 }, (_, index) => ({ id: `a${index}`, account_id: '123456789012' }))
+  assert.equal((await upsert(entries)).status, 400)
+  assert.deepEqual(await list(), [])
+  assert.deepEqual((await upsert(entries.slice(1))).body, { upserted: 5_000 })
+})
+
+test('I1 a body over 4 MiB is refused, one over 1 MiB is taken', async () => {
+  const entries = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: `${index}`,
+      account_id: '1',
+      metadata: { n: 'x'.repeat(16_000) },
+    }))
+  assert.equal((await upsert(entries(270))).status, 413)
+  assert.equal((await upsert(entries(100))).status, 200)
+})
+
+const faulty: [string, unknown, string][] = [
+  ['no array', {}, '/resources'],
+  ['an entry without id', [{ account_id: '1' }], '/resources/0/id'],
+  ['an entry without account_id', [{ id: 'a' }], '/resources/0/account_id'],
+  ['an unknown field', [{ id: 'a', account_id: '1', tags: {} }], '/resources/0/tags'],
+  ['an empty id', [{ id: '', account_id: '1' }], '/resources/0/id'],
+  ['a line end in a name', [{ id: 'a', account_id: '1', name: 'a\nb' }], '/resources/0/name'],
+  ['129 characters of id', [{ id: 'x'.repeat(129), account_id: '1' }], '/resources/0/id'],
+  ['a broken rank', [{ id: 'a', account_id: '1', rank: 1.5 }], '/resources/0/rank'],
+  ['a rank beyond the column', [{ id: 'a', account_id: '1', rank: 2_147_483_648 }], '/resources/0/rank'],
+  ['metadata that is no object', [{ id: 'a', account_id: '1', metadata: [] }], '/resources/0/metadata'],
+  ['1 MB of metadata', [{ id: 'a', account_id: '1', metadata: { n: 'x'.repeat(1e6) } }], '/resources/0/metadata'],
+  ['one id twice', ['a', 'b', 'a'].map((id) => ({ id, account_id: '1' })), '/resources/2/id'],
+]
+for (const [what, resources, pointer] of faulty) {
+  test(`I1 ${what} is refused by its pointer, and nothing is kept`, async () => {
+    const { status, body } = await upsert(resources)
+    assert.equal(status, 400)
+    assert.equal((body.details as { fields: { pointer: string }[] }).fields[0]?.pointer, pointer)
+    assert.deepEqual(await list(), [])
+  })
+}
+
+test('R8 calls that bring the same ids in opposite order do not lock each other out', async () => {
+  const ids = Array.from({ length: 500 }, (_, index) => `a${index}`)
+  const rounds = Array.from({ length: 6 }, (_, round) =>
+    (round % 2 === 0 ? ids : ids.toReversed()).map((id) => ({ id, account_id: '1', rank: round })),
+  )
+  const answers = await Promise.all(rounds.map((entries) => upsert(entries)))
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.upserted]),
+    rounds.map(() => [200, 500]),
+  )
+  // Whole calls follow each other: the last one wrote every row.
+  const ranks = await asSuperuser('select distinct rank from cloud_account where tenant_id = $1', [caller.tenant_id])
+  assert.equal(ranks.length, 1)
+})
+
+test('T7 the same ids in another tenant are that tenant’s own, and neither sees the other', async () => {
+  const other = await newTenant()
+  const entry = { id: 'a', account_id: '123456789012', name: 'Mine' }
+  await upsert([entry])
+  assert.deepEqual(await upsert([{ ...entry, name: 'Theirs' }], other), { status: 200, body: { upserted: 1 } })
+  assert.deepEqual(
+    (await list()).map(({ name }) => name),
+    ['Mine'],
+  )
+  assert.deepEqual(
+    (await list('', other)).map(({ name }) => name),
+    ['Theirs'],
+  )
+  const view = await findAccountForPolicy(database.tenant(caller.tenant_id), entry.account_id)
+  assert.equal(view?.name, 'Mine')
+})
+
+test('the list goes by rank, name and id, and on from page to page', async () => {
+  const entries = [
+    { id: '5', name: 'Beta', account_id: '1', rank: 10 },
+    { id: '4', name: 'Beta', account_id: '1', rank: 2 },
+    { id: '3', name: 'Beta', account_id: '1', rank: 2 },
+    { id: '2', name: 'Alpha', account_id: '1', rank: 2 },
+    { id: '1', name: 'Zeta', account_id: '1', rank: -3 },
+  ]
+  await upsert(entries)
+  const seen: string[] = []
+  for (let cursor = ''; ; ) {
+    const { body } = await call(caller, 'GET', `/v1/cloud/accounts?limit=2${cursor}`)
+    seen.push(...(body.data as Listed[]).map(({ id }) => id))
+    if (body.has_more !== true) break
+    cursor = `&cursor=${body.next_cursor}`
+  }
+  assert.deepEqual(seen, ['1', '2', '3', '4', '5'])
+})
+
+test('the longest names and ids that are taken still make a cursor that is taken', async () => {
+  const name = '😀'.repeat(200)
+  await upsert(['a', 'b'].map((end) => ({ id: '😀'.repeat(127) + end, name, account_id: '1' })))
+  const { body } = await call(caller, 'GET', '/v1/cloud/accounts?limit=1')
+  assert.equal((await list(`?limit=1&cursor=${body.next_cursor}`)).length, 1)
+})
+
+test('q finds a part of name, account number or id, whatever its case, and takes no sign as a pattern', async () => {
+  await upsert([
+    { id: 'one', name: 'Payments 100%', account_id: '111111111111' },
+    { id: 'two', name: 'Sandbox', account_id: '222222222222' },
+  ])
+  const found = async (q: string) => (await list(`?q=${encodeURIComponent(q)}`)).map(({ id }) => id)
+  assert.deepEqual(await found('PAY'), ['one'])
+  assert.deepEqual(await found('2222'), ['two'])
+  assert.deepEqual(await found('tWo'), ['two'])
+  assert.deepEqual(await found('%'), ['one'])
+  assert.deepEqual(await found('_'), [])
+  assert.deepEqual(await found("' or true --"), [])
+})
+
+test('reading does not permit writing', async () => {
+  assert.equal((await upsert([], { ...caller, scopes: ['cloud_accounts:read'] })).status, 403)
+})
+
+test('policy sees the first entry of an account number in the order of the list, and no account it does not know', async () => {
+  await upsert([
+    { id: 'b', name: 'Second', account_id: '1', rank: 1, metadata: { env: 'dev' } },
+    { id: 'a', name: 'First', account_id: '1', rank: 0, metadata: { env: 'prod' } },
+    { id: 'c', name: 'Third', account_id: '3' },
+  ])
+  const views = await findAccountsForPolicy(database.tenant(caller.tenant_id), ['1', '2', '3'])
+  assert.deepEqual([...views.keys()], ['1', '3'])
+  assert.deepEqual(views.get('1'), { name: 'First', tags: { env: 'prod' }, organizational_unit_ids: [] })
+  assert.equal(await findAccountForPolicy(database.tenant(caller.tenant_id), '2'), undefined)
+})
+
+test('a unit’s accounts are those of 12 digits that lie under it', async () => {
+  const unit = 'ou-ab12-12345678'
+  const metadata = { organizational_unit_ids: ['ou-ab12-87654321', unit] }
+  await upsert([
+    { id: 'a', account_id: '222222222222', metadata },
+    { id: 'b', account_id: '111111111111', metadata },
+    { id: 'c', account_id: 'twelve digits', metadata },
+    { id: 'd', account_id: '333333333333', metadata: { organizational_unit_ids: ['ou-ab12-87654321'] } },
+    { id: 'e', account_id: '444444444444' },
+  ])
+  const tx = database.tenant(caller.tenant_id)
+  assert.deepEqual(await listAccountIdsUnder(tx, unit, 50), ['111111111111', '222222222222'])
+  assert.deepEqual(await listAccountIdsUnder(tx, unit, 1), ['111111111111'])
+})

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import {
+  type GrantEvent,
+  type GrantFacts,
+  noticeOfGrant,
+  noticeOfRequest,
+  type RequestEvent,
+  type RequestFacts,
+} from './notice.ts'
+
+const request: RequestFacts = {
+  requester_id: 'u1',
+  requester_name: 'Dana Lee',
+  resource_type: 'cloud_account',
+  resource_id: '123456789012',
+  action: 'ReadOnlyAccess',
+  reason: 'look at the logs',
+  approval_mode: 'require',
+  duration_seconds: 5400,
+  decision_reasoning: null,
+  decided_by_name: null,
+  actor_id: 'u1',
+  actor_name: 'Dana Lee',
+}
+
+const grant: GrantFacts = {
+  holder_id: 'u1',
+  name: 'ReadOnlyAccess on cloud_account 123456789012',
+  status: 'active',
+  expires_at: '2026-03-01T08:05:09.120Z',
+  ended_by: null,
+  ended_by_name: null,
+}
+
+const what = 'ReadOnlyAccess on cloud_account 123456789012'
+
+suite('a notice of a request', () => {
+  const told: [string, RequestEvent, Partial<RequestFacts>, string | undefined, string][] = [
+    [
+      'a new one asks those who may decide',
+      'request.created',
+      {},
+      'eligible_approvers',
+      `Dana Lee asks for ${what} for 1 h 30 min: “look at the logs”.`,
+    ],
+    [
+      'a new one without a reason gives none',
+      'request.created',
+      { reason: null, duration_seconds: 60 },
+      'eligible_approvers',
+      `Dana Lee asks for ${what} for 1 min.`,
+    ],
+    ['one that a rule approves at once asks nobody', 'request.created', { approval_mode: 'auto' }, undefined, ''],
+    ['an emergency asks nobody', 'request.created', { approval_mode: 'break_glass' }, undefined, ''],
+    [
+      'an emergency is told to every approver',
+      'request.break_glass',
+      { approval_mode: 'break_glass' },
+      'every_approver',
+      `Dana Lee took ${what} in an emergency, for 1 h 30 min, without an approver: “look at the logs”.`,
+    ],
+    [
+      'an approval names who approved',
+      'request.approved',
+      { decided_by_name: 'Kim' },
+      'requester',
+      `${what} for 1 h 30 min was approved by Kim. It begins once the target has confirmed it.`,
+    ],
+    [
+      'an approval by rule says so',
+      'request.approved',
+      {},
+      'requester',
+      `${what} for 1 h 30 min was approved by rule. It begins once the target has confirmed it.`,
+    ],
+    [
+      'a denial names who denied, and why',
+      'request.denied',
+      { decided_by_name: 'Kim', decision_reasoning: 'not today' },
+      'requester',
+      `${what} was denied by Kim: “not today”.`,
+    ],
+    ['a denial without reasoning gives none', 'request.denied', {}, 'requester', `${what} was denied.`],
+    [
+      'one that nobody decided is told to the requester',
+      'request.expired',
+      { actor_id: null, actor_name: null },
+      'requester',
+      `Nobody decided in time about ${what}. Ask again if you still need it.`,
+    ],
+    ['one’s own cancelling is not told', 'request.cancelled', {}, undefined, ''],
+    [
+      'a cancelling by somebody else is told',
+      'request.cancelled',
+      { actor_id: 'u2', actor_name: 'Kim' },
+      'requester',
+      `Your request for ${what} was cancelled by Kim.`,
+    ],
+    [
+      'a cancelling by the service is told',
+      'request.cancelled',
+      { actor_id: null, actor_name: null },
+      'requester',
+      `Your request for ${what} was cancelled.`,
+    ],
+  ]
+  for (const [sentence, type, facts, to, body] of told) {
+    test(sentence, () => {
+      const notice = noticeOfRequest(type, { ...request, ...facts })
+      assert.equal(notice?.to, to)
+      if (to !== undefined) assert.equal(notice?.body, body)
+    })
+  }
+
+  for (const [seconds, text] of [
+    [60, '1 min'],
+    [61, '1 min 1 s'],
+    [3600, '1 h'],
+    [90_060, '1 d 1 h'],
+    [1_209_600, '14 d'],
+  ] as const) {
+    test(`says ${seconds} seconds as ${text}`, () => {
+      const notice = noticeOfRequest('request.created', { ...request, duration_seconds: seconds, reason: null })
+      assert.equal(notice?.body, `Dana Lee asks for ${what} for ${text}.`)
+    })
+  }
+
+  test('keeps what a user wrote on one line, in its direction, and short', () => {
+    const reason = `a\r\nApproved by Kim.\u2028\u202ebackwards\u0000${'x'.repeat(500)}`
+    const body = noticeOfRequest('request.created', { ...request, reason })?.body ?? ''
+    assert.match(body, /: “a Approved by Kim\. backwards x+…”\.$/)
+    assert.ok(body.length < 350)
+  })
+
+  test('leaves markup as it was written: it is text, not markup', () => {
+    const reason = '<img src=x> [a](javascript:b) =cmd'
+    const body = noticeOfRequest('request.created', { ...request, reason })?.body
+    assert.equal(body?.endsWith(`“${reason}”.`), true)
+  })
+})
+
+suite('a notice of a grant', () => {
+  const told: [string, GrantEvent, Partial<GrantFacts>, string, string][] = [
+    [
+      'says until when it is',
+      'grant.activated',
+      {},
+      'Access is active',
+      `${what} is yours until 2026-03-01 08:05 UTC.`,
+    ],
+    [
+      'says when it will end',
+      'grant.expiring',
+      {},
+      'Access ends soon',
+      `${what} ends at 2026-03-01 08:05 UTC. Ask again if you need it for longer.`,
+    ],
+    [
+      'says when it ended',
+      'grant.expired',
+      { status: 'expired' },
+      'Access ended',
+      `${what} ended at 2026-03-01 08:05 UTC.`,
+    ],
+    [
+      'names who ended it early',
+      'grant.revoked',
+      { status: 'revoked', ended_by: 'u2', ended_by_name: 'Kim' },
+      'Access revoked',
+      `${what} was ended early by Kim.`,
+    ],
+    [
+      'says so when the holder ended it',
+      'grant.revoked',
+      { status: 'revoked', ended_by: 'u1', ended_by_name: 'Dana Lee' },
+      'Access revoked',
+      `${what} was ended early by yourself.`,
+    ],
+    [
+      'names nobody when the service ended it',
+      'grant.revoked',
+      { status: 'revoked', expires_at: null },
+      'Access revoked',
+      `${what} was ended early.`,
+    ],
+    [
+      'says that it could not be given',
+      'grant.failed',
+      { status: 'failed', expires_at: null },
+      'Access could not be given',
+      `${what} could not be given. Try again, or ask whoever runs Sallyport.`,
+    ],
+    [
+      'says that it is not yet taken away',
+      'grant.failed',
+      { status: 'expired' },
+      'Access not yet taken away',
+      `${what} has ended, but the target has not yet taken it away. This goes on until it is gone.`,
+    ],
+  ]
+  for (const [sentence, type, facts, title, body] of told) {
+    test(sentence, () => assert.deepEqual(noticeOfGrant(type, { ...grant, ...facts }), { title, body }))
+  }
+})

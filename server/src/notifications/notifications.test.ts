@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { beforeEach, suite, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import type { EventType } from '../events/catalogue.ts'
+import type { DeliveredEvent } from '../events/deliver.ts'
+import { systemActor } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import { listNotifications } from './list-notifications.ts'
+import { markAllNotificationsRead } from './mark-all-notifications-read.ts'
+import { markNotificationRead } from './mark-notification-read.ts'
+import { type MayApprove, tellPeople } from './tell-people.subscriber.ts'
+
+const { database, asSuperuser } = await testDatabase()
+const call = await sliceServer(database, { listNotifications, markAllNotificationsRead, markNotificationRead })
+
+type Told = { id: string; event_type: string; title: string; body: string; read_at?: string; [field: string]: unknown }
+
+const everybody: MayApprove = async (_ctx, _request_id, user_ids) => user_ids
+
+let tenant_id: string
+/** Asked; may approve; may approve too; neither. */
+let dana: Caller
+let kim: Caller
+let lou: Caller
+let max: Caller
+let request_id: string
+
+beforeEach(async () => {
+  tenant_id = newId()
+  await asSuperuser('insert into tenant (id, name) values ($1, $2)', [tenant_id, 'Acme'])
+  await asSuperuser(
+    `insert into role (tenant_id, id, name, scopes) values ($1, 'user', 'User', '{requests:create}'),
+      ($1, 'approver', 'Approver', '{requests:create,requests:approve}'), ($1, 'lead', 'Lead', '{requests:approve}')`,
+    [tenant_id],
+  )
+  dana = await person('Dana', 'approver')
+  kim = await person('Kim', 'approver', 'lead')
+  lou = await person('Lou', 'lead')
+  max = await person('Max', 'user')
+  request_id = await ask('require')
+})
+
+async function person(name: string, ...roles: string[]): Promise<Caller> {
+  const user_id = newId()
+  await asSuperuser(
+    `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider) values ($1, $2, $3, $3, $4, 'local')`,
+    [tenant_id, user_id, `${name.toLowerCase()}@example.org`, name],
+  )
+  await asSuperuser(`insert into user_role (tenant_id, user_id, role_id) select $1, $2, unnest($3::text[])`, [
+    tenant_id,
+    user_id,
+    roles,
+  ])
+  return { tenant_id, user_id }
+}
+
+async function ask(approval_mode: string): Promise<string> {
+  const id = newId()
+  await asSuperuser(
+    `insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status, approval_mode,
+      break_glass, duration_seconds, metadata, places, audit_session, asked_via, source_ip, next_look_at)
+    values ($1, $2, $3, 'cloud_account', '123456789012', 'ReadOnlyAccess', 'pending', $4, $4 = 'break_glass', 3600,
+      '{}', '[]', false, 'token', '127.0.0.1', clock_timestamp())`,
+    [tenant_id, id, dana.user_id, approval_mode],
+  )
+  return id
+}
+
+async function happened(type: EventType, subject_id: string, actor_id: string | null = null): Promise<DeliveredEvent> {
+  const event = { id: newId(), type, actor_id, subject_type: type.replace(/\..*/, ''), subject_id, data: {} }
+  const [row] = await asSuperuser<{ at: string }>(
+    `insert into event (tenant_id, id, type, actor_kind, actor_id, subject_type, subject_id, request_id)
+    values ($1, $2, $3, 'system', $4, $5, $6, 'test') returning at`,
+    [tenant_id, event.id, type, actor_id, event.subject_type, subject_id],
+  )
+  return { ...event, at: row?.at ?? '' }
+}
+
+const handle = (event: DeliveredEvent, mayApprove = everybody) =>
+  tellPeople(mayApprove).handle(
+    { tx: database.tenant(tenant_id), actor: systemActor, request_id: `event:${event.id}` },
+    event,
+  )
+
+async function toldTo(someone: Caller, query = ''): Promise<Told[]> {
+  const { status, body } = await call(someone, 'GET', `/v1/users/me/notifications${query}`)
+  assert.equal(status, 200)
+  return body.data as Told[]
+}
+
+/** How many each of Dana, Kim, Lou and Max was told. */
+const counts = async () => Promise.all([dana, kim, lou, max].map(async (someone) => (await toldTo(someone)).length))
+
+suite('telling people', () => {
+  test('of a new request tells its approvers once each, never its requester, and says what is asked', async () => {
+    await handle(await happened('request.created', request_id, dana.user_id))
+    assert.deepEqual(await counts(), [0, 1, 1, 0])
+    const [told] = await toldTo(kim)
+    assert.deepEqual(Object.keys(told ?? {}).sort(), [
+      ...['body', 'created_at', 'event_type', 'id', 'resource_id', 'resource_type', 'title'],
+    ])
+    assert.equal(told?.event_type, 'request.created')
+    assert.equal(told?.resource_type, 'access_request')
+    assert.equal(told?.resource_id, request_id)
+    assert.equal(told?.body, 'Dana asks for ReadOnlyAccess on cloud_account 123456789012 for 1 h.')
+  })
+
+  test('of the same event again tells nobody twice', async () => {
+    const event = await happened('request.created', request_id)
+    await Promise.all([handle(event), handle(event)])
+    await handle(event)
+    assert.deepEqual(await counts(), [0, 1, 1, 0])
+  })
+
+  test('of a new request asks policy who may approve, and tells them alone', async () => {
+    const asked: string[][] = []
+    const onlyLou: MayApprove = async (_ctx, id, user_ids) => {
+      asked.push([id, ...user_ids])
+      return [lou.user_id]
+    }
+    await handle(await happened('request.created', request_id), onlyLou)
+    assert.deepEqual(asked, [[request_id, ...[kim.user_id, lou.user_id].sort()]])
+    assert.deepEqual(await counts(), [0, 0, 1, 0])
+  })
+
+  test('of a new request passes over the inactive, and over roles that the requester gave after asking', async () => {
+    await asSuperuser('update tenant_user set active = false where id = $1', [lou.user_id])
+    const values = [tenant_id, max.user_id, dana.user_id]
+    await asSuperuser(
+      `insert into user_role (tenant_id, user_id, role_id, granted_by) values ($1, $2, 'approver', $3)`,
+      values,
+    )
+    await handle(await happened('request.created', request_id))
+    assert.deepEqual(await counts(), [0, 1, 0, 0])
+    // Given by somebody else, or by the requester before asking, the role counts.
+    const change = (column: string) => asSuperuser(`update user_role set ${column} where user_id = $1`, [max.user_id])
+    await change(`granted_by = '${kim.user_id}'`)
+    await handle(await happened('request.created', request_id))
+    assert.deepEqual(await counts(), [0, 2, 0, 1])
+    await change(`granted_by = '${dana.user_id}', granted_at = granted_at - interval '1 hour'`)
+    await handle(await happened('request.created', request_id))
+    assert.deepEqual(await counts(), [0, 3, 0, 2])
+  })
+
+  test('of a request that a rule approves asks nobody to decide', async () => {
+    await handle(await happened('request.created', await ask('auto')))
+    assert.deepEqual(await counts(), [0, 0, 0, 0])
+  })
+
+  test('of an emergency tells every approver, whatever policy says of them', async () => {
+    const nobody: MayApprove = async () => []
+    await handle(await happened('request.break_glass', await ask('break_glass'), dana.user_id), nobody)
+    assert.deepEqual(await counts(), [0, 1, 1, 0])
+  })
+
+  for (const type of ['request.approved', 'request.denied', 'request.expired'] as const) {
+    test(`of ${type} tells the requester alone`, async () => {
+      await handle(await happened(type, request_id, kim.user_id))
+      assert.deepEqual(await counts(), [1, 0, 0, 0])
+    })
+  }
+
+  test('of a cancelling tells the requester when somebody else did it', async () => {
+    await handle(await happened('request.cancelled', request_id, dana.user_id))
+    assert.deepEqual(await counts(), [0, 0, 0, 0])
+    await handle(await happened('request.cancelled', request_id, kim.user_id))
+    const [told] = await toldTo(dana)
+    assert.match(told?.body ?? '', /cancelled by Kim\.$/)
+  })
+
+  for (const type of ['grant.activated', 'grant.expiring', 'grant.expired', 'grant.revoked', 'grant.failed'] as const) {
+    test(`of ${type} tells the holder alone`, async () => {
+      const id = newId()
+      await asSuperuser(
+        `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
+          duration_seconds, status, provisioning_status, activate_by)
+        values ($1, $2, $3, $4, 'ReadOnlyAccess on cloud_account 123456789012', 'cloud_account', '123456789012',
+          'ReadOnlyAccess', 3600, 'pending', 'not_attempted', clock_timestamp())`,
+        [tenant_id, id, request_id, dana.user_id],
+      )
+      await handle(await happened(type, id))
+      assert.deepEqual(await counts(), [1, 0, 0, 0])
+      const [told] = await toldTo(dana)
+      assert.equal(told?.resource_type, 'access_grant')
+      assert.equal(told?.resource_id, id)
+    })
+  }
+
+  test('of what is no longer there tells nobody', async () => {
+    await handle(await happened('request.approved', newId()))
+    await handle(await happened('grant.expired', newId()))
+    assert.deepEqual(await counts(), [0, 0, 0, 0])
+  })
+})
+
+suite('one’s own notifications', () => {
+  const tellDana = async (times: number) => {
+    for (let time = 0; time < times; time += 1) await handle(await happened('request.denied', request_id))
+  }
+
+  test('come newest first, and on from page to page', async () => {
+    await tellDana(3)
+    const all = (await toldTo(dana)).map(({ id }) => id)
+    assert.deepEqual(all, all.toSorted().reverse())
+    const { body } = await call(dana, 'GET', '/v1/users/me/notifications?limit=2')
+    assert.equal(body.has_more, true)
+    const rest = await toldTo(dana, `?limit=2&cursor=${body.next_cursor}`)
+    assert.deepEqual(
+      [...(body.data as Told[]), ...rest].map(({ id }) => id),
+      all,
+    )
+  })
+
+  test('R11 are read once: read again, the first reading stands', async () => {
+    await tellDana(1)
+    const [told] = await toldTo(dana)
+    const path = `/v1/users/me/notifications/${told?.id}/read`
+    const first = await call(dana, 'POST', path)
+    assert.equal(first.status, 200)
+    assert.match(String(first.body.read_at), /Z$/)
+    assert.deepEqual(first.body, { ...told, read_at: first.body.read_at })
+    const again = await Promise.all([call(dana, 'POST', path), call(dana, 'POST', path)])
+    assert.deepEqual(again, [first, first])
+  })
+
+  test('are kept apart by whether they were read', async () => {
+    await tellDana(3)
+    const [newest] = await toldTo(dana)
+    await call(dana, 'POST', `/v1/users/me/notifications/${newest?.id}/read`)
+    assert.equal((await toldTo(dana, '?unread=true')).length, 2)
+    assert.deepEqual(
+      (await toldTo(dana, '?unread=false')).map(({ id }) => id),
+      [newest?.id],
+    )
+    assert.equal((await call(dana, 'GET', '/v1/users/me/notifications?unread=1')).status, 400)
+  })
+
+  test('are all read at once, counting those that were not', async () => {
+    await tellDana(3)
+    await handle(await happened('request.created', request_id))
+    const [newest] = await toldTo(dana)
+    const { body: first } = await call(dana, 'POST', `/v1/users/me/notifications/${newest?.id}/read`)
+    assert.deepEqual((await call(dana, 'POST', '/v1/users/me/notifications/read-all')).body, { updated: 2 })
+    assert.deepEqual((await call(dana, 'POST', '/v1/users/me/notifications/read-all')).body, { updated: 0 })
+    const all = await toldTo(dana)
+    assert.deepEqual(
+      all.filter(({ read_at }) => read_at === undefined),
+      [],
+    )
+    assert.equal(all.find(({ id }) => id === first.id)?.read_at, first.read_at)
+    assert.equal((await toldTo(kim, '?unread=true')).length, 1)
+  })
+
+  test('T2 are nobody else’s: another person, another tenant and a random id get the same answer', async () => {
+    await tellDana(1)
+    const [told] = await toldTo(dana)
+    const foreign = { tenant_id: newId(), user_id: dana.user_id }
+    await asSuperuser('insert into tenant (id, name) values ($1, $2)', [foreign.tenant_id, 'Other'])
+    const path = (id: unknown) => `/v1/users/me/notifications/${id}/read`
+    const answers = await Promise.all([
+      call(kim, 'POST', path(told?.id)),
+      call(foreign, 'POST', path(told?.id)),
+      call(dana, 'POST', path(newId())),
+    ])
+    const expected = { status: 404, body: { code: 'not_found', message: 'notification not found' } }
+    assert.deepEqual(answers, [expected, expected, expected])
+    assert.equal((await call(dana, 'POST', path('{x}'))).status, 404)
+    assert.equal((await toldTo(dana))[0]?.read_at, undefined)
+  })
+
+  test('belong to a person: an API key is no credential for them', async () => {
+    const key = { ...dana, kind: 'api_key', scopes: ['requests:read'] } as const
+    assert.equal((await call(key, 'GET', '/v1/users/me/notifications')).status, 401)
+    assert.equal((await call(key, 'POST', '/v1/users/me/notifications/read-all')).status, 401)
+    assert.equal((await call(key, 'POST', `/v1/users/me/notifications/${newId()}/read`)).status, 401)
+  })
+})

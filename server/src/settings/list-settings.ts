@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { PageOf, pageQuery } from '../http/schema.ts'
+import { Setting, type SettingKey, settingKeys, settingTable } from './setting.ts'
+import { listStoredSettings, type StoredSetting } from './setting-store.ts'
+
+/** Every setting there is, with what the tenant set or the default, by key. */
+export const listSettings = operation({
+  method: 'GET',
+  path: '/v1/settings',
+  summary: 'List the settings with their values or defaults',
+  credential: 'any',
+  scope: 'settings:read',
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  replies: { 200: PageOf(Setting) },
+  errors: [],
+  async run(ctx, { page }) {
+    const stored = new Map((await listStoredSettings(ctx.tx)).map((setting) => [setting.key, setting]))
+    const [after = ''] = page.after ?? []
+    const keys = settingKeys.filter((key) => key > after).slice(0, page.limit + 1)
+    return page.of(
+      keys.map((key) => inForce(key, stored.get(key))),
+      (setting) => [setting.key],
+    )
+  },
+})
+
+function inForce(key: SettingKey, stored: StoredSetting | undefined): Setting {
+  return stored ?? { key, value: settingTable[key].default }
+}

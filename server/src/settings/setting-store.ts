@@ -1,0 +1,62 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { readSettingValues, type Setting, type SettingKey, type Settings, settingTable } from './setting.ts'
+
+export type StoredSetting = Required<Setting>
+
+/** All that the tenant has set, as one value to weave into another statement; `readSettingValues` makes settings of it. */
+export function settingsAsJson(tx: Tx): Statement {
+  return sql`(select coalesce(jsonb_object_agg(key, value), '{}') from setting where tenant_id = ${tx.tenant_id}::uuid)`
+}
+
+/** The settings that are a number of seconds. */
+export type SecondsKey = Extract<SettingKey, `${string}_seconds`>
+
+/** The seconds in force, as an integer to weave into another statement: what the tenant set, else the default. */
+export function settingSeconds(tx: Tx, key: SecondsKey): Statement {
+  return sql`coalesce(
+    (select value::integer from setting where tenant_id = ${tx.tenant_id}::uuid and key = ${key}::text),
+    ${settingTable[key].default}::integer)`
+}
+
+/** The settings in force. For where no other statement is sent; else weave `settingsAsJson` into that. */
+export async function readSettings(tx: Tx): Promise<Settings> {
+  const [row] = await tx.read(sql<{ stored: Record<string, string> }>`select ${settingsAsJson(tx)} as stored`)
+  return readSettingValues(row?.stored ?? {})
+}
+
+/** What the tenant has set, in no order. */
+export function listStoredSettings(tx: Tx): Promise<StoredSetting[]> {
+  return tx.read(sql<StoredSetting>`select key, value, updated_at from setting where tenant_id = ${tx.tenant_id}`)
+}
+
+export async function findSetting(tx: Tx, key: SettingKey): Promise<StoredSetting | undefined> {
+  const [found] = await tx.read(
+    sql<StoredSetting>`select key, value, updated_at from setting where tenant_id = ${tx.tenant_id} and key = ${key}`,
+  )
+  return found
+}
+
+/**
+ * Sets the value and tells of it, from what to what. Guarded by the value that was there (null: none): undefined when
+ * somebody else has set another meanwhile.
+ */
+export async function saveSetting(
+  ctx: WorkCtx,
+  key: SettingKey,
+  change: { old: string | null; new: string },
+): Promise<StoredSetting | undefined> {
+  const { tenant_id } = ctx.tx
+  const event = { type: 'setting.updated', subject_type: 'setting', subject_id: key, data: change } as const
+  const [[saved]] = await ctx.tx.write([
+    sql<StoredSetting>`with changed as (
+        insert into setting (tenant_id, key, value) values (${tenant_id}, ${key}, ${change.new})
+        on conflict (tenant_id, key) do update set value = excluded.value, updated_at = clock_timestamp()
+          where setting.value = ${change.old}::text
+        returning key, value, updated_at),
+      told as (${emit(ctx, event, sql`changed`)})
+      select key, value, updated_at from changed`,
+  ])
+  return saved
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Problem } from '../kernel/errors.ts'
+import { readSettingValues, requireSettingKey, requireSettingValue, type SettingKey, settingKeys } from './setting.ts'
+
+const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
+  [
+    'auth.password_min_length',
+    { takes: ['8', '128'], refuses: ['7', '129', '', '8.0', '+8', '08', '1e2', ' 8', '8\n', '0x10', '٨', 'true'] },
+  ],
+  ['locale.default', { takes: ['en', 'pt-BR', 'zh-Hant-TW'], refuses: ['', 'en_US', 'e', 'not a tag'] }],
+  ['notifications.expiring_seconds', { takes: ['60', '86400'], refuses: ['59', '86401', '-60'] }],
+  [
+    'notifications.from_address',
+    {
+      takes: ['', 'access@example.org', "o'neil+x@mail.example.co.uk"],
+      refuses: [
+        'access',
+        'a@b',
+        'A <a@example.org>',
+        'a@example.org, b@example.org',
+        'a@example.org\r\nBcc: b@example.org',
+        'a@example.org\n',
+        'a b@example.org',
+        'a@-example.org',
+        `a@${'long.'.repeat(60)}org`,
+      ],
+    },
+  ],
+  ['requests.default_duration_seconds', { takes: ['60', '3600', '1209600'], refuses: ['59', '1209601'] }],
+  ['requests.max_duration_seconds', { takes: ['60', '43200', '1209600'], refuses: ['59', '1209601', '99999999999'] }],
+  ['requests.pending_ttl_seconds', { takes: ['60', '2592000'], refuses: ['59', '2592001'] }],
+  ['requests.require_reason', { takes: ['true', 'false'], refuses: ['True', 'yes', '1', ''] }],
+  [
+    'timezone.default',
+    { takes: ['UTC', 'Europe/Berlin', 'Asia/Kolkata'], refuses: ['', '+01:00', 'Mars/Olympus', 'Europe/Berlin '] },
+  ],
+]
+
+test('every setting has its line in the table of values', () => {
+  assert.deepEqual(
+    values.map(([key]) => key),
+    settingKeys,
+  )
+})
+
+for (const [key, { takes, refuses }] of values) {
+  suite(`the setting ${key}`, () => {
+    for (const text of takes) test(`takes \`${text}\``, () => requireSettingValue(key, text))
+    for (const text of refuses) {
+      test(`refuses ${JSON.stringify(text).slice(0, 60)} and says its form`, () => {
+        const problem = problemOf(() => requireSettingValue(key, text))
+        assert.equal(problem.status, 400)
+        assert.equal(typeof problem.details?.allowed, 'string')
+      })
+    }
+  })
+}
+
+for (const text of ['ai-provider-default', 'requests.unknown', '', 'constructor', '__proto__', 'LOCALE.DEFAULT']) {
+  test(`\`${text}\` is no setting, and the refusal lists those that are`, () => {
+    const problem = problemOf(() => requireSettingKey(text))
+    assert.equal(problem.status, 400)
+    assert.deepEqual(problem.details?.allowed, settingKeys)
+  })
+}
+
+test('a tenant that set nothing has the defaults', () => {
+  assert.deepEqual(readSettingValues({}), {
+    'auth.password_min_length': 8,
+    'locale.default': 'en',
+    'notifications.expiring_seconds': 900,
+    'notifications.from_address': '',
+    'requests.default_duration_seconds': 3600,
+    'requests.max_duration_seconds': 43200,
+    'requests.pending_ttl_seconds': 86400,
+    'requests.require_reason': false,
+    'timezone.default': 'UTC',
+  })
+})
+
+test('what was set is in force, and a stored text that is no longer taken is not', () => {
+  const settings = readSettingValues({
+    'requests.require_reason': 'true',
+    'requests.max_duration_seconds': '5',
+    'notifications.expiring_seconds': '60',
+    forgotten: 'x',
+  })
+  assert.equal(settings['requests.require_reason'], true)
+  assert.equal(settings['requests.max_duration_seconds'], 43200)
+  assert.equal(settings['notifications.expiring_seconds'], 60)
+  assert.equal('forgotten' in settings, false)
+})
+
+function problemOf(attempt: () => unknown): Problem {
+  try {
+    attempt()
+  } catch (thrown) {
+    if (thrown instanceof Problem) return thrown
+    throw thrown
+  }
+  throw new Error('nothing was refused')
+}

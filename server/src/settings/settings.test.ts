@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import { sql } from '../db/sql.ts'
+import { systemActor } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import { listSettings } from './list-settings.ts'
+import { settingKeys } from './setting.ts'
+import { readSettings, saveSetting, settingSeconds } from './setting-store.ts'
+import { upsertSetting } from './upsert-setting.ts'
+
+const { database, asSuperuser } = await testDatabase()
+const call = await sliceServer(database, { listSettings, upsertSetting })
+
+let admin: Caller
+
+beforeEach(async () => {
+  admin = { tenant_id: newId(), user_id: newId(), scopes: ['settings:read', 'settings:write'] }
+  await asSuperuser('insert into tenant (id, name) values ($1, $2)', [admin.tenant_id, 'Acme'])
+})
+
+const set = (key: string, value: unknown) => call(admin, 'PUT', `/v1/settings/${key}`, { value })
+
+const eventsOf = (tenant_id: string) =>
+  asSuperuser<{ type: string; subject_id: string; actor_id: string; data: object }>(
+    'select type, subject_id, actor_id, data from event where tenant_id = $1 order by seq',
+    [tenant_id],
+  )
+
+const storedOf = (tenant_id: string) => asSuperuser('select key from setting where tenant_id = $1', [tenant_id])
+
+test('a setting is answered as it was set, and in force from then on', async () => {
+  const answer = await set('requests.max_duration_seconds', '7200')
+  assert.equal(answer.status, 200)
+  assert.deepEqual(Object.keys(answer.body), ['key', 'value', 'updated_at'])
+  assert.equal(answer.body.key, 'requests.max_duration_seconds')
+  assert.equal(answer.body.value, '7200')
+  assert.match(String(answer.body.updated_at), /Z$/)
+  assert.equal((await readSettings(database.tenant(admin.tenant_id)))['requests.max_duration_seconds'], 7200)
+})
+
+test('every change is told, from what to what, and one that changes nothing is not', async () => {
+  for (const value of ['60', '120', '120']) await set('notifications.expiring_seconds', value)
+  const told = { type: 'setting.updated', subject_id: 'notifications.expiring_seconds', actor_id: admin.user_id }
+  assert.deepEqual(await eventsOf(admin.tenant_id), [
+    { ...told, data: { old: null, new: '60' } },
+    { ...told, data: { old: '60', new: '120' } },
+  ])
+})
+
+test('changes at the same time tell an unbroken chain, each from what it found', async () => {
+  const answers = await Promise.all(['60', '61', '62'].map((value) => set('requests.pending_ttl_seconds', value)))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  const steps = (await eventsOf(admin.tenant_id)).map(({ data }) => data as { old: string | null; new: string })
+  const next = new Map(steps.map((step) => [step.old, step.new]))
+  assert.equal(steps.length, 3)
+  const chain = [next.get(null)]
+  while (next.has(chain.at(-1) ?? '')) chain.push(next.get(chain.at(-1) ?? ''))
+  assert.equal(chain.length, 3)
+  const [stored] = await asSuperuser('select value from setting where tenant_id = $1', [admin.tenant_id])
+  assert.equal(chain.at(-1), stored?.value)
+})
+
+test('a value that was overtaken meanwhile is not written over', async () => {
+  const ctx = { tx: database.tenant(admin.tenant_id), actor: systemActor, request_id: 'test' }
+  const saved = await saveSetting(ctx, 'timezone.default', { old: null, new: 'Europe/Berlin' })
+  assert.equal(saved?.value, 'Europe/Berlin')
+  assert.equal(await saveSetting(ctx, 'timezone.default', { old: null, new: 'Europe/Rome' }), undefined)
+  assert.equal(await saveSetting(ctx, 'timezone.default', { old: 'UTC', new: 'Europe/Rome' }), undefined)
+  assert.equal((await eventsOf(admin.tenant_id)).length, 1)
+})
+
+test('the list shows every setting, with the default where nothing was set', async () => {
+  await set('requests.require_reason', 'true')
+  const { body } = await call(admin, 'GET', '/v1/settings')
+  const data = body.data as { key: string; value: string; updated_at?: string }[]
+  assert.deepEqual(
+    data.map(({ key }) => key),
+    settingKeys,
+  )
+  assert.equal(body.has_more, false)
+  assert.deepEqual(data[0], { key: 'auth.password_min_length', value: '8' })
+  const changed = data.filter((setting) => setting.updated_at !== undefined)
+  assert.deepEqual(
+    changed.map(({ key, value }) => [key, value]),
+    [['requests.require_reason', 'true']],
+  )
+})
+
+test('the list goes on from page to page', async () => {
+  const first = await call(admin, 'GET', '/v1/settings?limit=5')
+  const second = await call(admin, 'GET', `/v1/settings?limit=5&cursor=${first.body.next_cursor}`)
+  const keys = [first, second].flatMap(({ body }) => (body.data as { key: string }[]).map(({ key }) => key))
+  assert.deepEqual(keys, settingKeys)
+  assert.equal(second.body.has_more, false)
+})
+
+for (const path of [
+  'ai-provider-default',
+  'ai%2Dprovider-default',
+  'ai%2dprovider%2Ddefault',
+  '%61i-provider-default',
+  'ai-provider-default;',
+  'ai-provider-default%00',
+  'ai-provider-default%2F',
+  'ai-provider-default/',
+  '/ai-provider-default',
+  'x/../ai-provider-default',
+  'AI-Provider-Default',
+  'requests.unknown',
+  '%2e%2e',
+  '%ff',
+]) {
+  test(`P13 the path /v1/settings/${path} sets nothing`, async () => {
+    const { status } = await set(path, 'provider_a')
+    assert.ok(status === 400 || status === 404, `answered ${status}`)
+    assert.deepEqual(await storedOf(admin.tenant_id), [])
+    assert.deepEqual(await eventsOf(admin.tenant_id), [])
+  })
+}
+
+test('an unknown key is refused with the list of keys', async () => {
+  const { status, body } = await set('requests.maximum', '60')
+  assert.equal(status, 400)
+  assert.equal(body.code, 'invalid_input')
+  assert.deepEqual((body.details as { allowed: string[] }).allowed, settingKeys)
+})
+
+test('a key may be written in any encoding of the same text', async () => {
+  assert.equal((await set('locale%2Edefault', 'de')).body.key, 'locale.default')
+})
+
+for (const value of [3600, true, null, {}, '59', '1209601', 'x'.repeat(100_000)]) {
+  test(`the value ${JSON.stringify(value).slice(0, 20)} is refused for a duration`, async () => {
+    const { status, body } = await set('requests.max_duration_seconds', value)
+    assert.equal(status, 400)
+    assert.ok(JSON.stringify(body).length < 1_000)
+    assert.deepEqual(await storedOf(admin.tenant_id), [])
+  })
+}
+
+test('reading does not permit writing', async () => {
+  const reader = { ...admin, scopes: ['settings:read'] }
+  assert.equal((await call(reader, 'PUT', '/v1/settings/locale.default', { value: 'de' })).status, 403)
+})
+
+test('each tenant has its own', async () => {
+  await set('locale.default', 'de')
+  const other = { ...admin, tenant_id: newId() }
+  await asSuperuser('insert into tenant (id, name) values ($1, $2)', [other.tenant_id, 'Other'])
+  assert.equal((await readSettings(database.tenant(other.tenant_id)))['locale.default'], 'en')
+})
+
+test('the seconds of a setting stand inside a statement, set or by default', async () => {
+  const tx = database.tenant(admin.tenant_id)
+  const ask = () => tx.read(sql<{ n: number }>`select ${settingSeconds(tx, 'notifications.expiring_seconds')} as n`)
+  assert.deepEqual(await ask(), [{ n: 900 }])
+  await set('notifications.expiring_seconds', '60')
+  assert.deepEqual(await ask(), [{ n: 60 }])
+})

@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { Body } from '../http/schema.ts'
+import { Problem } from '../kernel/errors.ts'
+import { requireSettingKey, requireSettingValue, Setting } from './setting.ts'
+import { findSetting, saveSetting } from './setting-store.ts'
+
+/** How often a change starts anew because another came between its reading and its writing. */
+const attempts = 5
+
+/** Sets one setting. Setting what is set already changes nothing, tells nothing, and answers the setting as it is. */
+export const upsertSetting = operation({
+  method: 'PUT',
+  path: '/v1/settings/{setting_key}',
+  summary: 'Set a setting',
+  credential: 'any',
+  scope: 'settings:write',
+  params: Type.Object({ setting_key: Type.String({ description: 'one of the keys that the list shows' }) }),
+  body: Body({
+    value: Type.String({ description: 'as text, in the form of the key: `3600`, `true`, `Europe/Berlin`' }),
+  }),
+  replies: { 200: Setting },
+  errors: ['version_conflict'],
+  async run(ctx, { params, body }) {
+    const key = requireSettingKey(params.setting_key)
+    requireSettingValue(key, body.value)
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      const before = await findSetting(ctx.tx, key)
+      if (before?.value === body.value) return before
+      const saved = await saveSetting(ctx, key, { old: before?.value ?? null, new: body.value })
+      if (saved !== undefined) return saved
+    }
+    throw new Problem('version_conflict', `\`${key}\` is being changed by others; read it and set it again`)
+  },
+})

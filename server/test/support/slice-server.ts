@@ -1,0 +1,55 @@
+import { after } from 'node:test'
+import type { Database } from '../../src/db/transaction.ts'
+import { cursorCodec } from '../../src/http/cursor.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import type { Admission } from '../../src/http/pipeline.ts'
+import { buildServer } from '../../src/http/server.ts'
+import type { Actor } from '../../src/kernel/context.ts'
+import { newId } from '../../src/kernel/id.ts'
+
+/** Who calls: what a checked credential would have proved. */
+export type Caller = { tenant_id: string; user_id: string; scopes?: readonly string[]; kind?: 'user' | 'api_key' }
+
+export type Answer = { status: number; body: Record<string, unknown> }
+
+/**
+ * Some operations behind the real pipeline and the real database, called as whoever the test says: for tests of a slice,
+ * which are not about credentials. Never listens; it goes when the file's tests are done.
+ */
+export async function sliceServer(database: Database, operations: Record<string, Operation>) {
+  const server = await buildServer({
+    operations,
+    parts: {
+      database,
+      cursors: cursorCodec(Buffer.alloc(32, 7)),
+      tokens: { issue: () => Promise.reject(new Error('no tokens here')), publicKeys: () => [] },
+      authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
+      recordRefusal: async () => undefined,
+      afterWrite: () => undefined,
+    },
+    findUnreadiness: async () => undefined,
+    trustProxy: false,
+    publicUrl: 'http://127.0.0.1',
+    logLevel: 'silent',
+  })
+  after(() => server.close())
+  return async (caller: Caller, method: Operation['method'], url: string, body?: unknown): Promise<Answer> => {
+    const reply = await server.inject({
+      method,
+      url,
+      headers: {
+        authorization: JSON.stringify(caller),
+        'x-tenant-id': caller.tenant_id,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    })
+    return { status: reply.statusCode, body: reply.body === '' ? {} : reply.json() }
+  }
+}
+
+function admit(authorization: string): Admission {
+  const { tenant_id, user_id, scopes = [], kind = 'user' } = JSON.parse(authorization) as Caller
+  const actor: Actor = { kind, user_id, api_key_id: kind === 'api_key' ? newId() : null, scopes: new Set(scopes) }
+  return { tenant_id, actor, via: kind === 'user' ? 'token' : 'api_key', now: new Date() }
+}
