@@ -1,0 +1,151 @@
+/**
+ * The one door to Cedar (`@cedar-policy/cedar-wasm`).
+ *
+ * A statement that nests too deeply overruns the stack inside the WebAssembly memory and leaves the instance broken for
+ * everyone, so instances are disposable: whatever a call throws, the instance is dropped and the next call gets a new one,
+ * made in about a millisecond from the module compiled once. The package's own glue keeps its instance in module scope,
+ * where it could be neither replaced nor freed; here the same glue, unchanged, is evaluated once an instance.
+ */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { compileFunction } from 'node:vm'
+import type * as cedarWasm from '@cedar-policy/cedar-wasm/nodejs'
+
+export type {
+  ActionConstraint,
+  Clause,
+  DetailedError,
+  EntityJson,
+  Expr,
+  PolicyJson,
+  PrincipalConstraint,
+  ResourceConstraint,
+  SchemaJson,
+  StatefulAuthorizationCall,
+} from '@cedar-policy/cedar-wasm/nodejs'
+
+/** The engine's functions that the policies need. */
+export type Cedar = Pick<
+  typeof cedarWasm,
+  | 'isAuthorized'
+  | 'policyToJson'
+  | 'policyToText'
+  | 'preparsePolicySet'
+  | 'preparseSchema'
+  | 'schemaToText'
+  | 'statefulIsAuthorized'
+  | 'validate'
+>
+
+/** The engine itself failed (a trap, an exhausted stack); the instance is gone, nothing may be concluded but deny. */
+export class EngineFault extends Error {
+  constructor(cause: unknown) {
+    super(`the policy engine failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'EngineFault'
+  }
+}
+
+/** A replaceable instance of the engine. */
+export type Engine = {
+  /** Runs `work` on the instance. Whatever it throws drops the instance and comes back as an `EngineFault`. */
+  use<T>(work: (cedar: Cedar) => T): T
+  /** How many instances have been dropped; what was cached in an earlier one is gone. */
+  faults(): number
+  /** Bytes that the present instance holds; 0 before its first use. */
+  memoryBytes(): number
+}
+
+type Glue = (
+  exports: object,
+  require: (name: string) => object,
+  directory: string,
+  webAssembly: object,
+  json: Pick<JSON, 'parse' | 'stringify'>,
+) => void
+
+/** As much of WebAssembly as is needed here; its types come with the browser's, which are not loaded. */
+type Memory = { buffer: ArrayBuffer }
+type WebAssemblyApi = {
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object, imports: object) => { exports: { memory: Memory } }
+}
+const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi }
+
+type Loaded = { glue: Glue; bytes: Uint8Array; module: object; directory: string }
+
+let loaded: Loaded | undefined
+
+function load(): Loaded {
+  if (loaded !== undefined) return loaded
+  const path = createRequire(import.meta.url).resolve('@cedar-policy/cedar-wasm/nodejs')
+  const directory = dirname(path)
+  const parameters = ['exports', 'require', '__dirname', 'WebAssembly', 'JSON']
+  const glue = compileFunction(readFileSync(path, 'utf8'), parameters, { filename: path }) as Glue
+  const bytes = readFileSync(join(directory, 'cedar_wasm_bg.wasm'))
+  loaded = { glue, bytes, module: new WebAssembly.Module(bytes), directory }
+  return loaded
+}
+
+/** The runtime's lossless number in JSON text; the standard library's types do not know it yet. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+type Reviver = (key: string, value: unknown, context: { source: string }) => unknown
+
+const exactInteger: Reviver = (_key, value, context) =>
+  typeof value === 'number' && !Number.isSafeInteger(value) ? rawJSON(context.source) : value
+
+/**
+ * Cedar's integers have 64 bits and cross as JSON numbers. Those past 2^53 are kept as their own digits, which
+ * `JSON.stringify` writes back unchanged; nobody here calculates with them.
+ */
+export const exactJson = {
+  parse(text: string): unknown {
+    return /\d{16}/.test(text) ? JSON.parse(text, exactInteger as Parameters<JSON['parse']>[1]) : JSON.parse(text)
+  },
+  stringify: JSON.stringify,
+}
+
+function instantiate(): { cedar: Cedar; memory: Memory } {
+  const { glue, bytes, module, directory } = load()
+  let memory: Memory | undefined
+  const webAssembly = {
+    Module: function compiledOnce() {
+      return module
+    },
+    Instance: function keepMemory(_module: object, imports: object) {
+      const instance = new WebAssembly.Instance(module, imports)
+      memory = instance.exports.memory
+      return instance
+    },
+  }
+  const cedar = {}
+  glue(cedar, () => ({ readFileSync: () => bytes }), directory, webAssembly, exactJson as typeof JSON)
+  if (memory === undefined) throw new Error('the policy engine made no instance')
+  return { cedar: cedar as Cedar, memory }
+}
+
+/** An engine of its own; its first instance is made at its first use. */
+export function createEngine(): Engine {
+  let instance: ReturnType<typeof instantiate> | undefined
+  let faults = 0
+  return {
+    use(work) {
+      instance ??= instantiate()
+      try {
+        return work(instance.cedar)
+      } catch (cause) {
+        instance = undefined
+        faults += 1
+        throw new EngineFault(cause)
+      }
+    },
+    faults: () => faults,
+    memoryBytes: () => instance?.memory.buffer.byteLength ?? 0,
+  }
+}
+
+/** For text from users: whatever it does to the instance, no decision is taken there. */
+export const textEngine = createEngine()
+
+/** For decisions: sees only rules that the text engine has parsed, validated and run once. */
+export const decisionEngine = createEngine()

@@ -1,0 +1,111 @@
+/** One question over one subset of the rules. Whether Cedar's answer may be taken as it is, is settled here. */
+import { decisionEngine, type Engine } from './engine.ts'
+import type { EngineQuestion } from './question.ts'
+import { inOrder, type PolicyRule, type RuleSet, type Subset } from './rule-set.ts'
+import { createRuleSetCache, createSchemaCache, type RuleSetCache } from './rule-set-cache.ts'
+import { unnamedAction } from './schema.ts'
+
+/** What went wrong with a rule while it was evaluated; `rule_id` is null where it was the question or the engine. */
+export type RuleError = { rule_id: string | null; message: string }
+
+/**
+ * The answer to one question. INVARIANT: `allowed` only if Cedar allows by a permit of these rules, no forbid matched and
+ * none failed.
+ */
+export type Answer = {
+  allowed: boolean
+  /** Permits that matched, in order; empty unless Cedar allowed. */
+  permits: PolicyRule[]
+  /** Forbids that matched, in order. */
+  forbids: PolicyRule[]
+  /** Forbids that could not be evaluated, in order: they count as matching. */
+  failedForbids: PolicyRule[]
+  errors: RuleError[]
+  /** Why there is no answer at all. */
+  fault?: string
+}
+
+/** What decisions are taken with: an engine and what it holds. */
+export type Court = { engine: Engine; rules: RuleSetCache; schemaFor: (action: string) => string }
+
+/** A court of its own. `limits`: rules and schemas held preparsed. */
+export function createCourt(engine: Engine, limits = { rules: 40_000, schemas: 1_000 }): Court {
+  const { rules, schemas } = limits
+  return { engine, rules: createRuleSetCache(engine, rules), schemaFor: createSchemaCache(engine, schemas) }
+}
+
+/** The court of the process. */
+export const theCourt = createCourt(decisionEngine)
+
+/**
+ * Asks over a subset of the rules. `question` is given the name that the rules know the action by; what it throws, like any
+ * failure of the engine, is an answer that denies.
+ */
+export function evaluate(
+  court: Court,
+  ruleSet: RuleSet,
+  subset: Subset,
+  action: string,
+  question: (action: string) => EngineQuestion,
+): Answer {
+  try {
+    const { byId, namedActions } = court.rules.sorted(ruleSet)
+    const known = namedActions.has(action) ? action : unnamedAction
+    const call = {
+      ...question(known),
+      preparsedSchemaName: court.schemaFor(known),
+      validateRequest: true,
+      preparsedPolicySetId: court.rules.slot(ruleSet, subset),
+    }
+    const answer = court.engine.use((cedar) => cedar.statefulIsAuthorized(call))
+    if (answer.type === 'failure') return noAnswer(answer.errors[0]?.message ?? 'the question is not valid')
+    return trusted(answer.response, byId)
+  } catch (error) {
+    return noAnswer(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function noAnswer(fault: string): Answer {
+  return {
+    allowed: false,
+    permits: [],
+    forbids: [],
+    failedForbids: [],
+    errors: [{ rule_id: null, message: fault }],
+    fault,
+  }
+}
+
+type EngineResponse = {
+  decision: 'allow' | 'deny'
+  diagnostics: { reason: string[]; errors: { policyId: string; error: { message: string } }[] }
+}
+
+/** Fails closed where Cedar would not: an allow without a reason, a reason that is no such rule, a forbid that failed. */
+export function trusted(response: EngineResponse, byId: ReadonlyMap<string, PolicyRule>): Answer {
+  const { reason, errors } = response.diagnostics
+  const allows = response.decision === 'allow'
+  const matched = reason.map((id) => byId.get(id))
+  const failed = errors.map(({ policyId }) => byId.get(policyId))
+  if (!matched.every(isRule) || !failed.every(isRule))
+    return noAnswer('the engine named a rule that is not of this tenant')
+  if (matched.some((rule) => (rule.effect === 'permit') !== allows))
+    return noAnswer('the engine gave a reason of the other kind')
+  if (allows && matched.length === 0) return noAnswer('the engine allowed without a reason')
+
+  const failedForbids = failed.filter((rule) => rule.effect === 'forbid').sort(inOrder)
+  matched.sort(inOrder)
+  return {
+    allowed: allows && failedForbids.length === 0,
+    permits: allows ? matched : [],
+    forbids: allows ? [] : matched,
+    failedForbids,
+    errors: errors
+      .map(({ policyId, error }) => ({ rule_id: policyId, message: error.message }))
+      .sort((a, b) => (a.rule_id < b.rule_id ? -1 : 1)),
+  }
+}
+
+function isRule(rule: PolicyRule | undefined): rule is PolicyRule {
+  return rule !== undefined
+}

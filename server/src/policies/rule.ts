@@ -1,0 +1,103 @@
+import { type Static, Type } from 'typebox'
+
+export const effects = ['permit', 'forbid'] as const
+export const entityScopeTypes = ['any', 'eq', 'in', 'is', 'is_in'] as const
+export const actionScopeTypes = ['any', 'eq', 'in'] as const
+export const approvalModes = ['require', 'auto', 'break_glass'] as const
+
+export type Effect = (typeof effects)[number]
+export type EntityScopeType = (typeof entityScopeTypes)[number]
+export type ActionScopeType = (typeof actionScopeTypes)[number]
+export type ApprovalMode = (typeof approvalModes)[number]
+
+const Effect = Type.Enum([...effects])
+const EntityScopeType = Type.Enum([...entityScopeTypes])
+const ActionScopeType = Type.Enum([...actionScopeTypes])
+
+const ApprovalMode = Type.Enum([...approvalModes], {
+  description:
+    'On a permit: `require` (the default) lets a person ask, `auto` approves by itself, `break_glass` counts for ' +
+    'emergencies alone. On a forbid: absent = never by any road, `auto` = never without a person, `break_glass` = no ' +
+    'emergency road.',
+})
+
+const EntityType = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`.',
+})
+
+const EntityId = Type.String({
+  maxLength: 2048,
+  description:
+    'The id of the entity for `eq` and `in`. For `is_in`, what the entity must be in, type and id as in Cedar: ' +
+    '`Group::"0b5e…"`, the id quoted as a JSON string.',
+})
+
+const ActionIds = Type.Array(Type.String({ maxLength: 256 }), {
+  maxItems: 500,
+  description: 'One action for `eq`, one or more for `in`.',
+})
+
+/** Far past what a statement may hold, which `invalid_policy` tells with its place; the body's own limit comes first. */
+const StatementText = (description: string) => Type.String({ maxLength: 1_048_576, description })
+
+const Notice = Type.String({ maxLength: 1000, description: 'What a person is told when the rule decides.' })
+const Ordinal = Type.Integer({
+  minimum: 0,
+  maximum: 2_147_483_647,
+  description: 'Place within the policy. It chooses whose words are shown, never what is decided.',
+})
+
+/** The body of endpoint 4: `policy_text`, or the structured fields. */
+export const RuleInput = Type.Object(
+  {
+    policy_text: Type.Optional(StatementText('One Cedar statement. It wins over the structured fields.')),
+    effect: Type.Optional(Effect),
+    principal_scope_type: Type.Optional(EntityScopeType),
+    principal_entity_type: Type.Optional(EntityType),
+    principal_entity_id: Type.Optional(EntityId),
+    action_scope_type: Type.Optional(ActionScopeType),
+    action_ids: Type.Optional(ActionIds),
+    resource_scope_type: Type.Optional(EntityScopeType),
+    resource_entity_type: Type.Optional(EntityType),
+    resource_entity_id: Type.Optional(EntityId),
+    conditions: Type.Optional(StatementText('`when` and `unless` clauses, as Cedar writes them.')),
+    ordinal: Type.Optional(Ordinal),
+    notice: Type.Optional(Notice),
+    audit_session: Type.Optional(Type.Boolean({ description: 'Whether grants have session auditing.' })),
+    approval_mode: Type.Optional(ApprovalMode),
+  },
+  { additionalProperties: false },
+)
+export type RuleInput = Static<typeof RuleInput>
+
+/** A rule as answered. What is empty is left out. */
+export const Rule = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    policy_id: Type.String({ format: 'uuid' }),
+    ordinal: Ordinal,
+    effect: Effect,
+    principal_scope_type: EntityScopeType,
+    principal_entity_type: Type.Optional(EntityType),
+    principal_entity_id: Type.Optional(EntityId),
+    action_scope_type: ActionScopeType,
+    action_ids: ActionIds,
+    resource_scope_type: EntityScopeType,
+    resource_entity_type: Type.Optional(EntityType),
+    resource_entity_id: Type.Optional(EntityId),
+    conditions: Type.Optional(Type.String()),
+    policy_text: Type.String(),
+    notice: Type.Optional(Notice),
+    audit_session: Type.Boolean(),
+    approval_mode: Type.Optional(ApprovalMode),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What the rule does that its author may not have meant.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type Rule = Static<typeof Rule>

@@ -1,0 +1,159 @@
+/**
+ * A rule's statement: from the structured fields or from text, to everything that is stored. Fields become the engine's
+ * JSON and are printed by it, text is parsed by it; nothing is ever pasted together.
+ */
+import { invalidInput } from '../kernel/errors.ts'
+import { approvalModeOf, type RuleWords, readAnnotations, writeAnnotations } from './annotations.ts'
+import type { Clause, PolicyJson } from './engine.ts'
+import { invalidPolicy, type Source } from './fault.ts'
+import { parseConditions, parseStatement, printConditions, printStatement } from './parse.ts'
+import type { ApprovalMode, Effect, RuleInput } from './rule.ts'
+import { approveAction } from './schema.ts'
+import { type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
+import { namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'
+
+/** What is stored of a rule beside its ids, ordinal and dates. What is empty is absent. */
+export type StatementFields = ScopeFields & {
+  effect: Effect
+  conditions?: string
+  policy_text: string
+  notice?: string
+  audit_session: boolean
+  approval_mode?: ApprovalMode
+}
+
+export type Statement = {
+  fields: StatementFields
+  /** The rule sets that it takes part in. */
+  sets: RuleSetName[]
+  /** Every action id that it names. */
+  named_actions: string[]
+  /** What the engine warns of, as sentences. */
+  warnings: string[]
+}
+
+/**
+ * The statement of a new rule. With `policy_text`, the text is the rule: of the other fields notice, audit_session and
+ * approval_mode count where the text has no such annotation, the rest is ignored. Without, `effect` is required and the
+ * fields are assembled.
+ * @throws Problem `invalid_policy` for a statement that is not valid, `invalid_input` for fields that do not fit.
+ */
+export function statementFromInput(input: RuleInput): Statement {
+  return input.policy_text === undefined ? fromFields(input) : fromText(input.policy_text, input)
+}
+
+/** The structured fields of a statement in text. */
+export function readStatement(policyText: string): StatementFields {
+  return fieldsOfText(policyText, {}).fields
+}
+
+function fromText(policyText: string, beside: RuleWords): Statement {
+  const { fields, parsed, source } = fieldsOfText(policyText, beside)
+  return accepted(fields, parsed, requireValid(parsed, source))
+}
+
+function fieldsOfText(policyText: string, beside: RuleWords) {
+  const source: Source = { field: 'policy_text', text: policyText }
+  const parsed = parseStatement(policyText)
+  const words = { ...beside, ...readAnnotations(parsed, source) }
+  const fields = {
+    ...scopeFields(scopeFromEngine(parsed)),
+    effect: parsed.effect,
+    ...present('conditions', printConditions(parsed.conditions, source)),
+    policy_text: policyText,
+    ...wordsOf(parsed, words),
+  }
+  return { fields, parsed, source }
+}
+
+function fromFields(input: RuleInput): Statement {
+  const { effect } = input
+  if (effect === undefined)
+    throw invalidInput([{ pointer: '/effect', why: 'is required where there is no `policy_text`' }])
+  const conditions = input.conditions?.trim() ?? ''
+  const source: Source = { field: 'conditions', text: conditions }
+  const scope = scopeFromFields(input)
+  const clauses = conditions === '' ? [] : parseConditions(conditions)
+  const head = { effect, ...scopeToEngine(scope), conditions: [] as Clause[] }
+  const words = wordsOf(head, input)
+  const assembled: PolicyJson = {
+    ...head,
+    conditions: clauses,
+    annotations: writeAnnotations(writtenWords(words, effect)),
+  }
+
+  const policyText = printStatement(assembled, source)
+  const parsed = parseStatement(policyText)
+  requireSame(parsed, assembled, source)
+  const fields = {
+    ...scopeFields(scope),
+    effect,
+    ...present('conditions', conditions),
+    policy_text: policyText,
+    ...words,
+  }
+  return accepted(fields, parsed, validatedInPlace(parsed, head, source))
+}
+
+/** Validates the assembled statement; faults in the conditions are told by their place in the caller's own text. */
+function validatedInPlace(parsed: PolicyJson, head: PolicyJson, source: Source): string[] {
+  if (source.text === '') return requireValid(parsed, { field: 'policy_text', text: printStatement(parsed, source) })
+  const before = `${printStatement(head, source).slice(0, -';'.length)}\n`
+  return requireValid(parsed, source, { before, after: '\n;' })
+}
+
+/** INVARIANT: the stored text means what the fields say. It is read back by the engine and compared. */
+function requireSame(printed: PolicyJson, assembled: PolicyJson, source: Source): void {
+  const meaning = (statement: PolicyJson) => {
+    const { scope, ...rest } = { scope: scopeFromEngine(statement), ...statement }
+    return JSON.stringify([scope, rest.effect, rest.conditions, Object.entries(rest.annotations ?? {}).sort()])
+  }
+  if (meaning(printed) !== meaning(assembled))
+    throw invalidPolicy('the fields cannot be written as one statement', source, undefined, 'send it as `policy_text`')
+}
+
+function wordsOf(statement: PolicyJson, words: RuleWords) {
+  const namesApprove = scopeFromEngine(statement).action.ids.includes(approveAction)
+  const mode = approvalModeOf({ effect: statement.effect, namesApprove, mode: words.approval_mode })
+  return {
+    ...present('notice', words.notice),
+    audit_session: words.audit_session ?? false,
+    ...(mode === undefined ? {} : { approval_mode: mode }),
+  }
+}
+
+/** `require` is what a permit means without a word, so it is not written. */
+function writtenWords(words: RuleWords, effect: Effect): RuleWords {
+  const { approval_mode: mode, ...others } = words
+  return mode === undefined || (mode === 'require' && effect === 'permit') ? others : words
+}
+
+function accepted(fields: StatementFields, parsed: PolicyJson, warnings: string[]): Statement {
+  const sets = ruleSetsOf(scopeFromEngine(parsed).action)
+  return { fields, sets, named_actions: [...namedActions(parsed)].sort(), warnings }
+}
+
+function present<Key extends string>(key: Key, value: string | undefined): { [K in Key]?: string } {
+  return (value === undefined || value === '' ? {} : { [key]: value }) as { [K in Key]?: string }
+}
+
+/**
+ * The statement of a rule after a change. Fields that the change leaves out keep their value; a new `policy_text` or new
+ * structured fields make the statement anew, a new scope type starts its scope afresh, and a new effect drops the old
+ * approval mode. '' empties notice and conditions.
+ */
+export function changeStatement(before: StatementFields, change: RuleInput): Statement {
+  const { policy_text: _text, ...kept } = before
+  const base: RuleInput = { ...kept }
+  for (const side of ['principal', 'resource'] as const) {
+    if (change[`${side}_scope_type`] === undefined) continue
+    delete base[`${side}_entity_type`]
+    delete base[`${side}_entity_id`]
+  }
+  if (change.action_scope_type !== undefined) delete base.action_ids
+  const becomes = change.policy_text === undefined ? change : { ...change, ...readStatement(change.policy_text) }
+  const turns = becomes.effect !== undefined && becomes.effect !== before.effect
+  const namesApprove = (becomes.action_ids ?? base.action_ids ?? []).includes(approveAction)
+  if (turns || namesApprove) delete base.approval_mode
+  return statementFromInput({ ...base, ...change })
+}

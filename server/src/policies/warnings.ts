@@ -1,0 +1,154 @@
+/**
+ * What a rule does that its author may not have meant. A warning is a claim: only what is certain is claimed, from the
+ * fields of the rules alone.
+ */
+
+import type { ApprovalMode, Effect } from './rule.ts'
+import { approveAction } from './schema.ts'
+import { covers, type Scope, type ScopeFields, scopeFromFields } from './scope.ts'
+import type { StatementFields } from './statement.ts'
+import { ruleSetsOf } from './validate.ts'
+
+/** Another rule of the tenant's enabled policies, as stored. */
+export type NeighbourRule = ScopeFields & {
+  id: string
+  effect: Effect
+  conditions?: string | null
+  approval_mode?: ApprovalMode | null
+}
+
+export type WarningFacts = {
+  rule: StatementFields
+  /** Warnings of the engine, as `Statement` has them. */
+  engine_warnings: readonly string[]
+  /** The other rules; not the one that is replaced. */
+  others: readonly NeighbourRule[]
+  /** Action ids that a rule, a request or a cached permission set has used. */
+  known_actions: readonly string[]
+}
+
+/** The warnings of a rule, the gravest first. */
+export function warningsFor(facts: WarningFacts): string[] {
+  const { rule, others } = facts
+  const scope = scopeFromFields(rule)
+  return [
+    ...facts.engine_warnings,
+    ...shadowed(rule, scope, others),
+    ...approvesEverything(rule, scope),
+    ...leavesAskingAlone(rule),
+    ...overlaps(rule, scope, others),
+    ...unknownActions(scope, facts.known_actions),
+  ]
+}
+
+type Sided = { effect: Effect; conditions?: string | null; approval_mode?: ApprovalMode | null }
+
+const unconditional = (rule: Sided) => (rule.conditions ?? '').trim() === ''
+const isAuto = (rule: Sided) => rule.effect === 'permit' && rule.approval_mode === 'auto'
+const asksAPerson = (rule: Sided) => rule.effect === 'permit' && (rule.approval_mode ?? 'require') === 'require'
+/** Every principal that asks is a `User`, so that type alone narrows nothing. */
+const anyPrincipal = (scope: Scope) =>
+  scope.principal.scope === 'any' || (scope.principal.scope === 'is' && scope.principal.type === 'User')
+
+function approvesEverything(rule: Sided, scope: Scope): string[] {
+  const everything = anyPrincipal(scope) && scope.action.scope === 'any' && scope.resource.scope === 'any'
+  return isAuto(rule) && everything && unconditional(rule)
+    ? ['this rule approves every request of everyone at once, unless a forbid holds it back']
+    : []
+}
+
+function leavesAskingAlone(rule: Sided): string[] {
+  return rule.effect === 'forbid' && rule.approval_mode === 'break_glass'
+    ? ['this forbid closes the emergency road alone: ordinary requests are as before']
+    : []
+}
+
+/** A plain forbid without conditions, whose scope holds this permit's, leaves the permit without effect. */
+function shadowed(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
+  if (rule.effect !== 'permit') return []
+  const forbid = others.find(
+    (other) =>
+      other.effect === 'forbid' &&
+      !other.approval_mode &&
+      unconditional(other) &&
+      covers(scopeFromFields(plain(other)), scope),
+  )
+  return forbid === undefined ? [] : [`this permit has no effect: rule \`${forbid.id}\` forbids all that it speaks of`]
+}
+
+function overlaps(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
+  if (ruleSetsOf(scope.action).includes('approve')) return []
+  const rival = isAuto(rule) ? asksAPerson : asksAPerson(rule) ? isAuto : () => false
+  const found: string[] = []
+  for (const other of others.filter(rival)) {
+    const otherScope = scopeFromFields(plain(other))
+    if (ruleSetsOf(otherScope.action).includes('approve')) continue
+    const [here, there] = [
+      { rule, scope },
+      { rule: other, scope: otherScope },
+    ]
+    if (isAuto(rule) ? isNarrower(there, here) : isNarrower(here, there)) found.push(other.id)
+  }
+  if (found.length === 0) return []
+  const named = found.slice(0, namedAtMost).map((id) => `\`${id}\``)
+  const more = found.length > namedAtMost ? ` and ${found.length - namedAtMost} more` : ''
+  const who = isAuto(rule)
+    ? `where this rule and narrower ones (${named.join(', ')}${more}) match, this one approves without a person`
+    : `where this rule and wider ones (${named.join(', ')}${more}) match, those approve without a person`
+  return [`${who}; to have a person decide, add a forbid with the approval mode \`auto\``]
+}
+
+const namedAtMost = 5
+
+type Placed = { rule: Sided; scope: Scope }
+
+/** Within the other's scope, and either in less of it or under conditions where the other has none. */
+function isNarrower(narrow: Placed, wide: Placed): boolean {
+  if (!covers(wide.scope, narrow.scope)) return false
+  return !covers(narrow.scope, wide.scope) || (unconditional(wide.rule) && !unconditional(narrow.rule))
+}
+
+function unknownActions(scope: Scope, known: readonly string[]): string[] {
+  return scope.action.ids
+    .filter((id) => id !== approveAction && !known.includes(id))
+    .map((id) => {
+      const nearest = nearestName(id, known)
+      const advice = nearest === undefined ? '' : `; the nearest known is \`${nearest}\``
+      return `no rule, request or permission set has used the action \`${id}\` before${advice}`
+    })
+}
+
+/** The known name with the fewest edits, letter case aside, when they are at most a third of its length. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  let nearest: string | undefined
+  let fewest = Math.floor(name.length / 3) + 1
+  for (const candidate of [...known].sort()) {
+    if (Math.abs(candidate.length - name.length) >= fewest) continue
+    const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (edits >= fewest) continue
+    nearest = candidate
+    fewest = edits
+  }
+  return nearest
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+/** A stored row may say null where a field is left out. */
+function plain(rule: NeighbourRule): ScopeFields {
+  const fields = Object.entries(rule).filter(
+    ([key, value]) => value !== null && /_(scope_type|entity_type|entity_id|ids)$/.test(key),
+  )
+  return Object.fromEntries(fields) as unknown as ScopeFields
+}

@@ -1,0 +1,58 @@
+/** A decision in words that a person reads. */
+import type { Subject, Verdict } from './decide.ts'
+import type { Resource } from './question.ts'
+import type { ApprovalMode } from './rule.ts'
+import type { PolicyRule } from './rule-set.ts'
+
+/** Denials that no rule can change. */
+export const notOffered = {
+  deactivated: 'the account is deactivated',
+  approve: '`approve` cannot be asked for, it is the action of deciding a request',
+  nothing: 'the request names no resource',
+} as const
+
+export const nobodyDecidesOwn = 'nobody decides their own request'
+
+function ruleName(rule: PolicyRule): string {
+  return rule.notice ? `rule \`${rule.id}\` (${rule.notice})` : `rule \`${rule.id}\``
+}
+
+function resourceName(resource: Resource): string {
+  const name = resource.name === '' ? '' : ` (${resource.name})`
+  return `${resource.type} \`${resource.id}\`${name}`
+}
+
+/** Why it is allowed. `heldBy` are the rules that made `auto` a person's decision. */
+export function allowedWords(
+  mode: ApprovalMode | null,
+  governing: PolicyRule | undefined,
+  heldBy: PolicyRule[],
+): string {
+  const rule = governing === undefined ? 'a rule' : ruleName(governing)
+  if (mode === 'auto') return `approved at once by ${rule}`
+  if (mode === 'break_glass') return `approved as an emergency by ${rule}`
+  if (mode === null) return `${rule} permits deciding the request`
+  const [holder] = heldBy
+  if (holder !== undefined) return `${rule} lets it be asked for; by ${ruleName(holder)} a person decides`
+  if (governing?.approval_mode === 'auto')
+    return `${rule} would approve at once, but the requester saved it last: a person decides`
+  return `${rule} lets it be asked for; a person decides`
+}
+
+/** Why it is denied: the first resource that is, by name, and how many more are. */
+export function deniedWords(denied: Verdict[], subject: Subject): string {
+  const [first] = denied
+  if (first === undefined) return 'denied'
+  const others = denied.length - 1
+  const more = others === 0 ? '' : ` (and on ${others} more)`
+  const what = `${subject.act} on ${resourceName(first.resource)}${more}`
+  const { forbids, failedForbids, fault } = first.answer
+  if (fault !== undefined) return `${what} is denied, because the question could not be answered: ${fault}`
+  if (forbids[0] !== undefined) return `${ruleName(forbids[0])} forbids ${what}`
+  if (failedForbids[0] !== undefined)
+    return `${ruleName(failedForbids[0])} could not be evaluated, so it forbids ${what}`
+  const advice = subject.principal.scopes.includes('policies:write')
+    ? '; to permit it, add a rule with `POST /v1/policies/{id}/rules`'
+    : ''
+  return `no rule permits ${what}${subject.emergency ? ' in an emergency' : ''}${advice}`
+}
