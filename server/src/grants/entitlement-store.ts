@@ -2,7 +2,7 @@ import { sql } from '../db/sql.ts'
 import { emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/work-list.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import { settingTable } from '../settings/setting.ts'
+import { settingSeconds } from '../settings/setting-store.ts'
 import type { EntitlementState, Observed } from './entitlement.ts'
 
 /** An entitlement as a look at it begins. */
@@ -125,7 +125,7 @@ export async function saveObserved(
 }
 
 function activate(ctx: WorkCtx): Statement {
-  const warning = expiringSeconds(ctx.tx)
+  const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
   return sql`active as (
       update access_grant g set status = 'active', activated_at = t.now, last_error = null, updated_at = t.now,
         expires_at = t.now + make_interval(secs => g.duration_seconds),
@@ -136,13 +136,6 @@ function activate(ctx: WorkCtx): Statement {
         and g.activate_by > t.now
       returning g.id, g.request_id)
     ${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)}`
-}
-
-/** How long before its end the holder is told: the tenant's setting, never more than half of the whole time. */
-function expiringSeconds(tx: Tx): Statement {
-  const key = 'notifications.expiring_seconds'
-  return sql`coalesce((select s.value::integer from setting s where s.tenant_id = ${tx.tenant_id} and s.key = ${key}),
-    ${Number(settingTable[key].default)}::integer)`
 }
 
 const settleGone = sql`update access_grant g set provisioning_status = 'deprovisioned', last_error = null,

@@ -1,0 +1,18 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { Body, IdParams } from '../http/schema.ts'
+import { decideRequest } from './deciding.ts'
+import { AccessRequest, Reasoning } from './request.ts'
+
+export const approveRequest = operation({
+  method: 'POST',
+  path: '/v1/requests/{id}/approve',
+  summary: 'Approve a pending request; never your own',
+  credential: 'any',
+  scope: 'requests:approve',
+  params: IdParams,
+  body: Body({ reasoning: Type.Optional(Reasoning) }),
+  replies: { 200: AccessRequest },
+  errors: ['policy_denied', 'request_not_pending'],
+  run: (ctx, { params, body }) => decideRequest(ctx, params.id, 'approved', body.reasoning ?? null),
+})

@@ -1,0 +1,105 @@
+import { refuse } from '../events/emit.ts'
+import type { Ctx } from '../kernel/context.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
+import { decideApprove } from '../policies/decide.ts'
+import { findRuleSet } from '../policies/rule-set-store.ts'
+import { approveQuestion } from './policy-question.ts'
+import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
+import { type Deciding, findRequest, readDeciding } from './request-store.ts'
+import { saveDecision } from './transition-store.ts'
+
+/**
+ * A person's decision, approve or deny: the same question to policy, the same guarded statement.
+ * Throws 404, 403 `forbidden` for one's own, 409 once decided, 403 `policy_denied` with the notices.
+ */
+export async function decideRequest(
+  ctx: Ctx,
+  request_id: string,
+  status: 'approved' | 'denied',
+  reasoning: string | null,
+): Promise<AccessRequest> {
+  const saved =
+    (await decideOnce(ctx, request_id, status, reasoning)) ?? (await decideOnce(ctx, request_id, status, reasoning))
+  if (saved !== undefined) return saved
+  const now = await findRequest(ctx.tx, request_id)
+  if (now === undefined) throw notFound('request')
+  // Still pending, but its time is over: the worker that says so has not come by yet.
+  throw notPending(now.status === 'pending' ? { status: 'expired', decided_by: null } : now)
+}
+
+/** Undefined when the request or the rules changed between the question and the answer. */
+async function decideOnce(
+  ctx: Ctx,
+  request_id: string,
+  status: 'approved' | 'denied',
+  reasoning: string | null,
+): Promise<AccessRequest | undefined> {
+  const { user_id } = ctx.actor
+  if (user_id === null) throw new Problem('forbidden', 'only a person can decide a request')
+  const deciding = await readDeciding(ctx.tx, request_id, user_id)
+  if (deciding === undefined) throw notFound('request')
+  const subject = { type: 'access.refused', subject_type: 'request', subject_id: request_id } as const
+  if (user_id === deciding.request.requester_id) {
+    await refuseWith(ctx, subject, () => requireMayDecide(ctx.actor, deciding.request))
+  }
+  if (deciding.request.status !== 'pending') throw notPending(deciding.request)
+  await refuseWith(ctx, subject, () => requireUntaintedScope(deciding))
+  const permitted = await mayDecide(ctx, deciding)
+  if (!permitted.allowed) {
+    const problem = new Problem('policy_denied', permitted.reasoning, { notices: permitted.notices })
+    return refuse(ctx, problem, { ...subject, data: { rule_ids: permitted.rule_ids } })
+  }
+  return saveDecision(ctx, {
+    status,
+    decided_by: user_id,
+    reasoning,
+    asked: deciding.asked,
+    when: deciding.when,
+    permitted,
+  })
+}
+
+/** Policy's word on whether this approver may decide that request. */
+async function mayDecide(ctx: Pick<Ctx, 'tx'> & { actor?: Ctx['actor'] }, deciding: Deciding) {
+  const ruleSet = await findRuleSet(ctx.tx, deciding.version)
+  const { approver, requester, asked, when } = deciding
+  return decideApprove(ruleSet, approveQuestion(narrowed(approver, ctx.actor), requester, asked, when, deciding))
+}
+
+/** An API key decides with no more than its own scopes. */
+function narrowed(approver: Deciding['approver'], actor: Ctx['actor'] | undefined): Deciding['approver'] {
+  if (actor?.kind !== 'api_key') return approver
+  return { ...approver, scopes: approver.scopes.filter((scope) => actor.scopes.has(scope)) }
+}
+
+/** Throws 403 when the scope to decide rests on a role that the requester gave after asking. */
+function requireUntaintedScope({ approver }: Deciding): void {
+  if (!approver.scopes.includes('requests:approve')) {
+    throw new Problem('forbidden', 'a role that the requester gave after asking does not count for deciding it')
+  }
+}
+
+/** Keeps the refusal that a rule throws, then throws it. */
+async function refuseWith(ctx: Ctx, event: Parameters<typeof refuse>[2], rule: () => void): Promise<void> {
+  try {
+    rule()
+  } catch (problem) {
+    await refuse(ctx, problem as Problem, event)
+  }
+}
+
+/** Of these users, those who may decide that request: by scope, by policy, and never the requester. */
+export async function whoMayDecide(
+  ctx: Pick<Ctx, 'tx'>,
+  request_id: string,
+  user_ids: readonly string[],
+): Promise<string[]> {
+  const may: string[] = []
+  for (const user_id of user_ids) {
+    const deciding = await readDeciding(ctx.tx, request_id, user_id)
+    if (deciding === undefined || user_id === deciding.request.requester_id) continue
+    if (!deciding.approver.scopes.includes('requests:approve')) continue
+    if ((await mayDecide(ctx, deciding)).allowed) may.push(user_id)
+  }
+  return may
+}

@@ -1,0 +1,73 @@
+import { invalidInput } from '../kernel/errors.ts'
+import type { ResourceReference } from './request.ts'
+
+/** Where access is given: one grant each. */
+export type Place = { type: ResourceReference['type']; id: string }
+
+/** A request that fans out touches at most so many accounts. */
+export const mostPlaces = 50
+
+const accountForm = /^[0-9]{12}$/
+
+/** What a request's metadata says about accounts: the one thing in it that counts, since access is really given there. */
+type NamedAccounts = {
+  /** The account that the resource lives in; undefined when neither its id nor the metadata says. */
+  home: string | undefined
+  /** The accounts that a permission set is asked for on. */
+  touched: string[]
+}
+
+/**
+ * The accounts that a request names, by its resource's id and its `metadata.account_id(s)`.
+ * Throws 400 where the two contradict each other, where they are missing and needed, or are not account numbers.
+ */
+export function namedAccounts(resource: ResourceReference, metadata: Record<string, unknown>): NamedAccounts {
+  const home = homeOf(resource)
+  if (resource.type === 'cloud_permission_set') return { home, touched: readAccountIds(metadata.account_ids) }
+  const named = metadata.account_id
+  if (named === undefined || resource.type === 'cloud_organizational_unit') return { home, touched: [] }
+  if (typeof named !== 'string' || !accountForm.test(named)) {
+    throw invalidInput([{ pointer: '/metadata/account_id', why: 'must be an account number of 12 digits' }])
+  }
+  if (home !== undefined && home !== named) {
+    throw invalidInput([{ pointer: '/metadata/account_id', why: `contradicts the resource, which is in \`${home}\`` }])
+  }
+  return { home: named, touched: [] }
+}
+
+function homeOf(resource: ResourceReference): string | undefined {
+  if (resource.type === 'cloud_account') return resource.id
+  if (resource.type === 'cloud_db_instance') return resource.id.split(':')[4]
+  return undefined
+}
+
+function readAccountIds(value: unknown): string[] {
+  const ids = Array.isArray(value) ? (value as unknown[]) : []
+  const sound = ids.filter((id): id is string => typeof id === 'string' && accountForm.test(id))
+  if (
+    ids.length === 0 ||
+    sound.length !== ids.length ||
+    new Set(sound).size !== sound.length ||
+    ids.length > mostPlaces
+  ) {
+    const why = `must list the accounts to give the permission set on: 1 to ${mostPlaces} different numbers of 12 digits`
+    throw invalidInput([{ pointer: '/metadata/account_ids', why }])
+  }
+  return sound
+}
+
+/** Where access will be given, fixed when it is asked for. `under` are the accounts of an organizational unit. */
+export function placesOf(resource: ResourceReference, touched: readonly string[], under: readonly string[]): Place[] {
+  if (resource.type === 'cloud_permission_set') return touched.map((id) => ({ type: 'cloud_account', id }))
+  if (resource.type !== 'cloud_organizational_unit') return [resource]
+  if (under.length === 0) {
+    const why = 'has no account that the cache knows of; write the accounts with `PUT /v1/cloud/accounts` first'
+    throw invalidInput([{ pointer: '/resource/id', why }])
+  }
+  if (under.length > mostPlaces) {
+    throw invalidInput([
+      { pointer: '/resource/id', why: `holds more than ${mostPlaces} accounts; ask for a smaller unit` },
+    ])
+  }
+  return under.map((id) => ({ type: 'cloud_account', id }))
+}

@@ -1,0 +1,151 @@
+import type { AccountPolicyView } from '../cloud/cloud-account.ts'
+import {
+  type AccountForPolicy,
+  accountsForPolicyAsJson,
+  findAccountsForPolicy,
+  listAccountIdsUnder,
+  readAccountsForPolicy,
+} from '../cloud/cloud-account-store.ts'
+import { allOf, sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import type { PageAsk } from '../kernel/page.ts'
+import type { Principal } from '../policies/question.ts'
+import { ruleSetVersion } from '../policies/rule-set-store.ts'
+import { readSettingValues, type Settings } from '../settings/setting.ts'
+import { settingsAsJson } from '../settings/setting-store.ts'
+import { principalAsJson } from '../users/principal-store.ts'
+import { mostPlaces, namedAccounts, type Place } from './place.ts'
+import type { AskedRequest, Circumstances } from './policy-question.ts'
+import type { AccessRequest, ResourceReference } from './request.ts'
+
+export type RequestRow = Omit<AccessRequest, 'resource'> & {
+  resource_type: ResourceReference['type']
+  resource_id: string
+}
+
+export const requestColumns = sql`id, requester_id, resource_type, resource_id, action, reason, status,
+  decision_reasoning, decided_by, approval_mode, break_glass, duration_seconds, metadata, created_at, updated_at`
+
+export function asRequest({ resource_type, resource_id, ...row }: RequestRow): AccessRequest {
+  return { ...row, resource: { type: resource_type, id: resource_id } }
+}
+
+export async function findRequest(tx: Tx, id: string): Promise<AccessRequest | undefined> {
+  const [row] = await tx.read(
+    sql<RequestRow>`select ${requestColumns} from access_request where tenant_id = ${tx.tenant_id} and id = ${id}`,
+  )
+  return row && asRequest(row)
+}
+
+/** One page, newest first. */
+export async function listRequestsPage(
+  tx: Tx,
+  filters: {
+    status?: string | undefined
+    requester_id?: string | undefined
+    resource_type?: string | undefined
+    resource_id?: string | undefined
+  },
+  page: PageAsk,
+): Promise<AccessRequest[]> {
+  const { status, requester_id, resource_type, resource_id } = filters
+  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
+  if (status !== undefined) conditions.push(sql`status = ${status}`)
+  if (requester_id !== undefined) conditions.push(sql`requester_id = ${requester_id}`)
+  if (resource_type !== undefined) conditions.push(sql`resource_type = ${resource_type}`)
+  if (resource_id !== undefined) conditions.push(sql`resource_id = ${resource_id}`)
+  if (page.after !== undefined) conditions.push(sql`id < ${page.after[0]}`)
+  const rows = await tx.read(sql<RequestRow>`select ${requestColumns} from access_request where ${allOf(conditions)}
+    order by id desc limit ${page.limit + 1}`)
+  return rows.map(asRequest)
+}
+
+/** What policy must know before it is asked, under one snapshot. */
+export type Standing = {
+  principal: Principal
+  settings: Settings
+  version: string
+  accounts: ReadonlyMap<string, AccountPolicyView>
+  /** Accounts under the organizational unit that is asked for, one more than may be touched at most. */
+  under: string[]
+}
+
+type StandingRow = {
+  principal: Principal
+  stored: Record<string, string>
+  version: string
+  accounts: AccountForPolicy[]
+}
+
+/** Who asks, the tenant's settings and rule-set version, and what the cache knows of the accounts concerned. One trip, two for a unit. */
+export async function readStanding(
+  tx: Tx,
+  user_id: string,
+  resource: ResourceReference,
+  account_ids: readonly string[],
+): Promise<Standing> {
+  const under =
+    resource.type === 'cloud_organizational_unit' ? await listAccountIdsUnder(tx, resource.id, mostPlaces + 1) : []
+  const [row] = await tx.read(
+    sql<StandingRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
+      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, [...account_ids, ...under])} as accounts`,
+  )
+  if (row === undefined) throw new Error('a select without a from answered no row')
+  return {
+    principal: row.principal,
+    settings: readSettingValues(row.stored),
+    version: row.version,
+    accounts: readAccountsForPolicy(row.accounts),
+    under,
+  }
+}
+
+/** What an approver's decision rests on. */
+export type Deciding = {
+  request: AccessRequest
+  asked: AskedRequest
+  /** The circumstances of the asking, kept with the request. */
+  when: Circumstances
+  requester: Principal
+  /** The approver, without the roles that the requester gave them after asking. */
+  approver: Principal
+  settings: Settings
+  version: string
+  accounts: ReadonlyMap<string, AccountPolicyView>
+}
+
+type DecidingRow = RequestRow & {
+  duration_seconds: number
+  places: Place[]
+  asked_via: Circumstances['via']
+  source_ip: string
+  requester: Principal
+  approver: Principal
+  stored: Record<string, string>
+  version: string
+}
+
+/** Request, approver and rule-set version in one trip; the accounts it touches, where it touches any, in a second. */
+export async function readDeciding(tx: Tx, request_id: string, approver_id: string): Promise<Deciding | undefined> {
+  const tainted = { granted_by: sql`a.requester_id`, after: sql`a.created_at` }
+  const [row] = await tx.read(sql<DecidingRow>`select ${requestColumns}, places, asked_via, source_ip,
+      ${principalAsJson(tx, sql`a.requester_id`)} as requester,
+      ${principalAsJson(tx, sql`${approver_id}`, tainted)} as approver,
+      ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version
+    from access_request a where a.tenant_id = ${tx.tenant_id} and a.id = ${request_id}`)
+  if (row === undefined) return undefined
+  const { places, asked_via, source_ip, requester, approver, stored, version, ...rest } = row
+  const request = asRequest(rest)
+  const { home } = namedAccounts(request.resource, request.metadata)
+  const account_ids = [...(home === undefined ? [] : [home]), ...places.map((place) => place.id)]
+  return {
+    request,
+    asked: { ...request, reason: request.reason, duration_seconds: row.duration_seconds, places, home },
+    when: { now: new Date(request.created_at), via: asked_via, source_ip },
+    requester,
+    approver,
+    settings: readSettingValues(stored),
+    version,
+    accounts: await findAccountsForPolicy(tx, account_ids),
+  }
+}

@@ -1,0 +1,142 @@
+import { type Static, Type } from 'typebox'
+import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
+import { type AskedType, approveAction, askedTypes } from '../policies/schema.ts'
+import type { Settings } from '../settings/setting.ts'
+
+export const requestStatuses = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const
+export type RequestStatus = (typeof requestStatuses)[number]
+
+export const ResourceReference = Type.Object(
+  {
+    type: OneOf(askedTypes),
+    id: Type.String({ minLength: 1, maxLength: 2_048, description: 'its form depends on the type' }),
+  },
+  { additionalProperties: false, title: 'ResourceReference' },
+)
+export type ResourceReference = Static<typeof ResourceReference>
+
+/** An access request as it is answered. */
+export const AccessRequest = Type.Object(
+  {
+    id: Uuid,
+    requester_id: Type.String({ description: 'the user who asked: the subject of their token' }),
+    resource: ResourceReference,
+    action: Type.String(),
+    reason: Nullable(Type.String()),
+    status: OneOf(requestStatuses),
+    decision_reasoning: Nullable(Type.String({ description: 'why, by the approver or by the rule that decided' })),
+    decided_by: Nullable(Type.String({ description: 'the user who approved or denied it' })),
+    approval_mode: Nullable(OneOf(['require', 'auto', 'break_glass'])),
+    break_glass: Type.Boolean(),
+    duration_seconds: Nullable(Type.Integer()),
+    metadata: AnyObject,
+    created_at: DateTime,
+    updated_at: DateTime,
+  },
+  { title: 'AccessRequest' },
+)
+export type AccessRequest = Static<typeof AccessRequest>
+
+const shortestSeconds = 60
+const longestSeconds = 1_209_600
+const largestMetadataBytes = 16 * 1024
+
+/** What somebody asks for. */
+export const RequestInput = Body({
+  resource: ResourceReference,
+  action: Type.String({ minLength: 1, maxLength: 256, description: 'a permission set’s name, or a verb of your own' }),
+  reason: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+  duration_seconds: Type.Optional(Nullable(Type.Integer({ minimum: shortestSeconds, maximum: longestSeconds }))),
+  break_glass: Type.Optional(Type.Boolean({ description: 'an emergency: needs a reason, and a rule that allows it' })),
+  metadata: Type.Optional(AnyObject),
+})
+export type RequestInput = Static<typeof RequestInput>
+
+/** An approver's or the system's words about a decision. */
+export const Reasoning = Nullable(Type.String({ maxLength: 2_000 }))
+
+/** How the id of each type is written; ASCII alone, so that no two texts look like one resource. */
+const resourceForms: Record<AskedType, { form: RegExp; means: string }> = {
+  cloud_account: { form: /^[0-9]{12}$/, means: 'an account number of 12 digits' },
+  cloud_permission_set: {
+    form: /^arn:[a-z0-9-]{1,32}:sso:[a-z0-9-]{0,32}:[0-9]{0,12}:permissionSet\/[\w+=,.@-]{1,64}\/[\w+=,.@-]{1,64}$/,
+    means: 'the fully qualified name of a permission set, such as `arn:aws:sso:::permissionSet/ssoins-…/ps-…`',
+  },
+  cloud_storage_bucket: {
+    form: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+    means: 'a bucket name: 3 to 63 lower-case letters, digits, dots and hyphens',
+  },
+  cloud_db_instance: {
+    form: /^arn:[a-z0-9-]{1,32}:rds:[a-z0-9-]{1,32}:[0-9]{12}:db:[A-Za-z0-9-]{1,63}$/,
+    means: 'the fully qualified name of a database instance, such as `arn:aws:rds:REGION:ACCOUNT:db:NAME`',
+  },
+  cloud_compute_instance: { form: /^i-[0-9A-Za-z]{1,64}$/, means: 'an instance id: `i-` and letters or digits' },
+  cloud_organizational_unit: {
+    form: /^ou-[0-9A-Za-z]{4}-[0-9A-Za-z]{8}$/,
+    means: 'a unit id: `ou-`, four characters, `-`, eight characters',
+  },
+}
+
+/** Throws 400 naming each field that the schema could not judge. */
+export function requireSoundRequest(input: RequestInput): void {
+  const { resource, action, reason, break_glass, metadata } = input
+  const faults: FaultyField[] = []
+  const { form, means } = resourceForms[resource.type]
+  if (!form.test(resource.id)) faults.push({ pointer: '/resource/id', why: `must be ${means}` })
+  if (action === approveAction) {
+    faults.push({ pointer: '/action', why: 'is the action of deciding a request, which nobody asks for' })
+  } else if (!/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u.test(action) || action.startsWith('__')) {
+    faults.push({ pointer: '/action', why: 'must be one line of text that does not begin with `__`' })
+  }
+  if (break_glass === true && !hasReason(reason)) {
+    faults.push({ pointer: '/reason', why: 'is required in an emergency: say what is broken' })
+  }
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > largestMetadataBytes) {
+    faults.push({ pointer: '/metadata', why: 'is larger than 16 KiB' })
+  }
+  if (faults.length > 0) throw invalidInput(faults)
+}
+
+export function hasReason(reason: string | null | undefined): boolean {
+  return reason !== undefined && reason !== null && reason.trim() !== ''
+}
+
+/** Seconds of access in force for what was asked; throws 400 above the tenant's cap: never clamped. */
+export function settleDuration(asked: number | null | undefined, settings: Settings): number {
+  const cap = settings['requests.max_duration_seconds']
+  if (asked === undefined || asked === null) return Math.min(settings['requests.default_duration_seconds'], cap)
+  if (asked > cap) {
+    throw invalidInput([{ pointer: '/duration_seconds', why: `must be at most ${cap}, the tenant’s longest` }])
+  }
+  return asked
+}
+
+/** Throws 400 where the tenant wants a reason and there is none. */
+export function requireReason(input: RequestInput, settings: Settings): void {
+  if (settings['requests.require_reason'] && !hasReason(input.reason)) {
+    throw invalidInput([{ pointer: '/reason', why: 'is required in this tenant' }])
+  }
+}
+
+/** Throws 403 for whoever asked: nobody decides their own, by token, by key or by a key they made. */
+export function requireMayDecide(actor: { user_id: string | null }, request: { requester_id: string }): void {
+  if (actor.user_id === null || actor.user_id === request.requester_id) {
+    throw new Problem('forbidden', 'nobody decides their own request; ask somebody else to')
+  }
+}
+
+/** 409 for a decision that came too late, telling what the request is now and who made it so. */
+export function notPending(now: { status: string; decided_by: string | null }): Problem {
+  return new Problem('request_not_pending', `the request is not in pending state: it is ${now.status}`, {
+    details: { status: now.status, ...(now.decided_by !== null && { decided_by: now.decided_by }) },
+  })
+}
+
+/** A request is seen by whoever asked, and by whoever may read everybody's. */
+export function maySee(
+  actor: { user_id: string | null; scopes: ReadonlySet<string> },
+  request: { requester_id: string },
+): boolean {
+  return request.requester_id === actor.user_id || actor.scopes.has('requests:read')
+}

@@ -1,0 +1,130 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import { insertGrants } from '../grants/grant-store.ts'
+import type { WorkItem } from '../jobs/work-list.ts'
+import type { Statement, WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import type { Decision } from '../policies/decide.ts'
+import { rulesAreStill } from '../policies/rule-set-store.ts'
+import { keepDecision } from './decision-store.ts'
+import type { AskedRequest, Circumstances } from './policy-question.ts'
+import type { AccessRequest } from './request.ts'
+import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
+
+/** A request about to be kept, decided by policy already. */
+export type DecidedAsking = {
+  requester_id: string
+  asked: Omit<AskedRequest, 'id'>
+  when: Circumstances
+  pending_ttl_seconds: number
+}
+
+/**
+ * Keeps a request with its decision, and its grants where it is approved at once; tells of all of it. One guarded
+ * statement: undefined when the rules changed since they were asked, or the requester is no longer active.
+ */
+export async function insertRequest(
+  ctx: WorkCtx,
+  { requester_id, asked, when, pending_ttl_seconds }: DecidedAsking,
+  decision: Decision,
+): Promise<AccessRequest | undefined> {
+  const { tx } = ctx
+  const id = newId()
+  const atOnce = decision.mode !== 'require'
+  const saved = sql`saved`
+  const event = (type: 'request.created' | 'request.approved' | 'request.break_glass') =>
+    emit(ctx, { type, subject_type: 'request', subject_id: id, data: { approval_mode: decision.mode } }, saved)
+  const [rows] = await tx.write([
+    sql<RequestRow>`with saved as (
+        insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
+          decision_reasoning, approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via,
+          source_ip, created_at, updated_at, next_look_at)
+        select ${tx.tenant_id}::uuid, ${id}::uuid, u.id, ${asked.resource.type}::text, ${asked.resource.id}::text,
+          ${asked.action}::text, ${asked.reason}::text, ${atOnce ? 'approved' : 'pending'}::text,
+          ${atOnce ? decision.reasoning : null}::text, ${decision.mode}::text, ${asked.break_glass}::boolean,
+          ${asked.duration_seconds}::integer, ${JSON.stringify(asked.metadata)}::jsonb,
+          ${decision.audit_session}::boolean, ${JSON.stringify(asked.places)}::jsonb, ${when.via}::text,
+          ${when.source_ip}::text, ${when.now.toISOString()}::timestamptz, ${when.now.toISOString()}::timestamptz,
+          case when ${!atOnce}::boolean then clock_timestamp() + make_interval(secs => ${pending_ttl_seconds}) end
+        from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${requester_id} and u.active
+          and ${rulesAreStill(tx, decision.rule_set_version)}
+        returning *),
+      kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, asked, when }, saved)}),
+      created as (${event('request.created')}),
+      ${
+        atOnce
+          ? sql`granted as (${insertGrants(asked.places, asked.action, saved)}),
+      approved as (${event('request.approved')}),`
+          : sql``
+      }
+      ${decision.mode === 'break_glass' ? sql`alarmed as (${event('request.break_glass')}),` : sql``}
+      done as (select 1)
+      select ${requestColumns} from saved`,
+  ])
+  return rows[0] && asRequest(rows[0])
+}
+
+/** A person's decision about a pending request. */
+export type PersonsDecision = {
+  status: 'approved' | 'denied'
+  decided_by: string
+  reasoning: string | null
+  asked: AskedRequest
+  when: Circumstances
+  /** Policy's word that this person may. */
+  permitted: Decision
+}
+
+/**
+ * pending → approved (with its grants) or denied, with the decision and the event. One guarded statement: undefined when
+ * the request is no longer pending, or the rules changed since they were asked.
+ */
+export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<AccessRequest | undefined> {
+  const { tx } = ctx
+  const { asked, status, decided_by, permitted, when } = decision
+  const decided = sql`decided`
+  const question = { kind: 'approve', principal_id: decided_by, asked, when } as const
+  const [rows] = await tx.write([
+    sql<RequestRow>`with decided as (
+        update access_request set status = ${status}, decided_by = ${decided_by}, next_look_at = null,
+          decision_reasoning = ${decision.reasoning}, updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id} and id = ${asked.id} and status = 'pending'
+          and next_look_at > clock_timestamp() and ${rulesAreStill(tx, permitted.rule_set_version)}
+        returning *),
+      kept as (${keepDecision(tx, permitted, question, decided)}),
+      granted as (${status === 'approved' ? insertGrants(asked.places, asked.action, decided) : sql`select 1`}),
+      told as (${emit(ctx, { type: `request.${status}`, subject_type: 'request', subject_id: asked.id }, decided)})
+      select ${requestColumns} from decided`,
+  ])
+  return rows[0] && asRequest(rows[0])
+}
+
+/** pending → cancelled. False when it was not pending any more. */
+export async function cancelPendingRequest(ctx: WorkCtx, id: string): Promise<boolean> {
+  return leavePending(ctx, id, 'cancelled', sql`true`)
+}
+
+/** pending → expired, for whoever holds the lease and once its time is over by the database's clock. */
+export async function expirePendingRequest(ctx: WorkCtx, item: WorkItem): Promise<boolean> {
+  const over = sql`next_look_at <= clock_timestamp() and generation = ${item.generation}::bigint`
+  return leavePending(ctx, item.id, 'expired', over)
+}
+
+async function leavePending(
+  ctx: WorkCtx,
+  id: string,
+  status: 'cancelled' | 'expired',
+  condition: Statement,
+): Promise<boolean> {
+  const { tx } = ctx
+  const [rows] = await tx.write([
+    sql`with ended as (
+        update access_request set status = ${status}, next_look_at = null, lease_until = null,
+          updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id} and id = ${id} and status = 'pending' and ${condition}
+        returning id),
+      told as (${emit(ctx, { type: `request.${status}`, subject_type: 'request', subject_id: id }, sql`ended`)})
+      select id from ended`,
+  ])
+  return rows.length > 0
+}
