@@ -65,8 +65,8 @@ export function startDueWork(
   database: Database,
   works: readonly DueWork[],
   width: number,
-  onFailure: FailedWork,
   onFault: (error: unknown) => void,
+  onFailure: FailedWork,
 ): Loop {
   const underWay = new Map<WorkTable, Set<Promise<void>>>(works.map((work) => [work.table, new Set()]))
   const takeUp = async (work: DueWork) => {

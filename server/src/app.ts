@@ -1,0 +1,181 @@
+import type { FastifyInstance } from 'fastify'
+import { createApiKey } from './api-keys/create-api-key.ts'
+import { listApiKeys } from './api-keys/list-api-keys.ts'
+import { revokeApiKey } from './api-keys/revoke-api-key.ts'
+import { authenticateWith } from './auth/authenticate.ts'
+import { getJwks } from './auth/get-jwks.ts'
+import { login } from './auth/login.ts'
+import type { TokenKeys } from './auth/signing-keys.ts'
+import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
+import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
+import type { Config } from './config/config.ts'
+import { sql } from './db/sql.ts'
+import type { Database } from './db/transaction.ts'
+import { deliver, type Subscriber } from './events/deliver.ts'
+import { emit } from './events/emit.ts'
+import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
+import { listGrants } from './grants/list-grants.ts'
+import { planGrant } from './grants/plan-grant.job.ts'
+import { revokeGrant } from './grants/revoke-grant.ts'
+import { cursorCodec } from './http/cursor.ts'
+import type { Operation } from './http/operation.ts'
+import { buildServer } from './http/server.ts'
+import { type Loop, startLoop } from './jobs/loop.ts'
+import { type DueWork, startDueWork } from './jobs/work-list.ts'
+import { listNotifications } from './notifications/list-notifications.ts'
+import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
+import { markNotificationRead } from './notifications/mark-notification-read.ts'
+import { tellPeople } from './notifications/tell-people.subscriber.ts'
+import { listPermissions } from './permissions/list-permissions.ts'
+import { createPolicy } from './policies/create-policy.ts'
+import { createRule } from './policies/create-rule.ts'
+import { deletePolicy } from './policies/delete-policy.ts'
+import { deleteRule } from './policies/delete-rule.ts'
+import { getPolicy } from './policies/get-policy.ts'
+import { getRule } from './policies/get-rule.ts'
+import { listPolicies } from './policies/list-policies.ts'
+import { reorderPolicies } from './policies/reorder-policies.ts'
+import { reorderRules } from './policies/reorder-rules.ts'
+import { updatePolicy } from './policies/update-policy.ts'
+import { updateRule } from './policies/update-rule.ts'
+import { sandbox } from './provisioners/sandbox/sandbox.ts'
+import { approveRequest } from './requests/approve-request.ts'
+import { cancelRequest } from './requests/cancel-request.ts'
+import { createRequest } from './requests/create-request.ts'
+import { whoMayDecide } from './requests/deciding.ts'
+import { denyRequest } from './requests/deny-request.ts'
+import { expireRequest } from './requests/expire-request.job.ts'
+import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
+import { getRequest } from './requests/get-request.ts'
+import { listRequests } from './requests/list-requests.ts'
+import { deriveKey, type RootKey } from './secrets/root-key.ts'
+import { listSettings } from './settings/list-settings.ts'
+import { upsertSetting } from './settings/upsert-setting.ts'
+import { createUser } from './users/create-user.ts'
+import { getUser } from './users/get-user.ts'
+import { listUsers } from './users/list-users.ts'
+
+/** THE list: every endpoint. The name is the operationId, the file and the verb. */
+export const operations: Record<string, Operation> = {
+  login,
+  getJwks,
+  createRequest,
+  listRequests,
+  getRequest,
+  approveRequest,
+  denyRequest,
+  cancelRequest,
+  getAccessRequestStatus,
+  listGrants,
+  revokeGrant,
+  createPolicy,
+  listPolicies,
+  reorderPolicies,
+  getPolicy,
+  updatePolicy,
+  deletePolicy,
+  createRule,
+  reorderRules,
+  getRule,
+  updateRule,
+  deleteRule,
+  listPermissions,
+  createUser,
+  listUsers,
+  getUser,
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
+  upsertSetting,
+  listSettings,
+  upsertCloudAccounts,
+  listCloudAccounts,
+  listNotifications,
+  markNotificationRead,
+  markAllNotificationsRead,
+}
+
+/** Who acts on events afterwards. */
+const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide)]
+
+/** What is done when its moment comes. Every target is the sandbox until a tenant chooses another. */
+const dueWork: readonly DueWork[] = [expireRequest, planGrant(() => sandbox), convergeEntitlement(() => sandbox)]
+
+/** How many rows of one work list a process has in hand at once. */
+const workWidth = 16
+
+export type AppOptions = {
+  config: Config
+  /** For requests. */
+  database: Database
+  /** For due work and events, so that a flood of requests cannot delay the end of access. */
+  background: Database
+  rootKey: RootKey
+  tokenKeys: TokenKeys
+}
+
+/** The whole service, not yet listening. */
+export type App = {
+  server: FastifyInstance
+  /** Begins to work off what is due. */
+  startWorkers(): void
+  /** Stops answering, finishes what is under way; the databases stay open for the caller to close. */
+  stop(): Promise<void>
+}
+
+/** Puts the service together: the only place that knows every slice. */
+export async function createApp({ config, database, background, rootKey, tokenKeys }: AppOptions): Promise<App> {
+  const loops: Loop[] = []
+  let ready = true
+  const server = await buildServer({
+    operations,
+    publicUrl: config.public_url,
+    trustProxy: config.trust_proxy,
+    logLevel: config.log_level,
+    async findUnreadiness() {
+      if (!ready) return 'the service is stopping'
+      await database.service.read(sql`select 1`)
+      return undefined
+    },
+    parts: {
+      database,
+      cursors: cursorCodec(deriveKey(rootKey, 'cursor')),
+      tokens: tokenKeys,
+      authenticate: authenticateWith({ database, tokens: tokenKeys, onFailure: (error) => server.log.warn(error) }),
+      async recordRefusal(ctx, operationId, { code }) {
+        const data = { operation: operationId, code, source_ip: ctx.source_ip }
+        const event = { type: 'access.refused', subject_type: 'operation', subject_id: operationId, data } as const
+        await ctx.tx.write([emit(ctx, event)])
+      },
+      afterWrite: () => {
+        for (const loop of loops) loop.wake()
+      },
+    },
+  })
+
+  function startWorkers(): void {
+    const { log } = server
+    const onFault = (err: unknown) => log.error({ err }, 'background work failed; it goes on')
+    loops.push(
+      startDueWork(background, dueWork, workWidth, onFault, (table, item, err) => {
+        log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
+      }),
+    )
+    for (const subscriber of subscribers) {
+      const onFailure = (name: string, event_id: string, err: unknown) =>
+        log.error({ err, subscriber: name, event_id }, 'an event could not be acted on; it is tried again')
+      const turn = async () => ((await deliver(background, subscriber, onFailure)) ? 0 : Number.MAX_SAFE_INTEGER)
+      loops.push(startLoop(turn, onFault))
+    }
+  }
+
+  return {
+    server,
+    startWorkers,
+    async stop() {
+      ready = false
+      await server.close()
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { backoffMs, type EntitlementState, nextStep, type Step } from './entitlement.ts'
+
+const calm: EntitlementState = {
+  wanted: false,
+  joining: false,
+  held_before: false,
+  observed: 'absent',
+  told_now: false,
+  seen_now: false,
+  act: null,
+  act_reference: null,
+}
+
+const table: [string, Partial<EntitlementState>, Step][] = [
+  ['nothing is wanted and nothing is there', {}, 'rest'],
+  ['it is wanted and not there', { wanted: true, joining: true }, 'grant'],
+  ['it is wanted and there, nobody waits', { wanted: true, observed: 'present' }, 'rest'],
+  ['somebody joins what is held', { wanted: true, joining: true, observed: 'present' }, 'verify'],
+  ['somebody joins what was just seen', { wanted: true, joining: true, observed: 'present', seen_now: true }, 'rest'],
+  ['nobody wants what is there', { observed: 'present' }, 'revoke'],
+  ['nobody wants what was there before us', { observed: 'present', held_before: true }, 'rest'],
+  ['it is wanted and nobody knows', { wanted: true, observed: 'unknown' }, 'verify'],
+  ['nobody wants it and nobody knows', { observed: 'unknown' }, 'revoke'],
+  ['nobody wants it, nobody knows, and it was there before us', { observed: 'unknown', held_before: true }, 'verify'],
+  ['the target just said that the act is done', { observed: 'unknown', told_now: true }, 'verify'],
+  ['an act is under way', { wanted: true, act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
+  ['an act is under way and is no longer wanted', { act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
+  ['a grant never answered and is wanted', { wanted: true, act: 'grant', observed: 'unknown' }, 'grant'],
+  ['a grant never answered and is not wanted: it may still land', { act: 'grant', observed: 'unknown' }, 'revoke'],
+  ['a revoke never answered', { act: 'revoke', observed: 'unknown' }, 'revoke'],
+  ['a revoke never answered and somebody joined', { wanted: true, act: 'revoke', observed: 'unknown' }, 'revoke'],
+]
+
+for (const [situation, state, step] of table) {
+  test(`when ${situation}: ${step}`, () => {
+    assert.equal(nextStep({ ...calm, ...state }), step)
+  })
+}
+
+test('what was there before us is never revoked, in any state without an act of ours', () => {
+  for (const observed of ['absent', 'present', 'unknown'] as const) {
+    for (const wanted of [true, false]) {
+      for (const told_now of [true, false]) {
+        assert.notEqual(nextStep({ ...calm, observed, wanted, told_now, held_before: true }), 'revoke')
+      }
+    }
+  }
+})
+
+test('the wait grows to a minute, jittered over its whole length', () => {
+  assert.equal(backoffMs(0, 0), 50)
+  assert.equal(backoffMs(3, 0.5), 2_050)
+  assert.equal(backoffMs(40, 1), 60_050)
+})

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { until } from '../../test/support/wait.ts'
+import { sql } from '../db/sql.ts'
+import { startDueWork, type WorkItem } from '../jobs/work-list.ts'
+import { systemActor, type WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import { sandbox } from '../provisioners/sandbox/sandbox.ts'
+import { convergeEntitlement } from './converge-entitlement.job.ts'
+import { openLook, saveObserved } from './entitlement-store.ts'
+import { findGrant, insertGrants, revokeLiveGrant } from './grant-store.ts'
+import { planGrant } from './plan-grant.job.ts'
+
+const db = await testDatabase()
+const tenant_id = newId()
+const user_id = newId()
+const tx = db.database.tenant(tenant_id)
+const ctx: WorkCtx = { tx, actor: systemActor, request_id: 'test' }
+const faults: unknown[] = []
+
+before(async () => {
+  await tx.write([
+    sql`insert into tenant (id, name) values (${tenant_id}, 'ledger')`,
+    sql`insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+      values (${tenant_id}, ${user_id}, 'ada@example.com', 'ada@example.com', 'Ada', 'local')`,
+  ])
+})
+
+const work = startDueWork(
+  db.database,
+  [planGrant(() => sandbox), convergeEntitlement(() => sandbox)],
+  4,
+  (error) => faults.push(error),
+  (_table, _item, error) => faults.push(error),
+)
+after(async () => {
+  await work.stop()
+  assert.deepEqual(faults, [])
+})
+
+/** An approved request for a place, with its grants, due at once. */
+async function approve(resource_id: string, duration_seconds = 3_600): Promise<string> {
+  const id = newId()
+  const places = [{ type: 'cloud_account', id: resource_id }]
+  await tx.write([
+    sql`with approved as (
+        insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status,
+          approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip)
+        values (${tenant_id}, ${id}, ${user_id}, 'cloud_account', ${resource_id}, 'ReadOnly', 'approved', 'auto', false,
+          ${duration_seconds}, '{}', false, '[]', 'token', '127.0.0.1')
+        returning *)
+      ${insertGrants(places, 'ReadOnly', sql`approved`)}`,
+  ])
+  work.wake()
+  const [grant] = await tx.read(sql<{ id: string }>`select id from access_grant where request_id = ${id}`)
+  assert.ok(grant)
+  return grant.id
+}
+
+async function grantIn(id: string, status: string, provisioning_status: string) {
+  return until(`grant ${status}, ${provisioning_status}`, async () => {
+    const grant = await findGrant(tx, id)
+    return grant?.status === status && grant.provisioning_status === provisioning_status && grant
+  })
+}
+
+async function atTarget(resource_id: string): Promise<boolean> {
+  const rows = await tx.read(sql`select key from sandbox_assignment where position(${resource_id} in key) > 0`)
+  return rows.length > 0
+}
+
+async function told(grant_id: string): Promise<string[]> {
+  const rows = await tx.read(sql<{ type: string }>`select type from event where subject_id = ${grant_id} order by seq`)
+  return rows.map((row) => row.type)
+}
+
+/** Brings a moment of a grant to now, as if its time had passed, and has it looked at. */
+async function hasten(grant_id: string, column: 'expires_at' | 'expiring_at' | 'activate_by'): Promise<void> {
+  await db.asSuperuser(`update access_grant set ${column} = clock_timestamp() where id = $1`, [grant_id])
+  await db.asSuperuser(
+    `update entitlement set next_look_at = clock_timestamp()
+      where id = (select entitlement_id from access_grant where id = $1)`,
+    [grant_id],
+  )
+  work.wake()
+}
+
+/** The entitlement is known to be absent, and no act is under way. */
+function cleanedUp(grant_id: string): Promise<boolean> {
+  return until('nothing is left at the target', async () => {
+    const [row] = await db.asSuperuser<{ gone: boolean }>(
+      `select observed = 'absent' and act is null as gone from entitlement
+        where id = (select entitlement_id from access_grant where id = $1)`,
+      [grant_id],
+    )
+    return row?.gone
+  })
+}
+
+async function weather(fates: Record<string, number>): Promise<void> {
+  const row = { polls: 1, failed: 0, throttled: 0, conflicting: 0, forgotten: 0, ...fates }
+  await db.asSuperuser(
+    `insert into sandbox_weather (tenant_id, polls, failed, throttled, conflicting, forgotten)
+      values ($1, $2, $3, $4, $5, $6) on conflict (tenant_id) do update set polls = excluded.polls,
+      failed = excluded.failed, throttled = excluded.throttled, conflicting = excluded.conflicting, forgotten = excluded.forgotten`,
+    [tenant_id, row.polls, row.failed, row.throttled, row.conflicting, row.forgotten],
+  )
+}
+
+test('access is active only once the target confirms it, and lasts from then', async () => {
+  const id = await approve('000000000001', 3_600)
+  const grant = await grantIn(id, 'active', 'successful')
+  assert.ok(await atTarget('000000000001'))
+  assert.ok(grant.activated_at !== undefined && grant.expires_at !== undefined)
+  assert.equal(Date.parse(grant.expires_at) - Date.parse(grant.activated_at), 3_600_000)
+  assert.deepEqual(await told(id), ['grant.activated'])
+})
+
+test('access ends on time: told before, expired, gone at the target', async () => {
+  const id = await approve('000000000002')
+  await grantIn(id, 'active', 'successful')
+  await hasten(id, 'expiring_at')
+  await until('told of the coming end', async () => (await told(id)).includes('grant.expiring'))
+  assert.ok(await atTarget('000000000002'))
+  await hasten(id, 'expires_at')
+  await grantIn(id, 'expired', 'deprovisioned')
+  assert.equal(await atTarget('000000000002'), false)
+  assert.deepEqual(await told(id), ['grant.activated', 'grant.expiring', 'grant.expired'])
+})
+
+test('access that is revoked early is gone at the target', async () => {
+  const id = await approve('000000000003')
+  await grantIn(id, 'active', 'successful')
+  assert.ok(await revokeLiveGrant(ctx, id, 'enough'))
+  work.wake()
+  await grantIn(id, 'revoked', 'deprovisioned')
+  assert.equal(await atTarget('000000000003'), false)
+  assert.equal(await revokeLiveGrant(ctx, id, 'again'), undefined)
+})
+
+test('two grants of one entitlement: access stays until the last one ends', async () => {
+  const first = await approve('000000000004')
+  await grantIn(first, 'active', 'successful')
+  const second = await approve('000000000004')
+  await grantIn(second, 'active', 'successful')
+  await hasten(first, 'expires_at')
+  await grantIn(first, 'expired', 'deprovisioned')
+  assert.ok(await atTarget('000000000004'))
+  await hasten(second, 'expires_at')
+  await grantIn(second, 'expired', 'deprovisioned')
+  assert.equal(await atTarget('000000000004'), false)
+})
+
+test('what was at the target before us is never touched', async () => {
+  const key = JSON.stringify([user_id, 'cloud_account', '000000000005', 'ReadOnly'])
+  await tx.write([sql`insert into sandbox_assignment (tenant_id, key) values (${tenant_id}, ${key})`])
+  const id = await approve('000000000005')
+  await grantIn(id, 'active', 'not_attempted')
+  await hasten(id, 'expires_at')
+  await grantIn(id, 'expired', 'not_attempted')
+  await until('the look is over', async () => {
+    const [row] = await db.asSuperuser<{ rested: boolean }>(
+      `select next_look_at is null and lease_until is null as rested from entitlement
+        where id = (select entitlement_id from access_grant where id = $1)`,
+      [id],
+    )
+    return row?.rested
+  })
+  assert.ok(await atTarget('000000000005'))
+})
+
+test('throttling, conflicts and lost answers are waited out, and access is given once', async () => {
+  await weather({ throttled: 1, conflicting: 1, forgotten: 1, polls: 3 })
+  const id = await approve('000000000006')
+  const grant = await grantIn(id, 'active', 'successful')
+  assert.equal(grant.last_error, null)
+  assert.deepEqual(await told(id), ['grant.activated'])
+  await weather({})
+})
+
+test('a target that answers FAILED fails the grant, in words, and nothing stays behind', async () => {
+  await weather({ failed: 1 })
+  const id = await approve('000000000007')
+  const grant = await grantIn(id, 'failed', 'failed')
+  assert.match(grant.last_error ?? '', /FAILED/)
+  assert.deepEqual(await told(id), ['grant.failed'])
+  await cleanedUp(id)
+  assert.equal(await atTarget('000000000007'), false)
+  await weather({})
+})
+
+test('a revoke is never given up: its failures show, people are told, and it succeeds in the end', async () => {
+  const id = await approve('000000000008')
+  await grantIn(id, 'active', 'successful')
+  await weather({ failed: 4 })
+  assert.ok(await revokeLiveGrant(ctx, id, 'enough'))
+  work.wake()
+  const failing = await grantIn(id, 'revoked', 'deprovisioning_failed')
+  assert.match(failing.last_error ?? '', /FAILED/)
+  await grantIn(id, 'revoked', 'deprovisioned')
+  assert.equal(await atTarget('000000000008'), false)
+  assert.deepEqual(await told(id), ['grant.activated', 'grant.revoked', 'grant.failed'])
+})
+
+test('a grant that is not active in time fails, and what may have been given is taken away', async () => {
+  await weather({ polls: 1_000 })
+  const id = await approve('000000000009')
+  await grantIn(id, 'pending', 'attempting')
+  await hasten(id, 'activate_by')
+  await grantIn(id, 'failed', 'failed')
+  await db.asSuperuser(`update sandbox_operation set polls_left = 1 where tenant_id = $1`, [tenant_id])
+  await weather({})
+  await cleanedUp(id)
+  assert.equal(await atTarget('000000000009'), false)
+})
+
+test('a worker that lost its lease writes nothing', async () => {
+  const id = await approve('000000000010')
+  await grantIn(id, 'active', 'successful')
+  const [entitlement] = await db.asSuperuser<{ id: string; generation: string }>(
+    `select id, generation::text from entitlement where id = (select entitlement_id from access_grant where id = $1)`,
+    [id],
+  )
+  assert.ok(entitlement)
+  const stale: WorkItem = { tenant_id, id: entitlement.id, generation: String(Number(entitlement.generation) - 1) }
+  assert.equal(await openLook(ctx, stale), undefined)
+  await saveObserved(ctx, stale, 'absent')
+  const [after] = await db.asSuperuser<{ observed: string }>('select observed from entitlement where id = $1', [
+    entitlement.id,
+  ])
+  assert.equal(after?.observed, 'present')
+})
+
+test('the database refuses a grant that goes back from its end', async () => {
+  const id = await approve('000000000011')
+  await grantIn(id, 'active', 'successful')
+  assert.ok(await revokeLiveGrant(ctx, id, null))
+  await assert.rejects(
+    db.asSuperuser(`update access_grant set status = 'active', ended_at = null where id = $1`, [id]),
+    /does not go from revoked to active/,
+  )
+})

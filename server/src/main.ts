@@ -1,0 +1,82 @@
+import { type App, createApp } from './app.ts'
+import { openTokenKeys } from './auth/signing-keys.ts'
+import { type Config, readConfig } from './config/config.ts'
+import { type OpenedDatabase, openForService } from './db/open.ts'
+import { openDatabase } from './db/transaction.ts'
+import { loadRootKey } from './secrets/root-key.ts'
+import { bootstrap } from './tenants/bootstrap.ts'
+
+/** Connections for requests, and for what is done beside them. */
+const requestConnections = 8
+const backgroundConnections = 4
+
+/** A stop that takes longer is cut short: what is under way is taken up again at the next start. */
+const longestStopMs = 25_000
+
+/** start: config → database → migrate → app → workers. */
+async function start(): Promise<void> {
+  const config = readConfig(process.env)
+  const say = (line: string) => console.log(line)
+  let app: App | undefined
+  const opened = await openForService(config, say, (reason) => {
+    console.error(`the embedded database ended: ${reason}. Sallyport stops; start it again to go on`)
+    process.exit(1)
+  })
+  try {
+    const running = await serve(config, opened)
+    app = running.app
+    stopOnSignals(running.stop)
+    await bootstrap({
+      database: running.background,
+      dataDir: config.data_dir,
+      baseUrl: config.public_url,
+      log: say,
+    })
+    app.startWorkers()
+    await app.server.listen({ host: config.host, port: config.port })
+    say(`Sallyport is ready at ${config.public_url} — reference at ${config.public_url}/docs`)
+  } catch (error) {
+    await opened.stop()
+    throw error
+  }
+}
+
+async function serve(config: Config, opened: OpenedDatabase) {
+  const database = openDatabase(opened.service, requestConnections)
+  const background = openDatabase(opened.service, backgroundConnections)
+  const rootKey = loadRootKey({ ...(config.secret_key && { secretKey: config.secret_key }), dataDir: config.data_dir })
+  const onFailure = (error: unknown) => console.error('the token keys could not be read anew:', error)
+  const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
+  const app = await createApp({ config, database, background, rootKey, tokenKeys })
+  const stop = async () => {
+    await app.stop()
+    await Promise.all([database.close(), background.close()])
+    await opened.stop()
+  }
+  return { app, background, stop }
+}
+
+/** The first signal drains, the database last; a second one leaves at once. */
+function stopOnSignals(stop: () => Promise<void>): void {
+  let stopping = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    console.log(`${signal}: finishing what is under way`)
+    setTimeout(() => process.exit(1), longestStopMs).unref()
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error('the stop failed:', error)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+}
+
+start().catch((error: unknown) => {
+  console.error(`Sallyport does not start: ${error instanceof Error ? error.message : String(error)}`)
+  process.exit(1)
+})
