@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { createApiKey } from './api-keys/create-api-key.ts'
 import { listApiKeys } from './api-keys/list-api-keys.ts'
 import { revokeApiKey } from './api-keys/revoke-api-key.ts'
@@ -9,7 +8,6 @@ import type { TokenKeys } from './auth/signing-keys.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import type { Config } from './config/config.ts'
-import { sql } from './db/sql.ts'
 import type { Database } from './db/transaction.ts'
 import { deliver, type Subscriber } from './events/deliver.ts'
 import { emit } from './events/emit.ts'
@@ -19,7 +17,7 @@ import { planGrant } from './grants/plan-grant.job.ts'
 import { revokeGrant } from './grants/revoke-grant.ts'
 import { cursorCodec } from './http/cursor.ts'
 import type { Operation } from './http/operation.ts'
-import { buildServer } from './http/server.ts'
+import { buildServer, type HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { type DueWork, startDueWork } from './jobs/work-list.ts'
 import { listNotifications } from './notifications/list-notifications.ts'
@@ -116,7 +114,7 @@ export type AppOptions = {
 
 /** The whole service, not yet listening. */
 export type App = {
-  server: FastifyInstance
+  server: HttpServer
   /** Begins to work off what is due. */
   startWorkers(): void
   /** Stops answering, finishes what is under way; the databases stay open for the caller to close. */
@@ -134,7 +132,7 @@ export async function createApp({ config, database, background, rootKey, tokenKe
     logLevel: config.log_level,
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'
-      await database.service.read(sql`select 1`)
+      await database.probe()
       return undefined
     },
     parts: {

@@ -15,7 +15,7 @@ const longestStopMs = 25_000
 
 /** start: config → database → migrate → app → workers. */
 async function start(): Promise<void> {
-  const config = readConfig(process.env)
+  const config = readConfig()
   const say = (line: string) => console.log(line)
   let app: App | undefined
   const opened = await openForService(config, say, (reason) => {

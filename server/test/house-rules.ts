@@ -37,7 +37,28 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** One slice that may import another's noun or store: `'requests → grants': 'approving makes them'`, with the reason. */
-const listedPairs: Readonly<Record<string, string>> = {}
+const listedPairs: Readonly<Record<string, string>> = {
+  'api-keys → permissions': 'a key holds scopes',
+  'api-keys → users': 'a key acts for whoever made it',
+  'auth → api-keys': 'a key is a credential',
+  'auth → users': 'a token is a user’s',
+  'grants → provisioners': 'a grant is given on a target, through the one interface',
+  'grants → settings': 'when the holder is told of the end',
+  'requests → cloud': 'what policy may know of an account',
+  'requests → grants': 'an approval makes them, the status view shows them',
+  'requests → policies': 'every request is a question to policy',
+  'requests → settings': 'durations and reasons',
+  'requests → users': 'the people of the question',
+  'roles → permissions': 'a role holds scopes',
+  'tenants → api-keys': 'the first steps need a key',
+  'tenants → policies': 'a tenant starts with a policy',
+  'tenants → roles': 'a tenant starts with the system roles',
+  'tenants → users': 'a tenant starts with its owner',
+  'users → permissions': 'nobody grants a scope they lack',
+  'users → policies': 'a user as policy sees them',
+  'users → roles': 'a user holds roles',
+  'users → settings': 'how long a password must be',
+}
 
 /** The composition roots: they alone put verbs, jobs and subscribers together, and nothing imports them. */
 const entryPoints = ['app', 'main', 'admin', 'demo', 'db-setup'].map((name) => `server/src/${name}.ts`)

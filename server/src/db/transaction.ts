@@ -13,6 +13,8 @@ export type Database = {
   work: UnwalledTx
   /** Tables that belong to the service itself, as the ordinary role with no tenant named. */
   service: UnwalledTx
+  /** Throws `unavailable` when the server does not answer. */
+  probe(): Promise<void>
   close(): Promise<void>
 }
 
@@ -23,6 +25,9 @@ export function openDatabase(target: ConnectionTarget, size: number): Database {
     tenant: (tenant_id) => tenantDoor(pool, tenant_id),
     work: unwalledDoor(pool, { text: 'set local role sallyport_work', values: [] }),
     service: unwalledDoor(pool),
+    probe: async () => {
+      await inOneTransaction(pool, [], [{ text: 'select 1', values: [] }])
+    },
     close: () => pool.end(),
   }
 }

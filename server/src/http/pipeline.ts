@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
-import { type Actor, type Ctx, systemActor, type Tokens, type WorkCtx } from '../kernel/context.ts'
+import { type Actor, type Ctx, systemActor, type Tokens } from '../kernel/context.ts'
 import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
@@ -23,7 +23,7 @@ export type PipelineParts = {
   /** Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told. */
   authenticate(presented: PresentedCredential): Promise<Admission | undefined>
   /** Keeps a refusal in the audit log of the credential's own tenant. */
-  recordRefusal(ctx: WorkCtx, operationId: string, problem: Problem): Promise<void>
+  recordRefusal(ctx: Ctx, operationId: string, problem: Problem): Promise<void>
   /** Something was written: whoever acts on it afterwards should look now. */
   afterWrite(): void
 }

@@ -19,8 +19,11 @@ export type ServerOptions = {
   logLevel: string
 }
 
+/** The server as whoever composes it holds it. */
+export type HttpServer = FastifyInstance
+
 /** The HTTP server: every operation behind the one pipeline, health, the document and its reference page. */
-export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const server = fastify({
     logger: { level: options.logLevel, redact: ['req.headers.authorization', 'req.headers["x-api-key"]'] },
     bodyLimit,
