@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { Problem } from '../kernel/errors.ts'
 import { decideAsk } from './decide.ts'
 import { decisionEngine, textEngine } from './engine.ts'
-import { statementLimits } from './guard.ts'
+import { requireSafeStatement, requireSafeText, statementLimits } from './guard.ts'
 import type { PolicyRule } from './rule-set.ts'
 import { sampleAsk } from './samples.ts'
 import { statementFromInput } from './statement.ts'
@@ -88,4 +88,19 @@ describe('a statement within the limits', () => {
       assert.deepEqual(decision.errors, [])
       assert.equal(decisionEngine.faults(), faults)
     })
+})
+
+describe('unknown, which voids a forbid,', () => {
+  const source = (text: string) => ({ field: 'policy_text', text }) as const
+
+  test('is refused in the text', () => {
+    assert.throws(() => requireSafeText(source(when('unknown("x")'))), /no place/)
+  })
+
+  test('is refused in the parsed statement', () => {
+    const text = when('true || [unknown("x")] == []')
+    const parsed = textEngine.use((cedar) => cedar.policyToJson(text))
+    assert.ok(parsed.type === 'success')
+    assert.throws(() => requireSafeStatement(parsed.json, source(text)), /no place/)
+  })
 })

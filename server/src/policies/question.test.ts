@@ -40,6 +40,17 @@ for (const [name, principal, resource] of smuggled)
     assert.throws(() => askOf(question, { ...sampleAccount, ...resource }, 'a'), TypeError)
   })
 
+for (const duration_seconds of [1.5, Number.NaN, 2 ** 53, '3600' as unknown as number])
+  test(`refuses a duration of ${duration_seconds} (${typeof duration_seconds})`, () => {
+    const context = { ...sampleAsk.context, duration_seconds }
+    assert.throws(() => askOf({ ...sampleAsk, context }, sampleAccount, 'a'), TypeError)
+  })
+
+test('a network is no address of a caller', () => {
+  const context = { ...sampleAsk.context, source_ip: '10.0.0.0/8' }
+  assert.throws(() => askOf({ ...sampleAsk, context }, sampleAccount, 'a'), TypeError)
+})
+
 test('a request to be decided is in its target and all that the target is in', () => {
   const { entities } = approveOf(sampleApproval, sampleAccount)
   assert.deepEqual(entities.at(-1)?.parents, [

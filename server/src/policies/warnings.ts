@@ -10,7 +10,7 @@ import type { StatementFields } from './statement.ts'
 import { ruleSetsOf } from './validate.ts'
 
 /** Another rule of the tenant's enabled policies, as stored. */
-export type NeighbourRule = ScopeFields & {
+export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] | null } & {
   id: string
   effect: Effect
   conditions?: string | null

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decideAsk } from './decide.ts'
+import { createEngine } from './engine.ts'
+import { createCourt } from './evaluate.ts'
+import type { RuleSet } from './rule-set.ts'
+import { createRuleSetCache } from './rule-set-cache.ts'
+import { sampleRule } from './sample-rule.ts'
+import { sampleAsk } from './samples.ts'
+
+const tenant = (tenant_id: string, count: number, effect = 'permit'): RuleSet => ({
+  tenant_id,
+  version: '1',
+  rules: Array.from({ length: count }, (_, index) =>
+    sampleRule(`r${index}`, `${effect}(principal, action, resource);`),
+  ),
+})
+
+test('a rule set is preparsed once for a version and a question', () => {
+  const cache = createRuleSetCache(createEngine(), 1000)
+  const one = tenant('a', 3)
+  assert.equal(cache.slot(one, 'ordinary'), cache.slot(structuredClone(one), 'ordinary'))
+  assert.notEqual(cache.slot(one, 'ordinary'), cache.slot(one, 'at_once'))
+  assert.notEqual(cache.slot(one, 'ordinary'), cache.slot({ ...one, version: '2' }, 'ordinary'))
+})
+
+test("T14 one tenant's rules are never another's, whatever their ids and versions are", () => {
+  const court = createCourt(createEngine())
+  assert.equal(decideAsk(tenant('a', 1), sampleAsk, court).allowed, true)
+  assert.equal(decideAsk(tenant('b', 1, 'forbid'), sampleAsk, court).allowed, false)
+  assert.equal(decideAsk({ ...tenant('x', 1, 'forbid'), tenant_id: 'a","1' }, sampleAsk, court).allowed, false)
+  assert.equal(decideAsk(tenant('a', 1), sampleAsk, court).allowed, true)
+})
+
+test('the least recently used give up their slots, and memory stays bounded', () => {
+  const engine = createEngine()
+  const court = createCourt(engine, { rules: 400, schemas: 4 })
+  let settled = 0
+  for (let round = 0; round < 60; round += 1) {
+    const question = { ...sampleAsk, action: `action ${round}` }
+    assert.equal(decideAsk(tenant(`tenant ${round}`, 50), question, court).allowed, true)
+    assert.ok(court.rules.held() <= 400)
+    if (round === 20) settled = engine.memoryBytes()
+  }
+  assert.equal(engine.memoryBytes(), settled)
+})
+
+test('a rule set larger than the limit is held alone', () => {
+  const court = createCourt(createEngine(), { rules: 10, schemas: 4 })
+  for (const name of ['a', 'b', 'a']) assert.equal(decideAsk(tenant(name, 30), sampleAsk, court).allowed, true)
+  assert.ok(court.rules.held() <= 2 * 30 + 10)
+})
+
+test('more actions than schemas are held are answered one after another', () => {
+  const court = createCourt(createEngine(), { rules: 1000, schemas: 2 })
+  const ids = ['a', 'b', 'c', 'd']
+  const rules = ids.map((id) => sampleRule(id, `permit(principal, action == Action::"${id}", resource);`))
+  for (const action of [...ids, ...ids]) {
+    const decision = decideAsk({ tenant_id: 't', version: '1', rules }, { ...sampleAsk, action }, court)
+    assert.equal(decision.governing_rule_id, action)
+  }
+})
+
+test('after an instance is lost everything is held anew', () => {
+  const engine = createEngine()
+  const court = createCourt(engine)
+  const rules = tenant('a', 3)
+  decideAsk(rules, sampleAsk, court)
+  assert.throws(() =>
+    engine.use(() => {
+      throw new RangeError('stack')
+    }),
+  )
+  assert.equal(decideAsk(rules, sampleAsk, court).allowed, true)
+})
+
+test('a slot that was given up holds nothing', () => {
+  const engine = createEngine()
+  const cache = createRuleSetCache(engine, 40)
+  const [one, other] = [tenant('a', 5), tenant('b', 25)]
+  const slots = [cache.slot(one, 'ordinary'), cache.slot(one, 'approve'), cache.slot(one, 'at_once')]
+  const taken = cache.slot(other, 'at_once')
+  for (const preparsedPolicySetId of slots.filter((name) => name !== taken)) {
+    const uid = { type: 'X', id: 'x' }
+    const question = { principal: uid, action: { type: 'Action', id: 'a' }, resource: uid, context: {}, entities: [] }
+    const answer = engine.use((cedar) => cedar.statefulIsAuthorized({ ...question, preparsedPolicySetId }))
+    assert.equal(answer.type === 'success' && answer.response.decision, 'deny')
+  }
+})
