@@ -1,0 +1,70 @@
+import { findKeyStanding, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
+import type { Database } from '../db/transaction.ts'
+import type { Admission, PresentedCredential } from '../http/pipeline.ts'
+import { newId } from '../kernel/id.ts'
+import { findAuthority } from '../users/user-store.ts'
+import { readKeyText, sameHash } from './api-key-text.ts'
+import type { TokenKeys } from './signing-keys.ts'
+import { isTokenLive, readBearer } from './token.ts'
+
+export type AuthenticateOptions = {
+  database: Database
+  tokens: TokenKeys
+  /** Told when the use of a key could not be noted, which fails no request. */
+  onFailure(error: unknown): void
+}
+
+/**
+ * Makes the check of credentials that the pipeline asks: undefined for whatever proves nobody. Rights are never read from
+ * a credential, they come from the database at each request.
+ */
+export function authenticateWith(options: AuthenticateOptions) {
+  const noteUse = notesUse(options)
+
+  return async ({ authorization, api_key }: PresentedCredential): Promise<Admission | undefined> => {
+    if (authorization !== undefined) return admitToken(options, authorization)
+    return api_key === undefined ? undefined : admitKey(options, api_key, noteUse)
+  }
+}
+
+async function admitToken({ database, tokens }: AuthenticateOptions, header: string): Promise<Admission | undefined> {
+  const token = readBearer(header)
+  const claims = token === undefined ? undefined : await tokens.verify(token)
+  if (claims === undefined) return undefined
+  const standing = await findAuthority(database.tenant(claims.tid), claims.sub)
+  if (standing === undefined) return undefined
+  const now = new Date(standing.now)
+  if (!isTokenLive(claims, now)) return undefined
+  const actor = { kind: 'user', user_id: standing.id, api_key_id: null, scopes: new Set(standing.scopes) } as const
+  return { tenant_id: claims.tid, actor, via: 'token', now }
+}
+
+async function admitKey(
+  { database }: AuthenticateOptions,
+  text: string,
+  noteUse: (tenant_id: string, id: string) => void,
+): Promise<Admission | undefined> {
+  const key = readKeyText(text)
+  if (key === undefined || key.kind !== 'api') return undefined
+  // A key that nobody made costs the same two trips as one whose secret is wrong: time does not tell which ids exist.
+  const tenant_id = (await findTenantOfKey(database.work, key.id)) ?? newId()
+  const standing = await findKeyStanding(database.tenant(tenant_id), key.id)
+  if (standing === undefined || !sameHash(standing.secret_hash, key.secret_hash)) return undefined
+  if (standing.unused_lately) noteUse(tenant_id, key.id)
+  const makers = new Set(standing.user_scopes)
+  const scopes = new Set(standing.key_scopes.filter((scope) => makers.has(scope)))
+  const actor = { kind: 'api_key', user_id: standing.user_id, api_key_id: key.id, scopes } as const
+  return { tenant_id, actor, via: 'api_key', now: new Date(standing.now) }
+}
+
+/** Notes beside the request that a key is in use, each key once at a time, so that a busy key's calls do not queue up for it. */
+function notesUse({ database, onFailure }: AuthenticateOptions) {
+  const underWay = new Set<string>()
+  return (tenant_id: string, id: string): void => {
+    if (underWay.has(id)) return
+    underWay.add(id)
+    void touchApiKey(database.tenant(tenant_id), id)
+      .catch(onFailure)
+      .finally(() => underWay.delete(id))
+  }
+}

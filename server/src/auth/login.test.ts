@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { cursorCodec } from '../http/cursor.ts'
+import { buildServer } from '../http/server.ts'
+import { newId } from '../kernel/id.ts'
+import { listPermissions } from '../permissions/list-permissions.ts'
+import { createTenant } from '../tenants/create-tenant.ts'
+import { getUser } from '../users/get-user.ts'
+import { authenticateWith } from './authenticate.ts'
+import { getJwks } from './get-jwks.ts'
+import { causeOfRefusal, login } from './login.ts'
+import { openTokenKeys } from './signing-keys.ts'
+
+const db = await testDatabase()
+const owner = { email: 'Owner@Example.com', name: 'Owner', password: 'correct horse battery' }
+const publicUrl = 'http://127.0.0.1'
+const onFailure = (error: unknown) => assert.fail(String(error))
+const tokens = await openTokenKeys({
+  database: db.database,
+  rootKey: Buffer.alloc(32, 1),
+  issuer: publicUrl,
+  onFailure,
+})
+const server = await buildServer({
+  operations: { login, getJwks, getUser, listPermissions },
+  parts: {
+    database: db.database,
+    cursors: cursorCodec(Buffer.alloc(32, 7)),
+    tokens,
+    authenticate: authenticateWith({ database: db.database, tokens, onFailure }),
+    recordRefusal: async () => undefined,
+    afterWrite: () => undefined,
+  },
+  findUnreadiness: async () => undefined,
+  trustProxy: false,
+  publicUrl,
+  logLevel: 'silent',
+})
+after(() => server.close())
+
+let tenant_id: string
+let owner_id: string
+before(async () => {
+  const made = await createTenant(db.database, { name: 'Acme', owner })
+  tenant_id = made.tenant_id
+  owner_id = made.owner.id
+})
+
+const signIn = (email: string, password: string, tenant = tenant_id) =>
+  server.inject({
+    method: 'POST',
+    url: '/v1/auth/login',
+    headers: { 'x-tenant-id': tenant },
+    payload: { email, password },
+  })
+
+const events = () =>
+  db.asSuperuser<{ type: string; actor_id: string | null; subject_id: string; data: Record<string, unknown> }>(
+    `select type, actor_id, subject_id, data from event where type like 'auth.%' order by seq`,
+  )
+
+suite('signing in', () => {
+  test('with the right password answers a token that opens what the user may, whatever the case of the address', async () => {
+    const reply = await signIn('owner@example.COM', owner.password)
+    assert.equal(reply.statusCode, 200)
+    const { token, expires_at } = reply.json<{ token: string; expires_at: string }>()
+    const lasts = new Date(expires_at).getTime() - Date.now()
+    assert.ok(lasts > 3_590_000 && lasts <= 3_600_000, expires_at)
+    const headers = { authorization: `Bearer ${token}`, 'x-tenant-id': tenant_id }
+    const me = await server.inject({ url: `/v1/users/${owner_id}`, headers })
+    assert.equal(me.statusCode, 200)
+    assert.deepEqual(
+      [me.json().email, me.json().roles, me.json().is_owner, me.json().avatar_base64],
+      [owner.email, ['admin'], true, null],
+    )
+    const permissions = await server.inject({ url: '/v1/permissions', headers })
+    assert.equal(permissions.json().data[0].resource, 'requests')
+  })
+
+  test('with anything wrong answers one and the same, and leaves the cause in the audit log alone (D1)', async () => {
+    const before = (await events()).length
+    const bodies = await Promise.all([
+      signIn(owner.email, 'wrong'),
+      signIn(owner.email, ''),
+      signIn('nobody@example.com', owner.password),
+      signIn('no address', owner.password),
+      signIn(owner.email, owner.password, newId()),
+    ])
+    for (const reply of bodies) assert.deepEqual([reply.statusCode, reply.body], [401, bodies[0].body])
+    const told = (await events()).slice(before)
+    assert.deepEqual(
+      told.map((event) => [event.type, event.subject_id, event.data.cause].join(' ')).sort(),
+      [
+        ...Array(2).fill('auth.refused unknown unknown_user'),
+        ...Array(2).fill(`auth.refused ${owner_id} wrong_password`),
+      ].sort(),
+    )
+    assert.ok(!JSON.stringify(told).includes('@'), 'an address was kept')
+  })
+
+  test('of a deactivated user, and of one from a provider, is refused with the same answer', async () => {
+    const wrong = await signIn(owner.email, 'wrong')
+    for (const bend of ['active = false', `active = true, auth_provider = 'oidc'`]) {
+      await db.asSuperuser(`update tenant_user set ${bend} where id = $1`, [owner_id])
+      const reply = await signIn(owner.email, owner.password)
+      assert.deepEqual([reply.statusCode, reply.body], [401, wrong.body])
+    }
+    await db.asSuperuser(`update tenant_user set auth_provider = 'local' where id = $1`, [owner_id])
+    assert.equal((await signIn(owner.email, owner.password)).statusCode, 200)
+  })
+
+  test('needs the tenant to be named', async () => {
+    const reply = await server.inject({ method: 'POST', url: '/v1/auth/login', payload: { email: 'a', password: 'b' } })
+    assert.equal(reply.statusCode, 400)
+  })
+})
+
+test('why a sign-in is refused', () => {
+  const anna = { user_id: newId(), active: true, auth_provider: 'local', hash: 'x' }
+  const cases: [string | undefined, string | undefined][] = [
+    [causeOfRefusal(undefined, false), 'unknown_user'],
+    [causeOfRefusal({ user_id: null, active: null, auth_provider: null, hash: null }, true), 'unknown_user'],
+    [causeOfRefusal({ ...anna, auth_provider: 'oidc' }, true), 'not_local'],
+    [causeOfRefusal({ ...anna, active: false }, true), 'inactive'],
+    [causeOfRefusal(anna, false), 'wrong_password'],
+    [causeOfRefusal(anna, true), undefined],
+  ]
+  for (const [cause, should] of cases) assert.equal(cause, should)
+})
+
+test('anybody may read the public keys', async () => {
+  const reply = await server.inject({ url: '/.well-known/jwks.json' })
+  const [key] = reply.json<{ keys: { kty: string; d?: string }[] }>().keys
+  assert.deepEqual([reply.statusCode, key?.kty, key?.d], [200, 'OKP', undefined])
+})

@@ -1,0 +1,82 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { isUuid } from '../kernel/id.ts'
+
+/** What the first start leaves for whoever started it. */
+export type Bootstrap = {
+  base_url: string
+  tenant_id: string
+  admin: { email: string; password: string }
+  api_key: string
+  /** When the API key ends. */
+  expires_at: string
+}
+
+const fileName = 'bootstrap.json'
+
+export function bootstrapPath(dataDir: string): string {
+  return join(dataDir, fileName)
+}
+
+export function bootstrapExists(dataDir: string): boolean {
+  return existsSync(bootstrapPath(dataDir))
+}
+
+/** Undefined where there is none. */
+export function readBootstrap(dataDir: string): Bootstrap | undefined {
+  const path = bootstrapPath(dataDir)
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Bootstrap) : undefined
+}
+
+export function removeBootstrap(dataDir: string): void {
+  rmSync(bootstrapPath(dataDir), { force: true })
+}
+
+/** Keeps it under a name of its tenant, for its owner's eyes alone, on the disk before anything is committed. */
+export function writeDraft(dataDir: string, bootstrap: Bootstrap): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+  const file = openSync(draftPath(dataDir, bootstrap.tenant_id), 'wx', 0o600)
+  try {
+    writeFileSync(file, `${JSON.stringify(bootstrap, null, 2)}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The tenants whose drafts are there: written, and by a kill perhaps neither committed nor put in place. */
+export function listDrafts(dataDir: string): string[] {
+  const names = existsSync(dataDir) ? readdirSync(dataDir) : []
+  return names
+    .filter((name) => name.startsWith(`${fileName}.`))
+    .map((name) => name.slice(fileName.length + 1))
+    .filter(isUuid)
+}
+
+/** Puts the draft in its place. Another process that saw it may have been quicker. */
+export function publishDraft(dataDir: string, tenant_id: string): void {
+  try {
+    renameSync(draftPath(dataDir, tenant_id), bootstrapPath(dataDir))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !bootstrapExists(dataDir)) throw error
+  }
+}
+
+export function removeDraft(dataDir: string, tenant_id: string): void {
+  rmSync(draftPath(dataDir, tenant_id), { force: true })
+}
+
+function draftPath(dataDir: string, tenant_id: string): string {
+  return join(dataDir, `${fileName}.${tenant_id}`)
+}

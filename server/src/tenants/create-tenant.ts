@@ -1,0 +1,46 @@
+import { hashPassword, passwordFaults } from '../auth/password.ts'
+import type { Database } from '../db/transaction.ts'
+import { operatorActor, type WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import { systemRolesInsert } from '../roles/role-store.ts'
+import { type NewUser, readNewUser, type User } from '../users/user.ts'
+import { insertUser } from '../users/user-store.ts'
+import { type OwnerToMake, ownerRoles, tenantNameFault } from './tenant.ts'
+import { startingPolicyInsert, tenantInsert } from './tenant-store.ts'
+
+export type NewTenant = { name: string; owner: OwnerToMake }
+
+/** Everything about a new tenant that can be said without the database: checked, and the password hashed. */
+export type TenantToInsert = { name: string; owner: Omit<NewUser, 'password'> & { password_hash: string } }
+
+/**
+ * Makes a tenant with its system roles, its owner and the policy that it starts with, and tells of it: all or nothing.
+ * @throws Problem `invalid_input` for a name, an address or a password that will not do
+ */
+export async function createTenant(database: Database, tenant: NewTenant): Promise<{ tenant_id: string; owner: User }> {
+  const checked = await readNewTenant(tenant)
+  const tx = database.tenant(newId())
+  const owner = await tx.interactive((inside) => insertTenant(operatorCtx(inside), checked))
+  return { tenant_id: tx.tenant_id, owner }
+}
+
+/** @throws Problem `invalid_input` */
+export async function readNewTenant({ name, owner }: NewTenant): Promise<TenantToInsert> {
+  const fault = tenantNameFault(name)
+  if (fault !== undefined) throw new Error(`the tenant's name ${fault}`)
+  const { password, ...user } = readNewUser({ ...owner, roles: [...ownerRoles] }, (text) =>
+    passwordFaults(text, { min_length: 0 }),
+  )
+  return { name, owner: { ...user, password_hash: await hashPassword(password ?? '') } }
+}
+
+/** Writes it all in the transaction that is open for the new tenant. */
+export async function insertTenant(ctx: WorkCtx, { name, owner }: TenantToInsert): Promise<User> {
+  await ctx.tx.write([tenantInsert(ctx, name), systemRolesInsert(ctx.tx), startingPolicyInsert(ctx.tx)])
+  return insertUser(ctx, { ...owner, id: newId(), is_owner: true })
+}
+
+/** Whoever works beside the database. */
+export function operatorCtx(tx: WorkCtx['tx']): WorkCtx {
+  return { tx, actor: operatorActor, request_id: 'operator' }
+}

@@ -1,0 +1,70 @@
+import { sql } from '../db/sql.ts'
+import type { UnwalledTx } from '../db/transaction.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import { startingPolicy, startingRule } from '../policies/starting-rule.ts'
+import { statementFromInput } from '../policies/statement.ts'
+import { tenantCreated } from './tenant.ts'
+
+/** The one statement that makes the tenant whose walls are up, and tells of it. */
+export function tenantInsert(ctx: WorkCtx, name: string): Statement {
+  const { tenant_id } = ctx.tx
+  return sql`with made as (insert into tenant (id, name) values (${tenant_id}, ${name}) returning id)
+    ${emit(ctx, tenantCreated(tenant_id), sql`made`)}`
+}
+
+/** The policy that a tenant starts with, in one statement. */
+export function startingPolicyInsert(tx: Tx): Statement {
+  const { fields } = statementFromInput(startingRule)
+  return sql`with made as (
+      insert into policy (tenant_id, id, name, description, priority)
+      values (${tx.tenant_id}, ${newId()}, ${startingPolicy.name}, ${startingPolicy.description}, 0)
+      returning tenant_id, id)
+    insert into policy_rule (tenant_id, id, policy_id, ordinal, rule_set, effect, principal_scope_type,
+      action_scope_type, action_ids, resource_scope_type, conditions, policy_text, audit_session)
+    select tenant_id, ${newId()}::uuid, id, 0, 'approve', ${fields.effect}::text, ${fields.principal_scope_type}::text,
+      ${fields.action_scope_type}::text, ${fields.action_ids}::text[], ${fields.resource_scope_type}::text,
+      ${fields.conditions ?? null}::text, ${fields.policy_text}::text, ${fields.audit_session}::boolean
+    from made`
+}
+
+/** Every tenant's id, the oldest first. */
+export async function listTenantIds(work: UnwalledTx): Promise<string[]> {
+  const rows = await work.read(sql<{ id: string }>`select id from tenant order by id`)
+  return rows.map((row) => row.id)
+}
+
+/** Whether there is any tenant at all, or the one of this id. */
+export async function hasTenant(work: UnwalledTx, id?: string): Promise<boolean> {
+  const which = id === undefined ? sql`` : sql` where id = ${id}`
+  return (await work.read(sql`select id from tenant${which} limit 1`)).length > 0
+}
+
+/** A tenant, as the operator sees it. */
+export type TenantRow = { id: string; name: string; created_at: string; users: number; owners: string[] }
+
+export async function findTenant(tx: Tx): Promise<TenantRow | undefined> {
+  const [row] = await tx.read(sql<TenantRow>`
+    select t.id, t.name, t.created_at,
+      (select count(*)::integer from tenant_user where tenant_id = ${tx.tenant_id}) as users,
+      array(select email from tenant_user where tenant_id = ${tx.tenant_id} and is_owner order by id) as owners
+    from tenant t where t.id = ${tx.tenant_id}`)
+  return row
+}
+
+/** Any fixed number: processes that start together take turns. */
+const oneAtATime = 7_255_103
+
+/** Holds whoever else would make the first tenant until this transaction ends; answers the moment, by the database's clock. */
+export async function lockFirstTenant(tx: Tx): Promise<Date> {
+  await tx.write([sql`select pg_advisory_xact_lock(${oneAtATime}::bigint)`])
+  return readNow(tx)
+}
+
+/** The database's clock. */
+export async function readNow(tx: Tx): Promise<Date> {
+  const [row] = await tx.read(sql<{ now: string }>`select clock_timestamp() as now`)
+  if (row === undefined) throw new Error('the database told no time')
+  return new Date(row.now)
+}

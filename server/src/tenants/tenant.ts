@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import type { NewEvent } from '../events/emit.ts'
+
+/** A new tenant's owner; the password as typed, undefined for one to be made. */
+export type OwnerToMake = { email: string; name: string; password: string }
+
+/** The system roles of an owner: together every scope but the one of directories. */
+export const ownerRoles = ['admin'] as const
+
+/** What is wrong with a tenant's name, in a half-sentence; undefined when it will do. */
+export function tenantNameFault(name: string): string | undefined {
+  if ([...name].length > 200) return 'is longer than 200 characters'
+  return /^\P{Cc}*[^\p{Cc}\s]\P{Cc}*$/u.test(name) ? undefined : 'must be a name on one line'
+}
+
+export function tenantCreated(tenant_id: string): NewEvent {
+  return { type: 'tenant.created', subject_type: 'tenant', subject_id: tenant_id }
+}
+
+/** Without letters that look like others. */
+const letters = '23456789abcdefghijkmnpqrstuvwxyz'
+
+/** A password nobody can guess, 100 random bits, in a form to be typed: `k7pm2-x4uwz-…`. */
+export function makePassword(): string {
+  const text = [...randomBytes(20)].map((byte) => letters.charAt(byte % letters.length)).join('')
+  return text.replace(/(.{5})(?=.)/g, '$1-')
+}
+
+const units = { m: 60, h: 3600, d: 86_400 }
+
+/** Seconds for `30m`, `12h` or `7d`; undefined for any other text. */
+export function readDuration(text: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * units[unit as keyof typeof units]
+}

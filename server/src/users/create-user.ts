@@ -1,0 +1,26 @@
+import { hashPassword, passwordFaults } from '../auth/password.ts'
+import { operation } from '../http/operation.ts'
+import { newId } from '../kernel/id.ts'
+import { readSettings } from '../settings/setting-store.ts'
+import { NewUserInput, readNewUser, requireMayGrant, User } from './user.ts'
+import { insertUser } from './user-store.ts'
+
+/** Creates a user. Nobody grants a scope that they lack, so the roles must carry none. */
+export const createUser = operation({
+  method: 'POST',
+  path: '/v1/users',
+  summary: 'Create a new user',
+  credential: 'any',
+  scope: 'users:write',
+  body: NewUserInput,
+  replies: { 201: User },
+  errors: ['user_exists', 'unprocessable'],
+  async run(ctx, { body }) {
+    const settings = await readSettings(ctx.tx)
+    const rules = { min_length: settings['auth.password_min_length'] }
+    const { password, ...user } = readNewUser(body, (text) => passwordFaults(text, rules))
+    requireMayGrant(ctx.actor.scopes, user.roles)
+    const password_hash = password === undefined ? null : await hashPassword(password)
+    return insertUser(ctx, { ...user, id: newId(), password_hash, is_owner: false })
+  },
+})

@@ -1,0 +1,135 @@
+import { allOf, sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { PageAsk } from '../kernel/page.ts'
+import { emailKey, type ListedUser, type NewUser, type User } from './user.ts'
+
+/** What is kept of a new user: the password only as its hash. */
+export type UserToInsert = Omit<NewUser, 'password'> & { id: string; password_hash: string | null; is_owner: boolean }
+
+const listed = sql`u.id, u.email, u.name, u.auth_provider, u.active, u.email_verified, u.is_owner, u.created_at, u.updated_at`
+
+function rolesOf(tx: Tx): Statement {
+  return sql`array(select role_id from user_role where tenant_id = ${tx.tenant_id}::uuid and user_id = u.id order by role_id)`
+}
+
+/**
+ * The one statement that makes a user with password and roles and tells of it. The address is compared by its key: a
+ * second user with the same is refused by the database.
+ */
+export function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<User> {
+  const event = {
+    type: 'user.created',
+    subject_type: 'user',
+    subject_id: user.id,
+    data: { roles: user.roles, auth_provider: user.auth_provider, is_owner: user.is_owner },
+  } as const
+  return sql`with made as (
+      insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, is_owner, avatar_base64)
+      values (${ctx.tx.tenant_id}, ${user.id}, ${user.email}, ${emailKey(user.email)}, ${user.name},
+        ${user.auth_provider}, ${user.is_owner}, ${user.avatar_base64})
+      returning *),
+    kept as (
+      insert into user_password (tenant_id, user_id, hash)
+      select tenant_id, id, ${user.password_hash}::text from made where ${user.password_hash}::text is not null),
+    given as (
+      insert into user_role (tenant_id, user_id, role_id, granted_by)
+      select tenant_id, id, role_id, ${ctx.actor.user_id}::uuid from made, unnest(${user.roles}::text[]) as role_id
+      returning role_id),
+    told as (${emit(ctx, event, sql`made`)})
+    select ${listed}, u.avatar_base64, array(select role_id from given order by role_id) as roles from made u`
+}
+
+/** @throws Problem 409 `user_exists` */
+export async function insertUser(ctx: WorkCtx, user: UserToInsert): Promise<User> {
+  const [[made]] = await ctx.tx.write([userInsert(ctx, user)])
+  if (made === undefined) throw new Error('a user was inserted and not returned')
+  return made
+}
+
+/** One page in the order of creation. */
+export function listUsersPage(tx: Tx, page: PageAsk): Promise<ListedUser[]> {
+  const conditions = [sql`u.tenant_id = ${tx.tenant_id}`]
+  if (page.after !== undefined) conditions.push(sql`u.id > ${page.after[0]}::uuid`)
+  return tx.read(sql<ListedUser>`select ${listed}, ${rolesOf(tx)} as roles from tenant_user u
+    where ${allOf(conditions)} order by u.id limit ${page.limit + 1}`)
+}
+
+export async function findUser(tx: Tx, id: string): Promise<User | undefined> {
+  const [user] = await tx.read(sql<User>`select ${listed}, u.avatar_base64, ${rolesOf(tx)} as roles from tenant_user u
+    where u.tenant_id = ${tx.tenant_id} and u.id = ${id}`)
+  return user
+}
+
+/** A user's scopes now, the union of those of their roles, as one value to weave into another statement on `u`. */
+export function scopesAsArray(tx: Tx): Statement {
+  return sql`array(select distinct scope from user_role
+    join role on role.tenant_id = user_role.tenant_id and role.id = user_role.role_id, unnest(role.scopes) as scope
+    where user_role.tenant_id = ${tx.tenant_id}::uuid and user_role.user_id = u.id)`
+}
+
+/** What a user may do, by the database's clock. */
+export type Authority = { id: string; scopes: string[]; now: string }
+
+/** The standing of an active user; undefined for one that is not there or not active. */
+export async function findAuthority(tx: Tx, user_id: string): Promise<Authority | undefined> {
+  const [authority] = await tx.read(sql<Authority>`
+    select u.id, ${scopesAsArray(tx)} as scopes, clock_timestamp() as now from tenant_user u
+    where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and u.active`)
+  return authority
+}
+
+/** What a sign-in is checked against; `user_id` and what follows is null where the tenant has no such user. */
+export type SignIn = {
+  user_id: string | null
+  active: boolean | null
+  auth_provider: string | null
+  hash: string | null
+  now: string
+}
+
+/** Undefined where there is no such tenant. */
+export async function findSignIn(tx: Tx, email: string): Promise<SignIn | undefined> {
+  const [found] = await tx.read(sql<SignIn>`
+    select u.id as user_id, u.active, u.auth_provider, p.hash, clock_timestamp() as now
+    from tenant t
+    left join tenant_user u on u.tenant_id = t.id and u.email_key = ${emailKey(email)}
+    left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
+    where t.id = ${tx.tenant_id}`)
+  return found
+}
+
+/** Whom the operator means by an address. */
+export type FoundUser = {
+  id: string
+  email: string
+  is_owner: boolean
+  active: boolean
+  auth_provider: string
+  scopes: string[]
+}
+
+export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser | undefined> {
+  const [user] = await tx.read(sql<FoundUser>`
+    select u.id, u.email, u.is_owner, u.active, u.auth_provider, ${scopesAsArray(tx)} as scopes from tenant_user u
+    where u.tenant_id = ${tx.tenant_id} and u.email_key = ${emailKey(email)}`)
+  return user
+}
+
+/** Gives a local owner a new password, and tells of it. False when there is no such owner. */
+export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: string): Promise<boolean> {
+  const { tenant_id } = ctx.tx
+  const event = { type: 'user.password_reset', subject_type: 'user', subject_id: user_id } as const
+  const [[changed]] = await ctx.tx.write([
+    sql`with owner as (
+        select tenant_id, id from tenant_user
+        where tenant_id = ${tenant_id} and id = ${user_id} and is_owner and auth_provider = 'local'),
+      changed as (
+        insert into user_password (tenant_id, user_id, hash) select tenant_id, id, ${hash}::text from owner
+        on conflict (tenant_id, user_id) do update set hash = excluded.hash, updated_at = clock_timestamp()
+        returning user_id),
+      told as (${emit(ctx, event, sql`changed`)})
+      select user_id from changed`,
+  ])
+  return changed !== undefined
+}

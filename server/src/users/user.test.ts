@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Problem } from '../kernel/errors.ts'
+import { allScopes } from '../permissions/permission.ts'
+import { avatarFault, emailKey, type NewUserInput, readEmail, readNewUser, requireMayGrant } from './user.ts'
+
+const anna: NewUserInput = { email: 'anna@example.com', name: 'Anna', password: 'a long password', roles: ['user'] }
+const read = (input: Partial<NewUserInput>) => readNewUser({ ...anna, ...input }, () => undefined)
+
+function problemOf(work: () => unknown): Problem {
+  try {
+    work()
+  } catch (thrown) {
+    assert.ok(thrown instanceof Problem, String(thrown))
+    return thrown
+  }
+  return assert.fail('nothing was refused')
+}
+
+suite('an e-mail address', () => {
+  const one = [
+    'a@b.co',
+    'anna.o+tag@sub.example.com',
+    "o'neil@example.com",
+    'owner@sallyport.local',
+    'jürgen@müller.example',
+    'straße@example.com',
+  ]
+  for (const text of one) test(`is taken: ${text}`, () => assert.equal(readEmail(text), text))
+
+  const notOne = {
+    empty: '',
+    'without a host': 'anna@',
+    'without a name': '@example.com',
+    'of a bare host': 'anna@localhost',
+    'with a display name': 'Anna <anna@example.com>',
+    'two, by comma': 'a@example.com,b@example.com',
+    'two, by semicolon': 'a@example.com;b@example.com',
+    'two, by space': 'a@example.com b@example.com',
+    'a second one behind a line break': 'a@example.com\r\nb@example.com',
+    'with a line break at its end': 'a@example.com\n',
+    'with two at signs': 'a@b@example.com',
+    'with a quoted name': '"a b"@example.com',
+    'with a comment': 'a(b)@example.com',
+    'with an address for a host': 'a@[127.0.0.1]',
+    'with a dot first': '.a@example.com',
+    'with two dots': 'a..b@example.com',
+    'with a hyphen first in its host': 'a@-example.com',
+    'with an empty label': 'a@example..com',
+    'with an invisible letter': 'a\u200b@example.com',
+    'with a change of direction': 'a\u202e@example.com',
+    'with a wide at sign': 'a\uff20example.com',
+    'whose letters hide a dot': 'a@example\u2488com',
+    'with a name too long': `${'a'.repeat(65)}@example.com`,
+    'too long': `a@${'b.'.repeat(130)}com`,
+  }
+  for (const [why, text] of Object.entries(notOne)) {
+    test(`is refused ${why}`, () => assert.equal(readEmail(text), undefined))
+  }
+
+  test('is read in linear time (I12)', () => {
+    const begin = performance.now()
+    for (const text of ['a'.repeat(1000), `a@${'a-'.repeat(400)}`, `${'a.'.repeat(400)}@`]) readEmail(text)
+    assert.ok(performance.now() - begin < 500)
+  })
+})
+
+suite('two spellings of an address are one person (R10)', () => {
+  const pairs: [string, string][] = [
+    ['Anna@Example.COM', 'anna@example.com'],
+    ['straße@example.com', 'STRASSE@example.com'],
+    ['ırmak@example.com', 'IRMAK@example.com'],
+    ['İrmak@example.com', 'irmak@example.com'],
+    ['ΟΔΟΣ@example.com', 'οδος@example.com'],
+    ['οδοσ@example.com', 'οδος@example.com'],
+    ['jose\u0301@example.com', 'josé@example.com'],
+    ['ａnna@example.com', 'anna@example.com'],
+    ['\u212aim@example.com', 'kim@example.com'],
+    ['ﬁnn@example.com', 'finn@example.com'],
+  ]
+  for (const [one, other] of pairs) test(`${one}, ${other}`, () => assert.equal(emailKey(one), emailKey(other)))
+
+  test('and different ones are not', () => assert.notEqual(emailKey('ana@example.com'), emailKey('anna@example.com')))
+})
+
+suite('an avatar', () => {
+  const uri = (kind: string, bytes: Buffer | string) =>
+    `data:image/${kind};base64,${Buffer.from(bytes as string, 'latin1').toString('base64')}`
+  const png = '\x89PNG\r\n\x1a\nrest'
+  const taken = {
+    png: uri('png', png),
+    jpeg: uri('jpeg', '\xff\xd8\xff\xe0rest'),
+    webp: uri('webp', 'RIFF\x01\x02\x03\x0aWEBPVP8 '),
+    'png of the largest size': `data:image/png;base64,${Buffer.from(png, 'latin1').toString('base64')}`.padEnd(
+      262_166,
+      'A',
+    ),
+  }
+  for (const [name, text] of Object.entries(taken))
+    test(`is taken: ${name}`, () => assert.equal(avatarFault(text), undefined))
+
+  const refused: [string, string, string][] = [
+    ['nothing', '', 'data URI'],
+    ['bare base64', Buffer.from(png, 'latin1').toString('base64'), 'data URI'],
+    ['svg', uri('svg+xml', '<svg/>'), 'data URI'],
+    ['html', 'data:text/html;base64,PGI+', 'data URI'],
+    ['no data', 'data:image/png;base64,', 'base64'],
+    ['the bytes of another kind', uri('png', '\xff\xd8\xff\xe0rest'), 'no png'],
+    ['html that says png', uri('png', '<html>'), 'no png'],
+    ['letters outside base64', `${uri('png', png)}!`, 'base64'],
+    ['a line break', `${uri('png', png)}\n`, 'base64'],
+    ['a byte too many', uri('png', png).padEnd(262_166 + 4, 'A'), 'larger than 256 KiB'],
+  ]
+  for (const [name, text, why] of refused) {
+    test(`is refused: ${name} (I10)`, () => assert.match(avatarFault(text) ?? '', new RegExp(why)))
+  }
+})
+
+suite('a new user', () => {
+  test('is local where nothing else is said, and repeated roles are folded', () => {
+    const user = read({ roles: ['admin', 'user', 'admin'] })
+    assert.deepEqual([user.auth_provider, user.roles, user.avatar_base64], ['local', ['user', 'admin'], null])
+  })
+
+  const { password: _, ...withoutPassword } = anna
+  const refused: [string, () => unknown, string, string][] = [
+    ['local without a password', () => readNewUser(withoutPassword, () => undefined), 'invalid_input', '/password'],
+    ['oidc with a password (P10)', () => read({ auth_provider: 'oidc' }), 'invalid_input', '/password'],
+    ['saml with a password', () => read({ auth_provider: 'saml' }), 'invalid_input', '/password'],
+    ['with a password that will not do', () => readNewUser(anna, () => 'is bad'), 'invalid_input', '/password'],
+    [
+      'with an empty password',
+      () => readNewUser({ ...anna, password: '' }, () => 'is short'),
+      'invalid_input',
+      '/password',
+    ],
+    ['with no name but spaces', () => read({ name: '  ' }), 'invalid_input', '/name'],
+    ['with a name of two lines', () => read({ name: 'Anna\nO' }), 'invalid_input', '/name'],
+    ['with two addresses', () => read({ email: 'a@b.co,c@d.co' }), 'invalid_input', '/email'],
+    ['with an avatar that is none', () => read({ avatar_base64: 'x' }), 'invalid_input', '/avatar_base64'],
+    ['with a role that is none', () => read({ roles: ['user', 'root'] }), 'unprocessable', 'root'],
+    ['with the role of auditors', () => read({ roles: ['auditor'] }), 'unprocessable', 'auditor'],
+  ]
+  for (const [name, work, code, named] of refused) {
+    test(`is refused ${name}`, () => {
+      const problem = problemOf(work)
+      assert.equal(problem.code, code)
+      assert.ok(problem.message.includes(named), problem.message)
+    })
+  }
+
+  test('of a provider has no password', () => {
+    assert.equal(readNewUser({ ...withoutPassword, auth_provider: 'oidc' }, () => undefined).password, undefined)
+  })
+})
+
+suite('who grants a role must hold its scopes (P10)', () => {
+  const admin = new Set<string>(allScopes.filter((scope) => scope !== 'scim:provision'))
+  const cases: [string, ReadonlySet<string>, 'user' | 'approver' | 'admin', boolean][] = [
+    ['an admin makes an admin', admin, 'admin', true],
+    [
+      'a user manager makes a user, if they may ask themselves',
+      new Set(['users:write', 'requests:create']),
+      'user',
+      true,
+    ],
+    ['a user manager who may not ask makes no user', new Set(['users:write']), 'user', false],
+    ['a user manager makes no admin', new Set(['users:write', 'requests:create']), 'admin', false],
+    ['whoever lacks one scope makes no admin', new Set([...admin].slice(1)), 'admin', false],
+  ]
+  for (const [name, scopes, role, may] of cases) {
+    test(name, () => {
+      if (may) requireMayGrant(scopes, [role])
+      else assert.equal(problemOf(() => requireMayGrant(scopes, [role])).code, 'forbidden')
+    })
+  }
+})

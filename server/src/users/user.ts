@@ -1,0 +1,154 @@
+import { type Static, Type } from 'typebox'
+import { Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
+import { scopesLacking } from '../permissions/permission.ts'
+import { type CreationRoleId, creationRoleIds, isCreationRole, systemRoles } from '../roles/role.ts'
+
+export const authProviders = ['local', 'oidc', 'saml'] as const
+export type AuthProvider = (typeof authProviders)[number]
+
+const known = {
+  id: Uuid,
+  email: Type.String(),
+  name: Type.String(),
+  roles: Type.Array(Type.String()),
+  auth_provider: OneOf(authProviders),
+  active: Type.Boolean(),
+  email_verified: Type.Boolean(),
+  is_owner: Type.Boolean(),
+  created_at: DateTime,
+  updated_at: DateTime,
+}
+
+export const User = Type.Object({ ...known, avatar_base64: Nullable(Type.String()) }, { title: 'User' })
+export type User = Static<typeof User>
+
+/** A user in a list: without the picture, of which a page would hold 50 MB. */
+export const ListedUser = Type.Object(known, { title: 'ListedUser' })
+export type ListedUser = Static<typeof ListedUser>
+
+/** The body of endpoint 11. */
+export const NewUserInput = Body({
+  email: Type.String({ maxLength: 1000, description: 'one address, nothing around it' }),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  password: Type.Optional(Type.String({ maxLength: 1000, description: 'for local users, and only for them' })),
+  roles: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 500, description: 'user, approver, admin' }),
+  auth_provider: Type.Optional(OneOf(authProviders, { description: '`local` where it is left out' })),
+  avatar_base64: Type.Optional(Nullable(Type.String({ description: 'a data URI: png, jpeg or webp in base64' }))),
+})
+export type NewUserInput = Static<typeof NewUserInput>
+
+/** A new user whose every part is in order. The password is still as typed; undefined for users of a provider. */
+export type NewUser = {
+  email: string
+  name: string
+  password: string | undefined
+  roles: CreationRoleId[]
+  auth_provider: AuthProvider
+  avatar_base64: string | null
+}
+
+/**
+ * Reads what somebody would create.
+ * @param passwordFault says what is wrong with a password, in a half-sentence
+ * @throws Problem 400 naming each faulty field, 422 naming the roles that nobody is created with
+ */
+export function readNewUser(input: NewUserInput, passwordFault: (text: string) => string | undefined): NewUser {
+  const { name, password, auth_provider = 'local', avatar_base64 = null } = input
+  const email = readEmail(input.email)
+  const faults: FaultyField[] = [
+    ...(email === undefined ? [{ pointer: '/email', why: 'must be one e-mail address and nothing else' }] : []),
+    ...fault('/name', nameFault(name)),
+    ...fault('/password', passwordNeed(auth_provider, password) ?? wrongIn(password, passwordFault)),
+    ...fault('/avatar_base64', wrongIn(avatar_base64, avatarFault)),
+  ]
+  if (email === undefined || faults.length > 0) throw invalidInput(faults)
+  return { email, name, password, roles: requireCreationRoles(input.roles), auth_provider, avatar_base64 }
+}
+
+function fault(pointer: string, why: string | undefined): FaultyField[] {
+  return why === undefined ? [] : [{ pointer, why }]
+}
+
+function wrongIn(text: string | null | undefined, faultOf: (text: string) => string | undefined): string | undefined {
+  return typeof text === 'string' ? faultOf(text) : undefined
+}
+
+function passwordNeed(provider: AuthProvider, password: string | undefined): string | undefined {
+  if (provider === 'local') return password === undefined ? 'is required for a local user' : undefined
+  return password === undefined ? undefined : `must be left out: \`${provider}\` users sign in with their provider`
+}
+
+function nameFault(name: string): string | undefined {
+  return /^[^\p{Cc}]*[^\p{Cc}\s][^\p{Cc}]*$/u.test(name) ? undefined : 'must be a name on one line'
+}
+
+/** The roles without repeats, in the order of the table. */
+function requireCreationRoles(roles: readonly string[]): CreationRoleId[] {
+  const unknown = [...new Set(roles)].filter((role) => !isCreationRole(role))
+  if (unknown.length > 0) {
+    const allowed = creationRoleIds.join(', ')
+    const named = unknown.map((role) => `\`${role}\``).join(', ')
+    throw new Problem('unprocessable', `a user cannot be created with ${named}; the roles are ${allowed}`, {
+      details: { roles: unknown, allowed: [...creationRoleIds] },
+    })
+  }
+  return creationRoleIds.filter((role) => roles.includes(role))
+}
+
+/** @throws Problem 403 where the roles carry a scope that whoever grants them lacks. */
+export function requireMayGrant(granter: ReadonlySet<string>, roles: readonly CreationRoleId[]): void {
+  const lacking = scopesLacking(
+    granter,
+    roles.flatMap((role) => systemRoles[role].scopes),
+  )
+  if (lacking.length === 0) return
+  const message = `nobody grants a scope that they lack; you lack ${lacking.join(', ')}`
+  throw new Problem('forbidden', message, { details: { scopes: lacking } })
+}
+
+// A dot-atom and a host of at least two labels, in the letters, marks and digits of any script. No quoted parts, comments,
+// display names or lists, nothing that a mail header could be split by.
+const atom = String.raw`[\p{L}\p{M}\p{Nd}!#$%&'*+/=?^_\x60{|}~-]+`
+const label = String.raw`[\p{L}\p{M}\p{Nd}](?:[\p{L}\p{M}\p{Nd}-]{0,61}[\p{L}\p{M}\p{Nd}])?`
+const emailForm = new RegExp(String.raw`^(?=[^@]{1,64}@)${atom}(?:\.${atom})*@(?:${label}\.)+${label}$`, 'u')
+const longestEmail = 254
+
+/** The address as it is kept (NFC), or undefined where the text is not exactly one e-mail address. */
+export function readEmail(text: string): string | undefined {
+  if (text.length > longestEmail) return undefined
+  const email = text.normalize('NFC')
+  return emailForm.test(email) && emailForm.test(emailKey(email)) ? email : undefined
+}
+
+/**
+ * The address as it is compared: NFKC, and folded by way of upper case, so that `ß` meets `ss` and a dotless or a dotted
+ * `i` meets `i`. Two addresses with the same key are the same person's.
+ */
+export function emailKey(email: string): string {
+  const folded = email.normalize('NFKC').toUpperCase().toLowerCase()
+  return folded.replaceAll('i\u0307', 'i').normalize('NFKC')
+}
+
+const longestAvatar = 256 * 1024
+const avatarForm = /^data:image\/(png|jpeg|webp);base64,/
+
+/** By its first bytes: what the data URI claims counts for nothing. */
+const imageForms = {
+  png: (bytes: Buffer) => bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n',
+  jpeg: (bytes: Buffer) => bytes.subarray(0, 3).toString('latin1') === '\xff\xd8\xff',
+  webp: (bytes: Buffer) => /^RIFF[\s\S]{4}WEBP/.test(bytes.subarray(0, 12).toString('latin1')),
+}
+
+/** What is wrong with an avatar, in a half-sentence; undefined when it will do. At most 256 KiB of base64. */
+export function avatarFault(text: string): string | undefined {
+  const [prefix = '', kind] = avatarForm.exec(text.slice(0, 40)) ?? []
+  if (kind === undefined) {
+    return 'must be a data URI that begins data:image/png;base64, or the same with jpeg or webp'
+  }
+  const data = text.slice(prefix.length)
+  if (data.length > longestAvatar) return `is larger than ${longestAvatar / 1024} KiB: use a smaller image`
+  const bytes = Buffer.from(data, 'base64')
+  if (bytes.length === 0 || bytes.toString('base64') !== data) return 'must be in base64, padded, without line breaks'
+  return imageForms[kind as keyof typeof imageForms](bytes) ? undefined : `is no ${kind} image`
+}
