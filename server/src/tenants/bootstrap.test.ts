@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, beforeEach, suite, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { findKeyStanding } from '../api-keys/api-key-store.ts'
+import { readKeyText } from '../auth/api-key-text.ts'
+import { verifyPassword } from '../auth/password.ts'
+import { newId } from '../kernel/id.ts'
+import { systemRoles } from '../roles/role.ts'
+import { findSignIn } from '../users/user-store.ts'
+import { bootstrap, endBootstrap } from './bootstrap.ts'
+import { type Bootstrap, readBootstrap, writeDraft } from './bootstrap-file.ts'
+
+const db = await testDatabase()
+const dataDir = mkdtempSync(join(tmpdir(), 'sallyport-bootstrap-'))
+after(() => rmSync(dataDir, { recursive: true, force: true }))
+
+const logged: string[] = []
+const options = {
+  database: db.database,
+  dataDir,
+  baseUrl: 'http://127.0.0.1:8080',
+  log: (message: string) => void logged.push(message),
+}
+
+const tables = [
+  'tenant',
+  'setting',
+  'tenant_user',
+  'user_password',
+  'role',
+  'user_role',
+  'api_key',
+  'policy',
+  'policy_rule',
+]
+
+beforeEach(async () => {
+  logged.length = 0
+  for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name))
+  // As the superuser, past the trigger that keeps events: an empty database again.
+  await db.asSuperuser(`set session_replication_role = replica`)
+  await db.asSuperuser(`delete from event`)
+  for (const table of tables) await db.asSuperuser(`delete from ${table}`)
+  await db.asSuperuser(`set session_replication_role = default`)
+})
+
+const tenants = async () => (await db.asSuperuser<{ id: string }>('select id from tenant')).map((row) => row.id)
+const found = () => {
+  const bootstrap = readBootstrap(dataDir)
+  assert.ok(bootstrap, 'there is no file')
+  return bootstrap
+}
+
+/** The password signs the owner in, and the key holds what the owner holds. */
+async function requireWayIn({ tenant_id, admin, api_key }: Bootstrap) {
+  const tx = db.database.tenant(tenant_id)
+  const owner = await findSignIn(tx, admin.email)
+  assert.ok(await verifyPassword(admin.password, owner?.hash ?? undefined))
+  const key = await findKeyStanding(tx, readKeyText(api_key)?.id ?? newId())
+  assert.deepEqual([...(key?.key_scopes ?? [])].sort(), [...systemRoles.admin.scopes].sort())
+  assert.deepEqual([...(key?.user_scopes ?? [])].sort(), [...systemRoles.admin.scopes].sort())
+}
+
+suite('the first start', () => {
+  test('makes a tenant, an owner and a key, and says how to sign in, to its owner alone', async () => {
+    await bootstrap(options)
+    const file = found()
+    assert.deepEqual(await tenants(), [file.tenant_id])
+    assert.deepEqual([file.base_url, file.admin.email], [options.baseUrl, 'owner@sallyport.local'])
+    const left = new Date(file.expires_at).getTime() - Date.now()
+    assert.ok(left > 6.99 * 86_400_000 && left <= 7 * 86_400_000, file.expires_at)
+    await requireWayIn(file)
+    assert.equal(statSync(join(dataDir, 'bootstrap.json')).mode & 0o777, 0o600)
+    assert.deepEqual(readdirSync(dataDir), ['bootstrap.json'])
+    assert.match(logged.join(), /bootstrap\.json.*npm run demo/)
+    assert.ok(!logged.join().includes(file.admin.password) && !logged.join().includes(file.api_key))
+  })
+
+  test('tells of the tenant, the owner and the key as done by the operator', async () => {
+    await bootstrap(options)
+    const told = await db.asSuperuser<{ type: string; actor_kind: string }>(
+      'select type, actor_kind from event order by seq',
+    )
+    assert.deepEqual(
+      told.map((event) => `${event.actor_kind} ${event.type}`),
+      ['operator tenant.created', 'operator user.created', 'operator api_key.created'],
+    )
+  })
+
+  test('gives the tenant its system roles, and the policy that lets approvers approve', async () => {
+    await bootstrap(options)
+    const roles = await db.asSuperuser<{ id: string; scopes: string[] }>('select id, scopes from role where system')
+    for (const { id, scopes } of roles) assert.deepEqual(scopes, systemRoles[id as 'user'].scopes)
+    assert.equal(roles.length, 4)
+    const rules = await db.asSuperuser('select effect, rule_set, action_ids, policy_text from policy_rule')
+    assert.equal(rules.length, 1)
+    assert.match(JSON.stringify(rules), /"approve".*requests:approve/)
+  })
+
+  test('of several processes at once makes one tenant, and its file', async () => {
+    await Promise.all([bootstrap(options), bootstrap(options), bootstrap(options)])
+    assert.deepEqual(await tenants(), [found().tenant_id])
+    await requireWayIn(found())
+    assert.equal(readdirSync(dataDir).length, 1)
+  })
+
+  test('that cannot write its file makes nothing', async () => {
+    const blocked = join(dataDir, 'blocked')
+    writeFileSync(blocked, '')
+    await assert.rejects(bootstrap({ ...options, dataDir: blocked }), /ENOTDIR|EEXIST/)
+    assert.deepEqual(await tenants(), [])
+  })
+})
+
+suite('a later start', () => {
+  test('makes nothing, and reminds of the file while it is there', async () => {
+    await bootstrap(options)
+    const before = readFileSync(join(dataDir, 'bootstrap.json'), 'utf8')
+    logged.length = 0
+    await bootstrap(options)
+    assert.equal(readFileSync(join(dataDir, 'bootstrap.json'), 'utf8'), before)
+    assert.match(logged.join(), /still holds.*bootstrap done/)
+    assert.equal((await tenants()).length, 1)
+  })
+
+  test('after a kill between commit and file puts the draft in its place', async () => {
+    await bootstrap(options)
+    const file = found()
+    rmSync(join(dataDir, 'bootstrap.json'))
+    writeDraft(dataDir, file)
+    await bootstrap(options)
+    assert.deepEqual(found(), file)
+    assert.deepEqual(readdirSync(dataDir), ['bootstrap.json'])
+    assert.deepEqual(await tenants(), [file.tenant_id])
+  })
+
+  test('after a kill before the commit begins anew and leaves no draft', async () => {
+    const lost = newId()
+    writeDraft(dataDir, {
+      base_url: '',
+      tenant_id: lost,
+      admin: { email: '', password: '' },
+      api_key: '',
+      expires_at: '',
+    })
+    await bootstrap(options)
+    assert.notEqual(found().tenant_id, lost)
+    assert.deepEqual(readdirSync(dataDir), ['bootstrap.json'])
+    await requireWayIn(found())
+  })
+})
+
+suite('bootstrap done', () => {
+  test('revokes the key, removes the file, and leaves the owner their password', async () => {
+    await bootstrap(options)
+    const file = found()
+    assert.deepEqual(await endBootstrap(options), { tenant_id: file.tenant_id, revoked: true })
+    assert.deepEqual(readdirSync(dataDir), [])
+    const tx = db.database.tenant(file.tenant_id)
+    assert.equal(await findKeyStanding(tx, readKeyText(file.api_key)?.id ?? ''), undefined)
+    const owner = await findSignIn(tx, file.admin.email)
+    assert.ok(await verifyPassword(file.admin.password, owner?.hash ?? undefined))
+    const [told] = await db.asSuperuser(`select actor_kind from event where type = 'api_key.revoked'`)
+    assert.deepEqual(told, { actor_kind: 'operator' })
+    logged.length = 0
+    await bootstrap(options)
+    assert.deepEqual(logged, [])
+  })
+
+  test('twice says that it is done', async () => {
+    await assert.rejects(endBootstrap(options), /done already/)
+  })
+})

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { verifyPassword } from '../auth/password.ts'
+import { newId } from '../kernel/id.ts'
+import { systemRoles } from '../roles/role.ts'
+import { findSignIn, insertUser } from '../users/user-store.ts'
+import { createTenant, operatorCtx } from './create-tenant.ts'
+import { issueKey, listTenants, resetOwner } from './operator.ts'
+
+const db = await testDatabase()
+const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct horse battery' }
+let acme: string
+let other: string
+
+before(async () => {
+  acme = (await createTenant(db.database, { name: 'Acme', owner })).tenant_id
+  other = (await createTenant(db.database, { name: 'Other', owner: { ...owner, email: 'b@example.com' } })).tenant_id
+  const user = { id: newId(), email: 'anna@example.com', name: 'Anna', roles: ['user' as const], avatar_base64: null }
+  const more = { auth_provider: 'local' as const, password_hash: null, is_owner: false }
+  await insertUser(operatorCtx(db.database.tenant(acme)), { ...user, ...more })
+})
+
+test('a tenant is made whole or not at all', async () => {
+  const bad: [Parameters<typeof createTenant>[1], RegExp][] = [
+    [{ name: '', owner }, /name/],
+    [{ name: 'X', owner: { ...owner, email: 'nobody' } }, /email/],
+    [{ name: 'X', owner: { ...owner, password: 'short' } }, /password/],
+  ]
+  for (const [tenant, why] of bad) await assert.rejects(createTenant(db.database, tenant), why)
+  assert.equal((await listTenants(db.database)).length, 2)
+})
+
+test('every tenant is listed with its owners, the oldest first', async () => {
+  const rows = (await listTenants(db.database)).map(({ id, name, owners, users }) => ({ id, name, owners, users }))
+  assert.deepEqual(rows, [
+    { id: acme, name: 'Acme', owners: ['owner@example.com'], users: 2 },
+    { id: other, name: 'Other', owners: ['b@example.com'], users: 1 },
+  ])
+})
+
+suite('resetting an owner', () => {
+  test('gives a new password in place of the old one, and tells of it', async () => {
+    const reset = await resetOwner(db.database, { email: 'OWNER@example.com' })
+    assert.equal(reset.tenant_id, acme)
+    const { hash, user_id } = (await findSignIn(db.database.tenant(acme), owner.email)) ?? {}
+    assert.ok(await verifyPassword(reset.password, hash ?? undefined))
+    assert.ok(!(await verifyPassword(owner.password, hash ?? undefined)))
+    const told = await db.asSuperuser(`select actor_kind, subject_id from event where type = 'user.password_reset'`)
+    assert.deepEqual(told, [{ actor_kind: 'operator', subject_id: user_id }])
+  })
+
+  test('is for owners alone, and asks which tenant where there are several', async () => {
+    await assert.rejects(resetOwner(db.database, { email: 'anna@example.com' }), /owns no tenant/)
+    await assert.rejects(resetOwner(db.database, { email: owner.email, tenant_id: other }), /owns no tenant/)
+    await assert.rejects(resetOwner(db.database, { email: owner.email, tenant_id: newId() }), /no tenant/)
+    const third = await createTenant(db.database, { name: 'Third', owner })
+    await assert.rejects(resetOwner(db.database, { email: owner.email }), /more than one.*--tenant/)
+    const reset = await resetOwner(db.database, { email: owner.email, tenant_id: third.tenant_id })
+    assert.equal(reset.tenant_id, third.tenant_id)
+  })
+
+  test('who signs in elsewhere changes nothing', async () => {
+    await db.asSuperuser(`update tenant_user set auth_provider = 'oidc' where tenant_id = $1`, [other])
+    await assert.rejects(resetOwner(db.database, { email: 'b@example.com' }), /signs in with oidc/)
+    await db.asSuperuser(`update tenant_user set auth_provider = 'local' where tenant_id = $1`, [other])
+  })
+})
+
+suite('issuing a key', () => {
+  const ask = { name: 'ci', scopes: 'all', expires_in: 3600 } as const
+
+  test('for all that a user holds is bounded by that, and ends when it was said to', async () => {
+    const key = await issueKey(db.database, { ...ask, tenant_id: acme, email: 'anna@example.com' })
+    assert.deepEqual(key.scopes, systemRoles.user.scopes)
+    const left = new Date(key.expires_at ?? 0).getTime() - Date.now()
+    assert.ok(left > 3_500_000 && left <= 3_600_000)
+  })
+
+  test('with more than the user holds, or for nobody, is refused', async () => {
+    const faulty: [object, RegExp][] = [
+      [{ scopes: ['users:read'] }, /lack users:read/],
+      [{ scopes: ['users:fly'] }, /no such scope/],
+      [{ email: 'nobody@example.com' }, /no user/],
+      [{ tenant_id: newId() }, /no tenant/],
+      [{ tenant_id: 'acme' }, /no tenant/],
+      [{ name: '' }, /name of a key/],
+    ]
+    for (const [more, why] of faulty) {
+      await assert.rejects(issueKey(db.database, { ...ask, tenant_id: acme, email: 'anna@example.com', ...more }), why)
+    }
+  })
+})

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { passwordFaults } from '../auth/password.ts'
+import { makePassword, readDuration, tenantNameFault } from './tenant.ts'
+
+test('a password that is made is in groups to be typed, never the same, and will do', () => {
+  const made = Array.from({ length: 50 }, makePassword)
+  for (const password of made) {
+    assert.match(password, /^([2-9a-km-np-z]{5}-){3}[2-9a-km-np-z]{5}$/)
+    assert.equal(passwordFaults(password, { min_length: 23 }), undefined)
+  }
+  assert.equal(new Set(made).size, made.length)
+})
+
+test('how long is told in minutes, hours or days', () => {
+  const cases: Record<string, number | undefined> = {
+    '30m': 1800,
+    '12h': 43_200,
+    '7d': 604_800,
+    '0d': undefined,
+    '7': undefined,
+    d: undefined,
+    '7 d': undefined,
+    '-7d': undefined,
+    '7w': undefined,
+    '1000000d': undefined,
+  }
+  for (const [text, seconds] of Object.entries(cases)) assert.equal(readDuration(text), seconds, text)
+})
+
+test('a tenant has a name on one line, of 1 to 200 characters', () => {
+  for (const name of ['Acme', 'Müller & Söhne', '😀'.repeat(200)]) assert.equal(tenantNameFault(name), undefined)
+  for (const name of ['', '  ', 'a\nb', '\0', 'a'.repeat(201)]) assert.ok(tenantNameFault(name), JSON.stringify(name))
+})
