@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId } from '../src/kernel/id.ts'
+import { openHouse, operations } from './support/house.ts'
+import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
+
+/** Walks every registered operation, so that nobody can forget one: a tenant is neither seen nor touched from another. */
+const house = await openHouse()
+const ours = await house.tenant('ours')
+const theirs = await house.tenant('theirs')
+const theirRecords = await makeRecords(house, theirs)
+const noRecords = Object.fromEntries(
+  Object.entries(theirRecords).map(([path, ids]) => [
+    path,
+    Object.fromEntries(Object.keys(ids).map((name) => [name, newId()])),
+  ]),
+)
+
+const tenantTables = [
+  'access_request',
+  'access_grant',
+  'policy',
+  'policy_rule',
+  'api_key',
+  'notification',
+  'tenant_user',
+]
+
+/** All that a tenant's tables hold, to see that nothing changed. */
+async function picture(tenant_id: string): Promise<string> {
+  const tables = await Promise.all(
+    tenantTables.map((table) =>
+      house.asSuperuser(`select to_jsonb(t) - 'last_used_at' as row from ${table} t where tenant_id = $1 order by id`, [
+        tenant_id,
+      ]),
+    ),
+  )
+  return JSON.stringify(tables)
+}
+
+for (const [operationId, operation] of Object.entries(operations)) {
+  const body = operation.body === undefined ? undefined : sampleBodies[operationId]
+  test(`${operationId} has a sample body, if it takes one`, () => {
+    assert.ok(operation.body === undefined || body !== undefined, `add one to server/test/support/samples.ts`)
+  })
+  const credential = operation.credential === 'user' ? { token: ours.owner.token } : { api_key: ours.owner.api_key }
+  const request = { method: operation.method, body, ...credential }
+
+  if (operation.credential === 'any' || operation.credential === 'user') {
+    test(`${operationId}: our credential with their tenant in the header is a mismatch, whatever else is asked (T1)`, async () => {
+      const before = await picture(theirs.tenant_id)
+      const url = addressed(operation.path, theirRecords)
+      const reply = await house.call({ ...request, url, tenant_id: theirs.tenant_id })
+      assert.deepEqual([reply.status, reply.body.code], [403, 'tenant_mismatch'])
+      assert.equal(await picture(theirs.tenant_id), before)
+    })
+  }
+
+  if (operation.path.includes('{') && !operation.path.includes('{setting_key}')) {
+    test(`${operationId}: a record of theirs is answered like one that never existed, to the byte (T2)`, async () => {
+      const before = await picture(theirs.tenant_id)
+      const [foreign, missing] = await Promise.all(
+        [theirRecords, noRecords].map((records) =>
+          house.call({ ...request, url: addressed(operation.path, records), tenant_id: ours.tenant_id }),
+        ),
+      )
+      assert.equal(foreign?.status, 404)
+      assert.equal(foreign?.text, missing?.text)
+      const names = (reply: typeof foreign) => Object.keys(reply?.headers ?? {}).sort()
+      assert.deepEqual(names(foreign), names(missing))
+      assert.equal(await picture(theirs.tenant_id), before)
+    })
+  }
+
+  if (operation.method === 'GET' && !operation.path.includes('{') && operation.credential !== 'none') {
+    test(`${operationId}: a list of ours holds nothing of theirs (T14)`, async () => {
+      const reply = await house.call({ ...request, url: operation.path, tenant_id: ours.tenant_id })
+      assert.equal(reply.status, 200)
+      const foreign = new Set(Object.values(theirRecords).flatMap((ids) => Object.values(ids)))
+      foreign.delete('requests.require_reason')
+      for (const id of [...foreign, theirs.tenant_id]) assert.ok(!reply.text.includes(id), `${id} is in the answer`)
+    })
+  }
+}
+
+test('a mismatch stands in the audit log of the credential’s own tenant alone (T1)', async () => {
+  const rows = await house.asSuperuser<{ tenant_id: string }>(
+    `select distinct tenant_id from event where type = 'access.refused' and data ->> 'code' = 'tenant_mismatch'`,
+  )
+  assert.deepEqual(rows, [{ tenant_id: ours.tenant_id }])
+})

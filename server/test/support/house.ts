@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { after } from 'node:test'
+import { insertApiKey } from '../../src/api-keys/api-key-store.ts'
+import { type App, createApp, operations } from '../../src/app.ts'
+import { makeKeyText } from '../../src/auth/api-key-text.ts'
+import { openTokenKeys, type TokenKeys } from '../../src/auth/signing-keys.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/transaction.ts'
+import { systemActor, type Tx, type WorkCtx } from '../../src/kernel/context.ts'
+import { newId } from '../../src/kernel/id.ts'
+import { type SystemRole, systemRoles } from '../../src/roles/role.ts'
+import { createTenant } from '../../src/tenants/create-tenant.ts'
+import { insertUser } from '../../src/users/user-store.ts'
+import { testDatabase } from './database.ts'
+
+export { operations }
+
+/** A person of a tenant, with a token and an API key that hold all they may. */
+export type Person = { user_id: string; token: string; api_key: string }
+
+/** A tenant with its owner and one person for each system role. */
+export type TestTenant = { tenant_id: string; owner: Person; people: Record<SystemRole, Person> }
+
+export type Call = {
+  method: string
+  url: string
+  token?: string
+  api_key?: string
+  tenant_id?: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+export type Reply = { status: number; body: Record<string, unknown>; text: string; headers: Record<string, unknown> }
+
+/** The whole service on a database of this file's own, called without a socket. Its workers do not run. */
+export async function openHouse() {
+  const db = await testDatabase()
+  const rootKey = randomBytes(32)
+  const config = readConfig({ LOG_LEVEL: 'silent' })
+  const onFailure = (error: unknown) => console.error(error)
+  const tokenKeys = await openTokenKeys({ database: db.database, rootKey, issuer: config.public_url, onFailure })
+  const app = await createApp({ config, database: db.database, background: db.database, rootKey, tokenKeys })
+  after(() => app.stop())
+  return {
+    ...db,
+    app,
+    call: (call: Call) => callApp(app, call),
+    /** A tenant of its own, with people in it. */
+    tenant: (name: string) => makeTenant(db.database, tokenKeys, name),
+    /** A notification of somebody's, for what is addressed by its id. */
+    notification: (tenant_id: string, user_id: string) => makeNotification(db.database.tenant(tenant_id), user_id),
+  }
+}
+
+export type House = Awaited<ReturnType<typeof openHouse>>
+
+function testCtx(tx: Tx): WorkCtx {
+  return { tx, actor: systemActor, request_id: 'test' }
+}
+
+async function makeTenant(database: Database, tokenKeys: TokenKeys, name: string): Promise<TestTenant> {
+  const owner = { email: 'owner@example.com', name: 'Owner', password: 'a long enough password' }
+  const made = await createTenant(database, { name, owner })
+  const ctx = testCtx(database.tenant(made.tenant_id))
+  const people: Partial<Record<SystemRole, Person>> = {}
+  for (const [role, { scopes }] of Object.entries(systemRoles)) {
+    const user = await insertUser(ctx, {
+      id: newId(),
+      email: `${role}@example.com`,
+      name: role,
+      auth_provider: 'local',
+      roles: [role],
+      avatar_base64: null,
+      password_hash: null,
+      is_owner: false,
+    })
+    people[role as SystemRole] = await equip(ctx, tokenKeys, user.id, scopes)
+  }
+  return {
+    tenant_id: made.tenant_id,
+    owner: await equip(ctx, tokenKeys, made.owner.id, systemRoles.admin.scopes),
+    people: people as Record<SystemRole, Person>,
+  }
+}
+
+/** Gives somebody a token, and a key with these scopes. */
+async function equip(ctx: WorkCtx, tokenKeys: TokenKeys, user_id: string, scopes: readonly string[]): Promise<Person> {
+  const { token } = await tokenKeys.issue({ tenant_id: ctx.tx.tenant_id, user_id, now: new Date() })
+  const { id, text, secret_hash } = makeKeyText('api')
+  const key = { id, name: 'a key', secret_hash, scopes: [...scopes], created_by: user_id, expires_at: null }
+  await insertApiKey(ctx, key)
+  return { user_id, token, api_key: text }
+}
+
+async function callApp(app: App, { method, url, token, api_key, tenant_id, body, headers }: Call): Promise<Reply> {
+  const reply = await app.server.inject({
+    method: method as 'GET',
+    url,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(api_key !== undefined && { 'x-api-key': api_key }),
+      ...(tenant_id !== undefined && { 'x-tenant-id': tenant_id }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const json = reply.body === '' ? {} : (reply.json() as Record<string, unknown>)
+  return { status: reply.statusCode, body: json, text: reply.body, headers: reply.headers }
+}
+
+async function makeNotification(tx: Tx, user_id: string): Promise<string> {
+  const [id, event_id] = [newId(), newId()]
+  await tx.write([
+    sql`insert into event (tenant_id, id, type, actor_kind, subject_type, subject_id, request_id)
+      values (${tx.tenant_id}, ${event_id}, 'request.created', 'system', 'request', ${newId()}, 'test')`,
+    sql`insert into notification (tenant_id, id, user_id, event_id, event_type, title, body)
+      values (${tx.tenant_id}, ${id}, ${user_id}, ${event_id}, 'request.created', 'title', 'body')`,
+  ])
+  return id
+}

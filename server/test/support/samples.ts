@@ -1,0 +1,75 @@
+import type { House, TestTenant } from './house.ts'
+
+/** A sound body for each operation that takes one, so that what is tried is what a test means to try. */
+export const sampleBodies: Record<string, unknown> = {
+  approveRequest: {},
+  cancelRequest: {},
+  createApiKey: { name: 'a key', scopes: ['requests:create'] },
+  createPolicy: { name: 'a policy' },
+  createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
+  createRule: { effect: 'permit' },
+  createUser: {
+    email: 'somebody@example.com',
+    name: 'Somebody',
+    roles: ['user'],
+    password: 'correct horse battery',
+  },
+  denyRequest: {},
+  login: { email: 'owner@example.com', password: 'a long enough password' },
+  markAllNotificationsRead: {},
+  markNotificationRead: {},
+  reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
+  reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
+  revokeGrant: {},
+  updatePolicy: { name: 'another name' },
+  updateRule: { notice: 'another notice' },
+  upsertCloudAccounts: { resources: [] },
+  upsertSetting: { value: 'true' },
+}
+
+/** One record of each kind that a path can address, in one tenant. */
+export type Records = Record<string, Record<string, string>>
+
+/** Makes them as the tenant's own people would: a policy with a rule, a request, its grant, a key, a notification. */
+export async function makeRecords(house: House, tenant: TestTenant): Promise<Records> {
+  const { tenant_id, owner, people } = tenant
+  const as = async (api_key: string, method: string, url: string, body: unknown) => {
+    const reply = await house.call({ method, url, api_key, tenant_id, body })
+    if (reply.status >= 300) throw new Error(`${method} ${url}: ${reply.status} ${reply.text}`)
+    return String(reply.body.id)
+  }
+  const policy = await as(owner.api_key, 'POST', '/v1/policies', { name: 'everybody may ask' })
+  const rule = await as(owner.api_key, 'POST', `/v1/policies/${policy}/rules`, { effect: 'permit' })
+  const request = await as(people.user.api_key, 'POST', '/v1/requests', sampleBodies.createRequest)
+  const approved = await as(people.user.api_key, 'POST', '/v1/requests', sampleBodies.createRequest)
+  await as(people.approver.api_key, 'POST', `/v1/requests/${approved}/approve`, {})
+  const status = await house.call({
+    method: 'GET',
+    url: `/v1/access/requests/${approved}`,
+    api_key: people.user.api_key,
+    tenant_id,
+  })
+  const [grant] = status.body.grants as { id: string }[]
+  if (grant === undefined) throw new Error('the approved request has no grant')
+  return {
+    '/v1/requests/{id}': { id: request },
+    '/v1/access/requests/{id}': { id: request },
+    '/v1/grants/{id}': { id: grant.id },
+    '/v1/policies/{id}/rules/{rule_id}': { id: policy, rule_id: rule },
+    '/v1/policies/{id}': { id: policy },
+    '/v1/users/{id}': { id: people.user.user_id },
+    '/v1/api-keys/{id}': { id: await as(owner.api_key, 'POST', '/v1/api-keys', sampleBodies.createApiKey) },
+    '/v1/users/me/notifications/{id}': { id: await house.notification(tenant_id, people.user.user_id) },
+    '/v1/settings/{setting_key}': { setting_key: 'requests.require_reason' },
+  }
+}
+
+/** The path of an operation with the ids of a record in it; throws for a kind of record that nobody has put here. */
+export function addressed(path: string, records: Records): string {
+  if (!path.includes('{')) return path
+  const prefix = Object.keys(records)
+    .filter((known) => path.startsWith(known))
+    .sort((a, b) => b.length - a.length)[0]
+  if (prefix === undefined) throw new Error(`add a record for \`${path}\` to server/test/support/samples.ts`)
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => records[prefix]?.[name] ?? '')
+}
