@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 type About = { name: string; description: string }
 
 /** Every scope there is, by resource and action. The one table: roles, API keys, the listing and the reference come from it. */
-export const permissionTable = {
+const permissionTable = {
   requests: {
     read: { name: 'Read requests', description: "See everybody's access requests" },
     create: { name: 'Ask for access', description: "Make access requests of one's own" },
@@ -71,7 +71,7 @@ type Table = typeof permissionTable
 /** A permission: `resource:action`. */
 export type Scope = { [Resource in keyof Table]: `${Resource}:${keyof Table[Resource] & string}` }[keyof Table]
 
-export const PermissionScope = Type.Object(
+const PermissionScope = Type.Object(
   {
     scope: Type.String(),
     resource: Type.String(),
@@ -81,7 +81,6 @@ export const PermissionScope = Type.Object(
   },
   { title: 'PermissionScope' },
 )
-export type PermissionScope = Static<typeof PermissionScope>
 
 export const PermissionGroup = Type.Object(
   { resource: Type.String(), scopes: Type.Array(PermissionScope) },

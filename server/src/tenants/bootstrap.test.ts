@@ -12,6 +12,8 @@ import { systemRoles } from '../roles/role.ts'
 import { findSignIn } from '../users/user-store.ts'
 import { bootstrap, endBootstrap } from './bootstrap.ts'
 import { type Bootstrap, readBootstrap, writeDraft } from './bootstrap-file.ts'
+import { insertTenant, operatorCtx, readNewTenant } from './create-tenant.ts'
+import { lockFirstTenant } from './tenant-store.ts'
 
 const db = await testDatabase()
 const dataDir = mkdtempSync(join(tmpdir(), 'sallyport-bootstrap-'))
@@ -105,6 +107,30 @@ suite('the first start', () => {
     assert.deepEqual(await tenants(), [found().tenant_id])
     await requireWayIn(found())
     assert.equal(readdirSync(dataDir).length, 1)
+  })
+
+  test('waits for a process that is making the first tenant, and then makes none', async () => {
+    const theirs = await readNewTenant({
+      name: 'theirs',
+      owner: { email: 'a@b.co', name: 'A', password: 'a long password' },
+    })
+    const tx = db.database.tenant(newId())
+    let ours: Promise<string> | undefined
+    await tx.interactive(async (inside) => {
+      await lockFirstTenant(inside)
+      await insertTenant(operatorCtx(inside), theirs)
+      let settled = false
+      ours = bootstrap(options).then(() => 'done')
+      void ours.then(() => {
+        settled = true
+      })
+      const waiting = `select 1 from pg_locks join pg_database on pg_database.oid = pg_locks.database
+        where locktype = 'advisory' and not granted and datname = current_database()`
+      while (!settled && (await db.asSuperuser(waiting)).length === 0) await new Promise(setImmediate)
+    })
+    assert.equal(await ours, 'done')
+    assert.deepEqual(await tenants(), [tx.tenant_id])
+    assert.deepEqual(readdirSync(dataDir), [])
   })
 
   test('that cannot write its file makes nothing', async () => {

@@ -15,7 +15,7 @@ export type TenantToInsert = { name: string; owner: Omit<NewUser, 'password'> & 
 
 /**
  * Makes a tenant with its system roles, its owner and the policy that it starts with, and tells of it: all or nothing.
- * @throws Problem `invalid_input` for a name, an address or a password that will not do
+ * @throws Error with a sentence for a name, Problem `invalid_input` for an address or a password that will not do
  */
 export async function createTenant(database: Database, tenant: NewTenant): Promise<{ tenant_id: string; owner: User }> {
   const checked = await readNewTenant(tenant)
@@ -24,7 +24,7 @@ export async function createTenant(database: Database, tenant: NewTenant): Promi
   return { tenant_id: tx.tenant_id, owner }
 }
 
-/** @throws Problem `invalid_input` */
+/** @throws as `createTenant` does */
 export async function readNewTenant({ name, owner }: NewTenant): Promise<TenantToInsert> {
   const fault = tenantNameFault(name)
   if (fault !== undefined) throw new Error(`the tenant's name ${fault}`)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { NewEvent } from '../events/emit.ts'
 
-/** A new tenant's owner; the password as typed, undefined for one to be made. */
+/** A new tenant's owner; the password as typed. */
 export type OwnerToMake = { email: string; name: string; password: string }
 
 /** The system roles of an owner: together every scope but the one of directories. */

@@ -17,7 +17,7 @@ function rolesOf(tx: Tx): Statement {
  * The one statement that makes a user with password and roles and tells of it. The address is compared by its key: a
  * second user with the same is refused by the database.
  */
-export function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<User> {
+function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<User> {
   const event = {
     type: 'user.created',
     subject_type: 'user',
