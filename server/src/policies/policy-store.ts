@@ -1,0 +1,136 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import type { PageAsk } from '../kernel/page.ts'
+import type { Placed, Policy, PolicyChange } from './policy.ts'
+import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
+import { rulesOf } from './rule-store.ts'
+
+/** The columns of `p`, a policy, and its rules. */
+function policyWithRules(tx: Tx): Statement {
+  return sql`p.id, p.name, p.description, p.enabled, p.priority, p.created_at, p.updated_at, ${rulesOf(tx)} as rules`
+}
+
+type NewPolicy = { name: string; description: string; enabled: boolean; priority?: number | undefined }
+
+/**
+ * Creates a policy without rules and tells of it. Without a priority it comes last.
+ * Undefined when another policy has the priority.
+ */
+export async function insertPolicy(ctx: WorkCtx, policy: NewPolicy): Promise<Policy | undefined> {
+  const { tx } = ctx
+  const id = newId()
+  const priority = sql`${policy.priority ?? null}::integer`
+  const event = { type: 'policy.created', subject_type: 'policy', subject_id: id } as const
+  const [, [created]] = await tx.write([
+    lockRuleSet(tx),
+    sql<Policy>`with changed as (
+        insert into policy (tenant_id, id, name, description, enabled, priority)
+        select ${tx.tenant_id}::uuid, ${id}::uuid, ${policy.name}::text, ${policy.description}::text,
+          ${policy.enabled}::boolean,
+          coalesce(${priority}, (select max(priority) + 1 from policy where tenant_id = ${tx.tenant_id}), 0)
+        where not exists (select from policy where tenant_id = ${tx.tenant_id} and priority = ${priority})
+        returning *),
+      bumped as (${bumpRuleSet(tx, sql`changed`)}),
+      told as (${emit(ctx, event, sql`changed`)})
+      select ${policyWithRules(tx)} from changed p`,
+  ])
+  return created
+}
+
+/** One page, the first in order first. */
+export function listPoliciesPage(tx: Tx, page: PageAsk): Promise<Policy[]> {
+  const after = page.after === undefined ? sql`` : sql`and p.priority > ${page.after[0]}::integer`
+  return tx.read(sql<Policy>`select ${policyWithRules(tx)} from policy p
+    where p.tenant_id = ${tx.tenant_id} ${after} order by p.priority limit ${page.limit + 1}`)
+}
+
+function policyById(tx: Tx, id: string): Statement<Policy> {
+  return sql<Policy>`select ${policyWithRules(tx)} from policy p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`
+}
+
+export async function findPolicy(tx: Tx, id: string): Promise<Policy | undefined> {
+  const [found] = await tx.read(policyById(tx, id))
+  return found
+}
+
+/** The policy, and the tenant's rule set held until the transaction ends; for inside `interactive`. */
+export async function lockPolicy(tx: Tx, id: string): Promise<Policy | undefined> {
+  const [, [found]] = await tx.write([lockRuleSet(tx), policyById(tx, id)])
+  return found
+}
+
+/** Saves the fields of a policy that is locked, and tells which. `fields` differ from what is stored, and there is one. */
+export async function savePolicy(
+  ctx: WorkCtx,
+  policy: Policy,
+  change: { to: PolicyChange; fields: readonly (keyof PolicyChange)[] },
+): Promise<Policy> {
+  const { tx } = ctx
+  const { name, description, enabled } = { ...policy, ...change.to }
+  const told = { change: 'policy_changed', fields: change.fields }
+  const event = {
+    type: 'policy.updated',
+    subject_type: 'policy',
+    subject_id: policy.id,
+    data: change.fields.includes('enabled') ? { ...told, enabled } : told,
+  } as const
+  const [[saved]] = await tx.write([
+    sql<Policy>`with changed as (
+        update policy set name = ${name}, description = ${description}, enabled = ${enabled},
+          updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id} and id = ${policy.id}
+        returning *),
+      bumped as (${bumpRuleSet(tx, sql`changed`)}),
+      told as (${emit(ctx, event, sql`changed`)})
+      select ${policyWithRules(tx)} from changed p`,
+  ])
+  if (saved === undefined) throw new Error('a policy that was locked is gone')
+  return saved
+}
+
+/** Deletes a policy with its rules and tells of it; false when it is not there. */
+export async function deletePolicyById(ctx: WorkCtx, id: string): Promise<boolean> {
+  const { tx } = ctx
+  const event = { type: 'policy.deleted', subject_type: 'policy', subject_id: id } as const
+  const [, gone] = await tx.write([
+    lockRuleSet(tx),
+    sql`with changed as (delete from policy where tenant_id = ${tx.tenant_id} and id = ${id} returning id),
+      bumped as (${bumpRuleSet(tx, sql`changed`)}),
+      told as (${emit(ctx, event, sql`changed`)})
+      select id from changed`,
+  ])
+  return gone.length > 0
+}
+
+/** Every policy's place, in order, and the tenant's rule set held until the transaction ends; for inside `interactive`. */
+export async function lockPolicyPlaces(tx: Tx): Promise<Placed[]> {
+  const [, places] = await tx.write([
+    lockRuleSet(tx),
+    sql<Placed>`select id, priority as place from policy where tenant_id = ${tx.tenant_id} order by priority`,
+  ])
+  return places
+}
+
+/** Moves policies whose places are locked and tells of it, naming the `ids` that were asked for; of no moves nothing. */
+export async function savePolicyPlaces(ctx: WorkCtx, moves: readonly Placed[], ids: readonly string[]): Promise<void> {
+  const { tx } = ctx
+  const event = {
+    type: 'policy.reordered',
+    subject_type: 'tenant',
+    subject_id: tx.tenant_id,
+    data: { change: 'policies_reordered', ...idsTold(ids) },
+  } as const
+  await tx.write([
+    sql`with changed as (
+        update policy p set priority = move.place, updated_at = clock_timestamp()
+        from unnest(${moves.map(({ id }) => id)}::uuid[], ${moves.map(({ place }) => place)}::integer[])
+          as move (id, place)
+        where p.tenant_id = ${tx.tenant_id} and p.id = move.id
+        returning p.id),
+      bumped as (${bumpRuleSet(tx, sql`changed`)}),
+      told as (${emit(ctx, event, sql`changed`)})
+      select id from changed`,
+  ])
+}

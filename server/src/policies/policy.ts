@@ -1,0 +1,122 @@
+import { type Static, Type } from 'typebox'
+import { Body, DateTime, Uuid } from '../http/schema.ts'
+import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+import { readUuid } from '../kernel/id.ts'
+import { Rule } from './rule.ts'
+
+/** What a tenant may hold together. */
+export const mostRules = 10_000
+/** How many ids one reordering may name. */
+const mostIds = 10_000
+/** Leaves room above for a billion policies that come last. */
+const largestPriority = 1_000_000_000
+
+/** One line: no control characters, which every log and list would have to escape. */
+export const PolicyName = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  description: 'For people; need not be unique.',
+})
+export const PolicyDescription = Type.String({ maxLength: 2000 })
+export const PolicyEnabled = Type.Boolean({ description: 'The rules of a disabled policy decide nothing.' })
+export const PolicyPriority = Type.Integer({
+  minimum: 0,
+  maximum: largestPriority,
+  description: 'Place among the policies, the lowest first. It chooses whose words are shown, never what is decided.',
+})
+
+/** A policy as answered; its rules in their order. */
+export const Policy = Type.Object(
+  {
+    id: Uuid,
+    name: PolicyName,
+    description: PolicyDescription,
+    enabled: PolicyEnabled,
+    priority: Type.Integer(),
+    rules: Type.Array(Rule),
+    created_at: DateTime,
+    updated_at: DateTime,
+  },
+  { title: 'Policy' },
+)
+export type Policy = Static<typeof Policy>
+
+/** What may be changed of a policy; its place changes by reordering. */
+export const PolicyChange = Body({
+  name: Type.Optional(PolicyName),
+  description: Type.Optional(PolicyDescription),
+  enabled: Type.Optional(PolicyEnabled),
+})
+export type PolicyChange = Static<typeof PolicyChange>
+
+/** The fields that the change would give another value. */
+export function changedFields(policy: Policy, change: PolicyChange): (keyof PolicyChange)[] {
+  return (['name', 'description', 'enabled'] as const).filter(
+    (field) => change[field] !== undefined && change[field] !== policy[field],
+  )
+}
+
+/** `{id}` of a policy and `{rule_id}` of a rule in it. */
+export const RuleParams = Type.Object({ id: Uuid, rule_id: Uuid })
+
+/** The body of both reorderings. */
+export const Reorder = Body({
+  ids: Type.Array(Uuid, {
+    minItems: 1,
+    maxItems: mostIds,
+    description: 'In the order wanted. They take the places that they hold between them; the others keep theirs.',
+  }),
+})
+
+const mostFaultsTold = 20
+
+/**
+ * The ids in their stored form, each once.
+ * @throws Problem 400 naming the ids that are there twice.
+ */
+export function requireDistinctIds(ids: readonly string[]): string[] {
+  const firstAt = new Map<string, number>()
+  const faults: FaultyField[] = []
+  for (const [index, text] of ids.entries()) {
+    const id = readUuid(text)
+    const pointer = `/ids/${index}`
+    const first = firstAt.get(id ?? '')
+    if (id === undefined) faults.push({ pointer, why: 'must be a uuid' })
+    else if (first !== undefined) faults.push({ pointer, why: `is the same as \`/ids/${first}\`; name each once` })
+    else firstAt.set(id, index)
+  }
+  if (faults.length > 0) throw invalidInput(faults.slice(0, mostFaultsTold))
+  return [...firstAt.keys()]
+}
+
+/** 400 for a reordering that names what is not there. Which of the ids it was is not told: it may be another tenant's. */
+export function unknownIds(noun: 'policies of this tenant' | 'rules of this policy'): Error {
+  return invalidInput([{ pointer: '/ids', why: `must name ${noun} alone` }])
+}
+
+/** Something in an order: by place, then by id. */
+export type Placed = { id: string; place: number }
+
+/**
+ * Those that must move, and where to, so that the listed ones stand in the given order on the places that they hold
+ * between them, and every other where it stood. Where two share a place and the numbers alone cannot say the new order,
+ * all are numbered afresh from 0. Undefined when an id is not among `current`.
+ * @param current all of them, in their order
+ * @param ids each once
+ */
+export function reorder(current: readonly Placed[], ids: readonly string[]): Placed[] | undefined {
+  const listed = new Set(ids)
+  if (current.filter(({ id }) => listed.has(id)).length !== ids.length) return undefined
+  const coming = ids.values()
+  const wanted = current.map(({ id, place }) => ({ id: listed.has(id) ? (coming.next().value ?? id) : id, place }))
+  const numbered = wanted.every((one, index) => isAfter(one, wanted[index - 1]))
+    ? wanted
+    : wanted.map(({ id }, place) => ({ id, place }))
+  const placeOf = new Map(current.map(({ id, place }) => [id, place]))
+  return numbered.filter(({ id, place }) => placeOf.get(id) !== place)
+}
+
+function isAfter(one: Placed, before: Placed | undefined): boolean {
+  return before === undefined || before.place < one.place || (before.place === one.place && before.id < one.id)
+}

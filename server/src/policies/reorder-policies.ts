@@ -1,0 +1,23 @@
+import { operation } from '../http/operation.ts'
+import { Reorder, reorder, requireDistinctIds, unknownIds } from './policy.ts'
+import { lockPolicyPlaces, savePolicyPlaces } from './policy-store.ts'
+
+/** Puts the listed policies in the given order on the places that they hold between them; the others keep theirs. */
+export const reorderPolicies = operation({
+  method: 'PATCH',
+  path: '/v1/policies/reorder',
+  summary: 'Reorder policies by priority',
+  credential: 'any',
+  scope: 'policies:write',
+  body: Reorder,
+  replies: { 204: null },
+  errors: [],
+  async run(ctx, { body }): Promise<undefined> {
+    const ids = requireDistinctIds(body.ids)
+    await ctx.tx.interactive(async (tx) => {
+      const moves = reorder(await lockPolicyPlaces(tx), ids)
+      if (moves === undefined) throw unknownIds('policies of this tenant')
+      await savePolicyPlaces({ ...ctx, tx }, moves, ids)
+    })
+  },
+})

@@ -1,0 +1,28 @@
+import { operation } from '../http/operation.ts'
+import { IdParams } from '../http/schema.ts'
+import { notFound } from '../kernel/errors.ts'
+import { Reorder, reorder, requireDistinctIds, unknownIds } from './policy.ts'
+import { lockRulePlaces, saveRulePlaces } from './rule-store.ts'
+
+/** Puts the listed rules in the given order on the places that they hold between them; the others keep theirs. */
+export const reorderRules = operation({
+  method: 'PATCH',
+  path: '/v1/policies/{id}/rules/reorder',
+  summary: 'Reorder the rules of a policy by ordinal',
+  credential: 'any',
+  scope: 'policies:write',
+  params: IdParams,
+  body: Reorder,
+  replies: { 204: null },
+  errors: ['not_found'],
+  async run(ctx, { params, body }): Promise<undefined> {
+    const ids = requireDistinctIds(body.ids)
+    await ctx.tx.interactive(async (tx) => {
+      const places = await lockRulePlaces(tx, params.id)
+      if (places === undefined) throw notFound('policy')
+      const moves = reorder(places, ids)
+      if (moves === undefined) throw unknownIds('rules of this policy')
+      await saveRulePlaces({ ...ctx, tx }, params.id, { moves, ids })
+    })
+  },
+})

@@ -1,0 +1,223 @@
+import { sql } from '../db/sql.ts'
+import { emit, type NewEvent } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import { mostRules, type Placed } from './policy.ts'
+import type { Rule } from './rule.ts'
+import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
+import { approveAction } from './schema.ts'
+import type { Statement as RuleStatement } from './statement.ts'
+import type { NeighbourRule } from './warnings.ts'
+
+/** Where a rule is. */
+type RuleAt = { policy_id: string; rule_id: string }
+
+const moment = (column: Statement) => sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** `r`, a row of policy_rule, as it is answered: what is empty is left out. */
+const ruleAsJson = sql`json_strip_nulls(json_build_object('id', r.id, 'policy_id', r.policy_id, 'ordinal', r.ordinal,
+  'effect', r.effect,
+  'principal_scope_type', r.principal_scope_type, 'principal_entity_type', r.principal_entity_type,
+  'principal_entity_id', r.principal_entity_id,
+  'action_scope_type', r.action_scope_type, 'action_ids', r.action_ids,
+  'resource_scope_type', r.resource_scope_type, 'resource_entity_type', r.resource_entity_type,
+  'resource_entity_id', r.resource_entity_id,
+  'conditions', r.conditions, 'policy_text', r.policy_text, 'notice', r.notice, 'audit_session', r.audit_session,
+  'approval_mode', r.approval_mode,
+  'created_at', ${moment(sql`r.created_at`)}, 'updated_at', ${moment(sql`r.updated_at`)}))`
+
+/** The rules of `p`, a policy, in their order, as one value to weave into another statement. */
+export function rulesOf(tx: Tx): Statement {
+  return sql`(select coalesce(json_agg(${ruleAsJson} order by r.ordinal, r.id), '[]')
+    from policy_rule r where r.tenant_id = ${tx.tenant_id}::uuid and r.policy_id = p.id)`
+}
+
+/** The columns that hold a rule's statement. */
+const statementColumns = sql`rule_set, effect, principal_scope_type, principal_entity_type, principal_entity_id,
+  action_scope_type, action_ids, resource_scope_type, resource_entity_type, resource_entity_id, conditions,
+  policy_text, notice, audit_session, approval_mode`
+
+/** A statement as one row of those columns. */
+function statementRow({ fields, sets }: RuleStatement): Statement {
+  const row = { ...fields, rule_set: sets.includes('approve') ? 'approve' : 'ask' }
+  return sql`jsonb_to_record(${JSON.stringify(row)}::jsonb) as s (rule_set text, effect text,
+    principal_scope_type text, principal_entity_type text, principal_entity_id text, action_scope_type text,
+    action_ids text[], resource_scope_type text, resource_entity_type text, resource_entity_id text, conditions text,
+    policy_text text, notice text, audit_session boolean, approval_mode text)`
+}
+
+function ruleChanged(at: RuleAt, change: 'rule_created' | 'rule_changed' | 'rule_deleted'): NewEvent {
+  const data = { rule_id: at.rule_id, change }
+  return { type: 'policy.updated', subject_type: 'policy', subject_id: at.policy_id, data }
+}
+
+/** What goes with every change of one rule, after its `changed (id)`: the policy's date, the version, the event. */
+function followed(ctx: WorkCtx, at: RuleAt, change: Parameters<typeof ruleChanged>[1]): Statement {
+  return sql`touched as (update policy set updated_at = clock_timestamp()
+        where tenant_id = ${ctx.tx.tenant_id}::uuid and id = ${at.policy_id}::uuid and exists (select from changed)),
+      bumped as (${bumpRuleSet(ctx.tx, sql`changed`)}),
+      told as (${emit(ctx, ruleChanged(at, change), sql`changed`)})`
+}
+
+type NewRule = { policy_id: string; statement: RuleStatement; ordinal?: number | undefined }
+
+/**
+ * Adds a rule to a policy and tells of it. Without an ordinal it comes last; the largest there is may be shared.
+ * @returns the rule; `no_policy` or `full` (the tenant has all the rules that it may have) when nothing was added.
+ */
+export async function insertRule(ctx: WorkCtx, rule: NewRule): Promise<Rule | 'no_policy' | 'full'> {
+  const { tx } = ctx
+  const { policy_id } = rule
+  const rule_id = newId()
+  const [, [answer]] = await tx.write([
+    lockRuleSet(tx),
+    sql<{ has_policy: boolean; rule: Rule | null }>`with target as (
+        select id from policy where tenant_id = ${tx.tenant_id} and id = ${policy_id}),
+      changed as (
+        insert into policy_rule (tenant_id, id, policy_id, ordinal, saved_by, ${statementColumns})
+        select ${tx.tenant_id}::uuid, ${rule_id}::uuid, target.id,
+          coalesce(${rule.ordinal ?? null}::integer,
+            (select max(least(ordinal::bigint + 1, 2147483647)) from policy_rule
+              where tenant_id = ${tx.tenant_id} and policy_id = ${policy_id}), 0),
+          ${ctx.actor.user_id}::uuid, ${statementColumns}
+        from target, ${statementRow(rule.statement)}
+        where (select count(*) from policy_rule where tenant_id = ${tx.tenant_id}) < ${mostRules}
+        returning *),
+      ${followed(ctx, { policy_id, rule_id }, 'rule_created')}
+      select exists (select from target) as has_policy, (select ${ruleAsJson} from changed r) as rule`,
+  ])
+  return answer?.rule ?? (answer?.has_policy ? 'full' : 'no_policy')
+}
+
+function ruleAt(tx: Tx, at: RuleAt): Statement<{ rule: Rule }> {
+  return sql<{ rule: Rule }>`select ${ruleAsJson} as rule from policy_rule r
+    where r.tenant_id = ${tx.tenant_id} and r.policy_id = ${at.policy_id} and r.id = ${at.rule_id}`
+}
+
+export async function findRule(tx: Tx, at: RuleAt): Promise<Rule | undefined> {
+  const [found] = await tx.read(ruleAt(tx, at))
+  return found?.rule
+}
+
+/** The rule, and the tenant's rule set held until the transaction ends; for inside `interactive`. */
+export async function lockRule(tx: Tx, at: RuleAt): Promise<Rule | undefined> {
+  const [, [found]] = await tx.write([lockRuleSet(tx), ruleAt(tx, at)])
+  return found?.rule
+}
+
+/** What a change makes of a rule; without a statement that stays, and so does who saved it. */
+export type RuleChange = { ordinal: number; statement: RuleStatement | undefined }
+
+/** Saves a rule that is locked and tells of it. */
+export async function saveRule(ctx: WorkCtx, at: RuleAt, change: RuleChange): Promise<Rule> {
+  const { tx } = ctx
+  const statement =
+    change.statement === undefined
+      ? sql``
+      : sql`, saved_by = ${ctx.actor.user_id}::uuid,
+          (${statementColumns}) = (select ${statementColumns} from ${statementRow(change.statement)})`
+  const [[saved]] = await tx.write([
+    sql<{ rule: Rule }>`with changed as (
+        update policy_rule set ordinal = ${change.ordinal}, updated_at = clock_timestamp() ${statement}
+        where tenant_id = ${tx.tenant_id} and policy_id = ${at.policy_id} and id = ${at.rule_id}
+        returning *),
+      ${followed(ctx, at, 'rule_changed')}
+      select ${ruleAsJson} as rule from changed r`,
+  ])
+  if (saved === undefined) throw new Error('a rule that was locked is gone')
+  return saved.rule
+}
+
+/** Deletes a rule and tells of it; false when the policy has no such rule. */
+export async function deleteRuleAt(ctx: WorkCtx, at: RuleAt): Promise<boolean> {
+  const { tx } = ctx
+  const [, gone] = await tx.write([
+    lockRuleSet(tx),
+    sql`with changed as (delete from policy_rule
+        where tenant_id = ${tx.tenant_id} and policy_id = ${at.policy_id} and id = ${at.rule_id} returning id),
+      ${followed(ctx, at, 'rule_deleted')}
+      select id from changed`,
+  ])
+  return gone.length > 0
+}
+
+/**
+ * The place of every rule of a policy, in order, and the tenant's rule set held until the transaction ends; for inside
+ * `interactive`. Undefined when there is no such policy.
+ */
+export async function lockRulePlaces(tx: Tx, policy_id: string): Promise<Placed[] | undefined> {
+  const [, [policy]] = await tx.write([
+    lockRuleSet(tx),
+    sql<{ places: Placed[] }>`select coalesce((select json_agg(json_build_object('id', r.id, 'place', r.ordinal)
+          order by r.ordinal, r.id)
+        from policy_rule r where r.tenant_id = p.tenant_id and r.policy_id = p.id), '[]') as places
+      from policy p where p.tenant_id = ${tx.tenant_id} and p.id = ${policy_id}`,
+  ])
+  return policy?.places
+}
+
+/** Moves rules whose places are locked and tells of it, naming the `ids` that were asked for; of no moves nothing. */
+export async function saveRulePlaces(
+  ctx: WorkCtx,
+  policy_id: string,
+  { moves, ids }: { moves: readonly Placed[]; ids: readonly string[] },
+): Promise<void> {
+  const { tx } = ctx
+  const data = { change: 'rules_reordered', ...idsTold(ids) }
+  const event = { type: 'policy.reordered', subject_type: 'policy', subject_id: policy_id, data } as const
+  await tx.write([
+    sql`with changed as (
+        update policy_rule r set ordinal = move.place, updated_at = clock_timestamp()
+        from unnest(${moves.map(({ id }) => id)}::uuid[], ${moves.map(({ place }) => place)}::integer[])
+          as move (id, place)
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = ${policy_id} and r.id = move.id
+        returning r.id),
+      touched as (update policy set updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id} and id = ${policy_id} and exists (select from changed)),
+      bumped as (${bumpRuleSet(tx, sql`changed`)}),
+      told as (${emit(ctx, event, sql`changed`)})
+      select id from changed`,
+  ])
+}
+
+/** What the warnings of a rule are made from. */
+type Neighbourhood = { others: NeighbourRule[]; known_actions: string[] }
+
+/** The product of names compared and names known, at most: comparing costs the square of their length. */
+const mostComparisons = 2_000
+/** A known name longer than this is never proposed. */
+const longestProposal = 64
+
+/**
+ * The other rules of the tenant's enabled policies, and of the actions that other rules or requests have used those that
+ * `rule` names, and some more to propose. Conditions come as no more than their beginning.
+ */
+export async function findNeighbourhood(
+  tx: Tx,
+  rule: { id: string; action_ids: readonly string[] },
+): Promise<Neighbourhood> {
+  const named = rule.action_ids.filter((id) => id !== approveAction)
+  const [row] = await tx.read(sql<Neighbourhood>`select
+      (select coalesce(json_agg(json_build_object('id', r.id, 'effect', r.effect,
+          'principal_scope_type', r.principal_scope_type, 'principal_entity_type', r.principal_entity_type,
+          'principal_entity_id', r.principal_entity_id,
+          'action_scope_type', r.action_scope_type, 'action_ids', r.action_ids,
+          'resource_scope_type', r.resource_scope_type, 'resource_entity_type', r.resource_entity_type,
+          'resource_entity_id', r.resource_entity_id,
+          'conditions', left(r.conditions, 1), 'approval_mode', r.approval_mode) order by r.id), '[]')
+        from policy_rule r join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id
+        where r.tenant_id = ${tx.tenant_id} and p.enabled and r.id <> ${rule.id}) as others,
+      ${named.length === 0 ? sql`'{}'::text[]` : knownActions(tx, rule.id, named)} as known_actions`)
+  return row ?? { others: [], known_actions: [] }
+}
+
+function knownActions(tx: Tx, rule_id: string, named: readonly string[]): Statement {
+  const proposals = Math.floor(mostComparisons / named.length)
+  return sql`(with used as (
+        select unnest(action_ids) as id from policy_rule where tenant_id = ${tx.tenant_id} and id <> ${rule_id}
+        union
+        select action from access_request where tenant_id = ${tx.tenant_id})
+      select array(select id from used where id = any(${[...named]}::text[]))
+        || array(select id from used where char_length(id) <= ${longestProposal} and id <> ${approveAction}
+          order by id limit ${proposals}))`
+}

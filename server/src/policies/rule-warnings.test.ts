@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { beforeEach, suite, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
+import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import { newId } from '../kernel/id.ts'
+import { createPolicy } from './create-policy.ts'
+import { createRule } from './create-rule.ts'
+import { getRule } from './get-rule.ts'
+import type { Rule } from './rule.ts'
+import { updateRule } from './update-rule.ts'
+
+const testDb = await testDatabase()
+const { database, asSuperuser } = testDb
+const operations = { createPolicy, createRule, getRule, updateRule }
+const call = await sliceServer(database, operations)
+const { newTenant, newPolicy } = policyTenants(testDb, call)
+
+let admin: Caller
+let policy_id: string
+let rulesPath: string
+
+beforeEach(async () => {
+  admin = await newTenant()
+  policy_id = await newPolicy(admin)
+  rulesPath = `/v1/policies/${policy_id}/rules`
+})
+
+async function create(body: object, caller = admin): Promise<Rule> {
+  const answer = await call(caller, 'POST', rulesPath, body)
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body as Rule
+}
+
+const update = (rule: { id: string }, body: object | undefined, caller = admin) =>
+  call(caller, 'PATCH', `${rulesPath}/${rule.id}`, body)
+const read = async (rule: { id: string }) => (await call(admin, 'GET', `${rulesPath}/${rule.id}`)).body as Rule
+
+suite('warnings', () => {
+  test('come with a rule that approves everything, and do not stay on it', async () => {
+    const rule = await create({ effect: 'permit', approval_mode: 'auto' })
+    assert.match(rule.warnings?.join() ?? '', /approves every request/)
+    assert.equal((await read(rule)).warnings, undefined)
+    const { body } = await update(rule, { approval_mode: 'require' })
+    assert.equal(body.warnings, undefined)
+    assert.match(String((await update(rule, { approval_mode: 'auto' })).body.warnings), /approves every request/)
+  })
+
+  test('name the rule of the tenant that takes all effect from another, once it counts', async () => {
+    const forbid = await create({ effect: 'forbid' })
+    assert.match((await create(onAccount('1'))).warnings?.join() ?? '', new RegExp(forbid.id))
+    await asSuperuser('update policy set enabled = false where id = $1', [policy_id])
+    assert.equal((await create(onAccount('2'))).warnings, undefined)
+  })
+
+  test('propose the nearest of the actions that rules and requests have used', async () => {
+    const of = (...action_ids: string[]) => onAccount('1', { action_scope_type: 'in', action_ids })
+    assert.match((await create(of('ReadOnlyAccess'))).warnings?.join() ?? '', /no rule, request/)
+    assert.equal((await create(of('ReadOnlyAccess'))).warnings, undefined)
+    assert.match((await create(of('ReadOnlyAcces'))).warnings?.join() ?? '', /nearest known is `ReadOnlyAccess`/)
+    await asSuperuser(
+      `insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status,
+          approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip)
+        values ($1, $2, $3, 'cloud_account', '1', 'Administrator', 'denied', 'require', false, 60, '{}', false, '[]',
+          'token', '127.0.0.1')`,
+      [admin.tenant_id, newId(), admin.user_id],
+    )
+    assert.equal((await create(of('Administrator'))).warnings, undefined)
+  })
+
+  test('take their time within bounds for 10,000 rules and long names', async () => {
+    const name = (n: number) => `${String(n).padStart(5, '0')}${'x'.repeat(40)}`
+    await asSuperuser(
+      `insert into policy_rule (tenant_id, id, policy_id, ordinal, rule_set, effect, principal_scope_type,
+          action_scope_type, action_ids, resource_scope_type, policy_text, audit_session, approval_mode)
+        select $1, gen_random_uuid(), $2, n, 'ask', 'permit', 'any', 'eq',
+          array[lpad(n::text, 5, '0') || repeat('y', 40)], 'any', 'unread', false, 'require'
+        from generate_series(1, 9990) n`,
+      [admin.tenant_id, policy_id],
+    )
+    const started = performance.now()
+    const action_ids = Array.from({ length: 150 }, (_, index) => name(index))
+    const rule = await create(onAccount('1', { action_scope_type: 'in', action_ids }))
+    assert.equal(rule.warnings?.length, 150)
+    assert.ok(performance.now() - started < 3_000)
+  })
+})

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { beforeEach, suite, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
+import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import { newId } from '../kernel/id.ts'
+import { createPolicy } from './create-policy.ts'
+import { createRule } from './create-rule.ts'
+import { getRule } from './get-rule.ts'
+import type { Rule } from './rule.ts'
+import { updateRule } from './update-rule.ts'
+
+const testDb = await testDatabase()
+const { database, asSuperuser } = testDb
+const operations = { createPolicy, createRule, getRule, updateRule }
+const call = await sliceServer(database, operations)
+const { newTenant, newUser, newPolicy, versionOf, eventsOf, changesNothing: tracelessly } = policyTenants(testDb, call)
+const changesNothing = <Result>(attempt: () => Promise<Result>) => tracelessly(admin, attempt)
+
+let admin: Caller
+let policy_id: string
+let rulesPath: string
+
+beforeEach(async () => {
+  admin = await newTenant()
+  policy_id = await newPolicy(admin)
+  rulesPath = `/v1/policies/${policy_id}/rules`
+})
+
+async function create(body: object, caller = admin): Promise<Rule> {
+  const answer = await call(caller, 'POST', rulesPath, body)
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body as Rule
+}
+
+const update = (rule: { id: string }, body: object | undefined, caller = admin) =>
+  call(caller, 'PATCH', `${rulesPath}/${rule.id}`, body)
+const read = async (rule: { id: string }) => (await call(admin, 'GET', `${rulesPath}/${rule.id}`)).body as Rule
+const savedBy = async (rule: { id: string }) =>
+  (await asSuperuser('select saved_by from policy_rule where id = $1', [rule.id]))[0]?.saved_by
+
+suite('a change of a rule', () => {
+  test('keeps what is not sent', async () => {
+    const before = await create(onAccount('1', { notice: 'Ask.', ordinal: 4, audit_session: true }))
+    const { status, body } = await update(before, { approval_mode: 'auto' })
+    assert.equal(status, 200)
+    const { policy_text, updated_at, ...kept } = body as Rule
+    assert.deepEqual(
+      { ...kept, policy_text: before.policy_text, updated_at: before.updated_at },
+      { ...before, approval_mode: 'auto' },
+    )
+    assert.match(policy_text, /@approval_mode\("auto"\)/)
+    assert.notEqual(updated_at, before.updated_at)
+    assert.deepEqual((await eventsOf(admin)).at(-1)?.data, { rule_id: before.id, change: 'rule_changed' })
+    assert.equal(await versionOf(admin), 4)
+  })
+
+  test('by text makes the statement anew, the ordinal stays', async () => {
+    const before = await create(onAccount('1', { ordinal: 4 }))
+    const { body } = await update(before, { policy_text: 'forbid(principal, action, resource);', effect: 'permit' })
+    assert.deepEqual([body.effect, body.resource_scope_type, body.ordinal], ['forbid', 'any', 4])
+    assert.equal('resource_entity_id' in body, false)
+    assert.equal('approval_mode' in body, false)
+  })
+
+  test('of the place alone leaves the statement as written, and whose it is', async () => {
+    const policy_text = 'permit (principal, action, resource == cloud_account::"1" );'
+    const before = await create({ policy_text })
+    const other = await newUser(admin)
+    const { body } = await update(before, { ordinal: 9 }, other)
+    assert.deepEqual([body.ordinal, body.policy_text], [9, policy_text])
+    assert.equal(await savedBy(before), admin.user_id)
+  })
+
+  test('of the statement makes it the changer’s (P15)', async () => {
+    const before = await create(onAccount('1'))
+    const other = await newUser(admin)
+    await update(before, { approval_mode: 'auto' }, other)
+    assert.equal(await savedBy(before), other.user_id)
+  })
+
+  test('to what is there already changes nothing and tells nothing', async () => {
+    const policy_text = 'permit (principal, action, resource == cloud_account::"1" );'
+    const rule = await create({ policy_text, notice: 'Ask.' })
+    const other = await newUser(admin)
+    for (const body of [undefined, {}, { notice: 'Ask.' }, { effect: 'permit', ordinal: 0 }, { policy_text }]) {
+      const answer = await changesNothing(() => update(rule, body, other))
+      assert.deepEqual(answer, { status: 200, body: rule })
+    }
+    assert.equal(await savedBy(rule), admin.user_id)
+  })
+
+  test('at the same time as another loses neither', async () => {
+    const rule = await create(onAccount('1'))
+    const changes = [
+      { notice: 'Ask.' },
+      { audit_session: true },
+      { ordinal: 5 },
+      { conditions: 'when { context.has_reason }' },
+    ]
+    const answers = await Promise.all(changes.map((change) => update(rule, change)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 200],
+    )
+    const { notice, audit_session, ordinal, conditions, policy_text } = await read(rule)
+    assert.deepEqual([notice, audit_session, ordinal, conditions], ['Ask.', true, 5, 'when { context.has_reason }'])
+    for (const part of ['@notice', '@audit_session', 'has_reason']) assert.ok(policy_text.includes(part), part)
+    assert.equal(await versionOf(admin), 7)
+  })
+
+  test('that is not valid changes nothing, whether the rule is there or not', async () => {
+    const rule = await create(onAccount('1'))
+    for (const body of [{ policy_text: 'permit' }, { conditions: 'when {' }]) {
+      for (const at of [rule, { id: newId() }]) {
+        const answer = await changesNothing(() => update(at, body))
+        assert.deepEqual([answer.status, answer.body.code], [400, 'invalid_policy'])
+      }
+    }
+    const misfit = await changesNothing(() => update(rule, { resource_scope_type: 'any', resource_entity_id: '2' }))
+    assert.deepEqual([misfit.status, misfit.body.code], [400, 'invalid_input'])
+  })
+})

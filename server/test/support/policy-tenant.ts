@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { newId } from '../../src/kernel/id.ts'
+import type { TestDatabase } from './database.ts'
+import type { Caller, sliceServer } from './slice-server.ts'
+
+type Call = Awaited<ReturnType<typeof sliceServer>>
+
+type ToldEvent = { type: string; subject_type: string; subject_id: string; actor_id: string; data: object }
+
+/** What tests of policies and rules need of the database beside the operations: people, and what changes leave behind. */
+export function policyTenants({ asSuperuser }: TestDatabase, call: Call) {
+  /** A person of a new tenant who may read and write policies. */
+  async function newTenant(): Promise<Caller> {
+    const tenant_id = newId()
+    await asSuperuser('insert into tenant (id, name) values ($1, $2)', [tenant_id, 'Acme'])
+    return newUser({ tenant_id, user_id: '', scopes: ['policies:read', 'policies:write'] })
+  }
+
+  /** Another person of the same tenant with the same scopes. */
+  async function newUser(like: Caller): Promise<Caller> {
+    const user_id = newId()
+    await asSuperuser(
+      `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+        values ($1, $2::uuid, $2::text, $2::text, 'Ada', 'local')`,
+      [like.tenant_id, user_id],
+    )
+    return { ...like, user_id }
+  }
+
+  async function versionOf({ tenant_id }: Caller): Promise<number> {
+    const [tenant] = await asSuperuser('select rule_set_version as v from tenant where id = $1', [tenant_id])
+    return Number(tenant?.v)
+  }
+
+  const eventsOf = ({ tenant_id }: Caller) =>
+    asSuperuser<ToldEvent>(
+      'select type, subject_type, subject_id, actor_id, data from event where tenant_id = $1 order by seq',
+      [tenant_id],
+    )
+
+  /** Requires that the attempt leaves no trace in the tenant: no other version, no event, every row as it was. */
+  async function changesNothing<Result>(caller: Caller, attempt: () => Promise<Result>): Promise<Result> {
+    const rowsOf = (table: 'policy' | 'policy_rule') =>
+      asSuperuser(`select * from ${table} where tenant_id = $1 order by id`, [caller.tenant_id])
+    const seen = async () => [
+      await versionOf(caller),
+      await eventsOf(caller),
+      await rowsOf('policy'),
+      await rowsOf('policy_rule'),
+    ]
+    const before = await seen()
+    const result = await attempt()
+    assert.deepEqual(await seen(), before)
+    return result
+  }
+
+  const newPolicy = async (caller: Caller) =>
+    String((await call(caller, 'POST', '/v1/policies', { name: 'Production' })).body.id)
+
+  return { newTenant, newUser, newPolicy, versionOf, eventsOf, changesNothing }
+}
+
+/** A rule that nothing is warned of: it speaks of one account. */
+export const onAccount = (resource_entity_id: string, more: object = {}) => ({
+  effect: 'permit',
+  resource_scope_type: 'eq',
+  resource_entity_type: 'cloud_account',
+  resource_entity_id,
+  ...more,
+})
+
+export const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
