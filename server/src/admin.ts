@@ -171,7 +171,7 @@ function fail(error: unknown): void {
 
 function readConfigOrExit() {
   try {
-    return readConfig(process.env)
+    return readConfig()
   } catch (error) {
     fail(error)
     process.exit(1)

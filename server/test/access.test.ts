@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type SystemRole, systemRoles } from '../src/roles/role.ts'
+import { type SystemRoleId, systemRoles } from '../src/roles/role.ts'
 import { openHouse, operations } from './support/house.ts'
 import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
 
@@ -59,7 +59,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   for (const [role, { scopes }] of Object.entries(systemRoles)) {
     const may = (scopes as readonly string[]).includes(operation.scope)
     test(`${operationId} ${may ? 'lets' : 'refuses'} ${role}, who ${may ? 'holds' : 'lacks'} ${operation.scope}`, async () => {
-      const { token, api_key } = tenant.people[role as SystemRole]
+      const { token, api_key } = tenant.people[role as SystemRoleId]
       for (const credential of [{ token }, { api_key }]) {
         // A body that is not right shows that permission is asked before the body is read, and changes nothing.
         const reply = await house.call({ ...request, ...credential, tenant_id, body: may ? request.body : '{' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../src/kernel/id.ts'
-import { openHouse, operations } from './support/house.ts'
+import { openHouse, operations, type Reply } from './support/house.ts'
 import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
 
 /** Walks every registered operation, so that nobody can forget one: a tenant is neither seen nor touched from another. */
@@ -66,7 +66,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
       )
       assert.equal(foreign?.status, 404)
       assert.equal(foreign?.text, missing?.text)
-      const names = (reply: typeof foreign) => Object.keys(reply?.headers ?? {}).sort()
+      const names = (reply: Reply | undefined) => Object.keys(reply?.headers ?? {}).sort()
       assert.deepEqual(names(foreign), names(missing))
       assert.equal(await picture(theirs.tenant_id), before)
     })

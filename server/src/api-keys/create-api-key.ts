@@ -1,8 +1,8 @@
-import { makeKeyText } from '../auth/api-key-text.ts'
 import { operation } from '../http/operation.ts'
 import { Problem } from '../kernel/errors.ts'
 import { MadeApiKey, NewApiKeyInput, requireFutureEnd, requireKeyScopes } from './api-key.ts'
 import { insertApiKey } from './api-key-store.ts'
+import { makeKeyText } from './api-key-text.ts'
 
 /** Makes a key that speaks for its maker, with at most the maker's rights, now and later. The key is shown once. */
 export const createApiKey = operation({

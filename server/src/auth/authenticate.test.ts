@@ -172,7 +172,7 @@ suite('an API key', () => {
 
   test('with another secret, or that nobody made, is refused (A8)', async () => {
     const { key, id } = await keyFor(owner.email)
-    const { makeKeyText } = await import('./api-key-text.ts')
+    const { makeKeyText } = await import('../api-keys/api-key-text.ts')
     const stranger = makeKeyText('api')
     await db.asSuperuser('update api_key set secret_hash = $2 where id = $1', [id, stranger.secret_hash])
     for (const text of [key, stranger.text, ` ${key}`, key.slice(0, -1), '']) assert.equal(await byKey(text), undefined)

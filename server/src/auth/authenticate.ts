@@ -1,9 +1,9 @@
 import { findKeyStanding, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
+import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Admission, PresentedCredential } from '../http/pipeline.ts'
 import { newId } from '../kernel/id.ts'
 import { findAuthority } from '../users/user-store.ts'
-import { readKeyText, sameHash } from './api-key-text.ts'
 import type { TokenKeys } from './signing-keys.ts'
 import { isTokenLive, readBearer } from './token.ts'
 

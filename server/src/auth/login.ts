@@ -4,8 +4,8 @@ import { operation } from '../http/operation.ts'
 import { Body, DateTime } from '../http/schema.ts'
 import type { Actor } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
+import { verifyPassword } from '../users/password.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
-import { verifyPassword } from './password.ts'
 
 const SignedIn = Type.Object(
   { token: Type.String({ description: 'a JWT, to send as `Authorization: Bearer`' }), expires_at: DateTime },

@@ -13,17 +13,24 @@ export type NewEvent = {
 }
 
 /**
- * The insert of one event, to stand in the transaction of the change that it tells of. With `whenRow`, the name of a
- * common table expression, it is written only if that has a row: a guarded change that changed nothing tells nothing.
+ * The insert of an event, or of several in their order, to stand in the transaction of the change that it tells of. With
+ * `whenRow`, the name of a common table expression, they are written only if that has a row: a guarded change that changed
+ * nothing tells nothing.
  */
-export function emit(ctx: WorkCtx, event: NewEvent, whenRow?: Statement): Statement {
+export function emit(ctx: WorkCtx, events: NewEvent | readonly NewEvent[], whenRow?: Statement): Statement {
   const { actor } = ctx
   const guard = whenRow === undefined ? sql`` : sql` where exists (select from ${whenRow})`
+  const rows = [events].flat().map(eventRow)
   return sql`insert into event
       (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
-    select ${ctx.tx.tenant_id}::uuid, ${newId()}::uuid, ${event.type}::text, ${actor.kind}::text, ${actor.user_id}::uuid,
-      ${actor.api_key_id}::uuid, ${event.subject_type}::text, ${event.subject_id}::text,
-      ${JSON.stringify(event.data ?? {})}::jsonb, ${ctx.request_id}::text${guard}`
+    select ${ctx.tx.tenant_id}::uuid, e.id, e.type, ${actor.kind}::text, ${actor.user_id}::uuid,
+      ${actor.api_key_id}::uuid, e.subject_type, e.subject_id, e.data, ${ctx.request_id}::text
+    from (values ${rows.reduce((all, next) => sql`${all}, ${next}`)}) as e (id, type, subject_type, subject_id, data)${guard}`
+}
+
+function eventRow({ type, subject_type, subject_id, data }: NewEvent): Statement {
+  return sql`(${newId()}::uuid, ${type}::text, ${subject_type}::text, ${subject_id}::text,
+    ${JSON.stringify(data ?? {})}::jsonb)`
 }
 
 /**

@@ -1,4 +1,5 @@
 import { sql } from '../db/sql.ts'
+import type { EventType } from '../events/catalogue.ts'
 import { emit } from '../events/emit.ts'
 import { insertGrants } from '../grants/grant-store.ts'
 import type { WorkItem } from '../jobs/work-list.ts'
@@ -32,8 +33,11 @@ export async function insertRequest(
   const id = newId()
   const atOnce = decision.mode !== 'require'
   const saved = sql`saved`
-  const event = (type: 'request.created' | 'request.approved' | 'request.break_glass') =>
-    emit(ctx, { type, subject_type: 'request', subject_id: id, data: { approval_mode: decision.mode } }, saved)
+  const types: EventType[] = ['request.created']
+  if (atOnce) types.push('request.approved')
+  if (decision.mode === 'break_glass') types.push('request.break_glass')
+  const data = { approval_mode: decision.mode }
+  const events = types.map((type) => ({ type, subject_type: 'request', subject_id: id, data }))
   const [rows] = await tx.write([
     sql<RequestRow>`with saved as (
         insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
@@ -50,15 +54,8 @@ export async function insertRequest(
           and ${rulesAreStill(tx, decision.rule_set_version)}
         returning *),
       kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, asked, when }, saved)}),
-      created as (${event('request.created')}),
-      ${
-        atOnce
-          ? sql`granted as (${insertGrants(asked.places, asked.action, saved)}),
-      approved as (${event('request.approved')}),`
-          : sql``
-      }
-      ${decision.mode === 'break_glass' ? sql`alarmed as (${event('request.break_glass')}),` : sql``}
-      done as (select 1)
+      granted as (${atOnce ? insertGrants(asked.places, asked.action, saved) : sql`select 1`}),
+      told as (${emit(ctx, events, saved)})
       select ${requestColumns} from saved`,
   ])
   return rows[0] && asRequest(rows[0])

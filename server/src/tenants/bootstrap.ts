@@ -1,5 +1,5 @@
 import { revokeLiveApiKey } from '../api-keys/api-key-store.ts'
-import { readKeyText } from '../auth/api-key-text.ts'
+import { readKeyText } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { passwordFaults } from '../auth/password.ts'
+import { passwordFaults } from '../users/password.ts'
 import { makePassword, readDuration, tenantNameFault } from './tenant.ts'
 
 test('a password that is made is in groups to be typed, never the same, and will do', () => {

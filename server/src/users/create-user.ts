@@ -1,7 +1,7 @@
-import { hashPassword, passwordFaults } from '../auth/password.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import { readSettings } from '../settings/setting-store.ts'
+import { hashPassword, passwordFaults } from './password.ts'
 import { NewUserInput, readNewUser, requireMayGrant, User } from './user.ts'
 import { insertUser } from './user-store.ts'
 

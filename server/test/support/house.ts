@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import { insertApiKey } from '../../src/api-keys/api-key-store.ts'
+import { makeKeyText } from '../../src/api-keys/api-key-text.ts'
 import { type App, createApp, operations } from '../../src/app.ts'
-import { makeKeyText } from '../../src/auth/api-key-text.ts'
 import { openTokenKeys, type TokenKeys } from '../../src/auth/signing-keys.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Database } from '../../src/db/transaction.ts'
 import { systemActor, type Tx, type WorkCtx } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
-import { type SystemRole, systemRoles } from '../../src/roles/role.ts'
+import { type SystemRoleId, systemRoles } from '../../src/roles/role.ts'
 import { createTenant } from '../../src/tenants/create-tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { testDatabase } from './database.ts'
@@ -20,7 +20,7 @@ export { operations }
 export type Person = { user_id: string; token: string; api_key: string }
 
 /** A tenant with its owner and one person for each system role. */
-export type TestTenant = { tenant_id: string; owner: Person; people: Record<SystemRole, Person> }
+export type TestTenant = { tenant_id: string; owner: Person; people: Record<SystemRoleId, Person> }
 
 export type Call = {
   method: string
@@ -63,24 +63,25 @@ async function makeTenant(database: Database, tokenKeys: TokenKeys, name: string
   const owner = { email: 'owner@example.com', name: 'Owner', password: 'a long enough password' }
   const made = await createTenant(database, { name, owner })
   const ctx = testCtx(database.tenant(made.tenant_id))
-  const people: Partial<Record<SystemRole, Person>> = {}
+  const people: Partial<Record<SystemRoleId, Person>> = {}
   for (const [role, { scopes }] of Object.entries(systemRoles)) {
     const user = await insertUser(ctx, {
       id: newId(),
       email: `${role}@example.com`,
       name: role,
       auth_provider: 'local',
-      roles: [role],
+      // An auditor is made by whoever manages roles, not when a user is created; here all are made alike.
+      roles: [role as 'user'],
       avatar_base64: null,
       password_hash: null,
       is_owner: false,
     })
-    people[role as SystemRole] = await equip(ctx, tokenKeys, user.id, scopes)
+    people[role as SystemRoleId] = await equip(ctx, tokenKeys, user.id, scopes)
   }
   return {
     tenant_id: made.tenant_id,
     owner: await equip(ctx, tokenKeys, made.owner.id, systemRoles.admin.scopes),
-    people: people as Record<SystemRole, Person>,
+    people: people as Record<SystemRoleId, Person>,
   }
 }
 
