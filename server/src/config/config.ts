@@ -18,10 +18,47 @@ export type Config = {
   trust_proxy: string[] | boolean
 }
 
+/**
+ * Every variable that the service reads: its default and what it means. The one table: the reference page is made from
+ * it, and nothing else can be read.
+ */
+export const variableTable = {
+  DATA_DIR: { default: '`./data`', means: 'where the embedded database, the root key and the first steps are kept' },
+  HOST: { default: '`127.0.0.1`', means: 'the address to listen on; `0.0.0.0` or `::` for every one' },
+  PORT: { default: '`8080`', means: 'the port to listen on' },
+  PUBLIC_URL: {
+    default: '`http://HOST:PORT`',
+    means:
+      'how people and tokens name the service, such as `https://sallyport.example.com`; tokens are issued in its name',
+  },
+  DATABASE_URL: {
+    default: 'the embedded database in `DATA_DIR`',
+    means: 'a PostgreSQL of your own, as the service role; `npm run db:setup` prints the line',
+  },
+  DATABASE_OWNER_URL: {
+    default: 'none: the start does not migrate',
+    means: 'the same database as the owner role, which brings its tables to this version; `npm run db:setup` prints it',
+  },
+  SECRET_KEY: {
+    default: '`secret.key` in `DATA_DIR`, made at the first start',
+    means: 'the root key, 32 bytes in base64 or hexadecimal: every process on one database needs the same',
+  },
+  TRUST_PROXY: {
+    default: "nobody's",
+    means:
+      "whose `X-Forwarded-For` counts: the proxies' addresses or networks, parted by commas; `true` for everybody's, " +
+      'where only a proxy can reach the service',
+  },
+  LOG_LEVEL: { default: '`info`', means: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
+} as const satisfies Record<string, { default: string; means: string }>
+
+/** The environment, as far as it is read. */
+export type Environment = { readonly [Variable in keyof typeof variableTable]?: string | undefined }
+
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** Reads the environment. Throws one sentence that names the variable and what it should be. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(env: Environment = process.env): Config {
   const host = env.HOST || '127.0.0.1'
   const port = readPort(env.PORT || '8080')
   const log_level = env.LOG_LEVEL || 'info'
