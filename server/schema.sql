@@ -1,0 +1,613 @@
+-- The database after every migration, read back from the catalogue of PostgreSQL: to be reviewed as a difference, not to
+-- be run. The migrations are what runs. Made by `npm run generate`.
+--
+-- Everything belongs to sallyport_owner. Requests are served as sallyport_app, work is found as sallyport_work;
+-- neither owns anything. A primary key's or unique constraint's index, and "not null", stand with the table.
+
+create table access_grant (
+  tenant_id uuid not null,
+  id uuid not null,
+  request_id uuid not null,
+  user_id uuid not null,
+  name text not null,
+  resource_type text not null,
+  resource_id text not null,
+  action text not null,
+  duration_seconds integer not null,
+  status text not null,
+  provisioning_status text not null,
+  entitlement_id uuid,
+  activated_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  expiring_at timestamp with time zone,
+  activate_by timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  ended_by uuid,
+  end_reason text,
+  failures integer not null default 0,
+  last_error text,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint access_grant_pk PRIMARY KEY (tenant_id, id),
+  constraint access_grant_place_uq UNIQUE (tenant_id, request_id, resource_type, resource_id),
+  constraint access_grant_ended_by_fk FOREIGN KEY (tenant_id, ended_by) REFERENCES tenant_user(tenant_id, id),
+  constraint access_grant_entitlement_id_fk FOREIGN KEY (tenant_id, entitlement_id) REFERENCES entitlement(tenant_id, id),
+  constraint access_grant_request_id_fk FOREIGN KEY (tenant_id, request_id) REFERENCES access_request(tenant_id, id),
+  constraint access_grant_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint access_grant_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint access_grant_active_ck CHECK ((activated_at IS NULL) = (expires_at IS NULL) AND (status <> 'active'::text OR activated_at IS NOT NULL)),
+  constraint access_grant_duration_seconds_ck CHECK (duration_seconds >= 60 AND duration_seconds <= 1209600),
+  constraint access_grant_ended_ck CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text])) = (ended_at IS NULL)),
+  constraint access_grant_provisioning_status_ck CHECK (provisioning_status = ANY (ARRAY['not_attempted'::text, 'attempting'::text, 'successful'::text, 'failed'::text, 'deprovisioning'::text, 'deprovisioned'::text, 'deprovisioning_failed'::text])),
+  constraint access_grant_status_ck CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'expired'::text, 'revoked'::text, 'failed'::text]))
+);
+CREATE INDEX access_grant_due_ix ON access_grant USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX access_grant_ended_by_ix ON access_grant USING btree (tenant_id, ended_by);
+CREATE INDEX access_grant_entitlement_id_ix ON access_grant USING btree (tenant_id, entitlement_id);
+CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, id);
+alter table access_grant enable row level security;
+alter table access_grant force row level security;
+create policy access_grant_work on access_grant to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on access_grant
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on access_grant to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on access_grant to sallyport_work;
+grant update (lease_until, generation) on access_grant to sallyport_work;
+CREATE TRIGGER access_grant_transition BEFORE UPDATE OF status ON access_grant FOR EACH ROW WHEN (old.status <> new.status AND (old.status <> 'pending'::text OR new.status <> 'active'::text) AND (old.status <> 'pending'::text OR new.status <> 'revoked'::text) AND (old.status <> 'pending'::text OR new.status <> 'failed'::text) AND (old.status <> 'active'::text OR new.status <> 'expired'::text) AND (old.status <> 'active'::text OR new.status <> 'revoked'::text) AND (old.status <> 'active'::text OR new.status <> 'failed'::text) AND (old.status <> 'failed'::text OR new.status <> 'pending'::text)) EXECUTE FUNCTION access_grant_moves();
+
+create table access_request (
+  tenant_id uuid not null,
+  id uuid not null,
+  requester_id uuid not null,
+  resource_type text not null,
+  resource_id text not null,
+  action text not null,
+  reason text,
+  status text not null,
+  decision_reasoning text,
+  decided_by uuid,
+  approval_mode text not null,
+  break_glass boolean not null,
+  duration_seconds integer not null,
+  metadata jsonb not null,
+  audit_session boolean not null,
+  places jsonb not null,
+  asked_via text not null,
+  source_ip text not null,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint access_request_pk PRIMARY KEY (tenant_id, id),
+  constraint access_request_decided_by_fk FOREIGN KEY (tenant_id, decided_by) REFERENCES tenant_user(tenant_id, id),
+  constraint access_request_requester_id_fk FOREIGN KEY (tenant_id, requester_id) REFERENCES tenant_user(tenant_id, id),
+  constraint access_request_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint access_request_approval_mode_ck CHECK (approval_mode = ANY (ARRAY['require'::text, 'auto'::text, 'break_glass'::text])),
+  constraint access_request_asked_via_ck CHECK (asked_via = ANY (ARRAY['token'::text, 'api_key'::text])),
+  constraint access_request_decided_by_ck CHECK (decided_by <> requester_id),
+  constraint access_request_duration_seconds_ck CHECK (duration_seconds >= 60 AND duration_seconds <= 1209600),
+  constraint access_request_pending_ck CHECK ((status = 'pending'::text) = (next_look_at IS NOT NULL)),
+  constraint access_request_status_ck CHECK (status = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'expired'::text, 'cancelled'::text]))
+);
+CREATE INDEX access_request_decided_by_ix ON access_request USING btree (tenant_id, decided_by);
+CREATE INDEX access_request_due_ix ON access_request USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX access_request_requester_id_ix ON access_request USING btree (tenant_id, requester_id, id);
+CREATE INDEX access_request_status_ix ON access_request USING btree (tenant_id, status, id);
+alter table access_request enable row level security;
+alter table access_request force row level security;
+create policy access_request_work on access_request to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on access_request
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on access_request to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on access_request to sallyport_work;
+grant update (lease_until, generation) on access_request to sallyport_work;
+CREATE TRIGGER access_request_decided BEFORE UPDATE OF status ON access_request FOR EACH ROW WHEN (old.status <> 'pending'::text) EXECUTE FUNCTION access_request_moves();
+
+create table api_key (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  secret_hash bytea not null,
+  scopes text[] not null,
+  created_by uuid not null,
+  last_used_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  revoked_by uuid,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint api_key_pk PRIMARY KEY (tenant_id, id),
+  constraint api_key_id_uq UNIQUE (id),
+  constraint api_key_created_by_fk FOREIGN KEY (tenant_id, created_by) REFERENCES tenant_user(tenant_id, id),
+  constraint api_key_revoked_by_fk FOREIGN KEY (tenant_id, revoked_by) REFERENCES tenant_user(tenant_id, id),
+  constraint api_key_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint api_key_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint api_key_secret_hash_ck CHECK (octet_length(secret_hash) = 32)
+);
+CREATE INDEX api_key_created_by_ix ON api_key USING btree (tenant_id, created_by);
+CREATE INDEX api_key_revoked_by_ix ON api_key USING btree (tenant_id, revoked_by);
+alter table api_key enable row level security;
+alter table api_key force row level security;
+create policy api_key_work on api_key for select to sallyport_work
+  using (true);
+create policy tenant_wall on api_key
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on api_key to sallyport_app;
+grant update (last_used_at, revoked_at, revoked_by) on api_key to sallyport_app;
+grant select (tenant_id, id) on api_key to sallyport_work;
+
+create table cloud_account (
+  tenant_id uuid not null,
+  id text not null,
+  name text not null,
+  account_id text not null,
+  metadata jsonb not null,
+  rank integer not null,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint cloud_account_pk PRIMARY KEY (tenant_id, id),
+  constraint cloud_account_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX cloud_account_account_id_ix ON cloud_account USING btree (tenant_id, account_id);
+CREATE INDEX cloud_account_rank_ix ON cloud_account USING btree (tenant_id, rank, name, id);
+alter table cloud_account enable row level security;
+alter table cloud_account force row level security;
+create policy tenant_wall on cloud_account
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on cloud_account to sallyport_app;
+
+create table decision (
+  tenant_id uuid not null,
+  id uuid not null,
+  request_id uuid,
+  question_kind text not null,
+  principal_id uuid not null,
+  question jsonb not null,
+  allowed boolean not null,
+  approval_mode text,
+  rule_set_version bigint not null,
+  rule_ids uuid[] not null,
+  errors jsonb not null,
+  decided_at timestamp with time zone not null default clock_timestamp(),
+  constraint decision_pk PRIMARY KEY (tenant_id, id),
+  constraint decision_principal_id_fk FOREIGN KEY (tenant_id, principal_id) REFERENCES tenant_user(tenant_id, id),
+  constraint decision_request_id_fk FOREIGN KEY (tenant_id, request_id) REFERENCES access_request(tenant_id, id),
+  constraint decision_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint decision_question_kind_ck CHECK (question_kind = ANY (ARRAY['ask'::text, 'approve'::text]))
+);
+CREATE INDEX decision_principal_id_ix ON decision USING btree (tenant_id, principal_id);
+CREATE INDEX decision_request_id_ix ON decision USING btree (tenant_id, request_id);
+alter table decision enable row level security;
+alter table decision force row level security;
+create policy tenant_wall on decision
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on decision to sallyport_app;
+
+create table entitlement (
+  tenant_id uuid not null,
+  id uuid not null,
+  provisioner text not null,
+  target_key text not null,
+  target jsonb not null,
+  held_before boolean not null,
+  observed text not null default 'absent'::text,
+  act text,
+  act_reference text,
+  act_polls integer not null default 0,
+  failures integer not null default 0,
+  last_error text,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint entitlement_pk PRIMARY KEY (tenant_id, id),
+  constraint entitlement_target_key_uq UNIQUE (tenant_id, provisioner, target_key),
+  constraint entitlement_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint entitlement_act_ck CHECK (act = ANY (ARRAY['grant'::text, 'revoke'::text])),
+  constraint entitlement_act_reference_ck CHECK (act IS NOT NULL OR act_reference IS NULL),
+  constraint entitlement_observed_ck CHECK (observed = ANY (ARRAY['absent'::text, 'present'::text, 'unknown'::text]))
+);
+CREATE INDEX entitlement_due_ix ON entitlement USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+alter table entitlement enable row level security;
+alter table entitlement force row level security;
+create policy entitlement_work on entitlement to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on entitlement
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on entitlement to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on entitlement to sallyport_work;
+grant update (lease_until, generation) on entitlement to sallyport_work;
+
+create table event (
+  tenant_id uuid not null,
+  id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null generated always as identity,
+  type text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  actor_kind text not null,
+  actor_id uuid,
+  api_key_id uuid,
+  subject_type text not null,
+  subject_id text not null,
+  data jsonb not null default '{}'::jsonb,
+  request_id text not null,
+  constraint event_pk PRIMARY KEY (tenant_id, id),
+  constraint event_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint event_actor_kind_ck CHECK (actor_kind = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text]))
+);
+CREATE INDEX event_delivery_ix ON event USING btree (xid, seq);
+CREATE INDEX event_tenant_ix ON event USING btree (tenant_id, seq);
+alter table event enable row level security;
+alter table event force row level security;
+create policy event_work on event for select to sallyport_work
+  using (true);
+create policy tenant_wall on event
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on event to sallyport_app;
+grant select (tenant_id, id, xid, seq, type) on event to sallyport_work;
+CREATE TRIGGER event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON event FOR EACH STATEMENT EXECUTE FUNCTION event_is_append_only();
+
+create table event_cursor (
+  subscriber text not null,
+  xid xid8 not null default '0'::xid8,
+  seq bigint not null default 0,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint event_cursor_pk PRIMARY KEY (subscriber)
+);
+grant select, insert, update on event_cursor to sallyport_work;
+
+create table event_parked (
+  tenant_id uuid not null,
+  subscriber text not null,
+  event_id uuid not null,
+  attempts integer not null default 1,
+  next_look_at timestamp with time zone not null,
+  last_error text not null,
+  constraint event_parked_pk PRIMARY KEY (tenant_id, event_id, subscriber),
+  constraint event_parked_event_id_fk FOREIGN KEY (tenant_id, event_id) REFERENCES event(tenant_id, id),
+  constraint event_parked_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX event_parked_due_ix ON event_parked USING btree (subscriber, next_look_at);
+alter table event_parked enable row level security;
+alter table event_parked force row level security;
+create policy event_parked_work on event_parked for select to sallyport_work
+  using (true);
+create policy tenant_wall on event_parked
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on event_parked to sallyport_app;
+grant select (tenant_id, subscriber, event_id, next_look_at) on event_parked to sallyport_work;
+
+create table migration (
+  name text not null,
+  checksum text not null,
+  ran_at timestamp with time zone not null default clock_timestamp(),
+  constraint migration_pk PRIMARY KEY (name)
+);
+grant select on migration to sallyport_app;
+
+create table notification (
+  tenant_id uuid not null,
+  id uuid not null,
+  user_id uuid not null,
+  event_id uuid not null,
+  event_type text not null,
+  title text not null,
+  body text not null,
+  resource_type text,
+  resource_id uuid,
+  read_at timestamp with time zone,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint notification_pk PRIMARY KEY (tenant_id, id),
+  constraint notification_event_id_uq UNIQUE (tenant_id, event_id, user_id),
+  constraint notification_event_id_fk FOREIGN KEY (tenant_id, event_id) REFERENCES event(tenant_id, id),
+  constraint notification_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint notification_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id)
+);
+CREATE INDEX notification_user_id_ix ON notification USING btree (tenant_id, user_id, id);
+alter table notification enable row level security;
+alter table notification force row level security;
+create policy tenant_wall on notification
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on notification to sallyport_app;
+grant update (read_at) on notification to sallyport_app;
+
+create table policy (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text not null default ''::text,
+  enabled boolean not null default true,
+  priority integer not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint policy_pk PRIMARY KEY (tenant_id, id),
+  constraint policy_priority_uq UNIQUE (tenant_id, priority) DEFERRABLE,
+  constraint policy_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint policy_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+alter table policy enable row level security;
+alter table policy force row level security;
+create policy tenant_wall on policy
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on policy to sallyport_app;
+grant update (name, description, enabled, priority, updated_at) on policy to sallyport_app;
+
+create table policy_rule (
+  tenant_id uuid not null,
+  id uuid not null,
+  policy_id uuid not null,
+  ordinal integer not null,
+  rule_set text not null,
+  effect text not null,
+  principal_scope_type text not null,
+  principal_entity_type text,
+  principal_entity_id text,
+  action_scope_type text not null,
+  action_ids text[] not null,
+  resource_scope_type text not null,
+  resource_entity_type text,
+  resource_entity_id text,
+  conditions text,
+  policy_text text not null,
+  notice text,
+  audit_session boolean not null,
+  approval_mode text,
+  saved_by uuid,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint policy_rule_pk PRIMARY KEY (tenant_id, id),
+  constraint policy_rule_policy_id_fk FOREIGN KEY (tenant_id, policy_id) REFERENCES policy(tenant_id, id) ON DELETE CASCADE,
+  constraint policy_rule_saved_by_fk FOREIGN KEY (tenant_id, saved_by) REFERENCES tenant_user(tenant_id, id),
+  constraint policy_rule_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint policy_rule_action_scope_type_ck CHECK (action_scope_type = ANY (ARRAY['any'::text, 'eq'::text, 'in'::text])),
+  constraint policy_rule_approval_mode_ck CHECK (approval_mode = ANY (ARRAY['require'::text, 'auto'::text, 'break_glass'::text])),
+  constraint policy_rule_effect_ck CHECK (effect = ANY (ARRAY['permit'::text, 'forbid'::text])),
+  constraint policy_rule_policy_text_ck CHECK (octet_length(policy_text) <= 20000),
+  constraint policy_rule_principal_scope_type_ck CHECK (principal_scope_type = ANY (ARRAY['any'::text, 'eq'::text, 'in'::text, 'is'::text, 'is_in'::text])),
+  constraint policy_rule_resource_scope_type_ck CHECK (resource_scope_type = ANY (ARRAY['any'::text, 'eq'::text, 'in'::text, 'is'::text, 'is_in'::text])),
+  constraint policy_rule_rule_set_ck CHECK (rule_set = ANY (ARRAY['ask'::text, 'approve'::text]))
+);
+CREATE INDEX policy_rule_policy_id_ix ON policy_rule USING btree (tenant_id, policy_id, ordinal, id);
+CREATE INDEX policy_rule_saved_by_ix ON policy_rule USING btree (tenant_id, saved_by);
+alter table policy_rule enable row level security;
+alter table policy_rule force row level security;
+create policy tenant_wall on policy_rule
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on policy_rule to sallyport_app;
+
+create table role (
+  tenant_id uuid not null,
+  id text not null,
+  name text not null,
+  description text not null default ''::text,
+  scopes text[] not null,
+  system boolean not null default false,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint role_pk PRIMARY KEY (tenant_id, id),
+  constraint role_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint role_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+alter table role enable row level security;
+alter table role force row level security;
+create policy tenant_wall on role
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on role to sallyport_app;
+CREATE TRIGGER role_system_fixed BEFORE DELETE OR UPDATE ON role FOR EACH ROW WHEN (old.system) EXECUTE FUNCTION system_role_is_fixed();
+
+create table sandbox_assignment (
+  tenant_id uuid not null,
+  key text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint sandbox_assignment_pk PRIMARY KEY (tenant_id, key),
+  constraint sandbox_assignment_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+alter table sandbox_assignment enable row level security;
+alter table sandbox_assignment force row level security;
+create policy tenant_wall on sandbox_assignment
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on sandbox_assignment to sallyport_app;
+
+create table sandbox_operation (
+  tenant_id uuid not null,
+  id uuid not null,
+  key text not null,
+  kind text not null,
+  polls_left integer not null,
+  outcome text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint sandbox_operation_pk PRIMARY KEY (tenant_id, id),
+  constraint sandbox_operation_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint sandbox_operation_kind_ck CHECK (kind = ANY (ARRAY['create'::text, 'delete'::text])),
+  constraint sandbox_operation_outcome_ck CHECK (outcome = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text]))
+);
+alter table sandbox_operation enable row level security;
+alter table sandbox_operation force row level security;
+create policy tenant_wall on sandbox_operation
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on sandbox_operation to sallyport_app;
+
+create table sandbox_weather (
+  tenant_id uuid not null,
+  polls integer not null default 1,
+  failed integer not null default 0,
+  throttled integer not null default 0,
+  conflicting integer not null default 0,
+  forgotten integer not null default 0,
+  delay_ms integer not null default 0,
+  constraint sandbox_weather_pk PRIMARY KEY (tenant_id),
+  constraint sandbox_weather_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+alter table sandbox_weather enable row level security;
+alter table sandbox_weather force row level security;
+create policy tenant_wall on sandbox_weather
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on sandbox_weather to sallyport_app;
+
+create table setting (
+  tenant_id uuid not null,
+  key text not null,
+  value text not null,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint setting_pk PRIMARY KEY (tenant_id, key),
+  constraint setting_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+alter table setting enable row level security;
+alter table setting force row level security;
+create policy tenant_wall on setting
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on setting to sallyport_app;
+
+create table signing_key (
+  kid text not null,
+  public_jwk jsonb not null,
+  sealed_private_jwk text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint signing_key_pk PRIMARY KEY (kid)
+);
+grant select, insert on signing_key to sallyport_app;
+
+create table tenant (
+  id uuid not null,
+  name text not null,
+  rule_set_version bigint not null default 1,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint tenant_pk PRIMARY KEY (id),
+  constraint tenant_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+alter table tenant enable row level security;
+alter table tenant force row level security;
+create policy tenant_wall on tenant
+  using (id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+create policy tenant_work on tenant for select to sallyport_work
+  using (true);
+grant select, insert on tenant to sallyport_app;
+grant update (name, rule_set_version) on tenant to sallyport_app;
+grant select (id) on tenant to sallyport_work;
+
+create table tenant_user (
+  tenant_id uuid not null,
+  id uuid not null,
+  email text not null,
+  email_key text not null,
+  name text not null,
+  auth_provider text not null,
+  active boolean not null default true,
+  email_verified boolean not null default false,
+  is_owner boolean not null default false,
+  avatar_base64 text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
+  constraint tenant_user_email_key_uq UNIQUE (tenant_id, email_key),
+  constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
+  constraint tenant_user_email_ck CHECK (char_length(email) >= 3 AND char_length(email) <= 254),
+  constraint tenant_user_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+alter table tenant_user enable row level security;
+alter table tenant_user force row level security;
+create policy tenant_wall on tenant_user
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on tenant_user to sallyport_app;
+
+create table user_password (
+  tenant_id uuid not null,
+  user_id uuid not null,
+  hash text not null,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint user_password_pk PRIMARY KEY (tenant_id, user_id),
+  constraint user_password_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint user_password_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id)
+);
+alter table user_password enable row level security;
+alter table user_password force row level security;
+create policy tenant_wall on user_password
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on user_password to sallyport_app;
+
+create table user_role (
+  tenant_id uuid not null,
+  user_id uuid not null,
+  role_id text not null,
+  granted_by uuid,
+  granted_at timestamp with time zone not null default clock_timestamp(),
+  constraint user_role_pk PRIMARY KEY (tenant_id, user_id, role_id),
+  constraint user_role_granted_by_fk FOREIGN KEY (tenant_id, granted_by) REFERENCES tenant_user(tenant_id, id),
+  constraint user_role_role_id_fk FOREIGN KEY (tenant_id, role_id) REFERENCES role(tenant_id, id),
+  constraint user_role_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint user_role_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id)
+);
+CREATE INDEX user_role_granted_by_ix ON user_role USING btree (tenant_id, granted_by);
+CREATE INDEX user_role_role_id_ix ON user_role USING btree (tenant_id, role_id);
+alter table user_role enable row level security;
+alter table user_role force row level security;
+create policy tenant_wall on user_role
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on user_role to sallyport_app;
+
+CREATE OR REPLACE FUNCTION public.access_grant_moves()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a grant does not go from % to %', old.status, new.status
+    using errcode = 'restrict_violation', constraint = 'access_grant_transition';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.access_request_moves()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a decided request is never decided again' using errcode = 'restrict_violation', constraint = 'access_request_decided';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.event_is_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'events are never changed or deleted' using errcode = 'restrict_violation', constraint = 'event_append_only';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.system_role_is_fixed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a system role is never changed or deleted' using errcode = 'restrict_violation', constraint = 'role_system_fixed';
+end
+$function$;

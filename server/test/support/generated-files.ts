@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { operations } from '../../src/app.ts'
+import { connectAlone } from '../../src/db/connect.ts'
+import { describeApi } from '../../src/http/openapi.ts'
+import { referencePages } from './reference-pages.ts'
+import { dumpSchema } from './schema-dump.ts'
+import { startTestServer, templateDatabase } from './server.ts'
+
+/** Every generated file, path from the root of the repository to text, as the source says it now. */
+export async function generateFiles(): Promise<Record<string, string>> {
+  return {
+    'server/openapi.json': `${JSON.stringify(describeApi(operations, 'http://127.0.0.1:8080'), null, 2)}\n`,
+    'server/schema.sql': await migratedSchema(),
+    ...referencePages(operations),
+  }
+}
+
+/** The generated files that are not there, or say something else. */
+export function findStale(root: string, files: Readonly<Record<string, string>>): string[] {
+  return Object.keys(files).filter((path) => readIfThere(join(root, path)) !== files[path])
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** On a server that is made for it and goes right after. */
+async function migratedSchema(): Promise<string> {
+  const { server, stop } = await startTestServer()
+  try {
+    const client = await connectAlone({ ...server, database: templateDatabase })
+    try {
+      return await dumpSchema(client)
+    } finally {
+      await client.end()
+    }
+  } finally {
+    await stop()
+  }
+}

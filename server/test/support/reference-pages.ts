@@ -1,0 +1,147 @@
+import { variableTable } from '../../src/config/config.ts'
+import { eventTable } from '../../src/events/catalogue.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { errorTable } from '../../src/kernel/errors.ts'
+import { permissionGroups } from '../../src/permissions/permission.ts'
+import { systemRoles } from '../../src/roles/role.ts'
+import { settingKeys, settingTable } from '../../src/settings/setting.ts'
+
+/** A page's text, from the one table that it shows. */
+type Page = { title: string; from: string; about: string; body: string }
+
+/** The reference pages by their paths. */
+export function referencePages(operations: Record<string, Operation>): Record<string, string> {
+  const pages = {
+    configuration: configurationPage(),
+    errors: errorsPage(),
+    events: eventsPage(),
+    operations: operationsPage(operations),
+    scopes: scopesPage(),
+    settings: settingsPage(),
+  }
+  return Object.fromEntries(Object.entries(pages).map(([name, page]) => [`docs/reference/${name}.md`, show(page)]))
+}
+
+function show({ title, from, about, body }: Page): string {
+  return `# ${title}\n\n<!-- Made by \`npm run generate\` from ${from}: change that, not this. -->\n\n${about}\n\n${body}\n`
+}
+
+function configurationPage(): Page {
+  return {
+    title: 'Configuration',
+    from: 'server/src/config/config.ts',
+    about:
+      'What the environment may say. It is read once, at the start; a value of the wrong form refuses the start in one sentence.',
+    body: table(
+      ['variable', 'default', 'meaning'],
+      Object.entries(variableTable).map(([name, about]) => [code(name), about.default, about.means]),
+    ),
+  }
+}
+
+function errorsPage(): Page {
+  return {
+    title: 'Errors',
+    from: 'server/src/kernel/errors.ts',
+    about:
+      'Every error is an object with `code` (for programs), `message` (for people) and, where there is more to say, ' +
+      '`details` and `notices`. Another tenant’s record is the same `not_found` as one that never was. A path’s id that is ' +
+      'not of an id’s form is `not_found` too.',
+    body: table(
+      ['code', 'status', 'meaning'],
+      Object.entries(errorTable).map(([name, { status, means }]) => [code(name), String(status), means]),
+    ),
+  }
+}
+
+function eventsPage(): Page {
+  return {
+    title: 'Events',
+    from: 'server/src/events/catalogue.ts',
+    about:
+      'Each event is one row, written in the transaction of what it tells of: the audit entry, and what notifications are ' +
+      'made from. Those that are not for filters stand in the audit log alone.',
+    body: table(
+      ['event', 'for filters', 'meaning'],
+      Object.entries(eventTable).map(([name, about]) => [code(name), about.filterable ? 'yes' : 'no', about.means]),
+    ),
+  }
+}
+
+function scopesPage(): Page {
+  const roles = Object.entries(systemRoles)
+  const scopes = permissionGroups.flatMap((group) => group.scopes)
+  return {
+    title: 'Scopes',
+    from: 'server/src/permissions/permission.ts and server/src/roles/role.ts',
+    about:
+      'What a role or an API key permits, and which of the system roles hold it. Nobody grants a scope that they lack. ' +
+      'What is one’s own (requests, grants, notifications) needs no scope to be seen.',
+    body: table(
+      ['scope', ...roles.map(([id]) => code(id)), 'permits'],
+      scopes.map(({ scope, description = '' }) => [
+        code(scope),
+        ...roles.map(([, role]) => ((role.scopes as readonly string[]).includes(scope) ? '✓' : '')),
+        description,
+      ]),
+    ),
+  }
+}
+
+function settingsPage(): Page {
+  return {
+    title: 'Settings',
+    from: 'server/src/settings/setting.ts',
+    about:
+      'What each tenant may set for itself: `PUT /v1/settings/{setting_key}` with `{"value": "…"}`, always text. ' +
+      '`GET /v1/settings` lists what holds.',
+    body: table(
+      ['setting', 'default', 'takes', 'meaning'],
+      settingKeys.map((key) => {
+        const { default: byDefault, form, means } = settingTable[key]
+        return [code(key), byDefault === '' ? 'empty' : code(byDefault), form.allowed, means]
+      }),
+    ),
+  }
+}
+
+const credentials = { any: 'token or API key', user: 'token', tenant: 'tenant alone', none: 'none' }
+
+function operationsPage(operations: Record<string, Operation>): Page {
+  const byNoun = Map.groupBy(
+    Object.entries(operations),
+    ([, { path }]) => /^\/v1\/([^/]+)/.exec(path)?.[1] ?? 'keys of tokens',
+  )
+  const sections = [...byNoun].map(([noun, declared]) => {
+    const rows = declared.map(([operationId, operation]) => [
+      code(`${operation.method} ${operation.path}`),
+      operation.summary,
+      credentials[operation.credential],
+      operation.scope === null ? '' : code(operation.scope),
+      code(operationId),
+    ])
+    return `## ${noun}\n\n${table(['endpoint', 'what it does', 'credential', 'scope', 'operationId'], rows)}`
+  })
+  return {
+    title: 'Operations',
+    from: 'server/src/app.ts',
+    about:
+      'Every endpoint. Bodies, replies and errors stand in `/openapi.json` and, to be read and tried, at `/docs` of a running ' +
+      'service. All but those without a credential need the header `X-Tenant-ID`. Beside these: `/livez`, `/readyz`.',
+    body: sections.join('\n\n'),
+  }
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+/** A Markdown table as the formatter leaves it. */
+function table(head: string[], rows: string[][]): string {
+  const lines = [head, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')))
+  const widths = head.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0)))
+  const line = (cells: string[]) =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`
+  const [first = [], ...rest] = lines
+  return [line(first), line(widths.map((width) => '-'.repeat(width))), ...rest.map(line)].join('\n')
+}
