@@ -29,6 +29,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['kernel', 'config', 'db', 'secrets'],
   ...Object.fromEntries(slices.map((slice) => [slice, everySlice])),
   'identity-providers': [...everySlice, 'aws'],
+  // A client like any other: it knows the service by its interface alone.
+  demo: [],
   provisioners: everyTarget,
   'provisioners/aws-identity-center': everyTarget,
   'provisioners/postgresql': everyTarget,
@@ -186,6 +188,7 @@ type Exceptions = Readonly<Record<string, string>>
 
 const environmentAt: Exceptions = {
   'server/src/config/': 'the one reader',
+  'server/src/demo.ts': 'a client, with settings of its own',
   'server/src/db/embedded-cluster.ts': 'hands the few harmless variables on to its child process',
 }
 
