@@ -26,8 +26,6 @@ create table policy_rule (
   id uuid not null,
   policy_id uuid not null,
   ordinal integer not null,
-  -- Asking and approving are two rule sets: a rule takes part in exactly one.
-  rule_set text not null constraint policy_rule_rule_set_ck check (rule_set in ('ask', 'approve')),
   effect text not null constraint policy_rule_effect_ck check (effect in ('permit', 'forbid')),
   principal_scope_type text not null
     constraint policy_rule_principal_scope_type_ck check (principal_scope_type in ('any', 'eq', 'in', 'is', 'is_in')),

@@ -189,7 +189,7 @@ type Exceptions = Readonly<Record<string, string>>
 const environmentAt: Exceptions = {
   'server/src/config/': 'the one reader',
   'server/src/demo.ts': 'a client, with settings of its own',
-  'server/src/db/embedded-cluster.ts': 'hands the few harmless variables on to its child process',
+  'server/src/db/embedded/cluster.ts': 'hands the few harmless variables on to its child process',
 }
 
 const environment: Rule = {

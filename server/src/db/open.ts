@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Config } from '../config/config.ts'
 import { type ConnectionTarget, connectAlone } from './connect.ts'
-import { type EmbeddedOptions, readRunningEmbedded, startEmbedded } from './embedded.ts'
+import { type EmbeddedOptions, readRunningEmbedded, startEmbedded } from './embedded/start.ts'
 import { findMissingMigrations, migrate } from './migrate.ts'
 import { appRole, ownerRole, setUpRoles } from './roles.ts'
 import { findWallFaults } from './walls.ts'

@@ -98,12 +98,6 @@ suite('a rule', () => {
     assert.equal(await savedBy(rule), admin.user_id)
   })
 
-  test('about approving stands in that rule set', async () => {
-    await create({ effect: 'permit', action_scope_type: 'eq', action_ids: ['approve'] })
-    const rows = await asSuperuser('select rule_set from policy_rule where tenant_id = $1', [admin.tenant_id])
-    assert.deepEqual(rows, [{ rule_set: 'approve' }])
-  })
-
   test('without an ordinal comes last; one with another’s ordinal stands behind it', async () => {
     assert.equal((await create(onAccount('1'))).ordinal, 0)
     assert.equal((await create(onAccount('2', { ordinal: 8 }))).ordinal, 8)

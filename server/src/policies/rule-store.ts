@@ -33,14 +33,13 @@ export function rulesOf(tx: Tx): Statement {
 }
 
 /** The columns that hold a rule's statement. */
-const statementColumns = sql`rule_set, effect, principal_scope_type, principal_entity_type, principal_entity_id,
+const statementColumns = sql`effect, principal_scope_type, principal_entity_type, principal_entity_id,
   action_scope_type, action_ids, resource_scope_type, resource_entity_type, resource_entity_id, conditions,
   policy_text, notice, audit_session, approval_mode`
 
 /** A statement as one row of those columns. */
-function statementRow({ fields, sets }: RuleStatement): Statement {
-  const row = { ...fields, rule_set: sets.includes('approve') ? 'approve' : 'ask' }
-  return sql`jsonb_to_record(${JSON.stringify(row)}::jsonb) as s (rule_set text, effect text,
+function statementRow({ fields }: RuleStatement): Statement {
+  return sql`jsonb_to_record(${JSON.stringify(fields)}::jsonb) as s (effect text,
     principal_scope_type text, principal_entity_type text, principal_entity_id text, action_scope_type text,
     action_ids text[], resource_scope_type text, resource_entity_type text, resource_entity_id text, conditions text,
     policy_text text, notice text, audit_session boolean, approval_mode text)`

@@ -97,7 +97,7 @@ suite('the first start', () => {
     const roles = await db.asSuperuser<{ id: string; scopes: string[] }>('select id, scopes from role where system')
     for (const { id, scopes } of roles) assert.deepEqual(scopes, systemRoles[id as 'user'].scopes)
     assert.equal(roles.length, 4)
-    const rules = await db.asSuperuser('select effect, rule_set, action_ids, policy_text from policy_rule')
+    const rules = await db.asSuperuser('select effect, action_ids, policy_text from policy_rule')
     assert.equal(rules.length, 1)
     assert.match(JSON.stringify(rules), /"approve".*requests:approve/)
   })

@@ -21,9 +21,9 @@ export function startingPolicyInsert(tx: Tx): Statement {
       insert into policy (tenant_id, id, name, description, priority)
       values (${tx.tenant_id}, ${newId()}, ${startingPolicy.name}, ${startingPolicy.description}, 0)
       returning tenant_id, id)
-    insert into policy_rule (tenant_id, id, policy_id, ordinal, rule_set, effect, principal_scope_type,
+    insert into policy_rule (tenant_id, id, policy_id, ordinal, effect, principal_scope_type,
       action_scope_type, action_ids, resource_scope_type, conditions, policy_text, audit_session)
-    select tenant_id, ${newId()}::uuid, id, 0, 'approve', ${fields.effect}::text, ${fields.principal_scope_type}::text,
+    select tenant_id, ${newId()}::uuid, id, 0, ${fields.effect}::text, ${fields.principal_scope_type}::text,
       ${fields.action_scope_type}::text, ${fields.action_ids}::text[], ${fields.resource_scope_type}::text,
       ${fields.conditions ?? null}::text, ${fields.policy_text}::text, ${fields.audit_session}::boolean
     from made`

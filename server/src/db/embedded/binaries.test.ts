@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { findPackage, makeUsable, prepareBinaries, removeOldCopies } from './embedded-binaries.ts'
-import type { Place } from './embedded-place.ts'
+import { findPackage, makeUsable, prepareBinaries, removeOldCopies } from './binaries.ts'
+import type { Place } from './place.ts'
 
 const isRoot = process.getuid?.() === 0
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-binaries-')))

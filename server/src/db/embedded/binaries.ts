@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { allows, closedFolder, type Log, type Place, type RunAs } from './embedded-place.ts'
+import { allows, closedFolder, type Log, type Place, type RunAs } from './place.ts'
 
 /** A PostgreSQL that can be run as it stands. `version` as the server says it, such as `18.4`. */
 export type Binaries = { folder: string; version: string }

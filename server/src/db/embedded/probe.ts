@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { superuser } from './embedded-cluster.ts'
-import { processMark } from './embedded-owner.ts'
-import type { Place } from './embedded-place.ts'
+import { superuser } from './cluster.ts'
+import { processMark } from './owner.ts'
+import type { Place } from './place.ts'
 
 /** What a client needs to connect: `host` is the sockets' folder, or 127.0.0.1 with a password. */
 export type Endpoint = { host: string; port: number; superuser: string; password: string | undefined }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readRunningEmbedded } from './embedded.ts'
+import { readRunningEmbedded } from './start.ts'
 import {
   ask,
   atEnd,
@@ -16,7 +16,7 @@ import {
   startElsewhere,
   until,
   untilNothingRunsOn,
-} from './embedded-trial.ts'
+} from './trial.ts'
 
 test('takes over the server of a Sallyport that was killed, and notices its end', { skip: !isLinux }, async (t) => {
   const dataDir = join(makeFolder(t), 'data')

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { processMark, takeOwnership } from './embedded-owner.ts'
+import { processMark, takeOwnership } from './owner.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-owner-'))
 test.after(() => rmSync(folder, { recursive: true }))

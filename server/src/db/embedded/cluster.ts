@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Binaries } from './embedded-binaries.ts'
-import { type Log, makePrivateFolder, type Place } from './embedded-place.ts'
+import type { Binaries } from './binaries.ts'
+import { type Log, makePrivateFolder, type Place } from './place.ts'
 
 /** How the database is reached: by a unix socket in a private folder, or (on Windows) by a loopback port and password. */
 export type Transport = 'socket' | 'loopback'

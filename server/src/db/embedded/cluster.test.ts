@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { childEnvironment, explainInitdb, requireMajor, serverOptions } from './embedded-cluster.ts'
+import { childEnvironment, explainInitdb, requireMajor, serverOptions } from './cluster.ts'
 
 const majors: [string, string, string, boolean][] = [
   ['accepts the same major version', '18', '18.4', true],

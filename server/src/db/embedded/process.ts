@@ -3,12 +3,12 @@ import { closeSync, constants, fchownSync, fstatSync, openSync, readFileSync, re
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Binaries } from './embedded-binaries.ts'
-import { childEnvironment, serverOptions, type Transport } from './embedded-cluster.ts'
-import { processMark, stillRuns } from './embedded-owner.ts'
-import { openSocketFolder, type Place } from './embedded-place.ts'
-import { type Endpoint, endpointOf, probe } from './embedded-probe.ts'
-import { waitFor } from './embedded-wait.ts'
+import type { Binaries } from './binaries.ts'
+import { childEnvironment, serverOptions, type Transport } from './cluster.ts'
+import { processMark, stillRuns } from './owner.ts'
+import { openSocketFolder, type Place } from './place.ts'
+import { type Endpoint, endpointOf, probe } from './probe.ts'
+import { waitFor } from './wait.ts'
 
 /** A PostgreSQL server that answers. `end` says how it ended, once it has; undefined while it runs. */
 export type Running = { pid: number; endpoint: Endpoint; end(): string | undefined }

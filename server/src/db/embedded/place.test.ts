@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { allows, closedFolder } from './embedded-place.ts'
+import { allows, closedFolder } from './place.ts'
 
 const user = { uid: 65534, gid: 65534 }
 

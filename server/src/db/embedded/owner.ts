@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { waitFor } from './embedded-wait.ts'
+import { waitFor } from './wait.ts'
 
 /** How long an owner that is just ending may keep the next one waiting. */
 const patienceMs = 1_500

@@ -1,8 +1,8 @@
-import type { Binaries } from './embedded-binaries.ts'
-import { findPackage, prepareBinaries, removeOldCopies } from './embedded-binaries.ts'
-import { ensureCluster, type Transport } from './embedded-cluster.ts'
-import { takeOwnership } from './embedded-owner.ts'
-import { choosePlace, closeSocketFolder, findPlace, type Log, notePlace, type Place } from './embedded-place.ts'
+import type { Binaries } from './binaries.ts'
+import { findPackage, prepareBinaries, removeOldCopies } from './binaries.ts'
+import { ensureCluster, type Transport } from './cluster.ts'
+import { takeOwnership } from './owner.ts'
+import { choosePlace, closeSocketFolder, findPlace, type Log, notePlace, type Place } from './place.ts'
 import {
   disarmStaleNote,
   type Endpoint,
@@ -11,9 +11,9 @@ import {
   type PostmasterNote,
   probe,
   readPostmasterNote,
-} from './embedded-probe.ts'
-import { followPid, launch, type Running, readyWithinMs, shutDown } from './embedded-process.ts'
-import { waitFor } from './embedded-wait.ts'
+} from './probe.ts'
+import { followPid, launch, type Running, readyWithinMs, shutDown } from './process.ts'
+import { waitFor } from './wait.ts'
 
 /** The embedded PostgreSQL, answering. `host` is the folder of its socket, or 127.0.0.1 where there is a password. */
 export type EmbeddedPostgres = Endpoint & {

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import { type readRunningEmbedded, startEmbedded } from './embedded.ts'
-import { waitFor } from './embedded-wait.ts'
+import { type readRunningEmbedded, startEmbedded } from './start.ts'
+import { waitFor } from './wait.ts'
 
 export const isRoot = process.getuid?.() === 0
 export const isLinux = process.platform === 'linux'
-const script = new URL('embedded.ts', import.meta.url).href
+const script = new URL('start.ts', import.meta.url).href
 
 const endings = new WeakMap<TestContext, (() => unknown)[]>()
 
