@@ -7,10 +7,10 @@ const folder = new URL('../../migrations/', import.meta.url)
 /** Any fixed number: two processes that start together take turns. */
 const advisoryLock = 7_255_101
 
-export type Migration = { name: string; text: string; checksum: string }
+type Migration = { name: string; text: string; checksum: string }
 
 /** The migrations of this version, in order. */
-export async function listMigrations(): Promise<Migration[]> {
+async function listMigrations(): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
     files.map(async (file) => {

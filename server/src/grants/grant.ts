@@ -3,7 +3,7 @@ import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 
 /** pending → active | revoked | failed; active → expired | revoked | failed; failed → pending. */
 export const grantStatuses = ['pending', 'active', 'expired', 'revoked', 'failed'] as const
-export const provisioningStatuses = [
+const provisioningStatuses = [
   'not_attempted',
   'attempting',
   'successful',

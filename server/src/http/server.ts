@@ -25,7 +25,8 @@ export type HttpServer = FastifyInstance
 /** The HTTP server: every operation behind the one pipeline, health, the document and its reference page. */
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const server = fastify({
-    logger: { level: options.logLevel, redact: ['req.headers.authorization', 'req.headers["x-api-key"]'] },
+    logger: { level: options.logLevel },
+    disableRequestLogging: true,
     bodyLimit,
     trustProxy: options.trustProxy,
     genReqId: requestId,
@@ -39,6 +40,11 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   server.setValidatorCompiler(() => () => true)
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+  })
+  server.addHook('onResponse', async (request, reply) => {
+    const { method, url, ip } = request
+    const ms = Math.round(reply.elapsedTime * 10) / 10
+    request.log.info({ method, url, status: reply.statusCode, ms, ip }, 'answered')
   })
   server.setErrorHandler((thrown, request, reply) => {
     const problem = problemOf(thrown)

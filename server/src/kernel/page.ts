@@ -4,8 +4,8 @@ export type PageReply<Row> = { data: Row[]; next_cursor?: string; has_more: bool
 /** Where a page begins and how long it is. Stores fetch `limit + 1` rows, so that the last tells whether more follow. */
 export type PageAsk = { limit: number; after: readonly string[] | undefined }
 
-export const defaultLimit = 50
-export const largestLimit = 200
+const defaultLimit = 50
+const largestLimit = 200
 
 /** The length of a page for what the caller asked: absent = 50, above 200 = 200. */
 export function pageLimit(asked: number | undefined): number {

@@ -20,7 +20,6 @@ export type {
   Expr,
   PolicyJson,
   PrincipalConstraint,
-  ResourceConstraint,
   SchemaJson,
   StatefulAuthorizationCall,
 } from '@cedar-policy/cedar-wasm/nodejs'

@@ -1,7 +1,7 @@
 /** Questions made up: a rule is run once against them before it is accepted, and tests vary them. */
 import type { AccessRequest, ApproveQuestion, AskQuestion, Principal, Resource } from './question.ts'
 
-export const samplePrincipal: Principal = {
+const samplePrincipal: Principal = {
   id: 'ada',
   email: 'ada@example.com',
   name: 'Ada',

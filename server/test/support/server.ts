@@ -28,7 +28,7 @@ export async function startTestServer(): Promise<{ server: TestServer; stop(): P
 }
 
 /** A migrated database that each test file clones. */
-export async function makeTemplate(server: TestServer): Promise<void> {
+async function makeTemplate(server: TestServer): Promise<void> {
   const admin = await connectAlone({ ...server, database: 'postgres' })
   await admin.query(`create database ${templateDatabase}`)
   await admin.end()

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { until } from '../../test/support/wait.ts'
+import { sql } from '../db/sql.ts'
+import { systemActor, type WorkCtx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+import { newId } from '../kernel/id.ts'
+import type { EventType } from './catalogue.ts'
+import { type DeliveredEvent, deliver, type Subscriber } from './deliver.ts'
+import { emit, refuse } from './emit.ts'
+
+const db = await testDatabase()
+const tenants = [newId(), newId()]
+for (const id of tenants)
+  await db.database.tenant(id).write([sql`insert into tenant (id, name) values (${id}, 'a tenant')`])
+
+const ctxOf = (tenant_id = tenants[0] ?? ''): WorkCtx => ({
+  tx: db.database.tenant(tenant_id),
+  actor: systemActor,
+  request_id: 'test',
+})
+
+/** A subscriber that remembers what it was handed, and fails on what it is told to. */
+function listener(on: EventType[] = ['request.created']) {
+  const heard: (DeliveredEvent & { tenant_id: string })[] = []
+  const fails = new Set<string>()
+  const subscriber: Subscriber = {
+    name: `listener-${newId()}`,
+    on,
+    handle: async (ctx, event) => {
+      if (fails.has(event.subject_id)) throw new Error(`not ready for ${event.subject_id}`)
+      heard.push({ ...event, tenant_id: ctx.tx.tenant_id })
+    },
+  }
+  const subjects = () => heard.map((event) => event.subject_id)
+  return { subscriber, heard, fails, subjects }
+}
+
+const failures: string[] = []
+beforeEach(() => failures.splice(0))
+const hear = (subscriber: Subscriber) => deliver(db.database, subscriber, (_name, id) => failures.push(id))
+const tell = (ctx: WorkCtx, subject_id: string, type: EventType = 'request.created') =>
+  ctx.tx.write([emit(ctx, { type, subject_type: 'request', subject_id })])
+
+/** From now on: what other tests told is behind it. */
+async function listening(on?: EventType[]) {
+  const made = listener(on)
+  while (await hear(made.subscriber));
+  made.heard.splice(0)
+  return made
+}
+
+test('hands each subscriber what it listens to, of every tenant, once and in order', async () => {
+  const one = await listening()
+  await tell(ctxOf(), 'a')
+  await tell(ctxOf(tenants[1]), 'b')
+  await tell(ctxOf(), 'ignored', 'request.denied')
+  await tell(ctxOf(), 'c')
+  await hear(one.subscriber)
+  await hear(one.subscriber)
+  assert.deepEqual(one.subjects(), ['a', 'b', 'c'])
+  assert.deepEqual(
+    one.heard.map((event) => event.tenant_id),
+    [tenants[0], tenants[1], tenants[0]],
+  )
+})
+
+test('several events of one change come in the order in which they were told', async () => {
+  const one = await listening(['request.created', 'request.approved', 'request.break_glass'])
+  const types: EventType[] = ['request.created', 'request.approved', 'request.break_glass']
+  const ctx = ctxOf()
+  await ctx.tx.write([
+    emit(
+      ctx,
+      types.map((type) => ({ type, subject_type: 'request', subject_id: type })),
+    ),
+  ])
+  await hear(one.subscriber)
+  assert.deepEqual(one.subjects(), types)
+})
+
+test('an event of a transaction that commits late is passed over by nobody', async () => {
+  const one = await listening()
+  const ctx = ctxOf()
+  let commit = () => {}
+  const held = new Promise<void>((resolve) => {
+    commit = resolve
+  })
+  const late = ctx.tx.interactive(async (tx) => {
+    await tx.write([emit({ ...ctx, tx }, { type: 'request.created', subject_type: 'request', subject_id: 'late' })])
+    await held
+  })
+  await tell(ctxOf(tenants[1]), 'early')
+  await hear(one.subscriber)
+  assert.deepEqual(one.subjects(), [], 'nothing behind an open transaction is handed over yet')
+  commit()
+  await late
+  await until('both are handed over', async () => {
+    await hear(one.subscriber)
+    return one.heard.length === 2
+  })
+  assert.deepEqual(one.subjects().sort(), ['early', 'late'])
+})
+
+test('an event that a subscriber fails on delays nobody behind it, and is tried again until it succeeds', async () => {
+  const one = await listening()
+  one.fails.add('broken')
+  await tell(ctxOf(), 'broken')
+  await tell(ctxOf(), 'after')
+  await hear(one.subscriber)
+  assert.deepEqual(one.subjects(), ['after'])
+  assert.equal(failures.length, 1)
+  const parked = () =>
+    db.asSuperuser<{ last_error: string }>('select last_error from event_parked where subscriber = $1', [
+      one.subscriber.name,
+    ])
+  assert.deepEqual(await parked(), [{ last_error: 'not ready for broken' }])
+  one.fails.clear()
+  await db.asSuperuser('update event_parked set next_look_at = clock_timestamp()')
+  await hear(one.subscriber)
+  assert.deepEqual(one.subjects(), ['after', 'broken'])
+  assert.deepEqual(await parked(), [])
+})
+
+test('two processes do not hand over at the same time, and a dead one’s place is taken when its lease ends', async () => {
+  const one = await listening()
+  await tell(ctxOf(), 'x')
+  await db.asSuperuser(
+    `update event_cursor set lease_until = clock_timestamp() + interval '20 seconds' where subscriber = $1`,
+    [one.subscriber.name],
+  )
+  assert.equal(await hear(one.subscriber), false)
+  assert.deepEqual(one.subjects(), [])
+  await db.asSuperuser('update event_cursor set lease_until = clock_timestamp() where subscriber = $1', [
+    one.subscriber.name,
+  ])
+  await hear(one.subscriber)
+  assert.deepEqual(one.subjects(), ['x'])
+})
+
+test('a refusal leaves its entry, although nothing else happens', async () => {
+  const problem = new Problem('forbidden', 'no')
+  const refused = refuse(ctxOf(), problem, { type: 'access.refused', subject_type: 'operation', subject_id: 'refusal' })
+  await assert.rejects(refused, (error) => error === problem)
+  const rows = await db.asSuperuser(`select type from event where subject_id = 'refusal'`)
+  assert.deepEqual(rows, [{ type: 'access.refused' }])
+})
