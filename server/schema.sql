@@ -249,8 +249,11 @@ create table event (
   constraint event_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint event_actor_kind_ck CHECK (actor_kind = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text]))
 );
+CREATE INDEX event_actor_ix ON event USING btree (tenant_id, actor_id, seq);
 CREATE INDEX event_delivery_ix ON event USING btree (xid, seq);
+CREATE INDEX event_subject_ix ON event USING btree (tenant_id, subject_id, seq);
 CREATE INDEX event_tenant_ix ON event USING btree (tenant_id, seq);
+CREATE INDEX event_type_ix ON event USING btree (tenant_id, type, seq);
 alter table event enable row level security;
 alter table event force row level security;
 create policy event_work on event for select to sallyport_work
@@ -356,7 +359,6 @@ create table policy_rule (
   id uuid not null,
   policy_id uuid not null,
   ordinal integer not null,
-  rule_set text not null,
   effect text not null,
   principal_scope_type text not null,
   principal_entity_type text,
@@ -383,8 +385,7 @@ create table policy_rule (
   constraint policy_rule_effect_ck CHECK (effect = ANY (ARRAY['permit'::text, 'forbid'::text])),
   constraint policy_rule_policy_text_ck CHECK (octet_length(policy_text) <= 20000),
   constraint policy_rule_principal_scope_type_ck CHECK (principal_scope_type = ANY (ARRAY['any'::text, 'eq'::text, 'in'::text, 'is'::text, 'is_in'::text])),
-  constraint policy_rule_resource_scope_type_ck CHECK (resource_scope_type = ANY (ARRAY['any'::text, 'eq'::text, 'in'::text, 'is'::text, 'is_in'::text])),
-  constraint policy_rule_rule_set_ck CHECK (rule_set = ANY (ARRAY['ask'::text, 'approve'::text]))
+  constraint policy_rule_resource_scope_type_ck CHECK (resource_scope_type = ANY (ARRAY['any'::text, 'eq'::text, 'in'::text, 'is'::text, 'is_in'::text]))
 );
 CREATE INDEX policy_rule_policy_id_ix ON policy_rule USING btree (tenant_id, policy_id, ordinal, id);
 CREATE INDEX policy_rule_saved_by_ix ON policy_rule USING btree (tenant_id, saved_by);

@@ -19,6 +19,10 @@ create table event (
 );
 create index event_delivery_ix on event (xid, seq);
 create index event_tenant_ix on event (tenant_id, seq);
+-- What auditors ask for: what happened to this, what has this person done, what of this kind.
+create index event_subject_ix on event (tenant_id, subject_id, seq);
+create index event_actor_ix on event (tenant_id, actor_id, seq);
+create index event_type_ix on event (tenant_id, type, seq);
 alter table event enable row level security;
 alter table event force row level security;
 create policy tenant_wall on event

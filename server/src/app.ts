@@ -1,6 +1,8 @@
 import { createApiKey } from './api-keys/create-api-key.ts'
 import { listApiKeys } from './api-keys/list-api-keys.ts'
 import { revokeApiKey } from './api-keys/revoke-api-key.ts'
+import { exportAuditEvents } from './audit/export-audit-events.ts'
+import { listAuditEvents } from './audit/list-audit-events.ts'
 import { authenticateWith } from './auth/authenticate.ts'
 import { getJwks } from './auth/get-jwks.ts'
 import { login } from './auth/login.ts'
@@ -91,6 +93,8 @@ export const operations: Record<string, Operation> = {
   listNotifications,
   markNotificationRead,
   markAllNotificationsRead,
+  listAuditEvents,
+  exportAuditEvents,
 }
 
 /** Who acts on events afterwards. */
@@ -149,6 +153,11 @@ export async function createApp({ config, database, background, rootKey, tokenKe
         for (const loop of loops) loop.wake()
       },
     },
+  })
+
+  // A connection that its caller keeps past the answer would hold up the stop until the caller lets go.
+  server.addHook('onSend', async (_request, reply) => {
+    if (!ready) reply.header('connection', 'close')
   })
 
   function startWorkers(): void {

@@ -62,7 +62,8 @@ const errorSchema = {
 
 function describeOperation(operationId: string, operation: Operation, components: Record<string, unknown>): Json {
   const { reply, status } = operation
-  const success = reply === null ? {} : { content: { 'application/json': { schema: hoist(reply, components) } } }
+  const type = operation.streams ?? 'application/json'
+  const success = reply === null ? {} : { content: { [type]: { schema: hoist(reply, components) } } }
   const body = operation.body && {
     requestBody: {
       required: 'required' in operation.body,

@@ -11,6 +11,8 @@ export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
 
 type SuccessStatus = 200 | 201 | 204
 
+type StreamType = 'application/x-ndjson'
+
 /** The page that a list operation was asked for, and how it answers it. */
 export type Page = {
   limit: number
@@ -49,10 +51,12 @@ export type Declaration<
   errors: readonly ErrorCode[]
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
+  /** The reply is sent as lines of this type while `run` yields them; its schema is that of one line. */
+  streams?: StreamType
   run(
     ctx: Ctx,
     input: Input<StaticOr<Params, undefined>, StaticOr<Query, undefined>, StaticOr<Body, undefined>>,
-  ): Promise<Reply<Replies>>
+  ): Promise<Reply<Replies>> | AsyncIterable<Reply<Replies>>
 }
 
 /** An operation as the pipeline runs it; its types were held where it was declared. */
@@ -69,7 +73,8 @@ export type Operation = {
   readonly reply: TSchema | null
   readonly errors: readonly ErrorCode[]
   readonly bodyLimit: number | undefined
-  run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown>
+  readonly streams: StreamType | undefined
+  run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
 }
 
 /** Declares one endpoint. */
@@ -93,6 +98,7 @@ export function operation<
     reply: reply as TSchema | null,
     errors: declared.errors,
     bodyLimit: declared.bodyLimit,
+    streams: declared.streams,
     run: declared.run as Operation['run'],
   }
 }

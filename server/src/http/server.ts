@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Ctx } from '../kernel/context.ts'
@@ -96,7 +97,10 @@ function serveOperation(
     method: operation.method,
     url,
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
-    schema: operation.reply === null ? {} : { response: { [operation.status]: operation.reply } },
+    schema:
+      operation.reply === null || operation.streams !== undefined
+        ? {}
+        : { response: { [operation.status]: operation.reply } },
     onRequest: async (request) => {
       admitted.set(request, await admit(request))
     },
@@ -104,9 +108,14 @@ function serveOperation(
       const ctx = admitted.get(request)
       if (ctx === undefined) throw new Error('an operation ran without admission')
       const body = await run(ctx, request)
-      return reply.code(operation.status).send(body)
+      if (operation.streams === undefined) return reply.code(operation.status).send(body)
+      return reply.type(operation.streams).send(Readable.from(linesOf(body as AsyncIterable<unknown>)))
     },
   })
+}
+
+async function* linesOf(rows: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const row of rows) yield `${JSON.stringify(row)}\n`
 }
 
 const allMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

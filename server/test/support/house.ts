@@ -107,7 +107,8 @@ async function callApp(app: App, { method, url, token, api_key, tenant_id, body,
     },
     ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  const json = reply.body === '' ? {} : (reply.json() as Record<string, unknown>)
+  const isJson = String(reply.headers['content-type']).startsWith('application/json')
+  const json = isJson ? (reply.json() as Record<string, unknown>) : {}
   return { status: reply.statusCode, body: json, text: reply.body, headers: reply.headers }
 }
 
