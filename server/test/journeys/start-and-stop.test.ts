@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import {
+  dataFolder,
+  isAlive,
+  postmasterOf,
+  type Sallyport,
+  startOnEmbedded,
+  startScript,
+} from '../support/sallyport.ts'
+import { until } from '../support/wait.ts'
+
+const data_dir = await dataFolder()
+const keeping = new Agent({ keepAlive: true })
+after(() => keeping.destroy())
+const bootstrapFile = join(data_dir, 'bootstrap.json')
+
+/** A program that refuses to go on: exit code 1 and one sentence, no more. */
+async function assertOneSentence(env: Record<string, string>, sentence: RegExp): Promise<void> {
+  const refused = startScript('start', [], { DATA_DIR: data_dir, PORT: '0', ...env })
+  assert.equal(await refused.end(), 1, refused.output())
+  assert.match(refused.output(), sentence)
+  assert.match(refused.output(), /^Sallyport does not start: [^\n]+\n$/)
+}
+
+/** The head of a call whose body is still to come: the service has it in hand once it says `100 Continue`. */
+async function beginCall({ base_url, bootstrap }: Sallyport): Promise<ClientRequest> {
+  const call = request(`${base_url}/v1/users`, {
+    method: 'POST',
+    headers: {
+      'x-tenant-id': bootstrap.tenant_id,
+      'x-api-key': bootstrap.api_key,
+      'content-type': 'application/json',
+      expect: '100-continue',
+    },
+    // One that its caller would keep for ever: the stop does not wait for that.
+    agent: keeping,
+  })
+  call.flushHeaders()
+  await once(call, 'continue')
+  return call
+}
+
+async function endCall(call: ClientRequest, body: unknown): Promise<number | undefined> {
+  call.end(JSON.stringify(body))
+  const [reply] = (await once(call, 'response')) as [IncomingMessage]
+  reply.resume()
+  return reply.statusCode
+}
+
+test('starts on an empty folder, stops when told to, and goes on where it was', async (t) => {
+  const first = await startOnEmbedded(data_dir)
+  t.diagnostic(`ready on an empty folder after ${Math.round(first.readyAfterMs)} ms (at most 5000)`)
+  const postmaster = postmasterOf(data_dir) ?? 0
+  assert.ok(isAlive(postmaster))
+
+  await t.test('the first start leaves how to sign in, for its owner’s eyes alone, and says where', async () => {
+    const { mode } = statSync(bootstrapFile)
+    assert.equal(mode & 0o777, 0o600)
+    const left = JSON.parse(readFileSync(bootstrapFile, 'utf8')) as Record<string, unknown>
+    assert.deepEqual(Object.keys(left).toSorted(), ['admin', 'api_key', 'base_url', 'expires_at', 'tenant_id'])
+    assert.equal(left.base_url, first.base_url)
+    const days = (Date.parse(first.bootstrap.expires_at) - Date.now()) / 86_400_000
+    assert.ok(days > 6.9 && days <= 7, `the key ends in ${days} days`)
+    assert.match(first.output(), /bootstrap\.json.*npm run demo/)
+    assert.ok(!first.output().includes(first.bootstrap.admin.password), 'the log holds the password')
+    assert.ok(!first.output().includes(first.bootstrap.api_key), 'the log holds the key')
+    const signedIn = await first.client(undefined)('POST', '/v1/auth/login', first.bootstrap.admin)
+    assert.equal(signedIn.status, 200)
+  })
+
+  await t.test('a second service on the same folder says so in one sentence', async () => {
+    await assertOneSentence({}, new RegExp(`already|another|${first.pid}`))
+    assert.ok(isAlive(postmaster), 'the second took the database along')
+  })
+
+  await t.test('the demo, and what the process has needed then', async () => {
+    const demo = startScript('demo', [], { DATA_DIR: data_dir })
+    assert.equal(await demo.end(), 0, demo.output())
+    const { now, peak } = first.memory()
+    t.diagnostic(`${now} MB after the demo, ${peak} MB at most (at most 200)`)
+    assert.ok(now <= 200, `the process holds ${now} MB after the demo`)
+  })
+
+  await t.test('told to stop, it finishes what is under way, and the database after it', async () => {
+    const call = await beginCall(first)
+    const told = performance.now()
+    first.signal('SIGTERM')
+    await until('it has heard', async () => first.output().includes('SIGTERM'))
+    const user = { email: 'late@example.com', name: 'Late', password: randomBytes(9).toString('hex'), roles: ['user'] }
+    assert.equal(await endCall(call, user), 201)
+    assert.equal(await first.end(), 0, first.output())
+    t.diagnostic(`stopped after ${Math.round(performance.now() - told)} ms`)
+    assert.ok(!isAlive(postmaster), 'the embedded PostgreSQL is still running')
+    assert.equal(postmasterOf(data_dir), undefined)
+  })
+
+  await t.test('with another SECRET_KEY it refuses to start in one sentence, and leaves nothing running', async () => {
+    const SECRET_KEY = randomBytes(32).toString('base64')
+    await assertOneSentence({ SECRET_KEY }, /SECRET_KEY/)
+    assert.equal(postmasterOf(data_dir), undefined)
+  })
+
+  await t.test('with a SECRET_KEY that is none as well', () =>
+    assertOneSentence({ SECRET_KEY: 'hunter2' }, /SECRET_KEY/),
+  )
+
+  await t.test('`bootstrap done` ends the first key and the file, while the service runs', async () => {
+    const again = await startOnEmbedded(data_dir)
+    t.diagnostic(`ready on a folder that was there after ${Math.round(again.readyAfterMs)} ms (at most 2000)`)
+    const key = again.client({ api_key: first.bootstrap.api_key })
+    const { body } = await key<{ data: { email: string }[] }>('GET', '/v1/users?limit=200')
+    assert.ok(
+      body.data.some(({ email }) => email === 'late@example.com'),
+      'what it answered last is not there',
+    )
+    assert.match(again.output(), /still holds the first owner's password.*bootstrap done/)
+
+    const done = startScript('admin', ['bootstrap', 'done'], { DATA_DIR: data_dir })
+    assert.equal(await done.end(), 0, done.output())
+    assert.ok(!existsSync(bootstrapFile))
+    await until('the key is no credential any more', async () => (await key('GET', '/v1/users')).status === 401, 6_000)
+    const signedIn = await again.client(undefined)('POST', '/v1/auth/login', first.bootstrap.admin)
+    assert.equal(signedIn.status, 200, 'the owner can no longer sign in')
+    assert.equal(await again.stop(), 0, again.output())
+  })
+})

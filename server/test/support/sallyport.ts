@@ -1,0 +1,232 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { ConnectionTarget } from '../../src/db/connect.ts'
+import { type Client, clientAt } from './client.ts'
+import { testDatabase } from './database.ts'
+import { until } from './wait.ts'
+
+/** A child process of ours, and all that it has said on both outputs. */
+export type Started = {
+  pid: number
+  output(): string
+  /** Undefined while it runs; null after a signal that it did not handle. */
+  exitCode(): number | null | undefined
+  /** Waits for its end. */
+  end(): Promise<number | null>
+  signal(name: NodeJS.Signals): void
+}
+
+/** What the first start left. */
+export type Bootstrap = {
+  base_url: string
+  tenant_id: string
+  admin: { email: string; password: string }
+  api_key: string
+  expires_at: string
+}
+
+export type Credential = { token: string } | { api_key: string } | undefined
+
+/** Somebody who signed in. */
+export type Person = { id: string; email: string; call: Client }
+
+/** The real service, running as a process of its own. */
+export type Sallyport = Started & {
+  base_url: string
+  data_dir: string
+  bootstrap: Bootstrap
+  /** Milliseconds from the start of the process to its first `ready`. */
+  readyAfterMs: number
+  /** Calls as the tenant of the first start. */
+  client(credential: Credential): Client
+  /** Makes a user and signs them in. */
+  join(name: string, roles: string[]): Promise<Person>
+  /** Megabytes of the Node process: now, and at most so far. */
+  memory(): { now: number; peak: number }
+  /** Ends it as an operator would, and waits; answers its exit code. */
+  stop(): Promise<number | null>
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>
+}
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+
+/**
+ * Runs `npm run <script>`, without npm in between, with this environment beside the ordinary one; it is gone when the
+ * tests are done.
+ */
+export function startScript(
+  name: 'start' | 'demo' | 'admin',
+  args: readonly string[],
+  env: Record<string, string>,
+): Started {
+  const words = (scripts[name] ?? '').split(' ')
+  const child = spawn(process.execPath, [...words.slice(1), ...args], {
+    cwd: root,
+    env: { ...ordinaryEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  after(() => endChild(child))
+  let said = ''
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  }
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  let exitCode: number | null | undefined
+  void ended.then((code) => {
+    exitCode = code
+  })
+  return {
+    pid: child.pid ?? 0,
+    output: () => said,
+    exitCode: () => exitCode,
+    end: () => ended,
+    signal: (name) => void child.kill(name),
+  }
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+/** Nothing that would say where a service is or what it runs on, nor that this is a test. */
+function ordinaryEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { ...(PATH && { PATH }), ...(HOME && { HOME }), ...(TMPDIR && { TMPDIR }), NO_COLOR: '1' }
+}
+
+/**
+ * A new DATA_DIR, which goes when the file's tests are done, and with it an embedded PostgreSQL that a killed service
+ * left running.
+ */
+export async function dataFolder(): Promise<string> {
+  const data_dir = await mkdtemp(join(tmpdir(), 'sallyport-journey-'))
+  after(async () => {
+    const pid = postmasterOf(data_dir)
+    if (pid !== undefined && isAlive(pid)) {
+      process.kill(pid, 'SIGQUIT')
+      await until('the PostgreSQL left behind has ended', async () => !isAlive(pid))
+    }
+    rmSync(data_dir, { recursive: true, force: true })
+  })
+  return data_dir
+}
+
+/** The process of the embedded PostgreSQL by its own note, while there is one. */
+export function postmasterOf(data_dir: string): number | undefined {
+  const note = join(data_dir, 'postgres', 'postmaster.pid')
+  return existsSync(note) ? Number(readFileSync(note, 'utf8').split('\n', 1)[0]) : undefined
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** On the embedded PostgreSQL in `data_dir`, as `npm start` is; waits until it is ready. */
+export function startOnEmbedded(data_dir: string, env: Record<string, string> = {}): Promise<Sallyport> {
+  return start(data_dir, env)
+}
+
+async function start(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
+  const port = await freePort()
+  const began = performance.now()
+  const started = startScript('start', [], { LOG_LEVEL: 'warn', ...env, DATA_DIR: data_dir, PORT: `${port}` })
+  const base_url = `http://127.0.0.1:${port}`
+  await until(
+    'the service is ready',
+    async () => {
+      if (started.exitCode() !== undefined) throw new Error(`the service ended:\n${started.output()}`)
+      return (await fetch(`${base_url}/readyz`).catch(() => undefined))?.ok
+    },
+    30_000,
+  )
+  return running(started, base_url, data_dir, performance.now() - began)
+}
+
+/** On a database of its own on the test run's server; `asSuperuser` sees past every wall. */
+export async function startOnTestServer(env: Record<string, string> = {}) {
+  const stops: (() => Promise<unknown>)[] = []
+  // Before the database goes, whose own hook is registered next.
+  after(() => Promise.all(stops.map((stop) => stop())))
+  const { service, owner, asSuperuser } = await testDatabase()
+  const databases = { DATABASE_URL: urlOf(service), DATABASE_OWNER_URL: urlOf(owner) }
+  const sallyport = await start(await dataFolder(), { ...databases, ...env })
+  stops.push(sallyport.stop)
+  return { ...sallyport, asSuperuser }
+}
+
+function urlOf({ host, port, user, password, database }: ConnectionTarget): string {
+  return `postgres://${user}:${password}@/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function running(started: Started, base_url: string, data_dir: string, readyAfterMs: number): Sallyport {
+  const path = join(data_dir, 'bootstrap.json')
+  const bootstrap = JSON.parse(existsSync(path) ? readFileSync(path, 'utf8') : '{}') as Bootstrap
+  const client = (credential: Credential) =>
+    clientAt(base_url, { 'x-tenant-id': bootstrap.tenant_id, ...headersOf(credential) })
+  const owner = client({ api_key: bootstrap.api_key })
+  return {
+    ...started,
+    base_url,
+    data_dir,
+    bootstrap,
+    readyAfterMs,
+    client,
+    async join(name, roles) {
+      const email = `${name.toLowerCase()}-${randomUUID().slice(0, 8)}@example.com`
+      const password = randomUUID()
+      const made = await owner<{ id: string }>('POST', '/v1/users', { email, name, password, roles })
+      const signedIn = await client(undefined)<{ token: string }>('POST', '/v1/auth/login', { email, password })
+      if (signedIn.status !== 200) throw new Error(`${name} could not sign in: ${JSON.stringify([made, signedIn])}`)
+      return { id: made.body.id, email, call: client({ token: signedIn.body.token }) }
+    },
+    memory() {
+      const status = readFileSync(`/proc/${started.pid}/status`, 'utf8')
+      const megabytes = (name: string) =>
+        Math.round(Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024)
+      return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') }
+    },
+    async stop() {
+      if (started.exitCode() === undefined) started.signal('SIGTERM')
+      return started.end()
+    },
+    async kill() {
+      started.signal('SIGKILL')
+      await started.end()
+    },
+  }
+}
+
+function headersOf(credential: Credential): Record<string, string> {
+  if (credential === undefined) return {}
+  if ('token' in credential) return { authorization: `Bearer ${credential.token}` }
+  return { 'x-api-key': credential.api_key }
+}
