@@ -117,7 +117,7 @@ function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
 }
 
 /** Every code that an operation can answer: its own, and those of the pipeline it stands behind. */
-function errorsOf(operation: Operation): ErrorCode[] {
+export function errorsOf(operation: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(operation.errors)
   codes.add('internal').add('unavailable')
   if (operation.credential !== 'none') codes.add('invalid_input').add('ambiguous_credentials')

@@ -13,8 +13,11 @@ import { type SystemRoleId, systemRoles } from '../../src/roles/role.ts'
 import { createTenant } from '../../src/tenants/create-tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { testDatabase } from './database.ts'
+import { answersAsDescribed } from './described.ts'
 
 export { operations }
+
+const requireDescribed = answersAsDescribed(operations)
 
 /** A person of a tenant, with a token and an API key that hold all they may. */
 export type Person = { user_id: string; token: string; api_key: string }
@@ -109,7 +112,9 @@ async function callApp(app: App, { method, url, token, api_key, tenant_id, body,
   })
   const isJson = String(reply.headers['content-type']).startsWith('application/json')
   const json = isJson ? (reply.json() as Record<string, unknown>) : {}
-  return { status: reply.statusCode, body: json, text: reply.body, headers: reply.headers }
+  const answer = { status: reply.statusCode, body: json, text: reply.body, headers: reply.headers }
+  requireDescribed(method, url, answer)
+  return answer
 }
 
 async function makeNotification(tx: Tx, user_id: string): Promise<string> {

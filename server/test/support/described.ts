@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { errorsOf } from '../../src/http/openapi.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { compileCheck } from '../../src/http/schema.ts'
+
+type Answer = { status: number; text: string; headers: Record<string, unknown> }
+type Described = {
+  name: string
+  pattern: RegExp
+  operation: Operation
+  check: ReturnType<typeof compileCheck> | undefined
+}
+
+/**
+ * Holds every answer of a test run against what openapi.json says of its operation: a status, a code or a field that is
+ * not described fails the test that met it. Answers the check; paths that are no operation's pass.
+ */
+export function answersAsDescribed(operations: Record<string, Operation>) {
+  const table: Described[] = Object.entries(operations).map(([name, operation]) => ({
+    name,
+    operation,
+    pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    check: operation.reply === null ? undefined : compileCheck(operation.reply),
+  }))
+  return (method: string, url: string, answer: Answer): void => {
+    const path = url.split('?')[0] ?? ''
+    const found = table
+      .filter(({ operation, pattern }) => operation.method === method && pattern.test(path))
+      // A path written out wins over one with a place-holder.
+      .sort((a, b) => a.operation.path.split('{').length - b.operation.path.split('{').length)[0]
+    if (found === undefined) return
+    assert.match(String(answer.headers['x-request-id']), /^[\w.-]+$/, `${found.name} answers without a request id`)
+    if (answer.status >= 400) requireDescribedError(found, answer)
+    else requireDescribedSuccess(found, answer)
+  }
+}
+
+function requireDescribedSuccess({ name, operation, check }: Described, { status, text }: Answer): void {
+  assert.equal(status, operation.status, `${name} answers a status that it does not declare`)
+  if (check === undefined) assert.equal(text, '', `${name} answers a body`)
+  else if (operation.streams === undefined) {
+    assert.deepEqual(check(JSON.parse(text)), [], `${name} answers what its schema does not allow`)
+  }
+}
+
+function requireDescribedError({ name, operation }: Described, { status, text }: Answer): void {
+  const error = JSON.parse(text) as { code: string; message: string }
+  const codes: readonly string[] = errorsOf(operation)
+  assert.ok(codes.includes(error.code), `${name} answers ${status} \`${error.code}\`, which it does not declare`)
+  assert.ok(error.message.length > 0, `${name} answers an error without a message`)
+  const known = ['code', 'message', 'details', 'notices']
+  assert.deepEqual(
+    Object.keys(error).filter((key) => !known.includes(key)),
+    [],
+    `${name} answers more than an error object`,
+  )
+}
