@@ -49,6 +49,7 @@ import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
 import { getRequest } from './requests/get-request.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { deriveKey, type RootKey } from './secrets/root-key.ts'
+import { openSealer } from './secrets/sealer.ts'
 import { listSettings } from './settings/list-settings.ts'
 import { upsertSetting } from './settings/upsert-setting.ts'
 import { createUser } from './users/create-user.ts'
@@ -143,6 +144,7 @@ export async function createApp({ config, database, background, rootKey, tokenKe
       database,
       cursors: cursorCodec(deriveKey(rootKey, 'cursor')),
       tokens: tokenKeys,
+      sealer: openSealer(rootKey),
       authenticate: authenticateWith({ database, tokens: tokenKeys, onFailure: (error) => server.log.warn(error) }),
       async recordRefusal(ctx, operationId, { code }) {
         const data = { operation: operationId, code, source_ip: ctx.source_ip }

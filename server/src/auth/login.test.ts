@@ -5,6 +5,7 @@ import { cursorCodec } from '../http/cursor.ts'
 import { buildServer } from '../http/server.ts'
 import { newId } from '../kernel/id.ts'
 import { listPermissions } from '../permissions/list-permissions.ts'
+import { openSealer } from '../secrets/sealer.ts'
 import { createTenant } from '../tenants/create-tenant.ts'
 import { getUser } from '../users/get-user.ts'
 import { authenticateWith } from './authenticate.ts'
@@ -28,6 +29,7 @@ const server = await buildServer({
     database: db.database,
     cursors: cursorCodec(Buffer.alloc(32, 7)),
     tokens,
+    sealer: openSealer(Buffer.alloc(32, 1)),
     authenticate: authenticateWith({ database: db.database, tokens, onFailure }),
     recordRefusal: async () => undefined,
     afterWrite: () => undefined,

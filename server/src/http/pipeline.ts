@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
-import { type Actor, type Ctx, systemActor, type Tokens } from '../kernel/context.ts'
+import { type Actor, type Ctx, type Sealer, systemActor, type Tokens } from '../kernel/context.ts'
 import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
@@ -20,6 +20,7 @@ export type PipelineParts = {
   database: Database
   cursors: CursorCodec
   tokens: Tokens
+  sealer: Sealer
   /** Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told. */
   authenticate(presented: PresentedCredential): Promise<Admission | undefined>
   /** Keeps a refusal in the audit log of the credential's own tenant. */
@@ -54,6 +55,7 @@ export function pipeline(parts: PipelineParts, operationId: string, operation: O
       source_ip: request.ip,
       request_id: request.id,
       tokens: parts.tokens,
+      sealer: parts.sealer,
     }
     const refusal = admission === undefined ? undefined : findRefusal(admission, tenant_id, operation)
     if (refusal !== undefined) {

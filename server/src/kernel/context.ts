@@ -53,6 +53,16 @@ export type Tokens = {
   publicKeys(): Record<string, unknown>[]
 }
 
+/** The one place that a sealed text belongs to: moved to any other it stays shut. */
+export type SealedPlace = { tenant_id: string; table: string; id: string; field: string }
+
+/** Keeps secrets shut at rest. */
+export type Sealer = {
+  seal(text: string, place: SealedPlace): Promise<string>
+  /** Throws, the same for every cause, where the text was not sealed by this installation for this place. */
+  unseal(sealed: string, place: SealedPlace): Promise<string>
+}
+
 /** What an operation is handed. */
 export type Ctx = WorkCtx & {
   /** The database's clock when the credential was checked. */
@@ -60,6 +70,7 @@ export type Ctx = WorkCtx & {
   via: 'token' | 'api_key'
   source_ip: string
   tokens: Tokens
+  sealer: Sealer
 }
 
 /** The service itself, as an actor: deadlines and effects. */

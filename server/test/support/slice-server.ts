@@ -6,6 +6,7 @@ import type { Admission } from '../../src/http/pipeline.ts'
 import { buildServer } from '../../src/http/server.ts'
 import type { Actor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
+import { openSealer } from '../../src/secrets/sealer.ts'
 
 /** Who calls: what a checked credential would have proved. */
 export type Caller = { tenant_id: string; user_id: string; scopes?: readonly string[]; kind?: 'user' | 'api_key' }
@@ -23,6 +24,7 @@ export async function sliceServer(database: Database, operations: Record<string,
       database,
       cursors: cursorCodec(Buffer.alloc(32, 7)),
       tokens: { issue: () => Promise.reject(new Error('no tokens here')), publicKeys: () => [] },
+      sealer: openSealer(Buffer.alloc(32, 7)),
       authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
       recordRefusal: async () => undefined,
       afterWrite: () => undefined,
