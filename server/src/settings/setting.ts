@@ -1,13 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { DateTime } from '../http/schema.ts'
+import { readEmail } from '../kernel/email-address.ts'
 import { Problem } from '../kernel/errors.ts'
 
 /** Reads a setting's text; undefined when it is not of the form. `allowed` says the form in words, for the caller. */
 type Form<Value> = { allowed: string; read(text: string): Value | undefined }
-
-const longestAddress = 254
-const addressForm =
-  /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/
 
 function wholeNumber(smallest: number, largest: number): Form<number> {
   return {
@@ -27,7 +24,7 @@ const yesOrNo: Form<boolean> = {
 /** One address and nothing else: no display name, no list, nothing a mail header could be split by. */
 const addressOrNone: Form<string> = {
   allowed: 'a single e-mail address, or empty for the address of the service',
-  read: (text) => (text === '' || (text.length <= longestAddress && addressForm.test(text)) ? text : undefined),
+  read: (text) => (text === '' ? text : readEmail(text)),
 }
 
 const languageTag: Form<string> = {

@@ -1,8 +1,9 @@
 import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { emailKey } from '../kernel/email-address.ts'
 import type { PageAsk } from '../kernel/page.ts'
-import { emailKey, type ListedUser, type NewUser, type User } from './user.ts'
+import type { ListedUser, NewUser, User } from './user.ts'
 
 /** What is kept of a new user: the password only as its hash. */
 export type UserToInsert = Omit<NewUser, 'password'> & { id: string; password_hash: string | null; is_owner: boolean }

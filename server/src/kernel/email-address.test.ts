@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { emailKey, readEmail } from './email-address.ts'
+
+suite('an e-mail address', () => {
+  const one = [
+    'a@b.co',
+    'anna.o+tag@sub.example.com',
+    "o'neil@example.com",
+    'owner@sallyport.local',
+    'jürgen@müller.example',
+    'straße@example.com',
+  ]
+  for (const text of one) test(`is taken: ${text}`, () => assert.equal(readEmail(text), text))
+
+  const notOne = {
+    empty: '',
+    'without a host': 'anna@',
+    'without a name': '@example.com',
+    'of a bare host': 'anna@localhost',
+    'with a display name': 'Anna <anna@example.com>',
+    'two, by comma': 'a@example.com,b@example.com',
+    'two, by semicolon': 'a@example.com;b@example.com',
+    'two, by space': 'a@example.com b@example.com',
+    'a second one behind a line break': 'a@example.com\r\nb@example.com',
+    'with a line break at its end': 'a@example.com\n',
+    'with two at signs': 'a@b@example.com',
+    'with a quoted name': '"a b"@example.com',
+    'with a comment': 'a(b)@example.com',
+    'with an address for a host': 'a@[127.0.0.1]',
+    'with a dot first': '.a@example.com',
+    'with two dots': 'a..b@example.com',
+    'with a hyphen first in its host': 'a@-example.com',
+    'with an empty label': 'a@example..com',
+    'with an invisible letter': 'a\u200b@example.com',
+    'with a change of direction': 'a\u202e@example.com',
+    'with an encoded word': '=?utf-8?q?a=40evil.example=20?=@example.com',
+    'with a wide at sign': 'a\uff20example.com',
+    'whose letters hide a dot': 'a@example\u2488com',
+    'with a name too long': `${'a'.repeat(65)}@example.com`,
+    'too long': `a@${'b.'.repeat(130)}com`,
+  }
+  for (const [why, text] of Object.entries(notOne)) {
+    test(`is refused ${why}`, () => assert.equal(readEmail(text), undefined))
+  }
+
+  const almost = [
+    `a@${'a-'.repeat(120)}`,
+    `${'a.'.repeat(120)}@`,
+    `${'a'.repeat(60)}@${'a.'.repeat(90)}`,
+    '='.repeat(254),
+  ]
+  for (const text of almost) {
+    test(`is refused without trying every way, where it almost is one: ${text.slice(0, 5)}… (I12)`, () =>
+      assert.equal(readEmail(text), undefined))
+  }
+})
+
+suite('two spellings of an address are one person (R10)', () => {
+  const pairs: [string, string][] = [
+    ['Anna@Example.COM', 'anna@example.com'],
+    ['straße@example.com', 'STRASSE@example.com'],
+    ['ırmak@example.com', 'IRMAK@example.com'],
+    ['İrmak@example.com', 'irmak@example.com'],
+    ['ΟΔΟΣ@example.com', 'οδος@example.com'],
+    ['οδοσ@example.com', 'οδος@example.com'],
+    ['jose\u0301@example.com', 'josé@example.com'],
+    ['ａnna@example.com', 'anna@example.com'],
+    ['\u212aim@example.com', 'kim@example.com'],
+    ['ﬁnn@example.com', 'finn@example.com'],
+  ]
+  for (const [one, other] of pairs) test(`${one}, ${other}`, () => assert.equal(emailKey(one), emailKey(other)))
+
+  test('and different ones are not', () => assert.notEqual(emailKey('ana@example.com'), emailKey('anna@example.com')))
+})
