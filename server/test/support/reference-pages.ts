@@ -126,7 +126,7 @@ function operationsPage(operations: Record<string, Operation>): Page {
     title: 'Operations',
     from: 'server/src/app.ts',
     about:
-      'Every endpoint. Bodies, replies and errors stand in `/openapi.json` and, to be read and tried, at `/docs` of a running ' +
+      'Every endpoint. Bodies, replies and errors stand in `/openapi.json` and, to be read, at `/docs` of a running ' +
       'service. All but those without a credential need the header `X-Tenant-ID`. Beside these: `/livez`, `/readyz`.',
     body: sections.join('\n\n'),
   }
