@@ -1,5 +1,11 @@
 import { type ErrorCode, Problem } from '../kernel/errors.ts'
 
+/** A role was deleted while it was given, or given while it was deleted. */
+const roleMoved = {
+  code: 'version_conflict',
+  message: 'a role was given or deleted by somebody else meanwhile; read it again',
+} as const
+
 /**
  * The database is the last guard: what its named constraints refuse becomes the caller's error.
  * A constraint that is not listed here is never met by a caller; if it is, that is our fault: 500.
@@ -7,6 +13,11 @@ import { type ErrorCode, Problem } from '../kernel/errors.ts'
 const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
   tenant_user_email_key_uq: { code: 'user_exists', message: 'a user with this e-mail address exists already' },
   role_system_fixed: { code: 'forbidden', message: 'a system role cannot be changed; make a role of your own' },
+  user_role_role_id_fk: roleMoved,
+  group_role_role_id_fk: roleMoved,
+  group_member_group_id_fk: { code: 'not_found', message: 'group or user not found' },
+  group_member_user_id_fk: { code: 'not_found', message: 'group or user not found' },
+  group_role_group_id_fk: { code: 'not_found', message: 'group not found' },
   policy_rule_policy_id_fk: { code: 'not_found', message: 'policy not found' },
 }
 

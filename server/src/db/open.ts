@@ -49,11 +49,30 @@ export async function openForOperator(config: Config, log: Log): Promise<OpenedD
 
 async function openGiven(database_url: string, owner_url: string | undefined, log: Log): Promise<OpenedDatabase> {
   const service = { connectionString: database_url }
+  await requireAnswer('DATABASE_URL', service)
   if (owner_url !== undefined) {
-    await migrateAndTell({ connectionString: owner_url }, log)
+    const owner = { connectionString: owner_url }
+    await requireAnswer('DATABASE_OWNER_URL', owner)
+    await migrateAndTell(owner, log)
   }
   await requireReady(service, owner_url === undefined)
   return { service, stop: async () => undefined }
+}
+
+/** The address may hold a password: the variable is named, not its value. */
+async function requireAnswer(variable: string, target: ConnectionTarget): Promise<void> {
+  try {
+    const client = await connectAlone(target)
+    await client.end()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `the database of ${variable} does not let us in: ${reason}. See that it runs, and what the line says`,
+      {
+        cause: error,
+      },
+    )
+  }
 }
 
 async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<ConnectionTarget> {

@@ -15,10 +15,10 @@ export async function setUpRoles(
   passwords: { owner: string; app: string } | undefined,
 ): Promise<void> {
   const password = (text: string | undefined) => (text === undefined ? '' : `password ${admin.escapeLiteral(text)}`)
-  await ensureRole(admin, ownerRole, `login noinherit nobypassrls ${password(passwords?.owner)}`)
+  await ensureRole(admin, ownerRole, `login noinherit ${password(passwords?.owner)}`)
   // NOINHERIT: the policies and grants of `sallyport_work` count only after `set local role`.
-  await ensureRole(admin, appRole, `login noinherit nobypassrls ${password(passwords?.app)}`)
-  await ensureRole(admin, workRole, 'nologin noinherit nobypassrls')
+  await ensureRole(admin, appRole, `login noinherit ${password(passwords?.app)}`)
+  await ensureRole(admin, workRole, 'nologin noinherit')
   await admin.query(`grant ${workRole} to ${appRole}`)
   await admin.query(`alter role ${appRole} set statement_timeout = '5s'`)
   await admin.query(`alter role ${appRole} set lock_timeout = '1s'`)
@@ -32,6 +32,7 @@ export async function setUpRoles(
   await admin.query(`grant usage, create on schema public to ${ownerRole}`)
 }
 
+/** A new role bypasses nothing; whether an old one does is looked at when the service starts: only a superuser may say so here. */
 async function ensureRole(admin: pg.Client, role: string, attributes: string): Promise<void> {
   const { rows } = await admin.query('select 1 from pg_roles where rolname = $1', [role])
   await admin.query(`${rows.length === 0 ? 'create' : 'alter'} role ${role} ${attributes}`)

@@ -165,6 +165,12 @@ function hoist(schema: TSchema, components: Record<string, unknown>): unknown {
 /** `/openapi.json`, and a page to read it at `/docs`. */
 export async function serveReference(server: FastifyInstance, document: Json): Promise<void> {
   await server.register(swagger, { mode: 'static', specification: { document: document as never } })
-  await server.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  await server.register(swaggerUi, {
+    routePrefix: '/docs',
+    theme: { title: 'Sallyport' },
+    staticCSP: true,
+    // Over plain http on a name of one's own, the page would look for its files where nobody answers.
+    transformStaticCSP: (header) => header.replace(/;?\s*upgrade-insecure-requests/, ''),
+  })
   server.get('/openapi.json', async (_request, reply) => reply.send(document))
 }
