@@ -1,0 +1,64 @@
+import { lookup as resolve } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { isPublicAddress, liesIn } from './address.ts'
+import type { EgressAllow } from './allow-list.ts'
+import { type CallOptions, callOut, type Resolve } from './call-out.ts'
+
+/** The one guarded way out, for addresses that a tenant configures. */
+export type Egress = {
+  /**
+   * Why this address may not be called, in a half-sentence; undefined when it may. A host that cannot be found just now
+   * is no fault: what it leads to is looked at again at each call.
+   */
+  findFault(url: string): Promise<string | undefined>
+  /**
+   * Calls the address and reads all of the answer: at most 1 MiB, redirects not followed, connected to the very address
+   * that was looked at.
+   * @throws Error where the address leads inside the house or the answer is too long; what the network throws otherwise
+   */
+  call(url: string, options: CallOptions): Promise<Response>
+}
+
+/** Makes the guard. What the operator allows may lie inside the house, and be spoken to without TLS. */
+export function openEgress(allow: EgressAllow): Egress {
+  const mayReach = (host: string, address: string) =>
+    isPublicAddress(address) || allow.hosts.has(host) || liesIn(address, allow.networks)
+  const isListed = (host: string) => allow.hosts.has(host) || (isIP(host) !== 0 && liesIn(host, allow.networks))
+
+  const resolveGuarded: Resolve = async (host) => {
+    const found = isIP(host) === 0 ? await resolve(host, { all: true }) : [{ address: host, family: isIP(host) }]
+    const reachable = found.filter(({ address }) => mayReach(host, address))
+    if (reachable.length === 0) throw new Error(`\`${host}\` leads into a network that EGRESS_ALLOW does not list`)
+    return reachable
+  }
+
+  async function findFault(text: string): Promise<string | undefined> {
+    const url = URL.parse(text)
+    if (url === null || !['https:', 'http:'].includes(url.protocol)) return 'must be an https address'
+    if (url.username !== '' || url.password !== '') return 'must not hold a name or a password'
+    const host = hostOf(url)
+    if (url.protocol === 'http:' && !isListed(host)) return 'must be an https address'
+    const found = await resolveGuarded(host).catch((error: NodeJS.ErrnoException) => error)
+    if (Array.isArray(found) || found.code !== undefined) return undefined
+    return 'leads into a network that only the operator can open, by EGRESS_ALLOW'
+  }
+
+  return {
+    findFault,
+    async call(text, options) {
+      const url = new URL(text)
+      if (url.protocol !== 'https:' && !isListed(hostOf(url))) throw new Error(`\`${url.origin}\` is not https`)
+      return callOut(url, resolveGuarded, options)
+    },
+  }
+}
+
+/** The way out to addresses that the operator's own environment names: as bounded, but anywhere. */
+export async function callAnywhere(text: string, options: CallOptions): Promise<Response> {
+  return callOut(new URL(text), (host) => resolve(host, { all: true }), options)
+}
+
+/** The host as a resolver takes it: an IPv6 address without its brackets, no dot at the end. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+}
