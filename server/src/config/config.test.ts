@@ -13,12 +13,31 @@ test('PUBLIC_URL loses the slash at its end', () => {
   assert.equal(readConfig({ PUBLIC_URL: 'https://sallyport.example.com/' }).public_url, 'https://sallyport.example.com')
 })
 
+const globalOidc = {
+  OIDC_ISSUER: 'https://idp.example',
+  OIDC_CLIENT_ID: 'sallyport',
+  OIDC_CLIENT_SECRET: 'hunter2',
+  OIDC_REDIRECT_URIS: 'https://a.example/cb, https://b.example/cb',
+}
+
+test('there is no global provider until the environment names one, wholly', () => {
+  assert.equal(readConfig({}).oidc, undefined)
+  const { oidc } = readConfig(globalOidc)
+  assert.deepEqual(oidc?.redirect_uris, ['https://a.example/cb', 'https://b.example/cb'])
+  assert.equal(oidc?.tenant_claim, undefined)
+})
+
 const refused: [NodeJS.ProcessEnv, RegExp][] = [
   [{ PORT: 'http' }, /PORT is `http`/],
   [{ PORT: '65536' }, /0 to 65535/],
   [{ DATABASE_URL: 'mysql://x' }, /DATABASE_URL must begin with postgres/],
   [{ DATABASE_OWNER_URL: 'postgres://x' }, /without DATABASE_URL/],
   [{ PUBLIC_URL: 'localhost:8080' }, /PUBLIC_URL/],
+  [{ OIDC_ISSUER: 'https://idp.example' }, /OIDC_ISSUER is set without OIDC_CLIENT_ID/],
+  [{ OIDC_TENANT_CLAIM: 'tid' }, /OIDC_TENANT_CLAIM is set without OIDC_ISSUER/],
+  [{ ...globalOidc, OIDC_CLIENT_SECRET: '' }, /without OIDC_CLIENT_SECRET/],
+  [{ ...globalOidc, OIDC_ISSUER: 'idp.example' }, /OIDC_ISSUER is `idp.example`/],
+  [{ ...globalOidc, OIDC_REDIRECT_URIS: 'https://a.example/cb,' }, /OIDC_REDIRECT_URIS is ``/],
   [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL is `loud`/],
 ]
 

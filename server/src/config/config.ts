@@ -16,6 +16,20 @@ export type Config = {
   log_level: string
   /** Whose `X-Forwarded-For` counts. */
   trust_proxy: string[] | boolean
+  /** What tenants may point at inside the operator's networks: `readEgressAllow` reads it. */
+  egress_allow: string
+  /** The provider for sign-ins that were begun elsewhere; undefined: there is none. */
+  oidc: GlobalOidc | undefined
+}
+
+/** The global OpenID Connect provider. The service is a confidential client of it. */
+export type GlobalOidc = {
+  issuer: string
+  client_id: string
+  client_secret: string
+  redirect_uris: string[]
+  /** The claim that names the tenant by its id. */
+  tenant_claim: string | undefined
 }
 
 /**
@@ -49,6 +63,27 @@ export const variableTable = {
       "whose `X-Forwarded-For` counts: the proxies' addresses or networks, parted by commas; `true` for everybody's, " +
       'where only a proxy can reach the service',
   },
+  EGRESS_ALLOW: {
+    default: 'none',
+    means:
+      'host names, addresses and networks (CIDR) inside your own network that tenants may point at, as with their sign-in ' +
+      'provider, parted by commas; to what is listed by name or by its own address, http will do too',
+  },
+  OIDC_ISSUER: {
+    default: 'none: sign-in needs a `state`',
+    means:
+      'the issuer of the provider for sign-ins that were begun elsewhere, for every tenant; see docs/guides/sign-in.md',
+  },
+  OIDC_CLIENT_ID: { default: 'none; needed with OIDC_ISSUER', means: 'as whom the service is known to that provider' },
+  OIDC_CLIENT_SECRET: { default: 'none; needed with OIDC_ISSUER', means: 'the secret of that client' },
+  OIDC_REDIRECT_URIS: {
+    default: 'none; needed with OIDC_ISSUER',
+    means: 'the addresses that such a sign-in may have been begun with, parted by commas, compared to the letter',
+  },
+  OIDC_TENANT_CLAIM: {
+    default: 'none: the only tenant where the user exists',
+    means: "the claim of that provider's tokens that holds the tenant's id; whoever it names becomes a user there",
+  },
   LOG_LEVEL: { default: '`info`', means: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const satisfies Record<string, { default: string; means: string }>
 
@@ -78,6 +113,27 @@ export function readConfig(env: Environment = process.env): Config {
     secret_key: env.SECRET_KEY || undefined,
     log_level,
     trust_proxy: readTrustProxy(env.TRUST_PROXY || ''),
+    egress_allow: env.EGRESS_ALLOW || '',
+    oidc: readGlobalOidc(env),
+  }
+}
+
+const oidcNeeds = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_REDIRECT_URIS'] as const
+
+/** All of it or none. */
+function readGlobalOidc(env: Environment): GlobalOidc | undefined {
+  const given = [...oidcNeeds, 'OIDC_TENANT_CLAIM' as const].find((name) => env[name])
+  if (given === undefined) return undefined
+  const missing = oidcNeeds.find((name) => !env[name])
+  if (missing !== undefined) throw new Error(`${given} is set without ${missing}; set ${oidcNeeds.join(', ')} or none`)
+  const { OIDC_ISSUER = '', OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '', OIDC_REDIRECT_URIS = '' } = env
+  const redirect_uris = OIDC_REDIRECT_URIS.split(',').map((address) => address.trim())
+  return {
+    issuer: readHttpAddress('OIDC_ISSUER', OIDC_ISSUER),
+    client_id: OIDC_CLIENT_ID,
+    client_secret: OIDC_CLIENT_SECRET,
+    redirect_uris: redirect_uris.map((address) => readHttpAddress('OIDC_REDIRECT_URIS', address)),
+    tenant_claim: env.OIDC_TENANT_CLAIM || undefined,
   }
 }
 
@@ -98,11 +154,15 @@ function readPostgresUrl(name: string, text: string | undefined): string | undef
 }
 
 function readPublicUrl(text: string): string {
+  return readHttpAddress('PUBLIC_URL', text).replace(/\/+$/, '')
+}
+
+function readHttpAddress(name: string, text: string): string {
   const url = URL.parse(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new Error(`PUBLIC_URL is \`${text}\`; it must be an http or https address`)
+    throw new Error(`${name} is \`${text}\`; it must be an http or https address`)
   }
-  return text.replace(/\/+$/, '')
+  return text
 }
 
 /** Empty: nobody's. `true` trusts every sender and is for a service that only a proxy can reach. */
