@@ -3,6 +3,7 @@ import { openTokenKeys } from './auth/signing-keys.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { type OpenedDatabase, openForService } from './db/open.ts'
 import { openDatabase } from './db/transaction.ts'
+import { releaseLeases } from './jobs/release-leases.ts'
 import { loadRootKey } from './secrets/root-key.ts'
 import { bootstrap } from './tenants/bootstrap.ts'
 
@@ -32,6 +33,7 @@ async function start(): Promise<void> {
       baseUrl: config.public_url,
       log: say,
     })
+    if (config.database_url === undefined) await releaseLeases(running.background)
     app.startWorkers()
     await app.server.listen({ host: config.host, port: config.port })
     say(`Sallyport is ready at ${config.public_url} — reference at ${config.public_url}/docs`)
