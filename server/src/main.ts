@@ -18,15 +18,15 @@ const longestStopMs = 25_000
 async function start(): Promise<void> {
   const config = readConfig()
   const say = (line: string) => console.log(line)
-  let app: App | undefined
   const opened = await openForService(config, say, (reason) => {
     console.error(`the embedded database ended: ${reason}. Sallyport stops; start it again to go on`)
     process.exit(1)
   })
+  let stop = opened.stop
   try {
     const running = await serve(config, opened)
-    app = running.app
-    stopOnSignals(running.stop)
+    stop = running.stop
+    stopOnSignals(stop)
     await bootstrap({
       database: running.background,
       dataDir: config.data_dir,
@@ -34,12 +34,21 @@ async function start(): Promise<void> {
       log: say,
     })
     if (config.database_url === undefined) await releaseLeases(running.background)
-    app.startWorkers()
-    await app.server.listen({ host: config.host, port: config.port })
+    running.app.startWorkers()
+    await listen(running.app, config)
     say(`Sallyport is ready at ${config.public_url} — reference at ${config.public_url}/docs`)
   } catch (error) {
-    await opened.stop()
+    await stop()
     throw error
+  }
+}
+
+async function listen({ server }: App, { host, port }: Config): Promise<void> {
+  try {
+    await server.listen({ host, port })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new Error(`another program listens on \`${host}:${port}\`: stop that one, or set PORT to a free one`)
   }
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import {
@@ -97,6 +98,21 @@ test('starts on an empty folder, stops when told to, and goes on where it was', 
     assert.equal(await first.end(), 0, first.output())
     t.diagnostic(`stopped after ${Math.round(performance.now() - told)} ms`)
     assert.ok(!isAlive(postmaster), 'the embedded PostgreSQL is still running')
+    assert.equal(postmasterOf(data_dir), undefined)
+  })
+
+  await t.test('where another program has its port, it says so and leaves nothing running', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const refused = startScript('start', [], { DATA_DIR: data_dir, PORT: `${port}` })
+    assert.equal(await refused.end(), 1)
+    other.close()
+    assert.match(
+      refused.output(),
+      new RegExp(`\nSallyport does not start: [^\n]*127\\.0\\.0\\.1:${port}[^\n]*PORT[^\n]*\n$`),
+    )
+    assert.doesNotMatch(refused.output(), /\n +at |background work failed/)
     assert.equal(postmasterOf(data_dir), undefined)
   })
 
