@@ -29,7 +29,7 @@ test('there is no global provider until the environment names one, wholly', () =
 
 const refused: [NodeJS.ProcessEnv, RegExp][] = [
   [{ PORT: 'http' }, /PORT is `http`/],
-  [{ PORT: '65536' }, /0 to 65535/],
+  [{ PORT: '65536' }, /1 to 65535/],
   [{ DATABASE_URL: 'mysql://x' }, /DATABASE_URL must begin with postgres/],
   [{ DATABASE_OWNER_URL: 'postgres://x' }, /without DATABASE_URL/],
   [{ PUBLIC_URL: 'localhost:8080' }, /PUBLIC_URL/],

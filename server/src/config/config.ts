@@ -138,8 +138,8 @@ function readGlobalOidc(env: Environment): GlobalOidc | undefined {
 }
 
 function readPort(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new Error(`PORT is \`${text}\`; it must be a number from 0 to 65535`)
+  if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > 65_535) {
+    throw new Error(`PORT is \`${text}\`; it must be a number from 1 to 65535`)
   }
   return Number(text)
 }
