@@ -10,6 +10,10 @@ export const errorTable = {
   },
   invalid_policy: { status: 400, means: 'the policy statement is invalid; `details` gives line, column and help' },
   unauthenticated: { status: 401, means: 'the credential is missing or invalid' },
+  invalid_authorization_code: {
+    status: 401,
+    means: 'the authorization code is invalid or expired, or its sign-in is; one answer for every cause',
+  },
   forbidden: { status: 403, means: 'the credential does not permit this' },
   tenant_mismatch: { status: 403, means: '`X-Tenant-ID` is not the tenant of the credential' },
   policy_denied: { status: 403, means: 'no policy rule permits this, or one forbids it; `notices` says why' },
@@ -19,6 +23,7 @@ export const errorTable = {
   idempotency_in_progress: { status: 409, means: 'the first call with this `Idempotency-Key` is still running' },
   last_owner: { status: 409, means: 'the tenant would be left without an owner' },
   request_not_cancellable: { status: 409, means: 'the request is not in a cancellable state' },
+  role_in_use: { status: 409, means: 'users hold the role, or groups give it' },
   request_not_pending: { status: 409, means: 'the request is not in pending state' },
   grant_not_live: { status: 409, means: 'the grant has ended already' },
   user_exists: { status: 409, means: 'a user with this e-mail address exists already' },

@@ -2,6 +2,7 @@ import { allOf, sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
+import { scopesHeld } from '../roles/holding-store.ts'
 import type { GrantFacts, RequestFacts } from './notice.ts'
 import type { NotificationRow } from './notification.ts'
 
@@ -77,13 +78,14 @@ export type RequestToTell = RequestFacts & { approver_ids: string[] }
 
 /**
  * The request that an event is about. Its approvers are the active people other than the requester who hold
- * requests:approve, save by a role that the requester gave them after asking: that one does not count.
+ * requests:approve, own or by a group, save by what the requester gave them after asking: that does not count.
  */
 export async function findRequestToTell(
   tx: Tx,
   id: string,
   actor_id: string | null,
 ): Promise<RequestToTell | undefined> {
+  const requesters = { granted_by: sql`request.requester_id`, after: sql`request.created_at` }
   const [found] = await tx.read(
     sql<RequestToTell>`select request.requester_id, requester.name as requester_name, request.resource_type,
       request.resource_id, request.action, request.reason, request.approval_mode, request.duration_seconds,
@@ -91,12 +93,7 @@ export async function findRequestToTell(
       (select name from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name,
       array(select person.id from tenant_user person
         where person.tenant_id = ${tx.tenant_id}::uuid and person.active and person.id <> request.requester_id
-          and exists (select from user_role held
-            join role on role.tenant_id = held.tenant_id and role.id = held.role_id
-            where held.tenant_id = ${tx.tenant_id}::uuid and held.user_id = person.id
-              and 'requests:approve' = any(role.scopes)
-              and not (held.granted_by is not distinct from request.requester_id
-                and held.granted_at > request.created_at))
+          and 'requests:approve' in (${scopesHeld(tx, sql`person.id`, requesters)})
         order by person.id) as approver_ids
     from access_request request
     join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
+import { Problem } from '../kernel/errors.ts'
 import { allScopes } from '../permissions/permission.ts'
-import { isCreationRole, systemRoles } from './role.ts'
+import {
+  isCreationRole,
+  planChange,
+  planRoles,
+  type RoleChange,
+  type RoleRow,
+  readRoleIds,
+  requireScopes,
+  systemRoles,
+} from './role.ts'
 
 test('a user asks for access and holds nothing else', () => {
   assert.deepEqual(systemRoles.user.scopes, ['requests:create'])
@@ -34,4 +44,138 @@ test('an auditor reads everything and does nothing', () => {
 test('a user is created with user, approver or admin, in those very words', () => {
   for (const role of ['user', 'approver', 'admin']) assert.ok(isCreationRole(role), role)
   for (const role of ['auditor', 'owner', 'Admin', 'admin ', '', 'constructor']) assert.ok(!isCreationRole(role), role)
+})
+
+function problemOf(work: () => unknown): Problem {
+  try {
+    work()
+  } catch (thrown) {
+    assert.ok(thrown instanceof Problem, String(thrown))
+    return thrown
+  }
+  return assert.fail('nothing was refused')
+}
+
+test('scopes come in the order of the table, each once; an unknown one is named, and it alone (P1)', () => {
+  assert.deepEqual(requireScopes(['users:read', 'grants:read', 'users:read']), ['grants:read', 'users:read'])
+  const problem = problemOf(() => requireScopes(['users:read', 'users:fly', 'Users:read', 'users:fly']))
+  assert.equal(problem.code, 'unprocessable')
+  assert.deepEqual(problem.details, { scopes: ['users:fly', 'Users:read'] })
+  assert.ok(!problem.message.includes('users:read`,'), problem.message)
+})
+
+test('ids of roles are compared in lower case, each once', () => {
+  assert.deepEqual(readRoleIds(['Admin', 'admin', 'ABCD']), ['admin', 'abcd'])
+})
+
+suite('a change of a role', () => {
+  const role: RoleRow = {
+    id: '0190',
+    name: 'Desk',
+    description: '',
+    scopes: ['users:read', 'users:write', 'roles:write'],
+    system: false,
+    created_at: '',
+    updated_at: '',
+  }
+  const editor = (scopes: string[], holds = false) => ({ scopes: new Set(['roles:write', ...scopes]), holds })
+
+  const taken: [string, RoleChange, ReturnType<typeof editor>, string[], string[], string[]][] = [
+    ['of nothing changes nothing', {}, editor([]), [], [], []],
+    ['to what is there changes nothing', { name: 'Desk', scopes: role.scopes }, editor([]), [], [], []],
+    ['of its name leaves its scopes', { name: 'Front' }, editor([]), ['name'], [], []],
+    ['takes scopes that the editor lacks', { scopes: [] }, editor([]), ['scopes'], [], role.scopes],
+    [
+      'leaves scopes that the editor lacks',
+      { scopes: ['users:write'] },
+      editor([]),
+      ['scopes'],
+      [],
+      ['users:read', 'roles:write'],
+    ],
+    [
+      'adds a scope that the editor has',
+      { scopes: [...role.scopes, 'audit:read'] },
+      editor(['audit:read']),
+      ['scopes'],
+      ['audit:read'],
+      [],
+    ],
+    [
+      'by a holder may take',
+      { scopes: ['users:read'] },
+      editor([], true),
+      ['scopes'],
+      [],
+      ['users:write', 'roles:write'],
+    ],
+    ['by a holder may name', { description: 'x' }, editor([], true), ['description'], [], []],
+  ]
+  for (const [name, change, by, fields, added, removed] of taken) {
+    test(name, () => {
+      const planned = planChange(role, change, by)
+      assert.deepEqual([planned.fields, planned.added, planned.removed], [fields, added, removed])
+    })
+  }
+
+  const refused: [string, RoleRow, RoleChange, ReturnType<typeof editor>, unknown][] = [
+    ['of the system', { ...role, id: 'admin', system: true }, { name: 'x' }, editor([...allScopes]), undefined],
+    ['of the system, even to nothing', { ...role, system: true }, {}, editor([...allScopes]), undefined],
+    [
+      'that adds a scope which the editor lacks (P1)',
+      role,
+      { scopes: [...role.scopes, 'audit:read', 'settings:write'] },
+      editor(['audit:read']),
+      { scopes: ['settings:write'] },
+    ],
+    [
+      'that swaps scopes, by whoever holds it (P1)',
+      role,
+      { scopes: ['users:read', 'audit:read'] },
+      editor(['audit:read'], true),
+      { scopes: ['audit:read'] },
+    ],
+  ]
+  for (const [name, of, change, by, details] of refused) {
+    test(`${name} is refused`, () => {
+      const problem = problemOf(() => planChange(of, change, by))
+      assert.deepEqual([problem.code, problem.details], ['forbidden', details])
+    })
+  }
+})
+
+suite('which roles are given and taken', () => {
+  const known = [
+    { id: 'admin', scopes: ['users:write', 'roles:write'] },
+    { id: 'desk', scopes: ['users:read'] },
+    { id: 'empty', scopes: [] },
+  ]
+  const plan = (held: string[], wanted: string[], scopes: string[]) =>
+    planRoles(
+      held,
+      wanted,
+      known.filter((role) => wanted.includes(role.id)),
+      new Set(scopes),
+    )
+
+  const taken: [string, string[], string[], string[], string[], string[]][] = [
+    ['none for the same', ['admin'], ['admin'], [], [], []],
+    ['one given', ['empty'], ['desk', 'empty'], ['users:read'], ['desk'], []],
+    ['one taken, whatever the taker lacks', ['admin', 'desk'], ['desk'], [], [], ['admin']],
+    ['one that stays needs nothing', ['admin'], ['admin', 'empty'], [], ['empty'], []],
+    ['all taken', ['admin', 'desk'], [], [], [], ['admin', 'desk']],
+  ]
+  for (const [name, held, wanted, scopes, added, removed] of taken) {
+    test(name, () => assert.deepEqual(plan(held, wanted, scopes), { added, removed }))
+  }
+
+  test('nobody grants a scope that they lack', () => {
+    const problem = problemOf(() => plan([], ['admin', 'desk'], ['users:read', 'users:write']))
+    assert.deepEqual([problem.code, problem.details], ['forbidden', { scopes: ['roles:write'] }])
+  })
+
+  test('a role that is not there is named', () => {
+    const problem = problemOf(() => plan(['gone'], ['desk', 'owner', 'gone'], []))
+    assert.deepEqual([problem.code, problem.details], ['unprocessable', { roles: ['owner', 'gone'] }])
+  })
 })

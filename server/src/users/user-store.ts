@@ -3,6 +3,7 @@ import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import type { PageAsk } from '../kernel/page.ts'
+import { scopesHeld } from '../roles/holding-store.ts'
 import type { ListedUser, NewUser, User } from './user.ts'
 
 /** What is kept of a new user: the password only as its hash. */
@@ -50,7 +51,7 @@ export async function insertUser(ctx: WorkCtx, user: UserToInsert): Promise<User
 
 /** One page in the order of creation. */
 export function listUsersPage(tx: Tx, page: PageAsk): Promise<ListedUser[]> {
-  const conditions = [sql`u.tenant_id = ${tx.tenant_id}`]
+  const conditions = [sql`u.tenant_id = ${tx.tenant_id} and u.deleted_at is null`]
   if (page.after !== undefined) conditions.push(sql`u.id > ${page.after[0]}::uuid`)
   return tx.read(sql<ListedUser>`select ${listed}, ${rolesOf(tx)} as roles from tenant_user u
     where ${allOf(conditions)} order by u.id limit ${page.limit + 1}`)
@@ -58,15 +59,13 @@ export function listUsersPage(tx: Tx, page: PageAsk): Promise<ListedUser[]> {
 
 export async function findUser(tx: Tx, id: string): Promise<User | undefined> {
   const [user] = await tx.read(sql<User>`select ${listed}, u.avatar_base64, ${rolesOf(tx)} as roles from tenant_user u
-    where u.tenant_id = ${tx.tenant_id} and u.id = ${id}`)
+    where u.tenant_id = ${tx.tenant_id} and u.id = ${id} and u.deleted_at is null`)
   return user
 }
 
-/** A user's scopes now, the union of those of their roles, as one value to weave into another statement on `u`. */
+/** A user's scopes now, those of their roles, own and by groups, as one value to weave into another statement on `u`. */
 export function scopesAsArray(tx: Tx): Statement {
-  return sql`array(select distinct scope from user_role
-    join role on role.tenant_id = user_role.tenant_id and role.id = user_role.role_id, unnest(role.scopes) as scope
-    where user_role.tenant_id = ${tx.tenant_id}::uuid and user_role.user_id = u.id)`
+  return sql`array(${scopesHeld(tx, sql`u.id`)})`
 }
 
 /** What a user may do, by the database's clock. */
@@ -94,7 +93,7 @@ export async function findSignIn(tx: Tx, email: string): Promise<SignIn | undefi
   const [found] = await tx.read(sql<SignIn>`
     select u.id as user_id, u.active, u.auth_provider, p.hash, clock_timestamp() as now
     from tenant t
-    left join tenant_user u on u.tenant_id = t.id and u.email_key = ${emailKey(email)}
+    left join tenant_user u on u.tenant_id = t.id and u.email_key = ${emailKey(email)} and u.deleted_at is null
     left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
     where t.id = ${tx.tenant_id}`)
   return found
@@ -113,7 +112,7 @@ export type FoundUser = {
 export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser | undefined> {
   const [user] = await tx.read(sql<FoundUser>`
     select u.id, u.email, u.is_owner, u.active, u.auth_provider, ${scopesAsArray(tx)} as scopes from tenant_user u
-    where u.tenant_id = ${tx.tenant_id} and u.email_key = ${emailKey(email)}`)
+    where u.tenant_id = ${tx.tenant_id} and u.email_key = ${emailKey(email)} and u.deleted_at is null`)
   return user
 }
 

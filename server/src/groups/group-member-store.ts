@@ -1,0 +1,86 @@
+import { allOf, sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { PageAsk } from '../kernel/page.ts'
+import type { GroupMember, Membership } from './group.ts'
+
+const record = sql`group_id, user_id, membership_source, created_at`
+
+/** The scopes (`scope`) that a group gives its members: a select to weave into another statement. */
+function conferred(tx: Tx, group_id: string): Statement {
+  return sql`select distinct scope from group_role gr
+    join role r on r.tenant_id = gr.tenant_id and r.id = gr.role_id, unnest(r.scopes) as scope
+    where gr.tenant_id = ${tx.tenant_id}::uuid and gr.group_id = ${group_id}::uuid`
+}
+
+/**
+ * Makes a user a member of a local group that gives no scope beyond the actor's own, and tells of it; undefined where
+ * one of these is not so, or they are a member already.
+ */
+export async function insertLocalMember(
+  ctx: WorkCtx,
+  group_id: string,
+  user_id: string,
+): Promise<GroupMember | undefined> {
+  const { tx, actor } = ctx
+  const data = { user_id, membership_source: 'local' }
+  const event = { type: 'group.member_added', subject_type: 'group', subject_id: group_id, data } as const
+  const [[made]] = await tx.write([
+    sql<GroupMember>`with made as (
+        insert into group_member (tenant_id, group_id, user_id, membership_source, added_by)
+        select g.tenant_id, g.id, u.id, g.source, ${actor.user_id}::uuid
+        from tenant_group g
+        join tenant_user u on u.tenant_id = g.tenant_id and u.id = ${user_id}::uuid and u.deleted_at is null
+        where g.tenant_id = ${tx.tenant_id}::uuid and g.id = ${group_id}::uuid and g.source = 'local'
+          and array(${conferred(tx, group_id)}) <@ ${[...actor.scopes]}::text[]
+        -- Whoever is deleted at this very moment becomes no member.
+        for share of u
+        on conflict (tenant_id, group_id, user_id) do nothing
+        returning ${record}),
+      told as (${emit(ctx, event, sql`made`)})
+      select * from made`,
+  ])
+  return made
+}
+
+/** How a user stands to a group; undefined where either does not exist. */
+export async function findMembership(tx: Tx, group_id: string, user_id: string): Promise<Membership | undefined> {
+  const [found] = await tx.read(
+    sql<Membership>`select g.source, array(${conferred(tx, group_id)} order by 1) as conferred,
+        exists (select from group_member
+          where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id and user_id = u.id) as is_member
+      from tenant_group g
+      join tenant_user u on u.tenant_id = g.tenant_id and u.id = ${user_id}::uuid and u.deleted_at is null
+      where g.tenant_id = ${tx.tenant_id}::uuid and g.id = ${group_id}::uuid`,
+  )
+  return found
+}
+
+/** One page of those who belong to a group, in the order in which they came into the tenant. */
+export function listGroupMembersPage(tx: Tx, group_id: string, page: PageAsk): Promise<GroupMember[]> {
+  const conditions = [sql`tenant_id = ${tx.tenant_id} and group_id = ${group_id}`]
+  if (page.after !== undefined) conditions.push(sql`user_id > ${page.after[0]}::uuid`)
+  return tx.read(sql<GroupMember>`select ${record} from group_member
+    where ${allOf(conditions)} order by user_id limit ${page.limit + 1}`)
+}
+
+/** Takes a user out of a local group and tells of it; false where they are no member, or the group is not local. */
+export async function deleteLocalMember(ctx: WorkCtx, group_id: string, user_id: string): Promise<boolean> {
+  const { tx } = ctx
+  const event = {
+    type: 'group.member_removed',
+    subject_type: 'group',
+    subject_id: group_id,
+    data: { user_id },
+  } as const
+  const [gone] = await tx.write([
+    sql`with gone as (
+        delete from group_member m using tenant_group g
+        where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = ${group_id}::uuid and m.user_id = ${user_id}::uuid
+          and g.tenant_id = m.tenant_id and g.id = m.group_id and g.source = 'local'
+        returning m.user_id),
+      told as (${emit(ctx, event, sql`gone`)})
+      select user_id from gone`,
+  ])
+  return gone.length > 0
+}

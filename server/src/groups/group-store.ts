@@ -1,0 +1,119 @@
+import { allOf, sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { PageAsk } from '../kernel/page.ts'
+import { asGroup, type Group, type GroupChange, type GroupRow, type GroupSource } from './group.ts'
+
+/** The columns of `g`, a group, with how many belong to it and the roles that it gives. */
+function record(tx: Tx): Statement {
+  return sql`g.id, g.name, g.description, g.source, g.created_at, g.updated_at,
+    (select count(*)::integer from group_member where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id) as member_count,
+    array(select role_id from group_role
+      where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id order by role_id) as role_mappings`
+}
+
+/** Keeps a new group without members and tells of it. */
+export async function insertGroup(
+  ctx: WorkCtx,
+  group: { id: string; name: string; description: string; source: GroupSource },
+): Promise<Group> {
+  const { tx } = ctx
+  const { id, name, description, source } = group
+  const event = { type: 'group.created', subject_type: 'group', subject_id: id, data: { source } } as const
+  const [[made]] = await tx.write([
+    sql<GroupRow>`with made as (
+        insert into tenant_group (tenant_id, id, name, description, source)
+        values (${tx.tenant_id}, ${id}, ${name}, ${description}, ${source})
+        returning *),
+      told as (${emit(ctx, event, sql`made`)})
+      select ${record(tx)} from made g`,
+  ])
+  if (made === undefined) throw new Error('a group was inserted and not returned')
+  return asGroup(made)
+}
+
+/** One page in the order of creation; `source` is compared as it is. */
+export async function listGroupsPage(tx: Tx, source: string | undefined, page: PageAsk): Promise<Group[]> {
+  const conditions = [sql`g.tenant_id = ${tx.tenant_id}`]
+  if (source !== undefined) conditions.push(sql`g.source = ${source}`)
+  if (page.after !== undefined) conditions.push(sql`g.id > ${page.after[0]}::uuid`)
+  const rows = await tx.read(sql<GroupRow>`select ${record(tx)} from tenant_group g
+    where ${allOf(conditions)} order by g.id limit ${page.limit + 1}`)
+  return rows.map(asGroup)
+}
+
+export async function findGroup(tx: Tx, id: string): Promise<Group | undefined> {
+  const [row] = await tx.read(
+    sql<GroupRow>`select ${record(tx)} from tenant_group g where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
+  )
+  return row && asGroup(row)
+}
+
+/** Changes a local group where that changes anything, and tells of it; undefined where nothing was changed. */
+export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChange): Promise<Group | undefined> {
+  const { tx } = ctx
+  const name = sql`coalesce(${change.name ?? null}::text, name)`
+  const description = sql`coalesce(${change.description ?? null}::text, description)`
+  const data = { fields: Object.keys(change).sort() }
+  const event = { type: 'group.updated', subject_type: 'group', subject_id: id, data } as const
+  const [[saved]] = await tx.write([
+    sql<GroupRow>`with changed as (
+        update tenant_group set name = ${name}, description = ${description}, updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and source = 'local'
+          and (name, description) is distinct from (${name}, ${description})
+        returning *),
+      told as (${emit(ctx, event, sql`changed`)})
+      select ${record(tx)} from changed g`,
+  ])
+  return saved && asGroup(saved)
+}
+
+/** Deletes a local group with its memberships and mappings, and tells of it; false where there is no such group. */
+export async function deleteLocalGroup(ctx: WorkCtx, id: string): Promise<boolean> {
+  const { tx } = ctx
+  const event = { type: 'group.deleted', subject_type: 'group', subject_id: id } as const
+  const [gone] = await tx.write([
+    sql`with gone as (
+        delete from tenant_group
+        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and source = 'local' returning id),
+      told as (${emit(ctx, event, sql`gone`)})
+      select id from gone`,
+  ])
+  return gone.length > 0
+}
+
+/** The roles that a group gives, held until the transaction ends; for inside `interactive`. */
+export async function lockRoleMappings(tx: Tx, id: string): Promise<string[] | undefined> {
+  const { tenant_id } = tx
+  // Two statements: the second sees what whoever held the lock before has written.
+  const [[found], rows] = await tx.write([
+    sql`select id from tenant_group where tenant_id = ${tenant_id} and id = ${id} for no key update`,
+    sql<{ role_id: string }>`select role_id from group_role where tenant_id = ${tenant_id} and group_id = ${id}`,
+  ])
+  return found === undefined ? undefined : rows.map((row) => row.role_id)
+}
+
+/** Changes the roles that a locked group gives, and tells of it. Who mapped those that stay, and when, is kept. */
+export async function saveRoleMappings(
+  ctx: WorkCtx,
+  id: string,
+  { added, removed }: { added: readonly string[]; removed: readonly string[] },
+): Promise<void> {
+  const { tenant_id } = ctx.tx
+  const data = { added, removed }
+  const event = { type: 'group.role_mappings_changed', subject_type: 'group', subject_id: id, data } as const
+  await ctx.tx.write([
+    sql`with taken as (
+        delete from group_role
+        where tenant_id = ${tenant_id}::uuid and group_id = ${id}::uuid and role_id = any(${[...removed]}::text[])),
+      given as (
+        insert into group_role (tenant_id, group_id, role_id, mapped_by)
+        select ${tenant_id}::uuid, ${id}::uuid, role_id, ${ctx.actor.user_id}::uuid
+        from unnest(${[...added]}::text[]) as role_id),
+      told as (${emit(ctx, event)}),
+      changed as (
+        update tenant_group set updated_at = clock_timestamp()
+        where tenant_id = ${tenant_id}::uuid and id = ${id}::uuid returning id)
+      select id from changed`,
+  ])
+}

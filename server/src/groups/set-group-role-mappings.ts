@@ -1,0 +1,38 @@
+import { operation } from '../http/operation.ts'
+import { Body, IdParams } from '../http/schema.ts'
+import { notFound } from '../kernel/errors.ts'
+import { keepRefusal } from '../roles/keep-refusal.ts'
+import { planRoles, RoleIds, readRoleIds } from '../roles/role.ts'
+import { findRoles } from '../roles/role-store.ts'
+import { Group } from './group.ts'
+import { findGroup, lockRoleMappings, saveRoleMappings } from './group-store.ts'
+
+/**
+ * Makes these the roles that a group gives its members, be it local or a directory's. Nobody grants a scope that they
+ * lack, so those that are new carry none.
+ */
+export const setGroupRoleMappings = operation({
+  method: 'PUT',
+  path: '/v1/groups/{id}/role-mappings',
+  summary: 'Set the roles that a group gives its members',
+  credential: 'any',
+  scope: 'groups:write',
+  params: IdParams,
+  body: Body({ role_ids: RoleIds }),
+  replies: { 200: Group },
+  errors: ['not_found', 'unprocessable', 'version_conflict'],
+  run(ctx, { params, body }) {
+    const wanted = readRoleIds(body.role_ids)
+    return keepRefusal(ctx, { subject_type: 'group', subject_id: params.id }, () =>
+      ctx.tx.interactive(async (tx) => {
+        const held = await lockRoleMappings(tx, params.id)
+        if (held === undefined) throw notFound('group')
+        const change = planRoles(held, wanted, await findRoles(tx, wanted), ctx.actor.scopes)
+        if (change.added.length + change.removed.length > 0) await saveRoleMappings({ ...ctx, tx }, params.id, change)
+        const group = await findGroup(tx, params.id)
+        if (group === undefined) throw new Error('a group that was locked is gone')
+        return group
+      }),
+    )
+  },
+})

@@ -1,0 +1,26 @@
+import { operation } from '../http/operation.ts'
+import { newId } from '../kernel/id.ts'
+import { keepRefusal } from './keep-refusal.ts'
+import { asRole, NewRoleInput, Role, requireMayGive, requireScopes } from './role.ts'
+import { insertRole } from './role-store.ts'
+
+/** Makes a role of the tenant's own. Nobody grants a scope that they lack, so the role carries none. */
+export const createRole = operation({
+  method: 'POST',
+  path: '/v1/roles',
+  summary: 'Create a role',
+  credential: 'any',
+  scope: 'roles:write',
+  body: NewRoleInput,
+  replies: { 201: Role },
+  errors: ['unprocessable'],
+  async run(ctx, { body }) {
+    const { name, description = '' } = body
+    const scopes = requireScopes(body.scopes)
+    const id = newId()
+    return keepRefusal(ctx, { subject_type: 'role', subject_id: id }, async () => {
+      requireMayGive(ctx.actor.scopes, scopes)
+      return asRole(await insertRole(ctx, { id, name, description, scopes }))
+    })
+  },
+})

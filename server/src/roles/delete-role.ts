@@ -1,0 +1,27 @@
+import { operation } from '../http/operation.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
+import { keepRefusal } from './keep-refusal.ts'
+import { RoleParams, readRoleId, systemRoleFixed } from './role.ts'
+import { deleteUnusedRole, findRole } from './role-store.ts'
+
+/** Deletes a role that nobody holds: taking rights away is said where they were given, to a user or a group. */
+export const deleteRole = operation({
+  method: 'DELETE',
+  path: '/v1/roles/{role_id}',
+  summary: 'Delete a role that is not of the system and not in use',
+  credential: 'any',
+  scope: 'roles:write',
+  params: RoleParams,
+  replies: { 204: null },
+  errors: ['not_found', 'role_in_use', 'version_conflict'],
+  async run(ctx, { params }): Promise<undefined> {
+    const id = readRoleId(params.role_id)
+    if (await deleteUnusedRole(ctx, id)) return
+    const role = await findRole(ctx.tx, id)
+    if (role === undefined) throw notFound('role')
+    await keepRefusal(ctx, { subject_type: 'role', subject_id: id }, async () => {
+      if (role.system) throw systemRoleFixed(id)
+    })
+    throw new Problem('role_in_use', 'users hold this role or groups give it; take it from them first')
+  },
+})

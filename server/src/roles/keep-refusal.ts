@@ -1,0 +1,21 @@
+import { type NewEvent, refuse } from '../events/emit.ts'
+import type { Ctx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+
+/**
+ * Does the work. Where it is forbidden, the attempt stands in the audit log, although all else of it is taken back: who
+ * would give more than they hold is worth knowing.
+ */
+export async function keepRefusal<Result>(
+  ctx: Ctx,
+  subject: Pick<NewEvent, 'subject_type' | 'subject_id'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (!(thrown instanceof Problem) || thrown.code !== 'forbidden') throw thrown
+    const data = { code: thrown.code, source_ip: ctx.source_ip, ...thrown.details }
+    return refuse(ctx, thrown, { type: 'access.refused', ...subject, data })
+  }
+}

@@ -1,0 +1,35 @@
+import { operation } from '../http/operation.ts'
+import { notFound } from '../kernel/errors.ts'
+import { holdsRole } from './holding-store.ts'
+import { keepRefusal } from './keep-refusal.ts'
+import { asRole, planChange, Role, RoleChange, RoleParams, readRoleId, requireScopes } from './role.ts'
+import { lockRole, saveRole } from './role-store.ts'
+
+/**
+ * Changes the fields sent of a role that is not of the system. A scope that the editor lacks cannot be added, nor any to a
+ * role that they hold themselves. What would change nothing changes nothing, and tells nothing.
+ */
+export const updateRole = operation({
+  method: 'PATCH',
+  path: '/v1/roles/{role_id}',
+  summary: 'Update a role that is not of the system',
+  credential: 'any',
+  scope: 'roles:write',
+  params: RoleParams,
+  body: RoleChange,
+  replies: { 200: Role },
+  errors: ['not_found', 'unprocessable'],
+  run(ctx, { params, body }) {
+    const change = body.scopes === undefined ? body : { ...body, scopes: requireScopes(body.scopes) }
+    const id = readRoleId(params.role_id)
+    return keepRefusal(ctx, { subject_type: 'role', subject_id: id }, () =>
+      ctx.tx.interactive(async (tx) => {
+        const before = await lockRole(tx, id)
+        if (before === undefined) throw notFound('role')
+        const holds = await holdsRole(tx, ctx.actor.user_id, id)
+        const planned = planChange(before, change, { scopes: ctx.actor.scopes, holds })
+        return asRole(planned.fields.length === 0 ? before : await saveRole({ ...ctx, tx }, id, planned))
+      }),
+    )
+  },
+})

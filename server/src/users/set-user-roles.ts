@@ -1,0 +1,39 @@
+import { operation } from '../http/operation.ts'
+import { Body, IdParams } from '../http/schema.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
+import { keepRefusal } from '../roles/keep-refusal.ts'
+import { planRoles, RoleIds, readRoleIds } from '../roles/role.ts'
+import { findRoles } from '../roles/role-store.ts'
+import { User } from './user.ts'
+import { lockOwnRoles, saveOwnRoles } from './user-role-store.ts'
+import { findUser } from './user-store.ts'
+
+/** Makes these a user's own roles; what they hold by groups stays. Nobody grants a scope that they lack. */
+export const setUserRoles = operation({
+  method: 'PUT',
+  path: '/v1/users/{id}/roles',
+  summary: "Set a user's own roles",
+  credential: 'any',
+  scope: 'users:write',
+  params: IdParams,
+  body: Body({ roles: RoleIds }),
+  replies: { 200: User },
+  errors: ['not_found', 'unprocessable', 'last_owner', 'version_conflict'],
+  run(ctx, { params, body }) {
+    const wanted = readRoleIds(body.roles)
+    return keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>
+      ctx.tx.interactive(async (tx) => {
+        const held = await lockOwnRoles(tx, params.id)
+        if (held === undefined) throw notFound('user')
+        const change = planRoles(held.roles, wanted, await findRoles(tx, wanted), ctx.actor.scopes)
+        if (held.is_owner && change.removed.includes('admin')) {
+          throw new Problem('last_owner', 'an owner keeps the role `admin`: the tenant is never left without one')
+        }
+        if (change.added.length + change.removed.length > 0) await saveOwnRoles({ ...ctx, tx }, params.id, change)
+        const user = await findUser(tx, params.id)
+        if (user === undefined) throw new Error('a user who was locked is gone')
+        return user
+      }),
+    )
+  },
+})

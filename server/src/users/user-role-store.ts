@@ -1,0 +1,43 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Tx, WorkCtx } from '../kernel/context.ts'
+
+/** What a user holds of their own, and whether the tenant is theirs. */
+export type OwnRoles = { is_owner: boolean; roles: string[] }
+
+/** A user's own roles, held until the transaction ends; for inside `interactive`. */
+export async function lockOwnRoles(tx: Tx, user_id: string): Promise<OwnRoles | undefined> {
+  const { tenant_id } = tx
+  // Two statements: the second sees what whoever held the lock before has written.
+  const [, [found]] = await tx.write([
+    sql`select from tenant_user where tenant_id = ${tenant_id} and id = ${user_id} for no key update`,
+    sql<OwnRoles>`select u.is_owner, array(select role_id from user_role
+        where tenant_id = ${tenant_id}::uuid and user_id = u.id order by role_id) as roles
+      from tenant_user u where u.tenant_id = ${tenant_id} and u.id = ${user_id} and u.deleted_at is null`,
+  ])
+  return found
+}
+
+/** Gives and takes roles of a user who is locked, and tells of it. Who gave those that stay, and when, is kept. */
+export async function saveOwnRoles(
+  ctx: WorkCtx,
+  user_id: string,
+  { added, removed }: { added: readonly string[]; removed: readonly string[] },
+): Promise<void> {
+  const { tenant_id } = ctx.tx
+  const event = { type: 'role.assigned', subject_type: 'user', subject_id: user_id, data: { added, removed } } as const
+  await ctx.tx.write([
+    sql`with taken as (
+        delete from user_role
+        where tenant_id = ${tenant_id}::uuid and user_id = ${user_id}::uuid and role_id = any(${[...removed]}::text[])),
+      given as (
+        insert into user_role (tenant_id, user_id, role_id, granted_by)
+        select ${tenant_id}::uuid, ${user_id}::uuid, role_id, ${ctx.actor.user_id}::uuid
+        from unnest(${[...added]}::text[]) as role_id),
+      told as (${emit(ctx, event)}),
+      changed as (
+        update tenant_user set updated_at = clock_timestamp()
+        where tenant_id = ${tenant_id}::uuid and id = ${user_id}::uuid returning id)
+      select id from changed`,
+  ])
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findRequestToTell } from '../src/notifications/notification-store.ts'
+import { openHouse, type Person } from './support/house.ts'
+
+/**
+ * Nobody makes their own approver (P8): whatever the requester of a request gives after asking does not count for deciding
+ * it, by whatever road a right is given. Given by somebody else, or before asking, it counts.
+ */
+const house = await openHouse()
+const tenant = await house.tenant('whose word counts')
+const { tenant_id, owner, people } = tenant
+const other = people.admin
+const helper = people.user
+
+/** By token, or by key where there is no token. */
+async function call({ token, api_key }: Person, method: string, url: string, body?: unknown) {
+  const credential = token === '' ? { api_key } : { token }
+  return house.call({ method, url, ...credential, tenant_id, ...(body !== undefined && { body }) })
+}
+
+async function must(person: Person, method: string, url: string, body?: unknown): Promise<string> {
+  const reply = await call(person, method, url, body)
+  assert.ok(reply.status < 300, `${method} ${url}: ${reply.text}`)
+  return String(reply.body.id)
+}
+
+const policy = await must(owner, 'POST', '/v1/policies', { name: 'everybody may ask' })
+await must(owner, 'POST', `/v1/policies/${policy}/rules`, { effect: 'permit' })
+
+const ask = () =>
+  must(owner, 'POST', '/v1/requests', { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' })
+
+/** What becomes of an approval by the helper. */
+async function approve(request: string): Promise<[number, unknown]> {
+  const reply = await call(helper, 'POST', `/v1/requests/${request}/approve`, {})
+  return [reply.status, reply.body.code]
+}
+
+/** Whether the helper would be told of it as one who may decide. */
+async function isTold(request: string): Promise<boolean> {
+  const facts = await findRequestToTell(house.database.tenant(tenant_id), request, null)
+  return facts?.approver_ids.includes(helper.user_id) ?? false
+}
+
+const approved: [number, unknown] = [200, undefined]
+const forbidden: [number, unknown] = [403, 'forbidden']
+
+/** A way to give the helper the right to decide: what is there before, what gives it, and what takes it away again. */
+type Road = { prepare(): Promise<(giver: Person) => Promise<unknown>> }
+
+const roles = (giver: Person, ...ids: string[]) =>
+  must(giver, 'PUT', `/v1/users/${helper.user_id}/roles`, { roles: ['user', ...ids] })
+const newGroup = () => must(other, 'POST', '/v1/groups', { name: 'approvers' })
+const mapping = (giver: Person, id: string) =>
+  must(giver, 'PUT', `/v1/groups/${id}/role-mappings`, { role_ids: ['approver'] })
+const joining = (giver: Person, id: string) =>
+  must(giver, 'POST', `/v1/groups/${id}/members`, { user_id: helper.user_id })
+
+const roads: Record<string, Road> = {
+  'a role': { prepare: async () => (giver) => roles(giver, 'approver') },
+  'membership in a group that gives the role': {
+    async prepare() {
+      const id = await newGroup()
+      await mapping(other, id)
+      return (giver) => joining(giver, id)
+    },
+  },
+  'the role to a group of theirs': {
+    async prepare() {
+      const id = await newGroup()
+      await joining(other, id)
+      return (giver) => mapping(giver, id)
+    },
+  },
+  'the scope to a role of theirs': {
+    async prepare() {
+      const id = await must(other, 'POST', '/v1/roles', { name: 'helper', scopes: ['requests:read'] })
+      await roles(other, id)
+      return (giver) => must(giver, 'PATCH', `/v1/roles/${id}`, { scopes: ['requests:read', 'requests:approve'] })
+    },
+  },
+}
+
+/** The helper holds what a user holds, and belongs to nothing. */
+async function bare(): Promise<void> {
+  await roles(other)
+  await house.asSuperuser('delete from group_member where user_id = $1', [helper.user_id])
+}
+
+for (const [name, { prepare }] of Object.entries(roads)) {
+  test(`${name}, given by the requester after asking, counts for other requests alone`, async () => {
+    await bare()
+    const give = await prepare()
+    const request = await ask()
+    await give(owner)
+    assert.equal(await isTold(request), false)
+    assert.deepEqual(await approve(request), forbidden)
+    assert.deepEqual(await approve(await ask()), approved, 'asked afterwards')
+  })
+
+  test(`${name}, given by the requester with a key, counts no more (P5)`, async () => {
+    await bare()
+    const give = await prepare()
+    const request = await ask()
+    await give({ ...owner, token: '' })
+    assert.deepEqual(await approve(request), forbidden)
+  })
+
+  test(`${name}, given by somebody else, counts`, async () => {
+    await bare()
+    const give = await prepare()
+    const request = await ask()
+    assert.equal(await isTold(request), false)
+    await give(other)
+    assert.equal(await isTold(request), true)
+    assert.deepEqual(await approve(request), approved)
+  })
+
+  test(`${name}, given again by somebody else where the requester gave it, stays the requester’s`, async () => {
+    await bare()
+    const give = await prepare()
+    const request = await ask()
+    await give(owner)
+    await give(other).catch(() => undefined)
+    assert.deepEqual(await approve(request), forbidden)
+  })
+}
+
+test('one road that counts is enough', async () => {
+  await bare()
+  const request = await ask()
+  const [mine, theirs] = [await newGroup(), await newGroup()]
+  for (const id of [mine, theirs]) await mapping(other, id)
+  await joining(owner, mine)
+  assert.deepEqual(await approve(request), forbidden)
+  await joining(other, theirs)
+  assert.deepEqual(await approve(request), approved)
+})
+
+test('a rule that speaks of a group does not see whom the requester put there after asking', async () => {
+  await bare()
+  await roles(other, 'approver')
+  const id = await newGroup()
+  for (const { id: starting } of (await call(owner, 'GET', '/v1/policies')).body.data as { id: string }[]) {
+    if (starting !== policy) await must(owner, 'PATCH', `/v1/policies/${starting}`, { enabled: false })
+  }
+  await must(owner, 'POST', `/v1/policies/${policy}/rules`, {
+    effect: 'permit',
+    principal_scope_type: 'in',
+    principal_entity_type: 'Group',
+    principal_entity_id: id,
+    action_scope_type: 'eq',
+    action_ids: ['approve'],
+  })
+  const request = await ask()
+  await joining(owner, id)
+  assert.deepEqual(await approve(request), [403, 'policy_denied'])
+  assert.deepEqual(await approve(await ask()), approved)
+})
