@@ -4,9 +4,11 @@ import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import { scopesAsArray } from '../users/user-store.ts'
-import type { ApiKey } from './api-key.ts'
+import { type ApiKey, type ApiKeyRow, apiKeyOf } from './api-key.ts'
+import type { KeyKind } from './api-key-text.ts'
 
-const record = sql`id, name, scopes, created_by, last_used_at, expires_at, revoked_at, revoked_by, created_at`
+const record = sql`id, name, scopes, created_by, last_used_at, expires_at, revoked_at, revoked_by, created_at,
+  identity_provider_id`
 
 export type ApiKeyToInsert = {
   id: string
@@ -15,56 +17,86 @@ export type ApiKeyToInsert = {
   scopes: readonly string[]
   created_by: string
   expires_at: string | null
+  /** `api` where it is left out. */
+  kind?: KeyKind
+  identity_provider_id?: string | null
 }
 
-/** Keeps a new key and tells of it. */
+/**
+ * Keeps a new key and tells of it.
+ * @throws Problem 422 where the tenant has no such identity provider
+ */
 export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<ApiKey> {
+  const { kind = 'api', identity_provider_id = null } = key
+  const link = identity_provider_id !== null && { identity_provider_id }
   const event = {
     type: 'api_key.created',
     subject_type: 'api_key',
     subject_id: key.id,
-    data: { scopes: key.scopes, created_by: key.created_by, expires_at: key.expires_at },
+    data: { scopes: key.scopes, created_by: key.created_by, expires_at: key.expires_at, ...link },
   } as const
   const [[made]] = await ctx.tx.write([
-    sql<ApiKey>`with made as (
-        insert into api_key (tenant_id, id, name, secret_hash, scopes, created_by, expires_at)
+    sql<ApiKeyRow>`with made as (
+        insert into api_key (tenant_id, id, name, secret_hash, scopes, created_by, expires_at, kind,
+          identity_provider_id)
         values (${ctx.tx.tenant_id}, ${key.id}, ${key.name}, ${key.secret_hash}, ${key.scopes}, ${key.created_by},
-          ${key.expires_at})
+          ${key.expires_at}, ${kind}, ${identity_provider_id})
         returning ${record}),
       told as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
   if (made === undefined) throw new Error('a key was inserted and not returned')
-  return made
+  return apiKeyOf(made)
 }
 
 /** One page, the newest first. */
-export function listApiKeysPage(tx: Tx, page: PageAsk): Promise<ApiKey[]> {
+export async function listApiKeysPage(
+  tx: Tx,
+  filter: { identity_provider_id?: string },
+  page: PageAsk,
+): Promise<ApiKey[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
+  const { identity_provider_id } = filter
+  if (identity_provider_id !== undefined) conditions.push(sql`identity_provider_id = ${identity_provider_id}::uuid`)
   if (page.after !== undefined) conditions.push(sql`id < ${page.after[0]}::uuid`)
-  return tx.read(sql<ApiKey>`select ${record} from api_key
+  const keys = await tx.read(sql<ApiKeyRow>`select ${record} from api_key
     where ${allOf(conditions)} order by id desc limit ${page.limit + 1}`)
+  return keys.map(apiKeyOf)
 }
 
 export async function findApiKey(tx: Tx, id: string): Promise<ApiKey | undefined> {
   const [key] = await tx.read(
-    sql<ApiKey>`select ${record} from api_key where tenant_id = ${tx.tenant_id} and id = ${id}`,
+    sql<ApiKeyRow>`select ${record} from api_key where tenant_id = ${tx.tenant_id} and id = ${id}`,
   )
-  return key
+  return key && apiKeyOf(key)
 }
 
 /** Revokes a live key and tells of it; undefined where there is none, or it was revoked before. */
 export async function revokeLiveApiKey(ctx: WorkCtx, id: string): Promise<ApiKey | undefined> {
   const event = { type: 'api_key.revoked', subject_type: 'api_key', subject_id: id } as const
   const [[revoked]] = await ctx.tx.write([
-    sql<ApiKey>`with changed as (
+    sql<ApiKeyRow>`with changed as (
         update api_key set revoked_at = clock_timestamp(), revoked_by = ${ctx.actor.user_id}::uuid
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and revoked_at is null
         returning ${record}),
       told as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
-  return revoked
+  return revoked && apiKeyOf(revoked)
+}
+
+/** Revokes the live SCIM keys of an identity provider and tells of each; for inside `interactive`, the provider held. */
+export async function revokeKeysOfProvider(ctx: WorkCtx, identity_provider_id: string): Promise<void> {
+  const { tx } = ctx
+  const [revoked] = await tx.write([
+    sql<{ id: string }>`update api_key set revoked_at = clock_timestamp(), revoked_by = ${ctx.actor.user_id}::uuid
+      where tenant_id = ${tx.tenant_id} and identity_provider_id = ${identity_provider_id} and revoked_at is null
+      returning id`,
+  ])
+  const events = revoked.map(({ id }) => {
+    return { type: 'api_key.revoked', subject_type: 'api_key', subject_id: id, data: { identity_provider_id } } as const
+  })
+  if (events.length > 0) await tx.write([emit(ctx, events)])
 }
 
 /** The tenant that a key belongs to, by its id alone: the key's text names none. */
@@ -84,14 +116,17 @@ export type KeyStanding = {
   unused_lately: boolean
 }
 
-/** Undefined for a key that is not there, revoked or expired, or whose maker is no longer active. */
-export async function findKeyStanding(tx: Tx, id: string): Promise<KeyStanding | undefined> {
+/**
+ * Undefined for a key that is not there, opens something else than `kind`, is revoked or expired, or whose maker is no
+ * longer active.
+ */
+export async function findKeyStanding(tx: Tx, id: string, kind: KeyKind): Promise<KeyStanding | undefined> {
   const [standing] = await tx.read(sql<KeyStanding>`
     select k.secret_hash, k.scopes as key_scopes, u.id as user_id, ${scopesAsArray(tx)} as user_scopes,
       clock_timestamp() as now,
       (k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute') as unused_lately
     from api_key k join tenant_user u on u.tenant_id = k.tenant_id and u.id = k.created_by
-    where k.tenant_id = ${tx.tenant_id} and k.id = ${id} and k.revoked_at is null
+    where k.tenant_id = ${tx.tenant_id} and k.id = ${id} and k.kind = ${kind} and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > clock_timestamp()) and u.active`)
   return standing
 }

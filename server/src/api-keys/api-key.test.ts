@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Problem } from '../kernel/errors.ts'
-import { requireFutureEnd, requireKeyScopes } from './api-key.ts'
+import { type NewApiKeyInput, requireFutureEnd, requireKeyReach, requireKeyScopes } from './api-key.ts'
 
 function codeOf(work: () => unknown): string | undefined {
   try {
@@ -34,6 +34,41 @@ suite('the scopes of a new key', () => {
   test('are kept once each', () => {
     assert.deepEqual(requireKeyScopes(maker, ['users:read', 'users:read']), ['users:read'])
   })
+})
+
+suite('the reach of a new key', () => {
+  const maker = new Set(['users:read', 'api_keys:write', 'identity_providers:write'])
+  const identity_provider_id = '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'
+  const api = { name: 'ci', scopes: ['users:read'] }
+  const scim = { name: 'scim', identity_provider_id }
+
+  test('is the API, with the scopes asked, where no identity provider is named', () => {
+    assert.deepEqual(requireKeyReach(maker, api), { kind: 'api', scopes: ['users:read'], identity_provider_id: null })
+  })
+
+  for (const scopes of [{}, { scopes: ['scim:provision'] }]) {
+    test(`is SCIM alone where one is, ${'scopes' in scopes ? 'said or' : 'not'} said, though nobody holds its scope`, () => {
+      const reach = { kind: 'scim', scopes: ['scim:provision'], identity_provider_id }
+      assert.deepEqual(requireKeyReach(maker, { ...scim, ...scopes }), reach)
+    })
+  }
+
+  const refused: [string, ReadonlySet<string>, NewApiKeyInput, string][] = [
+    ['is not left to guess', maker, { name: 'ci' }, 'invalid_input'],
+    ['is not SCIM without an identity provider (P4)', maker, { ...api, scopes: ['scim:provision'] }, 'forbidden'],
+    ['is not both', maker, { ...scim, scopes: ['scim:provision', 'users:read'] }, 'unprocessable'],
+    ['is not the API with an identity provider', maker, { ...scim, scopes: ['users:read'] }, 'unprocessable'],
+    ['is not nothing with an identity provider', maker, { ...scim, scopes: [] }, 'unprocessable'],
+    ['is not SCIM by whoever may not change providers (P4)', new Set(['api_keys:write']), scim, 'forbidden'],
+  ]
+  for (const [name, holder, input, code] of refused) {
+    test(name, () =>
+      assert.equal(
+        codeOf(() => requireKeyReach(holder, input)),
+        code,
+      ),
+    )
+  }
 })
 
 suite('the end of a new key', () => {

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Nullable, Uuid } from '../http/schema.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
+import { readUuid } from '../kernel/id.ts'
 import { isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
+import type { KeyKind } from './api-key-text.ts'
 
 /** What is told of a key: never the key, nor its hash. */
 export const ApiKey = Type.Object(
@@ -15,10 +17,19 @@ export const ApiKey = Type.Object(
     revoked_at: Nullable(DateTime),
     revoked_by: Nullable(Type.String({ description: 'id of the user; null where the operator did it' })),
     created_at: DateTime,
+    identity_provider_id: Type.Optional(Uuid),
   },
   { title: 'ApiKey' },
 )
 export type ApiKey = Static<typeof ApiKey>
+
+/** A key's record as the table has it. */
+export type ApiKeyRow = Omit<ApiKey, 'identity_provider_id'> & { identity_provider_id: string | null }
+
+/** Leaves the link out where there is none. */
+export function apiKeyOf({ identity_provider_id, ...rest }: ApiKeyRow): ApiKey {
+  return identity_provider_id === null ? rest : { ...rest, identity_provider_id }
+}
 
 /** The answer to making a key: the record, and the key itself this once. */
 export const MadeApiKey = Type.Object(
@@ -28,10 +39,60 @@ export const MadeApiKey = Type.Object(
 
 export const NewApiKeyInput = Body({
   name: Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}+$' }),
-  scopes: Type.Array(Type.String({ maxLength: 100 }), { maxItems: 500 }),
+  scopes: Type.Optional(
+    Type.Array(Type.String({ maxLength: 100 }), {
+      maxItems: 500,
+      description: "at most the maker's own; a SCIM key has `scim:provision` alone, and may leave it out",
+    }),
+  ),
   expires_at: Type.Optional(Nullable(DateTime)),
+  identity_provider_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'makes a SCIM key, which writes the people of this provider alone' }),
+  ),
 })
 export type NewApiKeyInput = Static<typeof NewApiKeyInput>
+
+/** What a new key opens, and what it may do there. */
+type KeyReach = { kind: KeyKind; scopes: Scope[]; identity_provider_id: string | null }
+
+/**
+ * The reach of a new key. One for the API holds at most what its maker holds; one for SCIM holds `scim:provision`, which
+ * nobody has, and is made by whoever may change identity providers.
+ * @throws Problem 400 without scopes, 422 for scopes that do not exist or are not SCIM's, 403 naming those that the maker lacks
+ */
+export function requireKeyReach(maker: ReadonlySet<string>, input: NewApiKeyInput): KeyReach {
+  const { scopes, identity_provider_id } = input
+  if (identity_provider_id !== undefined) {
+    return {
+      kind: 'scim',
+      scopes: requireScimScopes(maker, scopes),
+      identity_provider_id: stored(identity_provider_id),
+    }
+  }
+  if (scopes === undefined) throw invalidInput([{ pointer: '/scopes', why: 'is required' }])
+  return { kind: 'api', scopes: requireKeyScopes(maker, scopes), identity_provider_id: null }
+}
+
+function stored(id: string): string {
+  const read = readUuid(id)
+  if (read === undefined) throw invalidInput([{ pointer: '/identity_provider_id', why: 'must be a uuid' }])
+  return read
+}
+
+const scimScope = 'scim:provision' satisfies Scope
+
+function requireScimScopes(maker: ReadonlySet<string>, asked: readonly string[] = [scimScope]): Scope[] {
+  if (asked.length !== 1 || asked[0] !== scimScope) {
+    const message = `a key of an identity provider has the scope \`${scimScope}\` and no other; leave \`scopes\` out`
+    throw new Problem('unprocessable', message, { details: { scopes: asked, allowed: [scimScope] } })
+  }
+  const lacking = scopesLacking(maker, ['identity_providers:write'])
+  if (lacking.length > 0) {
+    const message = `a key of an identity provider is made by whoever may change it; you lack ${lacking.join(', ')}`
+    throw new Problem('forbidden', message, { details: { scopes: lacking } })
+  }
+  return [scimScope]
+}
 
 /**
  * The scopes of a new key, without repeats.

@@ -15,8 +15,6 @@ export const listApiKeys = operation({
   replies: { 200: PageOf(ApiKey) },
   errors: [],
   async run(ctx, { query, page }) {
-    // No key belongs to an identity provider yet.
-    const keys = query.identity_provider_id === undefined ? await listApiKeysPage(ctx.tx, page) : []
-    return page.of(keys, (key) => [key.id])
+    return page.of(await listApiKeysPage(ctx.tx, query, page), (key) => [key.id])
   },
 })

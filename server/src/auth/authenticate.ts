@@ -48,7 +48,8 @@ async function admitKey(
   if (key === undefined || key.kind !== 'api') return undefined
   // A key that nobody made costs the same two trips as one whose secret is wrong: time does not tell which ids exist.
   const tenant_id = (await findTenantOfKey(database.work, key.id)) ?? newId()
-  const standing = await findKeyStanding(database.tenant(tenant_id), key.id)
+  // The kind is asked of the record too: the prefix and its checksum are what anybody can write around a secret they hold.
+  const standing = await findKeyStanding(database.tenant(tenant_id), key.id, 'api')
   if (standing === undefined || !sameHash(standing.secret_hash, key.secret_hash)) return undefined
   if (standing.unused_lately) noteUse(tenant_id, key.id)
   const makers = new Set(standing.user_scopes)

@@ -12,23 +12,28 @@ const roleMoved = {
  */
 const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
   tenant_user_email_key_uq: { code: 'user_exists', message: 'a user with this e-mail address exists already' },
+  tenant_user_deleted: { code: 'not_found', message: 'user not found' },
   role_system_fixed: { code: 'forbidden', message: 'a system role cannot be changed; make a role of your own' },
   user_role_role_id_fk: roleMoved,
   group_role_role_id_fk: roleMoved,
   group_member_group_id_fk: { code: 'not_found', message: 'group or user not found' },
   group_member_user_id_fk: { code: 'not_found', message: 'group or user not found' },
   group_role_group_id_fk: { code: 'not_found', message: 'group not found' },
+  api_key_identity_provider_id_fk: {
+    code: 'unprocessable',
+    message: '`identity_provider_id` names no identity provider; GET /v1/identity-providers lists them',
+  },
   policy_rule_policy_id_fk: { code: 'not_found', message: 'policy not found' },
 }
 
 const textsTheDatabaseCannotKeep = new Set(['22021', '22P05'])
 
-/** Connection lost, server going down or starting up, too many connections, a timeout of ours: try again later. */
+/** Connection lost, server going down or starting up, too many connections, a timeout of ours, a deadlock: try again later. */
 function meansUnavailable(error: DatabaseError): boolean {
   const code = error.code ?? ''
   return (
     /^(08|53|57P0)/.test(code) ||
-    ['55P03', '57014', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code) ||
+    ['55P03', '57014', '40P01', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code) ||
     /connection terminated|timeout exceeded|connection ended|connection error/i.test(error.message)
   )
 }

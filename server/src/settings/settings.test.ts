@@ -5,13 +5,22 @@ import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { sql } from '../db/sql.ts'
 import { systemActor } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
+import { listAiProviders } from './list-ai-providers.ts'
 import { listSettings } from './list-settings.ts'
+import { setAiProviderConfig } from './set-ai-provider-config.ts'
+import { setAiProviderDefault } from './set-ai-provider-default.ts'
 import { settingKeys } from './setting.ts'
 import { readSettings, saveSetting, settingSeconds } from './setting-store.ts'
 import { upsertSetting } from './upsert-setting.ts'
 
 const { database, asSuperuser } = await testDatabase()
-const call = await sliceServer(database, { listSettings, upsertSetting })
+const call = await sliceServer(database, {
+  listSettings,
+  upsertSetting,
+  listAiProviders,
+  setAiProviderConfig,
+  setAiProviderDefault,
+})
 
 let admin: Caller
 
@@ -111,15 +120,30 @@ for (const path of [
   '/ai-provider-default',
   'x/../ai-provider-default',
   'AI-Provider-Default',
+  'ai-providers',
+  'ai%2Dproviders',
+  'ai-providers/',
+  'ai-providers%2Fprovider_a',
+  'ai-providers%252Fprovider_a',
+  'ai%252Dprovider-default',
+  '..;/ai-provider-default',
   'requests.unknown',
   '%2e%2e',
   '%ff',
 ]) {
   test(`P13 the path /v1/settings/${path} sets nothing`, async () => {
     const { status } = await set(path, 'provider_a')
-    assert.ok(status === 400 || status === 404, `answered ${status}`)
+    assert.ok([400, 404, 405].includes(status), `answered ${status}`)
     assert.deepEqual(await storedOf(admin.tenant_id), [])
     assert.deepEqual(await eventsOf(admin.tenant_id), [])
+  })
+
+  test(`P13 the path /v1/settings/${path} chooses the default AI provider or nothing, and is never a setting`, async () => {
+    const { status, body } = await call(admin, 'PUT', `/v1/settings/${path}`, { type: 'provider_b' })
+    const chosen = await asSuperuser('select type from ai_provider_default where tenant_id = $1', [admin.tenant_id])
+    if (status === 200) assert.deepEqual([body.type, chosen], ['provider_b', [{ type: 'provider_b' }]])
+    else assert.deepEqual([[400, 404, 405].includes(status), chosen], [true, []], `answered ${status}`)
+    assert.deepEqual(await storedOf(admin.tenant_id), [])
   })
 }
 

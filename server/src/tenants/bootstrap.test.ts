@@ -61,7 +61,7 @@ async function requireWayIn({ tenant_id, admin, api_key }: Bootstrap) {
   const tx = db.database.tenant(tenant_id)
   const owner = await findSignIn(tx, admin.email)
   assert.ok(await verifyPassword(admin.password, owner?.hash ?? undefined))
-  const key = await findKeyStanding(tx, readKeyText(api_key)?.id ?? newId())
+  const key = await findKeyStanding(tx, readKeyText(api_key)?.id ?? newId(), 'api')
   assert.deepEqual([...(key?.key_scopes ?? [])].sort(), [...systemRoles.admin.scopes].sort())
   assert.deepEqual([...(key?.user_scopes ?? [])].sort(), [...systemRoles.admin.scopes].sort())
 }
@@ -186,7 +186,7 @@ suite('bootstrap done', () => {
     assert.deepEqual(await endBootstrap(options), { tenant_id: file.tenant_id, revoked: true })
     assert.deepEqual(readdirSync(dataDir), [])
     const tx = db.database.tenant(file.tenant_id)
-    assert.equal(await findKeyStanding(tx, readKeyText(file.api_key)?.id ?? ''), undefined)
+    assert.equal(await findKeyStanding(tx, readKeyText(file.api_key)?.id ?? '', 'api'), undefined)
     const owner = await findSignIn(tx, file.admin.email)
     assert.ok(await verifyPassword(file.admin.password, owner?.hash ?? undefined))
     const [told] = await db.asSuperuser(`select actor_kind from event where type = 'api_key.revoked'`)

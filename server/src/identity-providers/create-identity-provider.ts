@@ -1,0 +1,24 @@
+import { operation } from '../http/operation.ts'
+import { newId } from '../kernel/id.ts'
+import { replaceConfig } from '../secrets/sealed-config.ts'
+import { IdentityProvider, NewIdentityProvider } from './identity-provider.ts'
+import { insertProvider, placeOfSecrets } from './identity-provider-store.ts'
+import { shownFieldsOf } from './provider-config.ts'
+
+/** Creates a provider, its secrets sealed. */
+export const createIdentityProvider = operation({
+  method: 'POST',
+  path: '/v1/identity-providers',
+  summary: 'Create identity provider',
+  credential: 'any',
+  scope: 'identity_providers:write',
+  body: NewIdentityProvider,
+  replies: { 201: IdentityProvider },
+  errors: [],
+  async run(ctx, { body }) {
+    const { name, provider_type, config = {}, enabled = true } = body
+    const id = newId()
+    const kept = await replaceConfig(ctx.sealer, placeOfSecrets(ctx.tx, id), config, shownFieldsOf[provider_type])
+    return insertProvider(ctx, { id, name, provider_type, enabled, ...(kept ?? { config: {}, sealed_secrets: null }) })
+  },
+})

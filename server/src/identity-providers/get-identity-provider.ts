@@ -1,0 +1,22 @@
+import { operation } from '../http/operation.ts'
+import { IdParams } from '../http/schema.ts'
+import { notFound } from '../kernel/errors.ts'
+import { IdentityProvider } from './identity-provider.ts'
+import { findProvider } from './identity-provider-store.ts'
+
+/** The secrets of its config are not even read. */
+export const getIdentityProvider = operation({
+  method: 'GET',
+  path: '/v1/identity-providers/{id}',
+  summary: 'Get identity provider',
+  credential: 'any',
+  scope: 'identity_providers:read',
+  params: IdParams,
+  replies: { 200: IdentityProvider },
+  errors: ['not_found'],
+  async run(ctx, { params }) {
+    const provider = await findProvider(ctx.tx, params.id)
+    if (provider === undefined) throw notFound('identity provider')
+    return provider
+  },
+})

@@ -1,0 +1,100 @@
+import { allOf, sql } from '../db/sql.ts'
+import { emit, type NewEvent } from '../events/emit.ts'
+import type { SealedPlace, Tx, WorkCtx } from '../kernel/context.ts'
+import type { PageAsk } from '../kernel/page.ts'
+import type { KeptConfig } from '../secrets/sealed-config.ts'
+import type { IdentityProvider } from './identity-provider.ts'
+import type { ProviderType } from './provider-config.ts'
+
+const record = sql`id, name, provider_type, config, enabled, last_synced_at, sync_status, sync_error,
+  created_at, updated_at`
+
+/** Where a provider's secrets are sealed to. */
+export function placeOfSecrets(tx: Tx, id: string): SealedPlace {
+  return { tenant_id: tx.tenant_id, table: 'identity_provider', id, field: 'sealed_secrets' }
+}
+
+type ProviderToInsert = KeptConfig & { id: string; name: string; provider_type: ProviderType; enabled: boolean }
+
+/** Keeps a new provider and tells of it; the event holds nothing of its config. */
+export async function insertProvider(ctx: WorkCtx, provider: ProviderToInsert): Promise<IdentityProvider> {
+  const { id, name, provider_type, enabled } = provider
+  const event = eventOf('created', id, { provider_type, enabled })
+  const [[made]] = await ctx.tx.write([
+    sql<IdentityProvider>`with made as (
+        insert into identity_provider (tenant_id, id, name, provider_type, config, sealed_secrets, enabled)
+        values (${ctx.tx.tenant_id}, ${id}, ${name}, ${provider_type}, ${JSON.stringify(provider.config)},
+          ${provider.sealed_secrets}, ${enabled})
+        returning ${record}),
+      told as (${emit(ctx, event, sql`made`)})
+      select * from made`,
+  ])
+  if (made === undefined) throw new Error('an identity provider was inserted and not returned')
+  return made
+}
+
+/** One page in the order of creation. */
+export function listProvidersPage(tx: Tx, page: PageAsk): Promise<IdentityProvider[]> {
+  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
+  if (page.after !== undefined) conditions.push(sql`id > ${page.after[0]}::uuid`)
+  return tx.read(sql<IdentityProvider>`select ${record} from identity_provider
+    where ${allOf(conditions)} order by id limit ${page.limit + 1}`)
+}
+
+export async function findProvider(tx: Tx, id: string): Promise<IdentityProvider | undefined> {
+  const [found] = await tx.read(sql<IdentityProvider>`select ${record} from identity_provider
+    where tenant_id = ${tx.tenant_id} and id = ${id}`)
+  return found
+}
+
+/** A provider with its sealed secrets: never what is answered. */
+export type LockedProvider = { shown: IdentityProvider; kept: KeptConfig }
+
+/** The provider, held until the transaction ends; for inside `interactive`. */
+export async function lockProvider(tx: Tx, id: string): Promise<LockedProvider | undefined> {
+  const [found] = await tx.read(
+    sql<IdentityProvider & { sealed_secrets: string | null }>`select ${record}, sealed_secrets from identity_provider
+      where tenant_id = ${tx.tenant_id} and id = ${id} for update`,
+  )
+  if (found === undefined) return undefined
+  const { sealed_secrets, ...shown } = found
+  return { shown, kept: { config: shown.config, sealed_secrets } }
+}
+
+type ProviderContent = KeptConfig & { name: string; enabled: boolean }
+
+/** Saves what a locked provider shall be, and tells the names of the `fields` that changed. */
+export async function saveProvider(
+  ctx: WorkCtx,
+  id: string,
+  content: ProviderContent,
+  fields: readonly string[],
+): Promise<IdentityProvider> {
+  const { name, config, sealed_secrets, enabled } = content
+  const event = eventOf('updated', id, { fields, enabled })
+  const [[saved]] = await ctx.tx.write([
+    sql<IdentityProvider>`with changed as (
+        update identity_provider set name = ${name}, config = ${JSON.stringify(config)},
+          sealed_secrets = ${sealed_secrets}, enabled = ${enabled}, updated_at = clock_timestamp()
+        where tenant_id = ${ctx.tx.tenant_id} and id = ${id}
+        returning ${record}),
+      told as (${emit(ctx, event, sql`changed`)})
+      select * from changed`,
+  ])
+  if (saved === undefined) throw new Error('an identity provider that was locked is gone')
+  return saved
+}
+
+/** Deletes a locked provider and tells of it. */
+export async function deleteLockedProvider(ctx: WorkCtx, id: string): Promise<void> {
+  await ctx.tx.write([
+    sql`with changed as (
+        delete from identity_provider where tenant_id = ${ctx.tx.tenant_id} and id = ${id} returning id),
+      told as (${emit(ctx, eventOf('deleted', id), sql`changed`)})
+      select id from changed`,
+  ])
+}
+
+function eventOf(what: 'created' | 'updated' | 'deleted', id: string, data: Record<string, unknown> = {}): NewEvent {
+  return { type: `identity_provider.${what}`, subject_type: 'identity_provider', subject_id: id, data }
+}

@@ -1,0 +1,46 @@
+import { operation } from '../http/operation.ts'
+import { IdParams } from '../http/schema.ts'
+import type { Ctx } from '../kernel/context.ts'
+import { notFound } from '../kernel/errors.ts'
+import { replaceConfig } from '../secrets/sealed-config.ts'
+import { IdentityProvider, IdentityProviderChange } from './identity-provider.ts'
+import { type LockedProvider, lockProvider, placeOfSecrets, saveProvider } from './identity-provider-store.ts'
+import { shownFieldsOf } from './provider-config.ts'
+
+/**
+ * Changes the fields sent; a config that is sent replaces the one before. What would change nothing changes nothing, tells
+ * nothing, and answers the provider as it is.
+ */
+export const updateIdentityProvider = operation({
+  method: 'PATCH',
+  path: '/v1/identity-providers/{id}',
+  summary: 'Update an identity provider',
+  credential: 'any',
+  scope: 'identity_providers:write',
+  params: IdParams,
+  body: IdentityProviderChange,
+  replies: { 200: IdentityProvider },
+  errors: ['not_found'],
+  run: (ctx, { params, body }) =>
+    ctx.tx.interactive(async (tx) => {
+      const before = await lockProvider(tx, params.id)
+      if (before === undefined) throw notFound('identity provider')
+      return change({ ...ctx, tx }, before, body)
+    }),
+})
+
+async function change(
+  ctx: Ctx,
+  { shown, kept }: LockedProvider,
+  { name = shown.name, enabled = shown.enabled, config }: IdentityProviderChange,
+): Promise<IdentityProvider> {
+  const place = placeOfSecrets(ctx.tx, shown.id)
+  const replaced = config && (await replaceConfig(ctx.sealer, place, config, shownFieldsOf[shown.provider_type], kept))
+  const fields = [
+    ...(name === shown.name ? [] : ['name']),
+    ...(enabled === shown.enabled ? [] : ['enabled']),
+    ...(replaced === undefined ? [] : ['config']),
+  ]
+  if (fields.length === 0) return shown
+  return saveProvider(ctx, shown.id, { name, enabled, ...(replaced ?? kept) }, fields)
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { eventTable } from '../events/catalogue.ts'
+import { Problem } from '../kernel/errors.ts'
+import {
+  changeChannel,
+  type EmailChannelChange,
+  filterableEvents,
+  type NewEmailChannel,
+  readNewChannel,
+} from './notification-channel.ts'
+
+const sound: NewEmailChannel = { name: 'Security', to_addresses: ['sec@example.com'] }
+
+function pointersOf(work: () => unknown): string[] {
+  try {
+    work()
+  } catch (thrown) {
+    assert.ok(thrown instanceof Problem && thrown.status === 400, String(thrown))
+    return (thrown.details as { fields: { pointer: string }[] }).fields.map(({ pointer }) => pointer)
+  }
+  return []
+}
+
+test('a channel is enabled and takes every event, unless it says otherwise', () => {
+  assert.deepEqual(readNewChannel(sound), {
+    name: 'Security',
+    config: { to_addresses: ['sec@example.com'] },
+    event_filters: [],
+    enabled: true,
+  })
+})
+
+test('a channel may name any event but those of the audit log alone', () => {
+  assert.ok(filterableEvents.includes('request.created'))
+  assert.ok(filterableEvents.every((type) => eventTable[type].filterable))
+  assert.ok(!(filterableEvents as string[]).includes('auth.signed_in'))
+})
+
+suite('a new channel (J8)', () => {
+  const cases: [string, Partial<NewEmailChannel>, string[]][] = [
+    ['takes words of any language', { name: 'Zugänge – доступ', subject_prefix: '[Zugänge] ' }, []],
+    ['takes a sender', { from_address: 'access@example.com' }, []],
+    ['takes many recipients', { to_addresses: ['a@example.com', 'b@example.com'] }, []],
+    ['refuses a name of spaces', { name: '   ' }, ['/name']],
+    ['refuses a name of two lines', { name: 'a\r\nBcc: evil@example.com' }, ['/name']],
+    ['refuses a prefix of two lines', { subject_prefix: 'a\r\nBcc: evil@example.com' }, ['/subject_prefix']],
+    ['refuses a prefix with a line feed at its end', { subject_prefix: 'a\n' }, ['/subject_prefix']],
+    ['refuses a prefix with a tab', { subject_prefix: 'a\tb' }, ['/subject_prefix']],
+    ['refuses a prefix with a line separator', { subject_prefix: 'a\u2028b' }, ['/subject_prefix']],
+    ['refuses a prefix that turns its direction', { subject_prefix: 'a\u202eb' }, ['/subject_prefix']],
+    ['refuses a prefix with an isolate', { subject_prefix: '\u2066a' }, ['/subject_prefix']],
+    ['refuses a prefix with an encoded word', { subject_prefix: '=?utf-8?b?Qg==?=' }, ['/subject_prefix']],
+    ['refuses a name with an encoded word', { name: '=?utf-8?b?Qg==?=' }, ['/name']],
+    ['refuses a sender of two lines', { from_address: 'a@example.com\r\nBcc: b@example.com' }, ['/from_address']],
+    ['refuses a sender with a display name', { from_address: 'A <a@example.com>' }, ['/from_address']],
+    ['refuses a sender with an encoded word', { from_address: '=?utf-8?q?a?=@example.com' }, ['/from_address']],
+    ['refuses an empty sender', { from_address: '' }, ['/from_address']],
+    [
+      'refuses a list for a recipient',
+      { to_addresses: ['a@example.com', 'b@example.com,c@example.com'] },
+      ['/to_addresses/1'],
+    ],
+    ['refuses a header in a recipient', { to_addresses: ['a@example.com\r\nBcc: b@example.com'] }, ['/to_addresses/0']],
+    [
+      'refuses a recipient twice, in another spelling',
+      { to_addresses: ['a@example.com', 'A@EXAMPLE.com'] },
+      ['/to_addresses/1'],
+    ],
+    [
+      'names every fault',
+      { name: '\n', to_addresses: ['x'], from_address: 'y' },
+      ['/name', '/to_addresses/0', '/from_address'],
+    ],
+  ]
+  for (const [name, more, pointers] of cases) {
+    test(name, () =>
+      assert.deepEqual(
+        pointersOf(() => readNewChannel({ ...sound, ...more })),
+        pointers,
+      ),
+    )
+  }
+})
+
+suite('a changed channel', () => {
+  const before = readNewChannel({
+    ...sound,
+    from_address: 'access@example.com',
+    subject_prefix: '[access]',
+    event_filters: ['grant.failed'],
+  })
+  const cases: [string, EmailChannelChange, object][] = [
+    ['stays as it is where nothing is said', {}, before],
+    ['takes a name', { name: 'Other' }, { ...before, name: 'Other' }],
+    ['takes its state', { enabled: false }, { ...before, enabled: false }],
+    [
+      'takes its events, each once',
+      { event_filters: ['role.assigned', 'role.assigned'] },
+      { ...before, event_filters: ['role.assigned'] },
+    ],
+    ['takes every event again', { event_filters: [] }, { ...before, event_filters: [] }],
+    [
+      'takes other recipients',
+      { to_addresses: ['b@example.com'] },
+      { ...before, config: { ...before.config, to_addresses: ['b@example.com'] } },
+    ],
+    [
+      'loses its sender by null',
+      { from_address: null },
+      { ...before, config: { to_addresses: ['sec@example.com'], subject_prefix: '[access]' } },
+    ],
+    [
+      'loses its prefix by null',
+      { subject_prefix: null },
+      { ...before, config: { to_addresses: ['sec@example.com'], from_address: 'access@example.com' } },
+    ],
+    [
+      'loses its prefix by an empty one',
+      { subject_prefix: '' },
+      { ...before, config: { to_addresses: ['sec@example.com'], from_address: 'access@example.com' } },
+    ],
+  ]
+  for (const [name, change, after] of cases) test(name, () => assert.deepEqual(changeChannel(before, change), after))
+
+  test('is held to the rules of a new one', () => {
+    assert.deepEqual(
+      pointersOf(() => changeChannel(before, { subject_prefix: 'a\r\nb' })),
+      ['/subject_prefix'],
+    )
+  })
+})

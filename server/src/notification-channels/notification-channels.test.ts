@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openHouse, type TestTenant } from '../../test/support/house.ts'
+import { newId } from '../kernel/id.ts'
+
+const house = await openHouse()
+const acme = await house.tenant('Acme')
+const other = await house.tenant('Other')
+
+const path = '/v1/notification-channels'
+const as = ({ tenant_id, owner }: TestTenant, method: string, url: string, body?: unknown) =>
+  house.call({ method, url, api_key: owner.api_key, tenant_id, ...(body !== undefined && { body }) })
+const sound = { name: 'Security', to_addresses: ['sec@example.com'] }
+const create = (tenant: TestTenant, more: object = {}) => as(tenant, 'POST', `${path}/email`, { ...sound, ...more })
+
+const eventsOf = (id: unknown) =>
+  house.asSuperuser<{ type: string; actor_id: string; data: object }>(
+    'select type, actor_id, data from event where subject_id = $1 order by seq',
+    [id],
+  )
+
+suite('creating an email channel', () => {
+  test('answers the record, and tells of it without an address', async () => {
+    const made = await create(acme, {
+      from_address: 'access@example.com',
+      subject_prefix: '[access]',
+      event_filters: ['grant.failed', 'grant.failed'],
+      enabled: false,
+    })
+    assert.equal(made.status, 201)
+    const { id, created_at, updated_at, ...rest } = made.body
+    assert.match(String(created_at), /Z$/)
+    assert.equal(updated_at, created_at)
+    assert.deepEqual(rest, {
+      name: 'Security',
+      channel_type: 'email',
+      config: { to_addresses: ['sec@example.com'], from_address: 'access@example.com', subject_prefix: '[access]' },
+      event_filters: ['grant.failed'],
+      enabled: false,
+    })
+    const data = { channel_type: 'email', event_filters: ['grant.failed'], enabled: false }
+    assert.deepEqual(await eventsOf(id), [{ type: 'notification_channel.created', actor_id: acme.owner.user_id, data }])
+  })
+
+  test('leaves out of the config what was not said, enabled and for every event', async () => {
+    const { body } = await create(acme)
+    assert.deepEqual([body.config, body.event_filters, body.enabled], [{ to_addresses: ['sec@example.com'] }, [], true])
+  })
+
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `user${index}@example.com`)
+  test('takes 50 recipients', async () => {
+    assert.equal((await create(acme, { to_addresses: many(50) })).status, 201)
+  })
+
+  const faulty: [string, object, string][] = [
+    ['without a name', { name: undefined }, '/name'],
+    ['with an empty name', { name: '' }, '/name'],
+    ['with a name of 10 KB (J8)', { name: 'x'.repeat(10_240) }, '/name'],
+    ['without recipients', { to_addresses: undefined }, '/to_addresses'],
+    ['with an empty list of recipients', { to_addresses: [] }, '/to_addresses'],
+    ['with 51 recipients (I2)', { to_addresses: many(51) }, '/to_addresses'],
+    ['with 10,000 recipients (I2)', { to_addresses: many(10_000) }, '/to_addresses'],
+    ['with a recipient that is none', { to_addresses: ['nobody'] }, '/to_addresses/0'],
+    ['with a recipient that is no text', { to_addresses: [{ address: 'a@example.com' }] }, '/to_addresses/0'],
+    ['with a sender of two lines (J8)', { from_address: 'a@example.com\r\nBcc: b@example.com' }, '/from_address'],
+    ['with a prefix of two lines (J8)', { subject_prefix: 'a\r\nBcc: b@example.com' }, '/subject_prefix'],
+    ['with a prefix of 101 characters (J8)', { subject_prefix: 'x'.repeat(101) }, '/subject_prefix'],
+    ['with an event that is none', { event_filters: ['request.created', 'request.*'] }, '/event_filters/1'],
+    ['with an event of the audit log alone', { event_filters: ['auth.signed_in'] }, '/event_filters/0'],
+    ['with an event that an object has anyway', { event_filters: ['constructor'] }, '/event_filters/0'],
+    ['with a type of its own', { channel_type: 'webhook' }, '/channel_type'],
+    ['with a state that is none', { enabled: 'yes' }, '/enabled'],
+  ]
+  for (const [name, more, pointer] of faulty) {
+    test(`is refused ${name}`, async () => {
+      const { status, body } = await create(acme, more)
+      assert.deepEqual([status, body.code], [400, 'invalid_input'])
+      const { fields } = body.details as { fields: { pointer: string }[] }
+      assert.equal(fields[0]?.pointer, pointer)
+    })
+  }
+
+  test('without a credential is 401', async () => {
+    const reply = await house.call({ method: 'POST', url: `${path}/email`, tenant_id: acme.tenant_id, body: sound })
+    assert.deepEqual([reply.status, reply.body.code], [401, 'unauthenticated'])
+  })
+})
+
+suite('changing a channel', () => {
+  test('takes the fields that are sent, and tells which changed without an address', async () => {
+    const { body: made } = await create(acme, { from_address: 'access@example.com' })
+    const url = `${path}/${made.id}`
+    const changed = await as(acme, 'PATCH', url, { to_addresses: ['new@example.com'], from_address: null, name: 'New' })
+    assert.equal(changed.status, 200)
+    const { updated_at, ...rest } = changed.body
+    assert.deepEqual(rest, {
+      id: made.id,
+      name: 'New',
+      channel_type: 'email',
+      config: { to_addresses: ['new@example.com'] },
+      event_filters: [],
+      enabled: true,
+      created_at: made.created_at,
+    })
+    assert.ok(String(updated_at) > String(made.updated_at))
+    assert.deepEqual((await as(acme, 'GET', url)).body, changed.body)
+    const told = (await eventsOf(made.id)).at(-1)
+    assert.deepEqual(told?.data, {
+      fields: ['name', 'to_addresses', 'from_address'],
+      event_filters: [],
+      enabled: true,
+    })
+  })
+
+  test('that changes nothing tells nothing', async () => {
+    const { body: made } = await create(acme)
+    for (const change of [{}, sound, { enabled: true }]) {
+      assert.deepEqual((await as(acme, 'PATCH', `${path}/${made.id}`, change)).body, made)
+    }
+    assert.equal((await eventsOf(made.id)).length, 1)
+  })
+
+  test('loses none of two changes at once', async () => {
+    const { body: made } = await create(acme)
+    const changes = [{ name: 'New' }, { enabled: false }, { subject_prefix: '[new]' }]
+    await Promise.all(changes.map((change) => as(acme, 'PATCH', `${path}/${made.id}`, change)))
+    const { name, enabled, config } = (await as(acme, 'GET', `${path}/${made.id}`)).body
+    assert.deepEqual([name, enabled], ['New', false])
+    assert.deepEqual(config, { to_addresses: sound.to_addresses, subject_prefix: '[new]' })
+  })
+
+  for (const change of [
+    { channel_type: 'email' },
+    { config: {} },
+    { to_addresses: [] },
+    { name: null },
+    { event_filters: ['x'] },
+  ]) {
+    test(`refuses ${JSON.stringify(change)}`, async () => {
+      const { body: made } = await create(acme)
+      assert.equal((await as(acme, 'PATCH', `${path}/${made.id}`, change)).status, 400)
+    })
+  }
+})
+
+suite('the channels of a tenant', () => {
+  test('come page by page in the order of their creation, and none of another tenant', async () => {
+    const tenant = await house.tenant('Pages')
+    for (const name of ['one', 'two', 'three']) await create(tenant, { name })
+    const first = await as(tenant, 'GET', `${path}?limit=2`)
+    const second = await as(tenant, 'GET', `${path}?limit=2&cursor=${first.body.next_cursor}`)
+    const names = [first, second].flatMap(({ body }) => (body.data as { name: string }[]).map(({ name }) => name))
+    assert.deepEqual(names, ['one', 'two', 'three'])
+    assert.deepEqual([first.body.has_more, second.body.has_more], [true, false])
+  })
+
+  test('go when they are deleted, which is told once', async () => {
+    const { id } = (await create(acme)).body
+    const replies = await Promise.all([1, 2].map(() => as(acme, 'DELETE', `${path}/${id}`)))
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [204, 404])
+    assert.equal((await as(acme, 'GET', `${path}/${id}`)).status, 404)
+    assert.deepEqual(
+      (await eventsOf(id)).map(({ type }) => type),
+      ['notification_channel.created', 'notification_channel.deleted'],
+    )
+  })
+
+  for (const [method, body] of [['GET'], ['PATCH', { name: 'taken' }], ['DELETE']] as const) {
+    test(`of another tenant are answered to ${method} as if they never were (T2)`, async () => {
+      const { id } = (await create(other)).body
+      const [foreign, never] = await Promise.all([id, newId()].map((one) => as(acme, method, `${path}/${one}`, body)))
+      assert.deepEqual([foreign?.status, foreign?.text], [404, never?.text])
+      assert.equal((await as(other, 'GET', `${path}/${id}`)).body.name, 'Security')
+    })
+  }
+})

@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { SealedPlace, Sealer } from '../kernel/context.ts'
+import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+import type { ShownFields } from './shown-field.ts'
+
+type Config = Record<string, unknown>
+
+/** What stands in the answers in place of a secret, always the same. Sent back, it keeps the secret. */
+export const redacted = '[redacted]'
+
+/** Bytes of a config as JSON in UTF-8. */
+export const largestConfig = 64 * 1024
+const longestName = 100
+
+/** A config at rest: `config` as it is shown, its secrets sealed beside it; null where it has none. */
+export type KeptConfig = { config: Config; sealed_secrets: string | null }
+
+/** A config taken apart: `config` as it is shown, and the values of those fields that it shows as `[redacted]`. */
+export type SplitConfig = { config: Config; secrets: Config }
+
+/**
+ * Takes apart what a caller sent to replace `before`. Each field is shown where it is listed and of its form; every other
+ * is a secret as a whole, whatever is inside.
+ * @throws Problem 400 for a config or a name too long, for `[redacted]` where no secret is kept, and for `[redacted]` beside
+ * a change of where secrets are sent: whoever may write a config could else have its secrets sent to themselves
+ */
+export function splitConfig(asked: Config, shownFields: ShownFields, before: SplitConfig): SplitConfig {
+  requireSize(asked)
+  const kept = keptNames(asked)
+  const faults = Object.entries(asked).flatMap(([name, value]) => faultsOf(name, value, before))
+  if (faults.length > 0) throw invalidInput(faults)
+  const values = new Map(
+    Object.entries(asked).map(([name, value]) => [name, value === redacted ? before.secrets[name] : value]),
+  )
+  const shows = (name: string, value: unknown) =>
+    Object.hasOwn(shownFields, name) && shownFields[name]?.shows(value) === true
+  const leading = Object.keys(shownFields).filter((name) => shownFields[name]?.leads)
+  const moved = leading.find((name) => !isDeepStrictEqual(values.get(name), fieldOf(before, name)))
+  if (moved !== undefined && kept.length > 0) throw invalidInput(kept.map((name) => wouldLeave(name, moved)))
+  return {
+    config: Object.fromEntries([...values].map(([name, value]) => [name, shows(name, value) ? value : redacted])),
+    secrets: Object.fromEntries([...values].filter(([name, value]) => !shows(name, value))),
+  }
+}
+
+/**
+ * `splitConfig` on what is kept at rest. Undefined where nothing changed. A secret sent anew counts as a change even where
+ * it is the one that was kept: else one could try secrets until one changed nothing.
+ */
+export async function replaceConfig(
+  sealer: Sealer,
+  place: SealedPlace,
+  asked: Config,
+  shownFields: ShownFields,
+  kept: KeptConfig = { config: {}, sealed_secrets: null },
+): Promise<KeptConfig | undefined> {
+  const before = { config: kept.config, secrets: await openSecrets(sealer, place, kept.sealed_secrets) }
+  const { config, secrets } = splitConfig(asked, shownFields, before)
+  if (isDeepStrictEqual(asked, kept.config)) return undefined
+  const sealed_secrets = Object.keys(secrets).length === 0 ? null : await sealer.seal(JSON.stringify(secrets), place)
+  return { config, sealed_secrets }
+}
+
+async function openSecrets(sealer: Sealer, place: SealedPlace, sealed: string | null): Promise<Config> {
+  return sealed === null ? {} : (JSON.parse(await sealer.unseal(sealed, place)) as Config)
+}
+
+function requireSize(asked: Config): void {
+  if (Buffer.byteLength(JSON.stringify(asked)) > largestConfig) {
+    throw invalidInput([{ pointer: '/config', why: `is larger than ${largestConfig / 1024} KiB as JSON` }])
+  }
+}
+
+function keptNames(asked: Config): string[] {
+  return Object.keys(asked).filter((name) => asked[name] === redacted)
+}
+
+function faultsOf(name: string, value: unknown, before: SplitConfig): FaultyField[] {
+  if (name.length > longestName) {
+    return [{ pointer: '/config', why: `has a name longer than ${longestName} characters` }]
+  }
+  const pointer = pointerTo(name)
+  if (value === redacted) {
+    const why = `is \`${redacted}\`, which keeps a secret, and none is kept here: send the secret itself`
+    return Object.hasOwn(before.secrets, name) ? [] : [{ pointer, why }]
+  }
+  const why = `holds \`${redacted}\` inside, which keeps a field only as a whole: send all of it, or \`${redacted}\` alone`
+  return holdsRedacted(value) ? [{ pointer, why }] : []
+}
+
+function wouldLeave(name: string, moved: string): FaultyField {
+  const why = `is \`${redacted}\`, and a changed \`${moved}\` would send the kept secret elsewhere: send the secret itself`
+  return { pointer: pointerTo(name), why }
+}
+
+function holdsRedacted(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === redacted
+  return Object.values(value).some(holdsRedacted)
+}
+
+function fieldOf({ config, secrets }: SplitConfig, name: string): unknown {
+  const place = Object.hasOwn(secrets, name) ? secrets : config
+  return Object.hasOwn(place, name) ? place[name] : undefined
+}
+
+function pointerTo(name: string): string {
+  return `/config/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}

@@ -1,0 +1,45 @@
+/** A field of a config that may be shown: whatever is not of its form is taken for a secret. */
+export type ShownField = {
+  shows(value: unknown): boolean
+  /** It says where, or how safely, secrets are sent: who changes it must know them. */
+  leads: boolean
+}
+
+/** The fields that may be shown; every other is a secret. INVARIANT: whatever says where secrets are sent is among them. */
+export type ShownFields = Readonly<Record<string, ShownField>>
+
+const longestText = 500
+const oneLine = /^[^\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u
+
+function ifText(shows: (text: string) => boolean) {
+  return (value: unknown) => typeof value === 'string' && value.length <= longestText && shows(value)
+}
+
+/** Text of one line: a name, a filter, a schedule. */
+export const textField: ShownField = { shows: ifText((text) => oneLine.test(text)), leads: false }
+
+export const numberField: ShownField = { shows: (value) => typeof value === 'number', leads: false }
+
+export const flagField: ShownField = { shows: (value) => typeof value === 'boolean', leads: false }
+
+/** A host or a region: letters, digits, dots, hyphens, and the colons and brackets of IPv6. */
+export const hostField: ShownField = { shows: ifText((text) => /^[A-Za-z0-9.:[\]-]+$/.test(text)), leads: true }
+
+export const portField: ShownField = {
+  shows: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535,
+  leads: true,
+}
+
+/** An address without a user, a password, a query or a fragment: those carry secrets. */
+export const urlField: ShownField = { shows: ifText(isBareUrl), leads: true }
+
+/** The same field, which also says where or how safely secrets are sent. */
+export function leading(field: ShownField): ShownField {
+  return { ...field, leads: true }
+}
+
+function isBareUrl(text: string): boolean {
+  if (!oneLine.test(text) || /[@?#\\]/.test(text)) return false
+  const url = URL.parse(text)
+  return url !== null && ['http:', 'https:', 'ldap:', 'ldaps:'].includes(url.protocol)
+}

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { replaceConfig } from '../secrets/sealed-config.ts'
+import { AiProvider, AiProviderConfig, aiProviderFields, requireAiProviderType } from './ai-provider.ts'
+import { getAiProvider, lockAiConfig, placeOfAiSecrets, saveAiConfig } from './ai-provider-store.ts'
+
+/** Replaces the config of a type, its secrets sealed. What would change nothing changes nothing and tells nothing. */
+export const setAiProviderConfig = operation({
+  method: 'PUT',
+  path: '/v1/settings/ai-providers/{type}',
+  summary: 'Set the config of an AI provider type',
+  credential: 'any',
+  scope: 'settings:write',
+  params: Type.Object({ type: Type.String({ description: 'provider_a, provider_b or provider_c' }) }),
+  body: AiProviderConfig,
+  replies: { 200: AiProvider },
+  errors: [],
+  run: (ctx, { params, body }) =>
+    ctx.tx.interactive(async (tx) => {
+      const type = requireAiProviderType(params.type)
+      const kept = await lockAiConfig(tx, type)
+      const place = placeOfAiSecrets(tx, type)
+      const replaced = await replaceConfig(ctx.sealer, place, body.config, aiProviderFields, kept)
+      if (replaced !== undefined) await saveAiConfig({ ...ctx, tx }, type, replaced)
+      return getAiProvider(tx, type)
+    }),
+})
