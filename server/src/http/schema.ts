@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Settings } from 'typebox/system'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 
 /** A schema whose value may be null; in the document `type: [x, 'null']`. */
@@ -19,6 +20,10 @@ export const Uuid = Type.String({ format: 'uuid' })
 export const DateTime = Type.String({ format: 'date-time' })
 /** An object whose values may be anything. */
 export const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+
+/** The reply of an operation that answers 302: where to go, and a cookie to set on the way, as in `Set-Cookie`. */
+export const Redirect = Type.Object({ location: Type.String(), cookie: Type.Optional(Type.String()) })
+export type Redirect = Static<typeof Redirect>
 
 /** `{id}` in a path. */
 export const IdParams = Type.Object({ id: Uuid })
@@ -44,10 +49,21 @@ type Fault = { keyword: string; instancePath: string; message: string; params: R
 /** Answers the faults of a value, each with its place and a reason in plain words. */
 export type Check = (value: unknown) => FaultyField[]
 
-/** Compiles a schema once. Uuids are the canonical lower-case form. */
+/** Faults of one value that are looked for; a caller with more mends these first. */
+const mostFaults = 100
+Settings.Set({ maxErrors: mostFaults })
+
+/**
+ * Compiles a schema once. INVARIANT: a value that does not pass has at least one fault, whatever the library tells of it:
+ * it stops telling after `mostFaults`, and some of what it tells says nothing to a caller.
+ */
 export function compileCheck(schema: TSchema): Check {
   const validator = Compile(schema)
-  return (value) => (validator.Check(value) ? [] : (validator.Errors(value) as Fault[]).flatMap(explain))
+  return (value) => {
+    if (validator.Check(value)) return []
+    const faults = (validator.Errors(value) as Fault[]).flatMap(explain)
+    return faults.length > 0 ? faults : [{ pointer: '', why: 'is not of the form that this endpoint takes' }]
+  }
 }
 
 function explain(fault: Fault): FaultyField[] {

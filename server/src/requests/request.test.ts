@@ -59,6 +59,8 @@ for (const [type, id, sound] of resourceIds) {
 const refused: [string, Partial<RequestInput>, string][] = [
   ['the reserved action', { action: 'approve' }, '/action'],
   ['an action of two lines', { action: 'Read\nOnly' }, '/action'],
+  ['an action with a space at its end', { action: 'ReadOnly ' }, '/action'],
+  ['an action with an invisible character', { action: 'Read\u200bOnly' }, '/action'],
   ['an action with a reserved beginning', { action: '__unnamed' }, '/action'],
   ['an emergency without a reason', { break_glass: true }, '/reason'],
   ['an emergency with a blank reason', { break_glass: true, reason: '  ' }, '/reason'],

@@ -86,8 +86,11 @@ export function requireSoundRequest(input: RequestInput): void {
   if (!form.test(resource.id)) faults.push({ pointer: '/resource/id', why: `must be ${means}` })
   if (action === approveAction) {
     faults.push({ pointer: '/action', why: 'is the action of deciding a request, which nobody asks for' })
-  } else if (!/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u.test(action) || action.startsWith('__')) {
-    faults.push({ pointer: '/action', why: 'must be one line of text that does not begin with `__`' })
+  } else if (!/^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(action) || action.trim() !== action || action.startsWith('__')) {
+    faults.push({
+      pointer: '/action',
+      why: 'must be one line of visible text, without spaces around it or `__` before it',
+    })
   }
   if (break_glass === true && !hasReason(reason)) {
     faults.push({ pointer: '/reason', why: 'is required in an emergency: say what is broken' })
