@@ -180,6 +180,31 @@ test('of two approvals at once, and a cancel, exactly one wins; the others are t
   assert.equal((await eventsOf(id)).length, 2)
 })
 
+test('what has been forbidden since it was asked for is no longer approved, and can still be denied', async () => {
+  const account = '100000000009'
+  await rule({ effect: 'permit', ...onAccount(account) })
+  const id = await ask(people.user, account)
+  await rule({ effect: 'forbid', ...onAccount(account), notice: 'closed since' })
+  const refused = await call(people.approver, 'POST', `/v1/requests/${id}/approve`, {})
+  assert.deepEqual([refused.status, refused.body.code, refused.body.notices], [403, 'policy_denied', ['closed since']])
+  const denied = await call(people.approver, 'POST', `/v1/requests/${id}/deny`, {})
+  assert.equal(denied.status, 200, denied.text)
+})
+
+test('a rule about deciding sees the circumstances of the deciding, not of the asking', async () => {
+  await rule({
+    effect: 'forbid',
+    action_scope_type: 'eq',
+    action_ids: ['approve'],
+    conditions: 'when { context.via == "api_key" && resource.action == "OnlyByHand" }',
+  })
+  const asked = await call(people.user, 'POST', '/v1/requests', { ...asking('100000000001'), action: 'OnlyByHand' })
+  const url = `/v1/requests/${asked.body.id}/approve`
+  const byKey = await house.call({ method: 'POST', url, api_key: people.approver.api_key, tenant_id, body: {} })
+  assert.deepEqual([byKey.status, byKey.body.code], [403, 'policy_denied'])
+  assert.equal((await call(people.approver, 'POST', url, {})).status, 200)
+})
+
 test('a denied request stays denied, and gives nothing', async () => {
   const id = await ask(people.user, '100000000001')
   const denied = await call(people.approver, 'POST', `/v1/requests/${id}/deny`, { reasoning: 'not today' })

@@ -1,9 +1,10 @@
 import { refuse } from '../events/emit.ts'
-import type { Ctx } from '../kernel/context.ts'
+import type { Ctx, Tx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { decideApprove } from '../policies/decide.ts'
+import { type Decision, decideApprove, decideAsk } from '../policies/decide.ts'
+import type { Principal } from '../policies/question.ts'
 import { findRuleSet } from '../policies/rule-set-store.ts'
-import { approveQuestion } from './policy-question.ts'
+import { approveQuestion, askQuestion, type Circumstances } from './policy-question.ts'
 import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
 import { type Deciding, findRequest, readDeciding } from './request-store.ts'
 import { saveDecision } from './transition-store.ts'
@@ -44,31 +45,35 @@ async function decideOnce(
   }
   if (deciding.request.status !== 'pending') throw notPending(deciding.request)
   await refuseWith(ctx, subject, () => requireUntaintedScope(deciding))
-  const permitted = await mayDecide(ctx, deciding)
-  if (!permitted.allowed) {
-    const problem = new Problem('policy_denied', permitted.reasoning, { notices: permitted.notices })
-    return refuse(ctx, problem, { ...subject, data: { rule_ids: permitted.rule_ids } })
+  const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
+  const permitted = await mayDecide(ctx.tx, deciding, narrowed(deciding.approver, ctx.actor), when)
+  const stillAllowed = status === 'approved' ? await mayStillHave(ctx.tx, deciding) : permitted
+  const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
+  if (denied !== undefined) {
+    const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
+    return refuse(ctx, problem, { ...subject, data: { rule_ids: denied.rule_ids } })
   }
-  return saveDecision(ctx, {
-    status,
-    decided_by: user_id,
-    reasoning,
-    asked: deciding.asked,
-    when: deciding.when,
-    permitted,
-  })
+  return saveDecision(ctx, { status, decided_by: user_id, reasoning, asked: deciding.asked, when, permitted })
 }
 
-/** Policy's word on whether this approver may decide that request. */
-async function mayDecide(ctx: Pick<Ctx, 'tx'> & { actor?: Ctx['actor'] }, deciding: Deciding) {
-  const ruleSet = await findRuleSet(ctx.tx, deciding.version)
-  const { approver, requester, asked, when } = deciding
-  return decideApprove(ruleSet, approveQuestion(narrowed(approver, ctx.actor), requester, asked, when, deciding))
+/** Policy's word on whether this approver may decide that request, in the circumstances of the deciding. */
+async function mayDecide(tx: Tx, deciding: Deciding, approver: Principal, when: Circumstances): Promise<Decision> {
+  const ruleSet = await findRuleSet(tx, deciding.version)
+  return decideApprove(ruleSet, approveQuestion(approver, deciding.requester, deciding.asked, when, deciding))
+}
+
+/**
+ * Policy's word on whether the requester may still have what they asked for, in the circumstances of the asking: rules,
+ * accounts and the requester's own standing may have changed since.
+ */
+async function mayStillHave(tx: Tx, deciding: Deciding): Promise<Decision> {
+  const ruleSet = await findRuleSet(tx, deciding.version)
+  return decideAsk(ruleSet, askQuestion(deciding.requester, deciding.asked, deciding.when, deciding))
 }
 
 /** An API key decides with no more than its own scopes. */
-function narrowed(approver: Deciding['approver'], actor: Ctx['actor'] | undefined): Deciding['approver'] {
-  if (actor?.kind !== 'api_key') return approver
+function narrowed(approver: Principal, actor: Ctx['actor']): Principal {
+  if (actor.kind !== 'api_key') return approver
   return { ...approver, scopes: approver.scopes.filter((scope) => actor.scopes.has(scope)) }
 }
 
@@ -88,7 +93,7 @@ async function refuseWith(ctx: Ctx, event: Parameters<typeof refuse>[2], rule: (
   }
 }
 
-/** Of these users, those who may decide that request: by scope, by policy, and never the requester. */
+/** Of these users, those who may decide that request, as far as can be said before they do: by scope, by policy, never the requester. */
 export async function whoMayDecide(
   ctx: Pick<Ctx, 'tx'>,
   request_id: string,
@@ -99,7 +104,8 @@ export async function whoMayDecide(
     const deciding = await readDeciding(ctx.tx, request_id, user_id)
     if (deciding === undefined || user_id === deciding.request.requester_id) continue
     if (!deciding.approver.scopes.includes('requests:approve')) continue
-    if ((await mayDecide(ctx, deciding)).allowed) may.push(user_id)
+    const { approver, when } = deciding
+    if ((await mayDecide(ctx.tx, deciding, approver, when)).allowed) may.push(user_id)
   }
   return may
 }
