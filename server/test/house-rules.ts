@@ -43,9 +43,13 @@ const listedPairs: Readonly<Record<string, string>> = {
   'api-keys → permissions': 'a key holds scopes',
   'api-keys → users': 'a key acts for whoever made it',
   'auth → api-keys': 'a key is a credential',
+  'auth → settings': 'a tenant sets its provider',
   'auth → users': 'a token is a user’s',
   'grants → provisioners': 'a grant is given on a target, through the one interface',
   'grants → settings': 'when the holder is told of the end',
+  'groups → roles': 'a group gives its members roles',
+  'notifications → roles': 'whoever holds the scope to decide is told',
+  'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
   'requests → cloud': 'what policy may know of an account',
   'requests → grants': 'an approval makes them, the status view shows them',
   'requests → policies': 'every request is a question to policy',
@@ -63,7 +67,9 @@ const listedPairs: Readonly<Record<string, string>> = {
 }
 
 /** The composition roots: they alone put verbs, jobs and subscribers together, and nothing imports them. */
-const entryPoints = ['app', 'main', 'admin', 'demo', 'db-setup'].map((name) => `server/src/${name}.ts`)
+const entryPoints = ['app', 'main', 'admin', 'demo', 'db-setup', 'backup', 'restore'].map(
+  (name) => `server/src/${name}.ts`,
+)
 
 /** Each library's doors: the folders or files that may import it. A name that ends in `/*` stands for a scope. */
 const doors: Readonly<Record<string, readonly string[]>> = {
@@ -255,7 +261,9 @@ function inProduction(source: Source): Import[] {
 
 /** An endpoint, by its one declaration, or a job or subscriber, by its name. */
 function isVerb({ path, text }: Source): boolean {
-  return /\.(?:job|subscriber)\.ts$/.test(path) || (slices.includes(roomOf(path)) && /=\s*operation\s*[<(]/.test(text))
+  return (
+    /\.(?:job|subscriber)\.ts$/.test(path) || (slices.includes(roomOf(path)) && /=>?\s*operation\s*[<(]/.test(text))
+  )
 }
 
 /** The folder of server/src that a file stands in; each target of the provisioners is a room of its own. */
