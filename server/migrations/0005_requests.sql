@@ -18,7 +18,7 @@ create table access_request (
     constraint access_request_duration_seconds_ck check (duration_seconds between 60 and 1209600),
   metadata jsonb not null,
   audit_session boolean not null,
-  -- Where access would be given, fixed when it was asked for: [{type, id}], one grant each.
+  -- Where access would be given, fixed when it was asked for: [{type, id, account_id?, permission_set?}], one grant each.
   places jsonb not null,
   -- The context of the asking, fixed: policy is asked again with it before access is given.
   asked_via text not null constraint access_request_asked_via_ck check (asked_via in ('token', 'api_key')),
@@ -131,6 +131,9 @@ create table access_grant (
   -- Where access is given: the request's own resource, or one of the accounts it fans out to.
   resource_type text not null,
   resource_id text not null,
+  -- The account it lies in, where that is known, and the permission set that was asked for, where one was.
+  account_id text,
+  permission_set text,
   action text not null,
   duration_seconds integer not null
     constraint access_grant_duration_seconds_ck check (duration_seconds between 60 and 1209600),

@@ -7,7 +7,8 @@ import type { PageAsk } from '../kernel/page.ts'
 import type { GrantAsk, Plan } from '../provisioners/provisioner.ts'
 import { activateWithinSeconds, type Grant, grantName } from './grant.ts'
 
-type Place = { type: string; id: string }
+/** Where a grant gives access, as its request fixed it. */
+type Place = { type: string; id: string; account_id?: string; permission_set?: string }
 
 /** A row of the table as it comes; `asGrant` makes the reply of it. */
 type GrantRow = Omit<Grant, 'resource' | 'approved' | 'expires_at' | 'activated_at' | 'ended_at'> & {
@@ -39,17 +40,18 @@ function asGrant(row: GrantRow): Grant {
  */
 export function insertGrants(places: readonly Place[], action: string, approved: Statement): Statement {
   const rows = places.map((place) => ({
+    ...place,
     id: newId(),
-    type: place.type,
     place_id: place.id,
     name: grantName(action, place),
   }))
-  return sql`insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
-      duration_seconds, status, provisioning_status, activate_by, next_look_at)
-    select a.tenant_id, g.id, a.id, a.requester_id, g.name, g.type, g.place_id, a.action, a.duration_seconds,
+  return sql`insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, account_id,
+      permission_set, action, duration_seconds, status, provisioning_status, activate_by, next_look_at)
+    select a.tenant_id, g.id, a.id, a.requester_id, g.name, g.type, g.place_id, g.account_id,
+      g.permission_set, a.action, a.duration_seconds,
       'pending', 'not_attempted', clock_timestamp() + make_interval(secs => ${activateWithinSeconds}), clock_timestamp()
     from ${approved} a, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as g (id uuid, type text, place_id text, name text)`
+      as g (id uuid, type text, place_id text, name text, account_id text, permission_set text)`
 }
 
 /** One page, newest first; `user_id` narrows it to one holder. */
@@ -79,21 +81,35 @@ export async function findGrant(tx: Tx, id: string): Promise<Grant | undefined> 
  * Ends a live grant early, tells of it and has its entitlement looked at now. Undefined when it was not live any more.
  */
 export async function revokeLiveGrant(ctx: WorkCtx, id: string, reason: string | null): Promise<Grant | undefined> {
+  const [, [revoked]] = await ctx.tx.write(revoking(ctx, sql`g.id = ${id}`, reason))
+  return revoked && asGrant(revoked)
+}
+
+/** The statements that end whatever somebody holds, to stand in the transaction that shuts them out, after that. */
+export function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string): Statement[] {
+  return [...revoking(ctx, sql`g.user_id = ${user_id}`, reason)]
+}
+
+/**
+ * Ends live grants of a tenant. Their entitlements are due first, since workers too lock an entitlement before its grants,
+ * and once more afterwards, for one that a grant was linked to while this waited for it.
+ */
+function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
   const { tx, actor } = ctx
-  const [rows] = await tx.write([
-    sql<GrantRow>`with revoked as (
-        update access_grant set status = 'revoked', ended_at = clock_timestamp(), ended_by = ${actor.user_id},
-          end_reason = ${reason}, next_look_at = null, expiring_at = null, updated_at = clock_timestamp(),
-          provisioning_status = case when provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end
-        where tenant_id = ${tx.tenant_id} and id = ${id} and status in ('pending', 'active')
-        returning *),
-      due as (
-        update entitlement e set next_look_at = clock_timestamp() from revoked r
-        where e.tenant_id = r.tenant_id and e.id = r.entitlement_id),
-      told as (${emitEach(ctx, { type: 'grant.revoked', subject_type: 'grant' }, sql`revoked`)})
-      select ${columns} from revoked`,
-  ])
-  return rows[0] && asGrant(rows[0])
+  const ours = sql`g.tenant_id = ${tx.tenant_id} and ${which}`
+  const live = sql`g.status in ('pending', 'active')`
+  // `now()` is when the transaction began: those that it has ended itself.
+  const due = sql`update entitlement e set next_look_at = clock_timestamp() from access_grant g
+    where ${ours} and (${live} or g.ended_at >= now()) and e.tenant_id = g.tenant_id and e.id = g.entitlement_id`
+  const revoke = sql<GrantRow>`with revoked as (
+      update access_grant g set status = 'revoked', ended_at = clock_timestamp(), ended_by = ${actor.user_id},
+        end_reason = ${reason}, next_look_at = null, expiring_at = null, updated_at = clock_timestamp(),
+        provisioning_status = case when g.provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end
+      where ${ours} and ${live}
+      returning g.*),
+    told as (${emitEach(ctx, { type: 'grant.revoked', subject_type: 'grant' }, sql`revoked`)})
+    select ${columns} from revoked`
+  return [due, revoke, due] as const
 }
 
 /** What planning needs to know of a grant whose moment has come; undefined when the lease was lost. */
@@ -109,12 +125,15 @@ export async function findGrantToPlan(
     action: string
     resource_type: string
     resource_id: string
+    account_id: string | null
+    permission_set: string | null
     user_id: string
     email: string
     user_name: string
   }
   const [row] = await tx.read(sql<Row>`select g.status, g.activate_by <= clock_timestamp() as late, g.failures,
-      g.duration_seconds, g.action, g.resource_type, g.resource_id, g.user_id, u.email, u.name as user_name
+      g.duration_seconds, g.action, g.resource_type, g.resource_id, g.account_id, g.permission_set, g.user_id,
+      u.email, u.name as user_name
     from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
     where ${oursToPlan(tx, item)}`)
   if (row === undefined) return undefined
@@ -126,6 +145,8 @@ export async function findGrantToPlan(
       grant_id: item.id,
       user: { id: row.user_id, email: row.email, name: row.user_name },
       resource: { type: row.resource_type, id: row.resource_id },
+      account_id: row.account_id,
+      permission_set: row.permission_set,
       action: row.action,
       duration_seconds: row.duration_seconds,
     },

@@ -48,9 +48,10 @@ export const Grant = Type.Object(
 )
 export type Grant = Static<typeof Grant>
 
-/** How a grant is called: what is given, where. */
-export function grantName(action: string, place: { type: string; id: string }): string {
-  return `${action} on ${place.type} ${place.id}`
+/** How a grant is called: what is given, where. A permission set goes by the end of its name. */
+export function grantName(action: string, place: { type: string; id: string; permission_set?: string }): string {
+  const set = place.permission_set?.split(':').at(-1)
+  return `${set === undefined ? action : `${action} (${set})`} on ${place.type} ${place.id}`
 }
 
 /** A grant not active so long after its approval fails. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { until } from '../../test/support/wait.ts'
 import { sql } from '../db/sql.ts'
@@ -34,7 +34,7 @@ const work = startDueWork(
   (error) => faults.push(error),
   (_table, _item, error) => faults.push(error),
 )
-after(async () => {
+db.atEnd(async () => {
   await work.stop()
   assert.deepEqual(faults, [])
 })
@@ -153,7 +153,7 @@ test('two grants of one entitlement: access stays until the last one ends', asyn
 })
 
 test('what was at the target before us is never touched', async () => {
-  const key = JSON.stringify([user_id, 'cloud_account', '000000000005', 'ReadOnly'])
+  const key = JSON.stringify([user_id, null, 'cloud_account', '000000000005', 'ReadOnly'])
   await tx.write([sql`insert into sandbox_assignment (tenant_id, key) values (${tenant_id}, ${key})`])
   const id = await approve('000000000005')
   await grantIn(id, 'active', 'not_attempted')

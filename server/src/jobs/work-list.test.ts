@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { until } from '../../test/support/wait.ts'
 import { sql } from '../db/sql.ts'
@@ -17,7 +17,7 @@ await tx.write([
 ])
 
 const loops: { stop(): Promise<void> }[] = []
-after(() => Promise.all(loops.map((loop) => loop.stop())))
+db.atEnd(() => Promise.all(loops.map((loop) => loop.stop())))
 
 /** A pending request that is due so many seconds from now. */
 async function due(inSeconds: number): Promise<string> {

@@ -5,6 +5,10 @@ export type GrantAsk = {
   grant_id: string
   user: { id: string; email: string; name: string }
   resource: { type: string; id: string }
+  /** The account that the resource lies in; null where nobody knows. */
+  account_id: string | null
+  /** The permission set to give on the account; null where the action names what is given. */
+  permission_set: string | null
   action: string
   duration_seconds: number
 }

@@ -32,7 +32,8 @@ export const createRequest = operation({
 async function askOnce(ctx: Ctx, input: RequestInput): Promise<AccessRequest | undefined> {
   const requester_id = requirePerson(ctx)
   const metadata = input.metadata ?? {}
-  const { home, touched } = namedAccounts(input.resource, metadata)
+  const named = namedAccounts(input.resource, metadata)
+  const { home, touched } = named
   const account_ids = home === undefined ? touched : [home, ...touched]
   const standing = await readStanding(ctx.tx, requester_id, input.resource, account_ids)
   requireReason(input, standing.settings)
@@ -43,7 +44,7 @@ async function askOnce(ctx: Ctx, input: RequestInput): Promise<AccessRequest | u
     duration_seconds: settleDuration(input.duration_seconds, standing.settings),
     break_glass: input.break_glass ?? false,
     metadata,
-    places: placesOf(input.resource, touched, standing.under),
+    places: placesOf(input.resource, named, standing.under),
     home,
   }
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }

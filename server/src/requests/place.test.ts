@@ -7,6 +7,7 @@ const database: ResourceReference = { type: 'cloud_db_instance', id: 'arn:aws:rd
 const set: ResourceReference = { type: 'cloud_permission_set', id: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1' }
 const unit: ResourceReference = { type: 'cloud_organizational_unit', id: 'ou-ab12-12345678' }
 const bucket: ResourceReference = { type: 'cloud_storage_bucket', id: 'logs' }
+const nowhere = { home: undefined, touched: [] }
 const [one, two] = ['111111111111', '222222222222']
 
 test('an account and a database say themselves where they are; a bucket’s account is what the metadata names', () => {
@@ -38,23 +39,15 @@ test('a permission set is asked for on the accounts that the metadata lists, eac
 })
 
 test('access is given on the resource itself, on each listed account, or on each account under the unit', () => {
-  assert.deepEqual(placesOf(bucket, [], []), [bucket])
-  assert.deepEqual(
-    placesOf(set, [one, two], []),
-    [one, two].map((id) => ({ type: 'cloud_account', id })),
-  )
-  assert.deepEqual(placesOf(unit, [], [two]), [{ type: 'cloud_account', id: two }])
+  assert.deepEqual(placesOf(bucket, nowhere, []), [bucket])
+  assert.deepEqual(placesOf(bucket, { home: one, touched: [] }, []), [{ ...bucket, account_id: one }])
+  const onEach = [one, two].map((id) => ({ type: 'cloud_account', id, account_id: id, permission_set: set.id }))
+  assert.deepEqual(placesOf(set, { home: undefined, touched: [one, two] }, []), onEach)
+  assert.deepEqual(placesOf(unit, nowhere, [two]), [{ type: 'cloud_account', id: two, account_id: two }])
 })
 
 test('a unit without known accounts, or with too many, is refused with what to do', () => {
-  assert.throws(() => placesOf(unit, [], []), /PUT \/v1\/cloud\/accounts/)
-  assert.throws(
-    () =>
-      placesOf(
-        unit,
-        [],
-        Array.from({ length: mostPlaces + 1 }, () => one),
-      ),
-    /smaller unit/,
-  )
+  assert.throws(() => placesOf(unit, nowhere, []), /PUT \/v1\/cloud\/accounts/)
+  const many = Array.from({ length: mostPlaces + 1 }, () => one)
+  assert.throws(() => placesOf(unit, nowhere, many), /smaller unit/)
 })

@@ -1,8 +1,15 @@
 import { invalidInput } from '../kernel/errors.ts'
 import type { ResourceReference } from './request.ts'
 
-/** Where access is given: one grant each. */
-export type Place = { type: ResourceReference['type']; id: string }
+/** Where access is given: one grant each. What policy was asked about is what the target is told. */
+export type Place = {
+  type: ResourceReference['type']
+  id: string
+  /** The account that the resource lies in, where that is known. */
+  account_id?: string
+  /** The permission set that is given on the account, where one was asked for. */
+  permission_set?: string
+}
 
 /** A request that fans out touches at most so many accounts. */
 export const mostPlaces = 50
@@ -57,9 +64,13 @@ function readAccountIds(value: unknown): string[] {
 }
 
 /** Where access will be given, fixed when it is asked for. `under` are the accounts of an organizational unit. */
-export function placesOf(resource: ResourceReference, touched: readonly string[], under: readonly string[]): Place[] {
-  if (resource.type === 'cloud_permission_set') return touched.map((id) => ({ type: 'cloud_account', id }))
-  if (resource.type !== 'cloud_organizational_unit') return [resource]
+export function placesOf(resource: ResourceReference, named: NamedAccounts, under: readonly string[]): Place[] {
+  if (resource.type === 'cloud_permission_set') {
+    return named.touched.map((id) => ({ type: 'cloud_account', id, account_id: id, permission_set: resource.id }))
+  }
+  if (resource.type !== 'cloud_organizational_unit') {
+    return [{ ...resource, ...(named.home !== undefined && { account_id: named.home }) }]
+  }
   if (under.length === 0) {
     const why = 'has no account that the cache knows of; write the accounts with `PUT /v1/cloud/accounts` first'
     throw invalidInput([{ pointer: '/resource/id', why }])
@@ -69,5 +80,5 @@ export function placesOf(resource: ResourceReference, touched: readonly string[]
       { pointer: '/resource/id', why: `holds more than ${mostPlaces} accounts; ask for a smaller unit` },
     ])
   }
-  return under.map((id) => ({ type: 'cloud_account', id }))
+  return under.map((id) => ({ type: 'cloud_account', id, account_id: id }))
 }

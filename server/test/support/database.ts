@@ -12,6 +12,8 @@ export type TestDatabase = {
   owner: ConnectionTarget
   /** As the superuser, past every wall: for what a test must see or bend. */
   asSuperuser<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
+  /** What must end before the database goes. */
+  atEnd(stop: () => Promise<unknown>): void
 }
 
 /**
@@ -28,7 +30,9 @@ export async function testDatabase(): Promise<TestDatabase> {
   const superuser = await connectAlone({ ...server, database: name })
   const service = asRole(server, appRole, 'app', name)
   const database = openDatabase(service, 8)
+  const stops: (() => Promise<unknown>)[] = []
   after(async () => {
+    for (const end of stops) await end()
     await database.close()
     await superuser.end()
     await admin.query(`drop database ${name} with (force)`)
@@ -41,6 +45,9 @@ export async function testDatabase(): Promise<TestDatabase> {
     owner: asRole(server, ownerRole, 'owner', name),
     asSuperuser: async <Row extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
       (await superuser.query<Row>(text, values)).rows,
+    atEnd: (end) => {
+      stops.push(end)
+    },
   }
 }
 

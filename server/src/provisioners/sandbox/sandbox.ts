@@ -23,7 +23,8 @@ type Weather = { polls: number; delay_ms: number; fate: 'failed' | 'throttled' |
 const calm: Weather = { polls: 1, delay_ms: 0, fate: null }
 
 async function plan(tx: Tx, ask: GrantAsk): Promise<Plan> {
-  const key = JSON.stringify([ask.user.id, ask.resource.type, ask.resource.id, ask.action])
+  const { user, account_id, resource, permission_set, action } = ask
+  const key = JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set ?? action])
   return { key, target: { key }, held: await isHeld(tx, key) }
 }
 
