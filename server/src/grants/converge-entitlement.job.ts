@@ -2,7 +2,14 @@ import type { DueWork, WorkItem } from '../jobs/work-list.ts'
 import type { WorkCtx } from '../kernel/context.ts'
 import type { Progress, Provisioner } from '../provisioners/provisioner.ts'
 import { TargetError } from '../provisioners/provisioner.ts'
-import { alarmAfterFailures, backoffMs, type EntitlementState, nextStep, type Step } from './entitlement.ts'
+import {
+  alarmAfterFailures,
+  backoffMs,
+  contradicts,
+  type EntitlementState,
+  nextStep,
+  type Step,
+} from './entitlement.ts'
 import {
   beginAct,
   closeLook,
@@ -37,7 +44,7 @@ export function convergeEntitlement(provisionerOf: (name: string) => Provisioner
 }
 
 async function takeSteps(ctx: WorkCtx, item: WorkItem, row: EntitlementRow, provisioner: Provisioner): Promise<Turn> {
-  const state: EntitlementState & EntitlementRow = { ...row, told_now: false, seen_now: false }
+  const state: EntitlementState & EntitlementRow = { ...row, told_now: null, seen_now: false }
   for (let steps = 0; steps < mostSteps; steps += 1) {
     const step = nextStep(state)
     if (step === 'rest') return { wait_ms: undefined }
@@ -62,17 +69,19 @@ async function takeStep(
 ): Promise<Turn | undefined> {
   if (step === 'verify') {
     const observed = (await provisioner.verify(ctx.tx, state.target)) ? 'present' : 'absent'
+    if (contradicts(state.told_now, observed)) {
+      throw new TargetError('transient', `the target says that the ${state.told_now} is done, and does not show it`)
+    }
     await saveObserved(ctx, item, observed)
-    // Told to give and seen absent still (or the reverse): lists lag; act again only after a while.
     Object.assign(state, { observed, joining: false, seen_now: true })
-    const contradicted = state.told_now && nextStep(state) !== 'rest'
-    return contradicted ? { wait_ms: backoffMs(2, Math.random()) } : undefined
+    return undefined
   }
   if (step !== 'poll' && !(await beginAct(ctx.tx, item, step))) return { wait_ms: undefined }
   const progress = await act(ctx, state, step, provisioner)
   if (progress.done) {
     await endAct(ctx.tx, item)
-    Object.assign(state, { observed: 'unknown', act: null, act_reference: null, told_now: true })
+    const told_now = step === 'poll' ? state.act : step
+    Object.assign(state, { observed: 'unknown', act: null, act_reference: null, told_now })
     return undefined
   }
   await saveProgress(ctx.tx, item, progress.reference)
@@ -98,13 +107,14 @@ async function fail(
   error: TargetError,
 ): Promise<Turn> {
   const failures = state.failures + 1
-  const giving = step === 'grant' || (step === 'poll' && state.act === 'grant')
+  const giving = step === 'verify' ? state.wanted : (step === 'poll' ? state.act : step) === 'grant'
   const lostTrack = step === 'poll' && (error.kind === 'permanent' || failures >= mostPollFailures)
   await saveFailure(ctx, item, {
     message: error.message,
-    fails_grants: giving && error.kind === 'permanent',
+    giving,
+    permanent: error.kind === 'permanent',
     clears_act: step === 'grant' || step === 'revoke' || lostTrack,
-    stuck: !giving && failures === alarmAfterFailures,
+    alarm: failures === alarmAfterFailures,
   })
   return { wait_ms: backoffMs(failures, Math.random()) }
 }

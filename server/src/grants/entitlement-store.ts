@@ -20,6 +20,11 @@ function ours(tx: Tx, item: WorkItem): Statement {
   return sql`e.tenant_id = ${tx.tenant_id} and e.id = ${item.id} and e.generation = ${item.generation}::bigint`
 }
 
+/** Whether a live grant wants it. */
+function liveGrant(tx: Tx, item: WorkItem): Statement {
+  return sql`exists (select from access_grant g where ${grantsOf(tx, item)} and g.status in ('pending', 'active'))`
+}
+
 function grantsOf(tx: Tx, item: WorkItem): Statement {
   return sql`g.tenant_id = ${tx.tenant_id} and g.entitlement_id = ${item.id}`
 }
@@ -40,7 +45,7 @@ export async function openLook(ctx: WorkCtx, item: WorkItem): Promise<Entitlemen
           and l.status in ('pending', 'active'))`,
     sql<EntitlementRow>`select e.provisioner, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls,
         e.failures, e.next_look_at::text as due_at,
-        exists (select from access_grant g where ${grantsOf(tx, item)} and g.status in ('pending', 'active')) as wanted,
+        ${liveGrant(tx, item)} as wanted,
         exists (select from access_grant g where ${grantsOf(tx, item)} and g.status = 'pending') as joining
       from entitlement e where ${ours(tx, item)}`,
   ])
@@ -74,7 +79,10 @@ function tellOfComingEnd(ctx: WorkCtx, item: WorkItem): Statement {
     ${emitEach(ctx, { type: 'grant.expiring', subject_type: 'grant' }, sql`ending`)}`
 }
 
-/** Writes an act down before it begins. What we give is ours from then on. False: the lease was lost, do nothing. */
+/**
+ * Writes an act down before it begins. What we give is ours from then on. False: the lease was lost, or nobody wants it
+ * given any more; do nothing.
+ */
 export async function beginAct(tx: Tx, item: WorkItem, act: 'grant' | 'revoke'): Promise<boolean> {
   const attempted: Statement =
     act === 'grant'
@@ -85,7 +93,7 @@ export async function beginAct(tx: Tx, item: WorkItem, act: 'grant' | 'revoke'):
     sql`with begun as (
         update entitlement e set act = ${act}, act_reference = null, act_polls = 0, observed = 'unknown',
           held_before = e.held_before and ${act} <> 'grant', updated_at = clock_timestamp()
-        where ${ours(tx, item)} returning e.id),
+        where ${ours(tx, item)} and (${act} <> 'grant' or ${liveGrant(tx, item)}) returning e.id),
       attempted as (${attempted})
       select id from begun`,
   ])
@@ -117,9 +125,11 @@ export async function saveObserved(
   item: WorkItem,
   observed: Exclude<Observed, 'unknown'>,
 ): Promise<void> {
+  const agrees = sql`(${liveGrant(ctx.tx, item)}) = ${observed === 'present'}::boolean`
   const seen = sql`with seen as (
-      update entitlement e set observed = ${observed}, act = null, act_reference = null, failures = 0, last_error = null,
-        updated_at = clock_timestamp()
+      update entitlement e set observed = ${observed}, act = null, act_reference = null, updated_at = clock_timestamp(),
+        failures = case when ${agrees} then 0 else e.failures end,
+        last_error = case when ${agrees} then null else e.last_error end
       where ${ours(ctx.tx, item)} returning e.tenant_id, e.id, e.held_before)`
   await ctx.tx.write([observed === 'present' ? sql`${seen}, ${activate(ctx)}` : sql`${seen} ${settleGone}`])
 }
@@ -143,13 +153,17 @@ const settleGone = sql`update access_grant g set provisioning_status = 'deprovis
   from seen where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id
     and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')`
 
-/** An act, a poll or a look failed; said on the grants it concerns. `stuck`: a revoke has failed so often that people are told. */
+/**
+ * An act, a poll or a look failed; said on the grants it concerns. `permanent`: those that wait for it fail. `alarm`: what
+ * should be taken away has failed so often that people are told; it is tried on.
+ */
 export async function saveFailure(
   ctx: WorkCtx,
   item: WorkItem,
-  failure: { message: string; fails_grants: boolean; clears_act: boolean; stuck: boolean },
+  failure: { message: string; giving: boolean; permanent: boolean; clears_act: boolean; alarm: boolean },
 ): Promise<void> {
   const { tx } = ctx
+  const refused = failure.giving && failure.permanent
   const cleared = failure.clears_act ? sql`act = null, act_reference = null, observed = 'unknown',` : sql``
   await tx.write([
     sql`with failing as (
@@ -158,34 +172,40 @@ export async function saveFailure(
         where ${ours(tx, item)} returning e.tenant_id, e.id),
       waiting as (
         update access_grant g set last_error = ${failure.message}, updated_at = clock_timestamp(),
-          status = case when ${failure.fails_grants} then 'failed' else g.status end,
-          provisioning_status = case when ${failure.fails_grants} then 'failed' else g.provisioning_status end,
-          ended_at = case when ${failure.fails_grants} then clock_timestamp() else g.ended_at end,
-          end_reason = case when ${failure.fails_grants} then 'its target refused it' else g.end_reason end
+          status = case when ${refused} then 'failed' else g.status end,
+          provisioning_status = case when ${refused} then 'failed' else g.provisioning_status end,
+          ended_at = case when ${refused} then clock_timestamp() else g.ended_at end,
+          end_reason = case when ${refused} then 'its target refused it' else g.end_reason end
         from failing where g.tenant_id = failing.tenant_id and g.entitlement_id = failing.id and g.status = 'pending'
         returning g.id, g.request_id, g.status),
       leaving as (
         update access_grant g set last_error = ${failure.message}, provisioning_status = 'deprovisioning_failed',
           updated_at = clock_timestamp()
         from failing where g.tenant_id = failing.tenant_id and g.entitlement_id = failing.id
-          and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')
+          and ${!failure.giving} and (g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')
+            or (g.provisioning_status = 'failed' and not exists (select from access_grant later
+              where later.tenant_id = g.tenant_id and later.entitlement_id = g.entitlement_id and later.id > g.id)))
         returning g.id, g.request_id),
       alarming as (
         select id, request_id from waiting where status = 'failed'
-        union all select id, request_id from leaving where ${failure.stuck})
+        union all select id, request_id from leaving where ${failure.alarm})
       ${emitEach(ctx, { type: 'grant.failed', subject_type: 'grant' }, sql`alarming`)}`,
   ])
 }
 
 /**
  * Gives the entitlement back with the moment of its next look: `wait_ms` from now, or when one of its live grants next
- * needs one, whichever is first; never overruling a moment that somebody else set meanwhile.
+ * needs one, whichever is first; never overruling a moment that somebody else set meanwhile. INVARIANT: one whose desired
+ * and observed do not agree always has a next look.
  */
 export async function closeLook(tx: Tx, item: WorkItem, due_at: string, wait_ms: number | undefined): Promise<void> {
+  const wait = sql`make_interval(secs => ${wait_ms === undefined ? null : wait_ms / 1000}::float8)`
+  const settled = sql`e.act is null and (e.observed = case when ${liveGrant(tx, item)} then 'present' else 'absent' end
+    or (e.held_before and e.observed <> 'unknown'))`
   await tx.write([
     sql`update entitlement e set lease_until = null,
         next_look_at = case when e.next_look_at is distinct from ${due_at}::timestamptz then e.next_look_at else least(
-          clock_timestamp() + make_interval(secs => ${wait_ms === undefined ? null : wait_ms / 1000}::float8),
+          clock_timestamp() + coalesce(${wait}, case when not (${settled}) then interval '1 second' end),
           (select min(least(g.expires_at, g.expiring_at, case when g.status = 'pending' then g.activate_by end))
             from access_grant g where ${grantsOf(tx, item)} and g.status in ('pending', 'active'))) end
       where ${ours(tx, item)}`,

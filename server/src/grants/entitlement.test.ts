@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { backoffMs, type EntitlementState, nextStep, type Step } from './entitlement.ts'
+import { backoffMs, contradicts, type EntitlementState, nextStep, type Step } from './entitlement.ts'
 
 const calm: EntitlementState = {
   wanted: false,
   joining: false,
   held_before: false,
   observed: 'absent',
-  told_now: false,
+  told_now: null,
   seen_now: false,
   act: null,
   act_reference: null,
@@ -24,7 +24,7 @@ const table: [string, Partial<EntitlementState>, Step][] = [
   ['it is wanted and nobody knows', { wanted: true, observed: 'unknown' }, 'verify'],
   ['nobody wants it and nobody knows', { observed: 'unknown' }, 'revoke'],
   ['nobody wants it, nobody knows, and it was there before us', { observed: 'unknown', held_before: true }, 'verify'],
-  ['the target just said that the act is done', { observed: 'unknown', told_now: true }, 'verify'],
+  ['the target just said that the act is done', { observed: 'unknown', told_now: 'revoke' }, 'verify'],
   ['an act is under way', { wanted: true, act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
   ['an act is under way and is no longer wanted', { act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
   ['a grant never answered and is wanted', { wanted: true, act: 'grant', observed: 'unknown' }, 'grant'],
@@ -42,11 +42,16 @@ for (const [situation, state, step] of table) {
 test('what was there before us is never revoked, in any state without an act of ours', () => {
   for (const observed of ['absent', 'present', 'unknown'] as const) {
     for (const wanted of [true, false]) {
-      for (const told_now of [true, false]) {
+      for (const told_now of ['grant', 'revoke', null] as const) {
         assert.notEqual(nextStep({ ...calm, observed, wanted, told_now, held_before: true }), 'revoke')
       }
     }
   }
+})
+
+test('a target contradicts itself when it shows the opposite of what it said is done', () => {
+  assert.ok(contradicts('grant', 'absent') && contradicts('revoke', 'present'))
+  assert.ok(!contradicts('grant', 'present') && !contradicts('revoke', 'absent') && !contradicts(null, 'absent'))
 })
 
 test('the wait grows to a minute, jittered over its whole length', () => {

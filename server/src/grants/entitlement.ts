@@ -13,8 +13,8 @@ export type EntitlementState = {
   /** It was at the target before any act of ours: somebody else's. */
   held_before: boolean
   observed: Observed
-  /** In this turn the target said that an act is done. */
-  told_now: boolean
+  /** The act that the target said is done, in this turn. */
+  told_now: 'grant' | 'revoke' | null
   /** In this turn the target was looked at. */
   seen_now: boolean
   /** The act under way, written down before it began. */
@@ -32,11 +32,17 @@ export type Step = 'poll' | 'verify' | 'grant' | 'revoke' | 'rest'
 export function nextStep(state: EntitlementState): Step {
   if (state.act !== null && state.act_reference !== null) return 'poll'
   if (state.act !== null) return state.act === 'grant' && state.wanted ? 'grant' : 'revoke'
-  if (state.observed === 'unknown') return state.wanted || state.held_before || state.told_now ? 'verify' : 'revoke'
+  if (state.observed === 'unknown')
+    return state.wanted || state.held_before || state.told_now !== null ? 'verify' : 'revoke'
   if (state.joining && state.observed === 'present' && !state.seen_now) return 'verify'
   if (state.wanted && state.observed === 'absent') return 'grant'
   if (!state.wanted && state.observed === 'present' && !state.held_before) return 'revoke'
   return 'rest'
+}
+
+/** The target said that an act is done, and shows the contrary: its lists lag, or it did not do it. */
+export function contradicts(told: 'grant' | 'revoke' | null, observed: Observed): boolean {
+  return (told === 'grant' && observed === 'absent') || (told === 'revoke' && observed === 'present')
 }
 
 const longestBackoffMs = 60_000

@@ -190,6 +190,33 @@ test('a target that answers FAILED fails the grant, in words, and nothing stays 
   await weather({})
 })
 
+test('what a failed grant may have left is taken away, and people are told when that is stuck too', async () => {
+  await weather({ failed: 5 })
+  const id = await approve('000000000012')
+  await grantIn(id, 'failed', 'deprovisioning_failed')
+  await grantIn(id, 'failed', 'deprovisioned')
+  assert.deepEqual(await told(id), ['grant.failed', 'grant.failed'])
+  await cleanedUp(id)
+  await weather({})
+})
+
+test('a grant that is revoked before its turn is not given', async () => {
+  const id = await approve('000000000013')
+  const [seen] = await db.asSuperuser<{ status: string }>('select status from access_grant where id = $1', [id])
+  assert.equal(seen?.status, 'pending')
+  assert.ok(await revokeLiveGrant(ctx, id, 'never mind'))
+  work.wake()
+  await until('nothing is due', async () => {
+    const due = await db.asSuperuser(
+      `select 1 from access_grant where id = $1 and next_look_at is not null union all
+        select 1 from entitlement where next_look_at is not null and target_key like '%000000000013%'`,
+      [id],
+    )
+    return due.length === 0
+  })
+  assert.equal(await atTarget('000000000013'), false)
+})
+
 test('a revoke is never given up: its failures show, people are told, and it succeeds in the end', async () => {
   const id = await approve('000000000008')
   await grantIn(id, 'active', 'successful')
