@@ -32,6 +32,11 @@ const hostile: [name: string, text: string, message: RegExp][] = [
   ['400 nested records', when(`${nested(400, '{a:', '1', '}')} == context`), /brackets nest deeper/],
   ['a chain of 365 &&', when(times(365, 'context.break_glass', '&&')), /nests deeper than 60/],
   ['a chain of 61 ||', when(times(61, 'context.break_glass', '||')), /nests deeper than 60/],
+  [
+    'a chain of 400 clauses',
+    `permit(principal, action, resource) ${times(400, 'when { context.duration_seconds == 1 }', ' ')};`,
+    /nests deeper than 60/,
+  ],
   ['a sum of 400 terms', when(`${times(400, '1', '+')} > 1`), /nests deeper than 60/],
   ['1,000 nested ifs without brackets', when(`if true then ${times(700, 'if true then', ' ')} true`), /more than/],
   ['3,000 operators', when(times(3000, '1', '+')), /more than 1500 operators/],

@@ -70,7 +70,9 @@ function countToken(token: RegExpExecArray, tally: Tally, source: Source): void 
 
 /** Refuses a parsed statement that must not be validated or evaluated: 400 `invalid_policy`. */
 export function requireSafeStatement(statement: PolicyJson, source: Source): void {
-  const pending = statement.conditions.map((clause) => ({ expression: clause.body as Expr, depth: 1 }))
+  // The engine joins the clauses to one chain, so each adds a level to all of them.
+  const outermost = statement.conditions.length
+  const pending = statement.conditions.map((clause) => ({ expression: clause.body as Expr, depth: outermost }))
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { expression, depth } = next
     if (depth > statementLimits.expressionDepth)

@@ -60,8 +60,8 @@ export function passwordFaults(text: string, rules: { min_length: number }): str
   return undefined
 }
 
-/** Each takes 33 MiB and a thread of the four that files and name look-ups need too. */
-const inTurn = turns(2)
+/** Each takes 33 MiB, 50 ms and a thread of the four that files and name look-ups need too: 50 in line are about a second. */
+const inTurn = turns(2, 50)
 
 /** What argon2 makes of the password, when its turn comes. */
 function tagOf(text: string, { salt, ...how }: Omit<Hash, 'tag'>, length: number): Promise<Buffer> {

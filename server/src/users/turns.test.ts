@@ -54,3 +54,16 @@ test('who comes when a place has been handed on waits for it', async () => {
   await Promise.all(ended)
   assert.deepEqual(begun, ['first', 'second', 'third'])
 })
+
+test('a line that is too long sends the next one away at once, and goes on', async () => {
+  const inTurn = turns(1, 1)
+  const first = Promise.withResolvers<string>()
+  const [running, waiting] = [inTurn(() => first.promise), inTurn(async () => 'second')]
+  await assert.rejects(
+    inTurn(async () => 'third'),
+    { code: 'unavailable' },
+  )
+  first.resolve('first')
+  assert.deepEqual(await Promise.all([running, waiting]), ['first', 'second'])
+  assert.equal(await inTurn(async () => 'fourth'), 'fourth')
+})
