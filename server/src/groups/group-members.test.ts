@@ -90,6 +90,17 @@ suite('a member', () => {
     }
   })
 
+  test('who was deleted is nobody, to groups and roles alike', async () => {
+    const user_id = newId()
+    await house.asSuperuser(
+      `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, active, deleted_at)
+        values ($1, $2, 'gone@example.com', 'gone@example.com', 'Gone', 'local', false, clock_timestamp())`,
+      [tenant_id, user_id],
+    )
+    assert.equal((await add(owner, await group(), { user_id })).status, 404)
+    assert.equal((await call(owner, 'PUT', `/v1/users/${user_id}/roles`, { roles: ['user'] })).status, 404)
+  })
+
   test('added twice at once is one, and the other is told so (R11)', async () => {
     const id = await group()
     const replies = await Promise.all(Array.from({ length: 6 }, () => add(owner, id, people.user)))
