@@ -34,7 +34,7 @@ const hostile: [name: string, text: string, message: RegExp][] = [
   ['a chain of 61 ||', when(times(61, 'context.break_glass', '||')), /nests deeper than 60/],
   [
     'a chain of 400 clauses',
-    `permit(principal, action, resource) ${times(400, 'when { context.duration_seconds == 1 }', ' ')};`,
+    `permit(principal, action, resource) ${times(400, 'when{1<2}', ' ')};`,
     /nests deeper than 60/,
   ],
   ['a sum of 400 terms', when(`${times(400, '1', '+')} > 1`), /nests deeper than 60/],
@@ -74,7 +74,7 @@ const legal: [name: string, text: string][] = [
   ['a chain of 60 &&', when(times(59, 'context.break_glass', '&&'))],
   ['a set of 4,500 numbers', when(`[${times(4500, '1', ',')}].contains(context.minute)`)],
   ['a pattern of 1,000 wildcards', when(`principal.name like "${'*a'.repeat(1000)}"`)],
-  ['500 clauses', `permit(principal, action, resource)${' when{context.break_glass}'.repeat(350)};`],
+  ['59 clauses', `permit(principal, action, resource)${' when{context.break_glass}'.repeat(59)};`],
   ['58 nested ifs', when(`${'if context.break_glass then '.repeat(58)}true${' else false'.repeat(58)}`)],
   ['brackets within a string', when(`principal.name like "${'('.repeat(200)}"`)],
   ['a word that begins like an operator', when('principal.name == "unknown("')],
