@@ -7,10 +7,12 @@ const folder = new URL('../../migrations/', import.meta.url)
 /** Any fixed number: two processes that start together take turns. */
 const advisoryLock = 7_255_101
 
-type Migration = { name: string; text: string; checksum: string }
+/** A migration as a database remembers it. */
+export type AppliedMigration = { name: string; checksum: string }
+type Migration = AppliedMigration & { text: string }
 
 /** The migrations of this version, in order. */
-async function listMigrations(): Promise<Migration[]> {
+export async function listMigrations(): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
     files.map(async (file) => {
@@ -22,10 +24,11 @@ async function listMigrations(): Promise<Migration[]> {
 
 /**
  * Brings the database to this version: plain SQL files in order, each in a transaction of its own, under a lock.
- * Answers the names of those it ran. Throws a sentence when one that ran before has since been edited.
+ * Answers the names of those it ran. Throws a sentence when one that ran before has since been edited. `last` names the
+ * one to stop behind: a restore fills the tables as they were, before they are brought further.
  */
-export async function migrate(owner: ConnectionTarget): Promise<string[]> {
-  const migrations = await listMigrations()
+export async function migrate(owner: ConnectionTarget, last?: string): Promise<string[]> {
+  const migrations = (await listMigrations()).filter((migration) => last === undefined || migration.name <= last)
   const client = await connectAlone(owner)
   try {
     await client.query('select pg_advisory_lock($1)', [advisoryLock])

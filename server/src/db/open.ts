@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Config } from '../config/config.ts'
 import { type ConnectionTarget, connectAlone } from './connect.ts'
+import { findPlace } from './embedded/place.ts'
 import { type EmbeddedOptions, readRunningEmbedded, startEmbedded } from './embedded/start.ts'
 import { findMissingMigrations, migrate } from './migrate.ts'
 import { appRole, ownerRole, setUpRoles } from './roles.ts'
@@ -14,6 +15,9 @@ export type OpenedDatabase = {
   /** Stops the embedded server where this process started it. To be called last. */
   stop(): Promise<void>
 }
+
+/** A database as it was found, for a backup or a restore. `owner` is undefined where nobody named it. */
+export type DatabaseAsItIs = OpenedDatabase & { owner: ConnectionTarget | undefined }
 
 type Endpoint = { host: string; port: number; superuser: string; password: string | undefined }
 
@@ -47,6 +51,43 @@ export async function openForOperator(config: Config, log: Log): Promise<OpenedD
   return { service: targetsOf(running).service, stop: async () => undefined }
 }
 
+/**
+ * The same, but not brought to this version: so a backup can be made before an upgrade, and a restore can fill the tables
+ * as they were. `make` says whether an embedded database is made where there is none.
+ */
+export async function openAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {
+  const opened = await findAsItIs(config, log, make)
+  try {
+    await requireWalls(opened.service)
+    return opened
+  } catch (error) {
+    await opened.stop()
+    throw error
+  }
+}
+
+async function findAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {
+  const { database_url, database_owner_url, data_dir } = config
+  if (database_url !== undefined) {
+    const owner = database_owner_url === undefined ? undefined : { connectionString: database_owner_url }
+    await requireAnswer('DATABASE_URL', { connectionString: database_url })
+    if (owner !== undefined) await requireAnswer('DATABASE_OWNER_URL', owner)
+    return { service: { connectionString: database_url }, owner, stop: async () => undefined }
+  }
+  const running = await readRunningEmbedded(data_dir)
+  if (running !== undefined) return { ...targetsOf(running), stop: async () => undefined }
+  if (!make && findPlace(data_dir) === undefined) {
+    throw new Error(`there is no database in \`${data_dir}\`: set DATA_DIR or DATABASE_URL as the service has it`)
+  }
+  const embedded = await startEmbedded({ dataDir: data_dir, log, onCrash: (reason) => log(reason) })
+  try {
+    return { ...(await setUpEmbedded(embedded)), stop: embedded.stop }
+  } catch (error) {
+    await embedded.stop()
+    throw error
+  }
+}
+
 async function openGiven(database_url: string, owner_url: string | undefined, log: Log): Promise<OpenedDatabase> {
   const service = { connectionString: database_url }
   await requireAnswer('DATABASE_URL', service)
@@ -76,6 +117,14 @@ async function requireAnswer(variable: string, target: ConnectionTarget): Promis
 }
 
 async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<ConnectionTarget> {
+  const { owner, service } = await setUpEmbedded(endpoint)
+  await migrateAndTell(owner, log)
+  await requireReady(service, false)
+  return service
+}
+
+/** Its database and roles, made where they are missing. */
+async function setUpEmbedded(endpoint: Endpoint) {
   const { admin, owner, service } = targetsOf(endpoint)
   const client = await connectAlone({ ...admin, database: 'postgres' })
   try {
@@ -89,9 +138,7 @@ async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<Connection
   } finally {
     await inside.end()
   }
-  await migrateAndTell(owner, log)
-  await requireReady(service, false)
-  return service
+  return { owner, service }
 }
 
 /** On a unix socket the folder is the wall; on a loopback port every role needs the password. */
@@ -122,18 +169,22 @@ async function migrateAndTell(owner: ConnectionTarget, log: Log): Promise<void> 
 }
 
 async function requireReady(service: ConnectionTarget, mayLackMigrations: boolean): Promise<void> {
-  const faults = await findWallFaults(service)
-  if (faults.length > 0) {
-    throw new Error(
-      `the database is not set up for Sallyport: ${faults.join('; ')}. ` +
-        'Run `npm run db:setup -- <admin url>` and use the lines it prints',
-    )
-  }
+  await requireWalls(service)
   const missing = mayLackMigrations ? await findMissingMigrations(service) : []
   if (missing.length > 0) {
     throw new Error(
       `the database lacks ${missing.join(', ')}; set DATABASE_OWNER_URL, so that this start can migrate it ` +
         '(`npm run db:setup -- <admin url>` prints the line)',
+    )
+  }
+}
+
+async function requireWalls(service: ConnectionTarget): Promise<void> {
+  const faults = await findWallFaults(service)
+  if (faults.length > 0) {
+    throw new Error(
+      `the database is not set up for Sallyport: ${faults.join('; ')}. ` +
+        'Run `npm run db:setup -- <admin url>` and use the lines it prints',
     )
   }
 }

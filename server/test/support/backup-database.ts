@@ -1,0 +1,49 @@
+import { listBackupTables } from '../../src/db/backup-tables.ts'
+import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
+import { appRole, ownerRole, workRole } from '../../src/db/roles.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
+import { serverVariable, startTestServer } from './server.ts'
+
+/** The tables that a backup of it holds. */
+export const tablesOf = async (owner: ConnectionTarget) => {
+  const client = await connectAlone(owner)
+  try {
+    return await listBackupTables(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Every row of every table as the database writes it, save what a restore gives anew. */
+export async function everything({ owner, asSuperuser }: Pick<TestDatabase, 'owner' | 'asSuperuser'>) {
+  await asSuperuser(`set timezone to 'UTC'`)
+  const all: Record<string, string[]> = {}
+  for (const { name } of await tablesOf(owner)) {
+    const rows = await asSuperuser<{ line: string }>(
+      `select (to_jsonb(t) - 'xid' - 'lease_until')::text as line from ${name} t order by 1`,
+    )
+    all[name] = rows.map(({ line }) => line)
+  }
+  return all
+}
+
+/** A database in which Sallyport never was. */
+export async function bareDatabase(): Promise<TestDatabase> {
+  const db = await testDatabase()
+  await db.asSuperuser(`drop owned by ${ownerRole}`)
+  const [row] = await db.asSuperuser<{ name: string }>('select current_database() as name')
+  await db.asSuperuser(`grant connect, create on database ${row?.name} to ${ownerRole}`)
+  await db.asSuperuser(`grant usage, create on schema public to ${ownerRole}`)
+  await db.asSuperuser(`grant usage on schema public to ${appRole}, ${workRole}`)
+  return db
+}
+
+/**
+ * Gives the databases of this test file a server of their own; answers how to stop it. A restore is one long transaction,
+ * and behind it no event is delivered in any database of its server: other files' tests would wait.
+ */
+export async function useOwnServer(): Promise<() => Promise<void>> {
+  const { server, stop } = await startTestServer()
+  process.env[serverVariable] = JSON.stringify(server)
+  return stop
+}

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { chownSync, existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
+import { appRole, ownerRole, setUpRoles } from '../../src/db/roles.ts'
+import { until } from './wait.ts'
+
+const folder = '/usr/lib/postgresql/15/bin'
+
+/** Why tests on the oldest PostgreSQL that we serve are passed over here; false: they are not. */
+export const skipPostgres15 = existsSync(join(folder, 'postgres')) ? false : `there is no PostgreSQL 15 in ${folder}`
+
+type SystemPostgres = {
+  service: ConnectionTarget
+  owner: ConnectionTarget
+  superuser: ConnectionTarget
+  stop(): Promise<void>
+}
+
+/** The system's PostgreSQL 15 on a data folder of its own, with our roles and an empty database, reached by a socket alone. */
+export async function startPostgres15(): Promise<SystemPostgres> {
+  // Short: a socket's path has a bound.
+  const home = await mkdtemp('/tmp/sallyport-15-')
+  // PostgreSQL refuses to run as root.
+  const runAs = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined
+  if (runAs !== undefined) chownSync(home, runAs.uid, runAs.gid)
+  const data = join(home, 'data')
+  const run = (program: string, args: string[]) =>
+    spawn(join(folder, program), args, { cwd: home, stdio: 'ignore', env: { LC_ALL: 'C' }, ...runAs })
+  const made = run('initdb', ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N'])
+  const code = await new Promise((resolve) => made.on('exit', resolve))
+  if (code !== 0) throw new Error(`initdb of PostgreSQL 15 ended with ${code}`)
+  const server = run('postgres', ['-D', data, '-k', home, '-c', 'listen_addresses=', '-c', 'fsync=off'])
+  const ended = new Promise((resolve) => server.on('exit', resolve))
+  const as = (user: string): ConnectionTarget => ({ host: home, port: 5432, user, database: 'postgres' })
+  const admin = await until('PostgreSQL 15 answers', () => connectAlone(as('postgres')).catch(() => undefined))
+  await setUpRoles(admin, 'postgres', undefined)
+  await admin.end()
+  return {
+    service: as(appRole),
+    owner: as(ownerRole),
+    superuser: as('postgres'),
+    stop: async () => {
+      server.kill('SIGINT')
+      await ended
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
