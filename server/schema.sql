@@ -12,6 +12,8 @@ create table access_grant (
   name text not null,
   resource_type text not null,
   resource_id text not null,
+  account_id text,
+  permission_set text,
   action text not null,
   duration_seconds integer not null,
   status text not null,
@@ -113,6 +115,40 @@ grant select (tenant_id, id, next_look_at, lease_until, generation) on access_re
 grant update (lease_until, generation) on access_request to sallyport_work;
 CREATE TRIGGER access_request_decided BEFORE UPDATE OF status ON access_request FOR EACH ROW WHEN (old.status <> 'pending'::text) EXECUTE FUNCTION access_request_moves();
 
+create table ai_provider (
+  tenant_id uuid not null,
+  type text not null,
+  config jsonb not null,
+  sealed_secrets text,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint ai_provider_pk PRIMARY KEY (tenant_id, type),
+  constraint ai_provider_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint ai_provider_type_ck CHECK (type = ANY (ARRAY['provider_a'::text, 'provider_b'::text, 'provider_c'::text]))
+);
+alter table ai_provider enable row level security;
+alter table ai_provider force row level security;
+create policy tenant_wall on ai_provider
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on ai_provider to sallyport_app;
+grant update (config, sealed_secrets, updated_at) on ai_provider to sallyport_app;
+
+create table ai_provider_default (
+  tenant_id uuid not null,
+  type text not null,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint ai_provider_default_pk PRIMARY KEY (tenant_id),
+  constraint ai_provider_default_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint ai_provider_default_type_ck CHECK (type = ANY (ARRAY['provider_a'::text, 'provider_b'::text, 'provider_c'::text]))
+);
+alter table ai_provider_default enable row level security;
+alter table ai_provider_default force row level security;
+create policy tenant_wall on ai_provider_default
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on ai_provider_default to sallyport_app;
+grant update (type, updated_at) on ai_provider_default to sallyport_app;
+
 create table api_key (
   tenant_id uuid not null,
   id uuid not null,
@@ -125,15 +161,21 @@ create table api_key (
   revoked_at timestamp with time zone,
   revoked_by uuid,
   created_at timestamp with time zone not null default clock_timestamp(),
+  kind text not null default 'api'::text,
+  identity_provider_id uuid,
   constraint api_key_pk PRIMARY KEY (tenant_id, id),
   constraint api_key_id_uq UNIQUE (id),
   constraint api_key_created_by_fk FOREIGN KEY (tenant_id, created_by) REFERENCES tenant_user(tenant_id, id),
+  constraint api_key_identity_provider_id_fk FOREIGN KEY (tenant_id, identity_provider_id) REFERENCES identity_provider(tenant_id, id) ON DELETE SET NULL (identity_provider_id),
   constraint api_key_revoked_by_fk FOREIGN KEY (tenant_id, revoked_by) REFERENCES tenant_user(tenant_id, id),
   constraint api_key_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint api_key_identity_provider_id_ck CHECK (identity_provider_id IS NULL OR kind = 'scim'::text),
+  constraint api_key_kind_ck CHECK (kind = ANY (ARRAY['api'::text, 'scim'::text])),
   constraint api_key_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint api_key_secret_hash_ck CHECK (octet_length(secret_hash) = 32)
 );
 CREATE INDEX api_key_created_by_ix ON api_key USING btree (tenant_id, created_by);
+CREATE INDEX api_key_identity_provider_id_ix ON api_key USING btree (tenant_id, identity_provider_id, id);
 CREATE INDEX api_key_revoked_by_ix ON api_key USING btree (tenant_id, revoked_by);
 alter table api_key enable row level security;
 alter table api_key force row level security;
@@ -297,6 +339,77 @@ create policy tenant_wall on event_parked
 grant select, insert, update, delete on event_parked to sallyport_app;
 grant select (tenant_id, subscriber, event_id, next_look_at) on event_parked to sallyport_work;
 
+create table group_member (
+  tenant_id uuid not null,
+  group_id uuid not null,
+  user_id uuid not null,
+  membership_source text not null,
+  added_by uuid,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint group_member_pk PRIMARY KEY (tenant_id, group_id, user_id),
+  constraint group_member_added_by_fk FOREIGN KEY (tenant_id, added_by) REFERENCES tenant_user(tenant_id, id),
+  constraint group_member_group_id_fk FOREIGN KEY (tenant_id, group_id) REFERENCES tenant_group(tenant_id, id) ON DELETE CASCADE,
+  constraint group_member_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint group_member_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint group_member_membership_source_ck CHECK (membership_source = ANY (ARRAY['local'::text, 'scim'::text, 'identity_provider'::text]))
+);
+CREATE INDEX group_member_added_by_ix ON group_member USING btree (tenant_id, added_by);
+CREATE INDEX group_member_user_id_ix ON group_member USING btree (tenant_id, user_id);
+alter table group_member enable row level security;
+alter table group_member force row level security;
+create policy tenant_wall on group_member
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on group_member to sallyport_app;
+
+create table group_role (
+  tenant_id uuid not null,
+  group_id uuid not null,
+  role_id text not null,
+  mapped_by uuid,
+  mapped_at timestamp with time zone not null default clock_timestamp(),
+  constraint group_role_pk PRIMARY KEY (tenant_id, group_id, role_id),
+  constraint group_role_group_id_fk FOREIGN KEY (tenant_id, group_id) REFERENCES tenant_group(tenant_id, id) ON DELETE CASCADE,
+  constraint group_role_mapped_by_fk FOREIGN KEY (tenant_id, mapped_by) REFERENCES tenant_user(tenant_id, id),
+  constraint group_role_role_id_fk FOREIGN KEY (tenant_id, role_id) REFERENCES role(tenant_id, id),
+  constraint group_role_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX group_role_mapped_by_ix ON group_role USING btree (tenant_id, mapped_by);
+CREATE INDEX group_role_role_id_ix ON group_role USING btree (tenant_id, role_id);
+alter table group_role enable row level security;
+alter table group_role force row level security;
+create policy tenant_wall on group_role
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on group_role to sallyport_app;
+
+create table identity_provider (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  provider_type text not null,
+  config jsonb not null default '{}'::jsonb,
+  sealed_secrets text,
+  enabled boolean not null default true,
+  last_synced_at timestamp with time zone,
+  sync_status text not null default 'pending'::text,
+  sync_error text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint identity_provider_pk PRIMARY KEY (tenant_id, id),
+  constraint identity_provider_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint identity_provider_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint identity_provider_provider_type_ck CHECK (provider_type = ANY (ARRAY['cloud_identity_center'::text, 'directory_a'::text, 'directory_b'::text, 'directory_c'::text, 'chat_service'::text, 'code_hosting'::text, 'incident_service'::text, 'custom_scim'::text])),
+  constraint identity_provider_sync_status_ck CHECK (sync_status = ANY (ARRAY['pending'::text, 'syncing'::text, 'synced'::text, 'failed'::text]))
+);
+alter table identity_provider enable row level security;
+alter table identity_provider force row level security;
+create policy tenant_wall on identity_provider
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on identity_provider to sallyport_app;
+grant update (name, config, sealed_secrets, enabled, updated_at) on identity_provider to sallyport_app;
+
 create table migration (
   name text not null,
   checksum text not null,
@@ -331,6 +444,29 @@ create policy tenant_wall on notification
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on notification to sallyport_app;
 grant update (read_at) on notification to sallyport_app;
+
+create table notification_channel (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  channel_type text not null,
+  config jsonb not null,
+  event_filters text[] not null default '{}'::text[],
+  enabled boolean not null default true,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint notification_channel_pk PRIMARY KEY (tenant_id, id),
+  constraint notification_channel_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint notification_channel_channel_type_ck CHECK (channel_type = 'email'::text),
+  constraint notification_channel_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+alter table notification_channel enable row level security;
+alter table notification_channel force row level security;
+create policy tenant_wall on notification_channel
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on notification_channel to sallyport_app;
+grant update (name, config, event_filters, enabled, updated_at) on notification_channel to sallyport_app;
 
 create table policy (
   tenant_id uuid not null,
@@ -414,8 +550,29 @@ alter table role force row level security;
 create policy tenant_wall on role
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
-grant select, insert on role to sallyport_app;
+grant select, insert, delete on role to sallyport_app;
+grant update (name, description, scopes, updated_at) on role to sallyport_app;
 CREATE TRIGGER role_system_fixed BEFORE DELETE OR UPDATE ON role FOR EACH ROW WHEN (old.system) EXECUTE FUNCTION system_role_is_fixed();
+
+create table role_added_scope (
+  tenant_id uuid not null,
+  role_id text not null,
+  scope text not null,
+  added_by uuid,
+  added_at timestamp with time zone not null default clock_timestamp(),
+  constraint role_added_scope_pk PRIMARY KEY (tenant_id, role_id, scope),
+  constraint role_added_scope_added_by_fk FOREIGN KEY (tenant_id, added_by) REFERENCES tenant_user(tenant_id, id),
+  constraint role_added_scope_role_id_fk FOREIGN KEY (tenant_id, role_id) REFERENCES role(tenant_id, id) ON DELETE CASCADE,
+  constraint role_added_scope_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX role_added_scope_added_by_ix ON role_added_scope USING btree (tenant_id, added_by);
+alter table role_added_scope enable row level security;
+alter table role_added_scope force row level security;
+create policy tenant_wall on role_added_scope
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on role_added_scope to sallyport_app;
+grant update (added_by, added_at) on role_added_scope to sallyport_app;
 
 create table sandbox_assignment (
   tenant_id uuid not null,
@@ -512,6 +669,28 @@ grant select, insert on tenant to sallyport_app;
 grant update (name, rule_set_version) on tenant to sallyport_app;
 grant select (id) on tenant to sallyport_work;
 
+create table tenant_group (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text not null default ''::text,
+  source text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint tenant_group_pk PRIMARY KEY (tenant_id, id),
+  constraint tenant_group_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint tenant_group_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint tenant_group_source_ck CHECK (source = ANY (ARRAY['local'::text, 'scim'::text, 'identity_provider'::text]))
+);
+CREATE INDEX tenant_group_source_ix ON tenant_group USING btree (tenant_id, source, id);
+alter table tenant_group enable row level security;
+alter table tenant_group force row level security;
+create policy tenant_wall on tenant_group
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on tenant_group to sallyport_app;
+grant update (name, description, updated_at) on tenant_group to sallyport_app;
+
 create table tenant_user (
   tenant_id uuid not null,
   id uuid not null,
@@ -525,19 +704,36 @@ create table tenant_user (
   avatar_base64 text,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  first_name text,
+  last_name text,
+  display_name text,
+  locale text,
+  timezone text,
+  date_format text,
+  time_format text,
+  deleted_at timestamp with time zone,
   constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
-  constraint tenant_user_email_key_uq UNIQUE (tenant_id, email_key),
   constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
+  constraint tenant_user_date_format_ck CHECK (date_format = ANY (ARRAY['YYYY-MM-DD'::text, 'MM/DD/YYYY'::text, 'DD/MM/YYYY'::text])),
+  constraint tenant_user_deleted_ck CHECK (deleted_at IS NULL OR NOT active AND NOT is_owner),
+  constraint tenant_user_display_name_ck CHECK (char_length(display_name) >= 1 AND char_length(display_name) <= 100),
   constraint tenant_user_email_ck CHECK (char_length(email) >= 3 AND char_length(email) <= 254),
-  constraint tenant_user_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+  constraint tenant_user_first_name_ck CHECK (char_length(first_name) >= 1 AND char_length(first_name) <= 100),
+  constraint tenant_user_last_name_ck CHECK (char_length(last_name) >= 1 AND char_length(last_name) <= 100),
+  constraint tenant_user_locale_ck CHECK (char_length(locale) >= 1 AND char_length(locale) <= 100),
+  constraint tenant_user_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint tenant_user_time_format_ck CHECK (time_format = ANY (ARRAY['12h'::text, '24h'::text])),
+  constraint tenant_user_timezone_ck CHECK (char_length(timezone) >= 1 AND char_length(timezone) <= 100)
 );
+CREATE UNIQUE INDEX tenant_user_email_key_uq ON tenant_user USING btree (tenant_id, email_key) WHERE deleted_at IS NULL;
 alter table tenant_user enable row level security;
 alter table tenant_user force row level security;
 create policy tenant_wall on tenant_user
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on tenant_user to sallyport_app;
+CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
 
 create table user_password (
   tenant_id uuid not null,
@@ -553,7 +749,7 @@ alter table user_password force row level security;
 create policy tenant_wall on user_password
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
-grant select, insert, update on user_password to sallyport_app;
+grant select, insert, update, delete on user_password to sallyport_app;
 
 create table user_role (
   tenant_id uuid not null,
@@ -592,6 +788,15 @@ CREATE OR REPLACE FUNCTION public.access_request_moves()
 AS $function$
 begin
   raise exception 'a decided request is never decided again' using errcode = 'restrict_violation', constraint = 'access_request_decided';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.deleted_user_stays()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a deleted user never changes again' using errcode = 'restrict_violation', constraint = 'tenant_user_deleted';
 end
 $function$;
 

@@ -48,13 +48,21 @@ import { expireRequest } from './requests/expire-request.job.ts'
 import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
 import { getRequest } from './requests/get-request.ts'
 import { listRequests } from './requests/list-requests.ts'
+import { endAccessOf } from './requests/transition-store.ts'
 import { deriveKey, type RootKey } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { listSettings } from './settings/list-settings.ts'
 import { upsertSetting } from './settings/upsert-setting.ts'
+import { changeOwnPassword } from './users/change-own-password.ts'
 import { createUser } from './users/create-user.ts'
+import { deleteUser } from './users/delete-user.ts'
+import { getOwnPreferences } from './users/get-own-preferences.ts'
+import { getOwnProfile } from './users/get-own-profile.ts'
 import { getUser } from './users/get-user.ts'
 import { listUsers } from './users/list-users.ts'
+import { updateOwnPreferences } from './users/update-own-preferences.ts'
+import { updateOwnProfile } from './users/update-own-profile.ts'
+import { updateUser } from './users/update-user.ts'
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {
@@ -84,6 +92,13 @@ export const operations: Record<string, Operation> = {
   createUser,
   listUsers,
   getUser,
+  updateUser: updateUser(endAccessOf),
+  deleteUser: deleteUser(endAccessOf),
+  getOwnProfile,
+  updateOwnProfile,
+  getOwnPreferences,
+  updateOwnPreferences,
+  changeOwnPassword,
   createApiKey,
   listApiKeys,
   revokeApiKey,

@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { EventType } from '../events/catalogue.ts'
-import { emit } from '../events/emit.ts'
-import { insertGrants } from '../grants/grant-store.ts'
+import { emit, emitEach } from '../events/emit.ts'
+import { insertGrants, revokeGrantsOf } from '../grants/grant-store.ts'
 import type { WorkItem } from '../jobs/work-list.ts'
 import type { Statement, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
@@ -22,7 +22,8 @@ export type DecidedAsking = {
 
 /**
  * Keeps a request with its decision, and its grants where it is approved at once; tells of all of it. One guarded
- * statement: undefined when the rules changed since they were asked, or the requester is no longer active.
+ * statement: undefined when the rules changed since they were asked, or the requester is no longer active. Whoever shuts
+ * the requester out at the same moment comes before it, or after it and ends it.
  */
 export async function insertRequest(
   ctx: WorkCtx,
@@ -52,6 +53,7 @@ export async function insertRequest(
           case when ${!atOnce}::boolean then clock_timestamp() + make_interval(secs => ${pending_ttl_seconds}) end
         from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${requester_id} and u.active
           and ${rulesAreStill(tx, decision.rule_set_version)}
+        for share of u
         returning *),
       kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, asked, when }, saved)}),
       granted as (${atOnce ? insertGrants(asked.places, asked.action, saved) : sql`select 1`}),
@@ -124,4 +126,18 @@ async function leavePending(
       select id from ended`,
   ])
   return rows.length > 0
+}
+
+/**
+ * The statements that end what somebody asked for and what they hold, to stand in the transaction that shuts them out,
+ * after that. Requests come first: one that is being approved meanwhile is then seen with its grants.
+ */
+export function endAccessOf(ctx: WorkCtx, user_id: string, reason: string): Statement[] {
+  const cancelled = sql`with ended as (
+      update access_request set status = 'cancelled', next_look_at = null, lease_until = null,
+        updated_at = clock_timestamp()
+      where tenant_id = ${ctx.tx.tenant_id} and requester_id = ${user_id} and status = 'pending'
+      returning id, id as request_id)
+    ${emitEach(ctx, { type: 'request.cancelled', subject_type: 'request', data: { reason } }, sql`ended`)}`
+  return [cancelled, ...revokeGrantsOf(ctx, user_id, reason)]
 }

@@ -47,7 +47,7 @@ export type TenantRow = { id: string; name: string; created_at: string; users: n
 export async function findTenant(tx: Tx): Promise<TenantRow | undefined> {
   const [row] = await tx.read(sql<TenantRow>`
     select t.id, t.name, t.created_at,
-      (select count(*)::integer from tenant_user where tenant_id = ${tx.tenant_id}) as users,
+      (select count(*)::integer from tenant_user where tenant_id = ${tx.tenant_id} and deleted_at is null) as users,
       array(select email from tenant_user where tenant_id = ${tx.tenant_id} and is_owner order by id) as owners
     from tenant t where t.id = ${tx.tenant_id}`)
   return row

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Problem } from '../kernel/errors.ts'
 import { allScopes } from '../permissions/permission.ts'
-import { avatarFault, type NewUserInput, readNewUser, requireMayGrant } from './user.ts'
+import { type NewUserInput, readNewUser, requireMayGrant } from './user.ts'
 
 const anna: NewUserInput = { email: 'anna@example.com', name: 'Anna', password: 'a long password', roles: ['user'] }
 const read = (input: Partial<NewUserInput>) => readNewUser({ ...anna, ...input }, () => undefined)
@@ -16,39 +16,6 @@ function problemOf(work: () => unknown): Problem {
   }
   return assert.fail('nothing was refused')
 }
-
-suite('an avatar', () => {
-  const uri = (kind: string, bytes: Buffer | string) =>
-    `data:image/${kind};base64,${Buffer.from(bytes as string, 'latin1').toString('base64')}`
-  const png = '\x89PNG\r\n\x1a\nrest'
-  const taken = {
-    png: uri('png', png),
-    jpeg: uri('jpeg', '\xff\xd8\xff\xe0rest'),
-    webp: uri('webp', 'RIFF\x01\x02\x03\x0aWEBPVP8 '),
-    'png of the largest size': `data:image/png;base64,${Buffer.from(png, 'latin1').toString('base64')}`.padEnd(
-      262_166,
-      'A',
-    ),
-  }
-  for (const [name, text] of Object.entries(taken))
-    test(`is taken: ${name}`, () => assert.equal(avatarFault(text), undefined))
-
-  const refused: [string, string, string][] = [
-    ['nothing', '', 'data URI'],
-    ['bare base64', Buffer.from(png, 'latin1').toString('base64'), 'data URI'],
-    ['svg', uri('svg+xml', '<svg/>'), 'data URI'],
-    ['html', 'data:text/html;base64,PGI+', 'data URI'],
-    ['no data', 'data:image/png;base64,', 'base64'],
-    ['the bytes of another kind', uri('png', '\xff\xd8\xff\xe0rest'), 'no png'],
-    ['html that says png', uri('png', '<html>'), 'no png'],
-    ['letters outside base64', `${uri('png', png)}!`, 'base64'],
-    ['a line break', `${uri('png', png)}\n`, 'base64'],
-    ['a byte too many', uri('png', png).padEnd(262_166 + 4, 'A'), 'larger than 256 KiB'],
-  ]
-  for (const [name, text, why] of refused) {
-    test(`is refused: ${name} (I10)`, () => assert.match(avatarFault(text) ?? '', new RegExp(why)))
-  }
-})
 
 suite('a new user', () => {
   test('is local where nothing else is said, and repeated roles are folded', () => {

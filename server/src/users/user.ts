@@ -4,6 +4,7 @@ import { readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { scopesLacking } from '../permissions/permission.ts'
 import { type CreationRoleId, creationRoleIds, isCreationRole, systemRoles } from '../roles/role.ts'
+import { avatarFault } from './avatar.ts'
 
 export const authProviders = ['local', 'oidc', 'saml'] as const
 export type AuthProvider = (typeof authProviders)[number]
@@ -80,7 +81,8 @@ function passwordNeed(provider: AuthProvider, password: string | undefined): str
   return password === undefined ? undefined : `must be left out: \`${provider}\` users sign in with their provider`
 }
 
-function nameFault(name: string): string | undefined {
+/** What is wrong with the name that a user goes by, in a half-sentence; undefined when it will do. */
+export function nameFault(name: string): string | undefined {
   return /^[^\p{Cc}]*[^\p{Cc}\s][^\p{Cc}]*$/u.test(name) ? undefined : 'must be a name on one line'
 }
 
@@ -106,27 +108,4 @@ export function requireMayGrant(granter: ReadonlySet<string>, roles: readonly Cr
   if (lacking.length === 0) return
   const message = `nobody grants a scope that they lack; you lack ${lacking.join(', ')}`
   throw new Problem('forbidden', message, { details: { scopes: lacking } })
-}
-
-const longestAvatar = 256 * 1024
-const avatarForm = /^data:image\/(png|jpeg|webp);base64,/
-
-/** By its first bytes: what the data URI claims counts for nothing. */
-const imageForms = {
-  png: (bytes: Buffer) => bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n',
-  jpeg: (bytes: Buffer) => bytes.subarray(0, 3).toString('latin1') === '\xff\xd8\xff',
-  webp: (bytes: Buffer) => /^RIFF[\s\S]{4}WEBP/.test(bytes.subarray(0, 12).toString('latin1')),
-}
-
-/** What is wrong with an avatar, in a half-sentence; undefined when it will do. At most 256 KiB of base64. */
-export function avatarFault(text: string): string | undefined {
-  const [prefix = '', kind] = avatarForm.exec(text.slice(0, 40)) ?? []
-  if (kind === undefined) {
-    return 'must be a data URI that begins data:image/png;base64, or the same with jpeg or webp'
-  }
-  const data = text.slice(prefix.length)
-  if (data.length > longestAvatar) return `is larger than ${longestAvatar / 1024} KiB: use a smaller image`
-  const bytes = Buffer.from(data, 'base64')
-  if (bytes.length === 0 || bytes.toString('base64') !== data) return 'must be in base64, padded, without line breaks'
-  return imageForms[kind as keyof typeof imageForms](bytes) ? undefined : `is no ${kind} image`
 }

@@ -51,6 +51,9 @@ export async function openHouse() {
     call: (call: Call) => callApp(app, call),
     /** A tenant of its own, with people in it. */
     tenant: (name: string) => makeTenant(db.database, tokenKeys, name),
+    /** Equips a user that is there already with a token, and a key that may do nothing. */
+    person: (tenant_id: string, user_id: string) =>
+      equip(testCtx(db.database.tenant(tenant_id)), tokenKeys, user_id, []),
     /** A notification of somebody's, for what is addressed by its id. */
     notification: (tenant_id: string, user_id: string) => makeNotification(db.database.tenant(tenant_id), user_id),
   }

@@ -4,6 +4,7 @@ import type { House, TestTenant } from './house.ts'
 export const sampleBodies: Record<string, unknown> = {
   approveRequest: {},
   cancelRequest: {},
+  changeOwnPassword: { current_password: 'a long enough password', new_password: 'a longer one than that' },
   createApiKey: { name: 'a key', scopes: ['requests:create'] },
   createPolicy: { name: 'a policy' },
   createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
@@ -21,11 +22,17 @@ export const sampleBodies: Record<string, unknown> = {
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   revokeGrant: {},
+  updateOwnPreferences: { time_format: '24h' },
+  updateOwnProfile: { display_name: 'Me' },
   updatePolicy: { name: 'another name' },
   updateRule: { notice: 'another notice' },
+  updateUser: { name: 'another name' },
   upsertCloudAccounts: { resources: [] },
   upsertSetting: { value: 'true' },
 }
+
+/** Nobody else's business: somebody may delete them on the way. */
+const passingUser = { email: 'passing@example.com', name: 'Passing', roles: ['user'], auth_provider: 'oidc' }
 
 /** One record of each kind that a path can address, in one tenant. */
 export type Records = Record<string, Record<string, string>>
@@ -57,7 +64,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
     '/v1/grants/{id}': { id: grant.id },
     '/v1/policies/{id}/rules/{rule_id}': { id: policy, rule_id: rule },
     '/v1/policies/{id}': { id: policy },
-    '/v1/users/{id}': { id: people.user.user_id },
+    '/v1/users/{id}': { id: await as(owner.api_key, 'POST', '/v1/users', passingUser) },
     '/v1/api-keys/{id}': { id: await as(owner.api_key, 'POST', '/v1/api-keys', sampleBodies.createApiKey) },
     '/v1/users/me/notifications/{id}': { id: await house.notification(tenant_id, people.user.user_id) },
     '/v1/settings/{setting_key}': { setting_key: 'requests.require_reason' },

@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { refuse } from '../events/emit.ts'
+import { operation } from '../http/operation.ts'
+import { Body } from '../http/schema.ts'
+import { invalidInput, Problem } from '../kernel/errors.ts'
+import { hashPassword, passwordFaults, verifyPassword } from './password.ts'
+import { findOwnPassword, replacePassword } from './password-store.ts'
+import { nobodyAnyMore } from './profile.ts'
+
+/**
+ * Changes a local user's own password. A wrong one is a fault of that field, 400: the credential itself is good. It stands
+ * in the audit log as a sign-in that failed does.
+ */
+export const changeOwnPassword = operation({
+  method: 'POST',
+  path: '/v1/users/me/password',
+  summary: 'Change your own password',
+  credential: 'user',
+  scope: null,
+  body: Body({
+    current_password: Type.String({ maxLength: 1000 }),
+    new_password: Type.String({ maxLength: 1000 }),
+  }),
+  replies: { 204: null },
+  errors: ['forbidden', 'version_conflict'],
+  async run(ctx, { body }) {
+    const found = await findOwnPassword(ctx.tx, ctx.actor.user_id)
+    if (found === undefined) throw nobodyAnyMore()
+    const { user_id, auth_provider, hash, settings } = found
+    if (auth_provider !== 'local') {
+      throw new Problem('forbidden', 'your password is kept by your identity provider: change it there')
+    }
+    const why = passwordFaults(body.new_password, { min_length: settings['auth.password_min_length'] })
+    if (why !== undefined) throw invalidInput([{ pointer: '/new_password', why }])
+    if (!(await verifyPassword(body.current_password, hash ?? undefined))) {
+      const data = { cause: 'wrong_password', source_ip: ctx.source_ip }
+      const problem = invalidInput([{ pointer: '/current_password', why: 'is not your password' }])
+      return refuse(ctx, problem, { type: 'auth.refused', subject_type: 'user', subject_id: user_id, data })
+    }
+    const new_hash = await hashPassword(body.new_password)
+    if (await replacePassword(ctx, user_id, { old_hash: hash, new_hash })) return undefined
+    throw new Problem('version_conflict', 'the password was changed by somebody else just now; sign in again')
+  },
+})

@@ -1,0 +1,27 @@
+import { operation } from '../http/operation.ts'
+import { IdParams } from '../http/schema.ts'
+import { notFound } from '../kernel/errors.ts'
+import { type EndAccess, requireOwnerLeft } from './lifecycle.ts'
+import { buryUser, lockUser } from './lifecycle-store.ts'
+
+/** Deletes a user, who is shut out as one who is deactivated, for good. Their id is never another’s; their address may be. */
+export const deleteUser = (endAccess: EndAccess) =>
+  operation({
+    method: 'DELETE',
+    path: '/v1/users/{id}',
+    summary: 'Delete a user',
+    credential: 'any',
+    scope: 'users:write',
+    params: IdParams,
+    replies: { 204: null },
+    errors: ['not_found', 'last_owner'],
+    run: (ctx, { params }) =>
+      ctx.tx.interactive(async (tx) => {
+        const inside = { ...ctx, tx }
+        const user = await lockUser(tx, params.id)
+        if (user === undefined) throw notFound('user')
+        requireOwnerLeft(user)
+        await buryUser(inside, user, endAccess(inside, user.id, 'its holder was deleted'))
+        return undefined
+      }),
+  })

@@ -1,0 +1,19 @@
+import { operation } from '../http/operation.ts'
+import { Preferences } from './preferences.ts'
+import { nobodyAnyMore } from './profile.ts'
+import { findPreferences } from './profile-store.ts'
+
+export const getOwnPreferences = operation({
+  method: 'GET',
+  path: '/v1/users/me/preferences',
+  summary: 'Get your own preferences',
+  credential: 'user',
+  scope: null,
+  replies: { 200: Preferences },
+  errors: [],
+  async run(ctx) {
+    const preferences = await findPreferences(ctx.tx, ctx.actor.user_id)
+    if (preferences === undefined) throw nobodyAnyMore()
+    return preferences
+  },
+})

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { comingAndGoing } from '../../test/support/coming-and-going.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { convergeEntitlement } from '../grants/converge-entitlement.job.ts'
+import { planGrant } from '../grants/plan-grant.job.ts'
+import { startDueWork } from '../jobs/work-list.ts'
+import { newId } from '../kernel/id.ts'
+import { sandbox } from '../provisioners/sandbox/sandbox.ts'
+
+/** How users change and leave, over HTTP: what they asked for and hold ends with them. */
+const house = await openHouse()
+const life = await comingAndGoing(house, 'leaving')
+const {
+  tenant_id,
+  owner,
+  people,
+  call,
+  created,
+  newcomer,
+  ask,
+  held,
+  shutOut,
+  bury,
+  signIn,
+  eventsOf,
+  typesOf,
+  requestIs,
+  grantOf,
+  password,
+} = life
+
+suite('changing a user', () => {
+  test('renames, and tells of it once', async () => {
+    const { user_id } = await newcomer()
+    const renamed = await call(owner, 'PATCH', `/v1/users/${user_id}`, { name: 'Ada' })
+    assert.deepEqual([renamed.status, renamed.body.name, renamed.body.active], [200, 'Ada', true])
+    for (const body of [{ name: 'Ada' }, { active: true }, {}]) {
+      const again = await call(owner, 'PATCH', `/v1/users/${user_id}`, body)
+      assert.deepEqual([again.status, again.body], [200, renamed.body])
+    }
+    assert.deepEqual(await typesOf(user_id), ['user.created', 'user.updated'])
+  })
+
+  for (const [field, value] of Object.entries({
+    is_owner: true,
+    email_verified: true,
+    email: 'else@example.com',
+    roles: ['admin'],
+    auth_provider: 'saml',
+    tenant_id,
+    id: newId(),
+    deleted_at: null,
+  })) {
+    test(`does not take ${field} (P10)`, async () => {
+      const reply = await call(owner, 'PATCH', `/v1/users/${people.auditor.user_id}`, { name: 'Else', [field]: value })
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
+      assert.equal((await call(owner, 'GET', `/v1/users/${people.auditor.user_id}`)).body.name, 'auditor')
+    })
+  }
+
+  test('is for whoever may write users', async () => {
+    for (const person of [people.user, people.approver, people.auditor]) {
+      assert.equal((await shutOut(owner.user_id, person)).status, 403)
+      assert.equal((await bury(people.user.user_id, person)).status, 403)
+    }
+  })
+})
+
+for (const [verb, leave, event] of [
+  ['deactivated', shutOut, 'user.deactivated'],
+  ['deleted', bury, 'user.deleted'],
+] as const) {
+  suite(`who is ${verb}`, () => {
+    test('is shut out at once: token, key and password prove nobody (A6)', async () => {
+      const person = await newcomer()
+      const url = '/v1/requests'
+      const tries = () =>
+        Promise.all([
+          house.call({ method: 'GET', url, tenant_id, token: person.token }),
+          house.call({ method: 'GET', url, tenant_id, api_key: person.api_key }),
+          signIn(person.email),
+        ])
+      assert.deepEqual(
+        (await tries()).map((reply) => reply.status),
+        [200, 200, 200],
+      )
+      assert.ok((await leave(person.user_id)).status < 300)
+      assert.deepEqual(
+        (await tries()).map((reply) => reply.status),
+        [401, 401, 401],
+      )
+    })
+
+    test('asks for nothing and holds nothing any more, and each end is told', async () => {
+      const person = await newcomer()
+      const pending = await ask(person)
+      const { request_id, grant_id } = await held(person)
+      const others = await ask(people.user)
+      assert.ok((await leave(person.user_id)).status < 300)
+      const reason = `its holder was ${verb}`
+      assert.deepEqual(
+        [await requestIs(pending), await requestIs(request_id), await requestIs(others)],
+        ['cancelled', 'approved', 'pending'],
+      )
+      assert.deepEqual(await eventsOf(pending).then((told) => told.at(-1)), {
+        type: 'request.cancelled',
+        data: { request_id: pending, reason },
+      })
+      assert.deepEqual(await grantOf(grant_id), {
+        status: 'revoked',
+        provisioning_status: 'not_attempted',
+        ended_by: owner.user_id,
+        end_reason: reason,
+        next_look_at: null,
+      })
+      assert.deepEqual(await eventsOf(grant_id), [{ type: 'grant.revoked', data: { request_id } }])
+      assert.deepEqual(
+        (await typesOf(person.user_id)).filter((type) => type.startsWith('user.')),
+        ['user.created', event],
+      )
+    })
+
+    test('is given nothing that was approved before, and loses what was given (R6)', async () => {
+      const account = verb === 'deleted' ? '000000000001' : '000000000002'
+      const [early, late] = [await newcomer(), await newcomer()]
+      const unplanned = await held(early, account)
+      assert.ok((await leave(early.user_id)).status < 300)
+      const work = startWorkers()
+      const given = await held(late, account)
+      await until('access is there', async () => (await grantOf(given.grant_id)).status === 'active')
+      const at = () =>
+        house.asSuperuser<{ key: string }>('select key from sandbox_assignment where key like $1', [`%${account}%`])
+      assert.equal((await at()).length, 1, 'the later of the two alone')
+      assert.ok((await leave(late.user_id)).status < 300)
+      await until('access is gone', async () => (await at()).length === 0)
+      await until('that is known', async () => (await grantOf(given.grant_id)).provisioning_status === 'deprovisioned')
+      assert.deepEqual(await typesOf(unplanned.grant_id), ['grant.revoked'])
+      assert.deepEqual(await typesOf(given.grant_id), ['grant.activated', 'grant.revoked'])
+      await work.stop()
+    })
+
+    test('may be whoever does it', async () => {
+      const admin = await newcomer(['user', 'admin'])
+      assert.ok((await leave(admin.user_id, admin)).status < 300)
+      assert.equal((await call(admin, 'GET', '/v1/users')).status, 401)
+    })
+
+    test('is never the last active owner, by themselves or by others (P16)', async () => {
+      for (const by of [owner, people.admin]) {
+        const reply = await leave(owner.user_id, by)
+        assert.deepEqual([reply.status, reply.body.code], [409, 'last_owner'])
+      }
+      assert.equal((await call(owner, 'GET', '/v1/users')).status, 200)
+    })
+  })
+}
+
+suite('who is deactivated', () => {
+  test('is let in again with what they may do, not with what they held', async () => {
+    const person = await newcomer()
+    const { grant_id } = await held(person)
+    const gone = await shutOut(person.user_id)
+    assert.deepEqual([gone.status, gone.body.active], [200, false])
+    const back = await call(owner, 'PATCH', `/v1/users/${person.user_id}`, { active: true })
+    assert.deepEqual([back.status, back.body.active, back.body.roles], [200, true, ['user']])
+    assert.equal((await signIn(person.email)).status, 200)
+    assert.equal((await grantOf(grant_id)).status, 'revoked')
+    assert.deepEqual((await typesOf(person.user_id)).slice(1, 3), ['user.deactivated', 'user.reactivated'])
+  })
+
+  test('is let in by nobody who may do less than they', async () => {
+    const admin = await newcomer(['user', 'admin'])
+    const key = await call(owner, 'POST', '/v1/api-keys', { name: 'desk', scopes: ['users:write', 'requests:create'] })
+    const desk = (body: object) =>
+      house.call({
+        method: 'PATCH',
+        url: `/v1/users/${admin.user_id}`,
+        api_key: String(key.body.key),
+        tenant_id,
+        body,
+      })
+    assert.equal((await desk({ active: false })).status, 200)
+    const refused = await desk({ active: true })
+    assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'])
+    assert.equal((await call(owner, 'PATCH', `/v1/users/${admin.user_id}`, { active: true })).status, 200)
+  })
+})
+
+suite('who is deleted', () => {
+  test('is found nowhere, and what was never there answers the same', async () => {
+    const { user_id } = await newcomer()
+    const gone = await bury(user_id)
+    assert.deepEqual([gone.status, gone.text], [204, ''])
+    for (const [method, body] of [['GET'], ['PATCH', { active: true }], ['DELETE']] as const) {
+      const [deleted, never] = await Promise.all(
+        [user_id, newId()].map((id) => call(owner, method, `/v1/users/${id}`, body)),
+      )
+      assert.deepEqual([deleted?.status, deleted?.body], [404, never?.body])
+    }
+    const list = await call(owner, 'GET', '/v1/users?limit=200')
+    assert.ok(!list.text.includes(user_id))
+  })
+
+  test('frees their address, never their id, and keeps no password, picture or role', async () => {
+    const { user_id, email } = await newcomer()
+    await bury(user_id)
+    const again = await created('/v1/users', { email, name: 'Another', roles: ['user'], password })
+    assert.notEqual(again, user_id)
+    assert.equal((await signIn(email)).status, 200)
+    const twice = await call(owner, 'POST', '/v1/users', { email, name: 'Third', roles: ['user'], password })
+    assert.deepEqual([twice.status, twice.body.code], [409, 'user_exists'])
+    const left = await house.asSuperuser(
+      'select user_id from user_password where user_id = $1 union all select user_id from user_role where user_id = $1',
+      [user_id],
+    )
+    assert.deepEqual(left, [])
+  })
+
+  test('stays deleted: the database itself refuses to change them', async () => {
+    const { user_id } = await newcomer()
+    await bury(user_id)
+    const back = 'update tenant_user set active = true, deleted_at = null where id = $1'
+    await assert.rejects(house.asSuperuser(back, [user_id]), /never changes again/)
+    await assert.rejects(
+      house.asSuperuser('update tenant_user set deleted_at = clock_timestamp() where id = $1', [people.user.user_id]),
+      /tenant_user_deleted_ck/,
+    )
+  })
+})
+
+function startWorkers() {
+  const faults: unknown[] = []
+  const work = startDueWork(
+    house.database,
+    [planGrant(() => sandbox), convergeEntitlement(() => sandbox)],
+    4,
+    (error) => faults.push(error),
+    (_table, _item, error) => faults.push(error),
+  )
+  const waking = setInterval(() => work.wake(), 20)
+  const stop = async () => {
+    clearInterval(waking)
+    await work.stop()
+    assert.deepEqual(faults, [])
+  }
+  after(stop)
+  return { stop }
+}

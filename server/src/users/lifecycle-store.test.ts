@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { comingAndGoing } from '../../test/support/coming-and-going.ts'
+import { openHouse, type Person, type Reply } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { sql } from '../db/sql.ts'
+import { insertGrants, linkGrant } from '../grants/grant-store.ts'
+import type { Tx } from '../kernel/context.ts'
+
+/** Users who leave while others are at it: held at the moment where the two meet. */
+const house = await openHouse()
+const life = await comingAndGoing(house, 'races')
+const { tenant_id, people, call, newcomer, asking, ask, held, shutOut, bury, requestIs, leftOf } = life
+const tx = house.database.tenant(tenant_id)
+
+for (const [verb, leave] of [
+  ['deactivated', shutOut],
+  ['deleted', bury],
+] as const) {
+  suite(`who is ${verb}`, () => {
+    test('and asks at that very moment has nothing left, whichever comes first', async () => {
+      const person = await newcomer()
+      const replies: Promise<Reply>[] = []
+      await tx.interactive(async (inside) => {
+        await inside.write([
+          sql`update tenant_user set active = false where tenant_id = ${tenant_id} and id = ${person.user_id}`,
+        ])
+        replies.push(call(person, 'POST', '/v1/requests', asking()))
+        // It has either slipped through, or waits for the end of this.
+        await Promise.race([replies[0], aLockIsWaitedFor(inside)])
+      })
+      const [reply] = await Promise.all(replies)
+      assert.ok(Number(reply?.status) >= 400, reply?.text)
+      assert.deepEqual(await leftOf(person.user_id), [])
+    })
+
+    test('and is being approved at that very moment has nothing left', async () => {
+      const person = await newcomer()
+      const id = await ask(person)
+      const leaving = await tx.interactive(async (inside) => {
+        await inside.write([
+          sql`with approved as (
+              update access_request set status = 'approved', decided_by = ${people.approver.user_id}, next_look_at = null
+              where tenant_id = ${tenant_id} and id = ${id} returning *)
+            ${insertGrants([{ type: 'cloud_account', id: '123456789012' }], 'ReadOnly', sql`approved`)}`,
+        ])
+        const waiting = leave(person.user_id)
+        await aLockIsWaitedFor(inside)
+        return { waiting }
+      })
+      assert.ok((await leaving.waiting).status < 300)
+      assert.equal(await requestIs(id), 'approved')
+      assert.deepEqual(await leftOf(person.user_id), [])
+    })
+
+    test('and whose grant is being planned at that very moment: its target is looked at afterwards', async () => {
+      const person = await newcomer()
+      const { grant_id } = await held(person)
+      const leaving = await tx.interactive(async (inside) => {
+        const item = { tenant_id, id: grant_id, generation: '0' }
+        await linkGrant(inside, item, 'sandbox', { key: grant_id, target: {}, held: false })
+        const waiting = leave(person.user_id)
+        await aLockIsWaitedFor(inside)
+        return { waiting }
+      })
+      assert.ok((await leaving.waiting).status < 300)
+      const [row] = await house.asSuperuser(
+        `select g.status, e.next_look_at > g.ended_at as looked_at from access_grant g
+          join entitlement e on e.id = g.entitlement_id where g.id = $1`,
+        [grant_id],
+      )
+      assert.deepEqual(row, { status: 'revoked', looked_at: true })
+      await house.asSuperuser('update entitlement set next_look_at = null where target_key = $1', [grant_id])
+    })
+
+    test('leaves an owner, even where two owners do it to each other at once (P16)', async () => {
+      for (let round = 0; round < 8; round += 1) {
+        const fresh = await house.tenant('two owners')
+        const second = fresh.people.admin
+        await house.asSuperuser('update tenant_user set is_owner = true where id = $1', [second.user_id])
+        const by = (person: Person, of: Person) =>
+          house.call({
+            method: verb === 'deleted' ? 'DELETE' : 'PATCH',
+            url: `/v1/users/${of.user_id}`,
+            token: person.token,
+            tenant_id: fresh.tenant_id,
+            ...(verb === 'deactivated' && { body: { active: false } }),
+          })
+        const replies = await Promise.all([by(fresh.owner, second), by(second, fresh.owner)])
+        const [left] = await house.asSuperuser(
+          'select count(*)::integer as owners from tenant_user where tenant_id = $1 and is_owner and active',
+          [fresh.tenant_id],
+        )
+        assert.deepEqual(left, { owners: 1 }, replies.map((reply) => reply.status).join())
+      }
+    })
+  })
+}
+
+/** Somebody waits for what this transaction holds. */
+function aLockIsWaitedFor(inside: Tx): Promise<unknown> {
+  return until('a lock is waited for', async () => {
+    const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)
+    const waiting = await house.asSuperuser('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [
+      me?.pid,
+    ])
+    return waiting.length > 0
+  })
+}

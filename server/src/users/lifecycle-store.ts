@@ -1,0 +1,61 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { ChangeEvent, LockedUser, UserChange } from './lifecycle.ts'
+import { scopesAsArray } from './user-store.ts'
+
+/**
+ * The user, locked until the transaction ends together with every active owner of the tenant, each time in the same order:
+ * of two owners who shut each other out at once the second waits, and then finds that nobody else is left. Undefined where
+ * there is no such user. Only inside `interactive`.
+ */
+export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefined> {
+  const locked = await tx.read(sql<Omit<LockedUser, 'other_owners'>>`
+    select u.id, u.name, u.active, u.is_owner, ${scopesAsArray(tx)} as scopes from tenant_user u
+    where u.tenant_id = ${tx.tenant_id} and u.deleted_at is null and (u.id = ${id} or u.is_owner and u.active)
+    order by u.id for no key update of u`)
+  const user = locked.find((one) => one.id === id)
+  return user && { ...user, other_owners: locked.filter((one) => one !== user && one.is_owner && one.active).length }
+}
+
+/** Writes the change of a locked user and tells of it; what it ends follows. */
+export async function saveUserChange(
+  ctx: WorkCtx,
+  user: LockedUser,
+  { name = user.name, active = user.active }: UserChange,
+  { events, ending }: { events: ChangeEvent[]; ending: Statement[] },
+): Promise<void> {
+  const { tx } = ctx
+  const about = { subject_type: 'user', subject_id: user.id } as const
+  await tx.write([
+    sql`update tenant_user set name = ${name}, active = ${active}, updated_at = clock_timestamp()
+      where tenant_id = ${tx.tenant_id} and id = ${user.id}`,
+    emit(
+      ctx,
+      events.map((type) =>
+        type === 'user.updated' ? { type, ...about, data: { fields: ['name'] } } : { type, ...about },
+      ),
+    ),
+    ...ending,
+  ])
+}
+
+/**
+ * Deletes a locked user: the row stays, since other rows name its id, but means nobody any more. Password, picture, roles
+ * and memberships go; name and address stay for whoever reads the audit log, the address free for another user.
+ */
+export async function buryUser(ctx: WorkCtx, user: LockedUser, ending: Statement[]): Promise<void> {
+  const { tx } = ctx
+  const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${user.id}`
+  await tx.write([
+    sql`update tenant_user set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), active = false,
+        is_owner = false, avatar_base64 = null, first_name = null, last_name = null, display_name = null,
+        locale = null, timezone = null, date_format = null, time_format = null
+      where tenant_id = ${tx.tenant_id} and id = ${user.id}`,
+    emit(ctx, { type: 'user.deleted', subject_type: 'user', subject_id: user.id }),
+    ...ending,
+    sql`delete from user_password where ${whose}`,
+    sql`delete from user_role where ${whose}`,
+    sql`delete from group_member where ${whose}`,
+  ])
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Problem } from '../kernel/errors.ts'
+import { type LockedUser, requireMayChange, requireOwnerLeft, type UserChange } from './lifecycle.ts'
+
+const ada: LockedUser = {
+  id: 'ada',
+  name: 'Ada',
+  active: true,
+  is_owner: false,
+  scopes: ['requests:create'],
+  other_owners: 1,
+}
+const granter = new Set(['users:write', 'requests:create'])
+
+function outcome(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (thrown) {
+    if (thrown instanceof Problem) return thrown.code
+    throw thrown
+  }
+}
+
+suite('a change of a user', () => {
+  const gone = { active: false }
+  const owner = { is_owner: true, other_owners: 0 }
+  const cases: [string, Partial<LockedUser>, UserChange, string[] | string][] = [
+    ['of nothing is none', {}, {}, []],
+    ['to what is so already is none', {}, { name: 'Ada', active: true }, []],
+    ['of the name is told', {}, { name: 'Ada L.' }, ['user.updated']],
+    ['to a name of two lines is refused', {}, { name: 'Ada\nL.' }, 'invalid_input'],
+    ['to a name of spaces is refused', {}, { name: ' ' }, 'invalid_input'],
+    ['shuts out who is active', {}, { active: false }, ['user.deactivated']],
+    ['shuts nobody out twice', gone, { active: false }, []],
+    ['lets in who was shut out', gone, { active: true }, ['user.reactivated']],
+    [
+      'lets in nobody who may do what the granter may not',
+      { ...gone, scopes: ['roles:write'] },
+      { active: true },
+      'forbidden',
+    ],
+    [
+      'shuts out who may do what the granter may not',
+      { scopes: ['roles:write'] },
+      { active: false },
+      ['user.deactivated'],
+    ],
+    ['of both is told as both', gone, { name: 'A', active: true }, ['user.updated', 'user.reactivated']],
+    ['shuts out an owner while there is another', { is_owner: true }, { active: false }, ['user.deactivated']],
+    ['does not shut out the last owner (P16)', owner, { active: false }, 'last_owner'],
+    ['renames the last owner', owner, { name: 'A' }, ['user.updated']],
+    ['of an owner who is shut out already is none', { ...owner, active: false }, { active: false }, []],
+  ]
+  for (const [name, user, change, expected] of cases) {
+    test(name, () =>
+      assert.deepEqual(
+        outcome(() => requireMayChange({ ...ada, ...user }, change, granter)),
+        expected,
+      ),
+    )
+  }
+})
+
+suite('who is deleted', () => {
+  const cases: [string, Partial<LockedUser>, string | undefined][] = [
+    ['may be anybody', {}, undefined],
+    ['may be an owner while there is another', { is_owner: true }, undefined],
+    ['is not the last active owner (P16)', { is_owner: true, other_owners: 0 }, 'last_owner'],
+    ['may be an owner who was shut out before', { is_owner: true, active: false, other_owners: 0 }, undefined],
+  ]
+  for (const [name, user, expected] of cases) {
+    test(name, () =>
+      assert.equal(
+        outcome(() => requireOwnerLeft({ ...ada, ...user })),
+        expected,
+      ),
+    )
+  }
+})

@@ -1,0 +1,38 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Tx, WorkCtx } from '../kernel/context.ts'
+import { readSettingValues, type Settings } from '../settings/setting.ts'
+import { settingsAsJson } from '../settings/setting-store.ts'
+
+/** What a change of one's own password is checked against. The hash is null where no password is kept. */
+export type OwnPassword = { user_id: string; auth_provider: string; hash: string | null; settings: Settings }
+
+/** Undefined for somebody who was deleted since their credential was checked. */
+export async function findOwnPassword(tx: Tx, user_id: string | null): Promise<OwnPassword | undefined> {
+  type Row = Omit<OwnPassword, 'settings'> & { stored: Record<string, string> }
+  const [row] = await tx.read(sql<Row>`
+    select u.id as user_id, u.auth_provider, p.hash, ${settingsAsJson(tx)} as stored
+    from tenant_user u left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
+    where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and u.deleted_at is null`)
+  if (row === undefined) return undefined
+  const { stored, ...found } = row
+  return { ...found, settings: readSettingValues(stored) }
+}
+
+/** Changes a password and tells of it; false where the old hash is no longer the one kept. */
+export async function replacePassword(
+  ctx: WorkCtx,
+  user_id: string,
+  change: { old_hash: string | null; new_hash: string },
+): Promise<boolean> {
+  const event = { type: 'user.password_changed', subject_type: 'user', subject_id: user_id } as const
+  const [rows] = await ctx.tx.write([
+    sql`with changed as (
+        update user_password set hash = ${change.new_hash}, updated_at = clock_timestamp()
+        where tenant_id = ${ctx.tx.tenant_id} and user_id = ${user_id} and hash = ${change.old_hash}
+        returning user_id),
+      told as (${emit(ctx, event, sql`changed`)})
+      select user_id from changed`,
+  ])
+  return rows.length > 0
+}

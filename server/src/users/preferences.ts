@@ -1,0 +1,78 @@
+import { type Static, Type } from 'typebox'
+import { Body, Nullable, OneOf } from '../http/schema.ts'
+import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+
+export const dateFormats = ['YYYY-MM-DD', 'MM/DD/YYYY', 'DD/MM/YYYY'] as const
+export const timeFormats = ['12h', '24h'] as const
+
+const fields = {
+  locale: Nullable(Type.String({ description: 'a language tag as in BCP 47; null: the tenant’s' })),
+  timezone: Nullable(Type.String({ description: 'an IANA name; null: what the client itself detects' })),
+  date_format: Nullable(OneOf(dateFormats, { description: 'null: as the locale has it' })),
+  time_format: Nullable(OneOf(timeFormats, { description: 'null: as the locale has it' })),
+}
+
+/** How somebody likes to see things; null where they leave it open. */
+export const Preferences = Type.Object(fields, { title: 'Preferences' })
+export type Preferences = Static<typeof Preferences>
+
+/** The body of endpoint 14: null clears, what is left out stays as it is. */
+export const PreferencesInput = Body({
+  locale: Type.Optional(fields.locale),
+  timezone: Type.Optional(fields.timezone),
+  date_format: Type.Optional(fields.date_format),
+  time_format: Type.Optional(fields.time_format),
+})
+export type PreferencesInput = Static<typeof PreferencesInput>
+
+/**
+ * Reads what somebody would change. A language tag is kept in its canonical spelling.
+ * @throws Problem 400 naming each field that holds no language or no time zone
+ */
+export function readPreferencesChange({ locale, timezone, ...formats }: PreferencesInput): Partial<Preferences> {
+  const read = {
+    ...(locale !== undefined && { locale: locale === null ? null : readLocale(locale) }),
+    ...(timezone !== undefined && { timezone: timezone === null ? null : readTimeZone(timezone) }),
+  }
+  const faults: FaultyField[] = []
+  if ('locale' in read && read.locale === undefined) {
+    faults.push({ pointer: '/locale', why: 'must be a language tag as in BCP 47, such as `en` or `pt-BR`' })
+  }
+  if ('timezone' in read && read.timezone === undefined) {
+    faults.push({ pointer: '/timezone', why: 'must be a time zone as IANA names it, such as `UTC` or `Europe/Berlin`' })
+  }
+  if (faults.length > 0) throw invalidInput(faults)
+  return { ...formats, ...read } as Partial<Preferences>
+}
+
+const longestTag = 100
+
+/** The canonical spelling; undefined for what is no tag, or no language that the platform knows. */
+export function readLocale(text: string): string | undefined {
+  if (text.length > longestTag) return undefined
+  // The form alone would let `english` and `not-a-locale` pass.
+  return attempt(() => Intl.DateTimeFormat.supportedLocalesOf(text)[0])
+}
+
+/** Names are words with slashes between; `+01:00`, which the platform takes too, is an offset and not a zone. */
+const zoneForm = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/
+
+/**
+ * The name, by the platform's own list: old names and `UTC` count, and stay as they were given, since the platform would
+ * make `Asia/Calcutta` of `Asia/Kolkata`; only letters in the wrong case are put right. Undefined where it is none.
+ */
+export function readTimeZone(text: string): string | undefined {
+  if (!zoneForm.test(text)) return undefined
+  const known = attempt(() => new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone)
+  return known?.toLowerCase() === text.toLowerCase() ? known : known && text
+}
+
+/** Intl throws a RangeError for what it does not know. */
+function attempt(read: () => string | undefined): string | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}

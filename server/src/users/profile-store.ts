@@ -1,0 +1,95 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { Preferences } from './preferences.ts'
+import type { OwnProfile, ProfileChange } from './profile.ts'
+
+const profile = sql`u.id, u.email, u.name, u.auth_provider, u.first_name, u.last_name, u.display_name, u.avatar_base64`
+const preferences = sql`u.locale, u.timezone, u.date_format, u.time_format`
+
+/** Undefined for somebody who was deleted since their credential was checked. */
+export async function findOwnProfile(tx: Tx, user_id: string | null): Promise<OwnProfile | undefined> {
+  const [found] = await tx.read(sql<OwnProfile>`select ${profile} from tenant_user u where ${whose(tx, user_id)}`)
+  return found
+}
+
+export async function findPreferences(tx: Tx, user_id: string | null): Promise<Preferences | undefined> {
+  const [found] = await tx.read(sql<Preferences>`select ${preferences} from tenant_user u where ${whose(tx, user_id)}`)
+  return found
+}
+
+/** Writes what differs and tells which fields it was. Undefined where nothing differs, or there is no such user. */
+export async function saveOwnProfile(
+  ctx: WorkCtx,
+  user_id: string,
+  change: ProfileChange,
+): Promise<OwnProfile | undefined> {
+  const difference = differing(profileColumns, change)
+  if (difference === undefined) return undefined
+  const data = { fields: Object.keys(change) }
+  const event = { type: 'user.updated', subject_type: 'user', subject_id: user_id, data } as const
+  const [[saved]] = await ctx.tx.write([
+    sql<OwnProfile>`with changed as (
+        update tenant_user u set ${difference.assignments}, updated_at = clock_timestamp()
+        where ${whose(ctx.tx, user_id)} and (${difference.condition})
+        returning u.*),
+      told as (${emit(ctx, event, sql`changed`)})
+      select ${profile} from changed u`,
+  ])
+  return saved
+}
+
+/** Writes what differs; how somebody likes to see dates is no matter of the audit log. Undefined as above. */
+export async function savePreferences(
+  tx: Tx,
+  user_id: string | null,
+  change: Partial<Preferences>,
+): Promise<Preferences | undefined> {
+  const difference = differing(preferenceColumns, change)
+  if (difference === undefined) return undefined
+  const [[saved]] = await tx.write([
+    sql<Preferences>`update tenant_user u set ${difference.assignments}, updated_at = clock_timestamp()
+      where ${whose(tx, user_id)} and (${difference.condition})
+      returning ${preferences}`,
+  ])
+  return saved
+}
+
+function whose(tx: Tx, user_id: string | null): Statement {
+  return sql`u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and u.deleted_at is null`
+}
+
+const profileColumns: Record<keyof ProfileChange, Statement> = {
+  first_name: sql`first_name`,
+  last_name: sql`last_name`,
+  display_name: sql`display_name`,
+  avatar_base64: sql`avatar_base64`,
+}
+
+const preferenceColumns: Record<keyof Preferences, Statement> = {
+  locale: sql`locale`,
+  timezone: sql`timezone`,
+  date_format: sql`date_format`,
+  time_format: sql`time_format`,
+}
+
+/** `column = value, …` and whether any of them would change by it; undefined for no column at all. */
+function differing(
+  columns: Record<string, Statement>,
+  change: Record<string, string | null>,
+): { assignments: Statement; condition: Statement } | undefined {
+  const [first, ...more] = Object.entries(columns)
+    .filter(([field]) => Object.hasOwn(change, field))
+    .map(([field, column]) => ({
+      assignments: sql`${column} = ${change[field]}::text`,
+      condition: sql`u.${column} is distinct from ${change[field]}::text`,
+    }))
+  return more.reduce(
+    (all, next) =>
+      all && {
+        assignments: sql`${all.assignments}, ${next.assignments}`,
+        condition: sql`${all.condition} or ${next.condition}`,
+      },
+    first,
+  )
+}

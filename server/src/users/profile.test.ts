@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Problem } from '../kernel/errors.ts'
+import { ownNameFault, type ProfileInput, readProfileChange } from './profile.ts'
+import type { AuthProvider } from './user.ts'
+
+function refusedFields(auth_provider: AuthProvider, input: ProfileInput): string[] {
+  try {
+    readProfileChange(auth_provider, input)
+  } catch (thrown) {
+    assert.ok(thrown instanceof Problem && thrown.code === 'invalid_input', String(thrown))
+    const fields = thrown.details?.fields as { pointer: string }[] | undefined
+    return (fields ?? []).map((field) => field.pointer)
+  }
+  return []
+}
+
+suite('a name that somebody gives themselves (I10)', () => {
+  const taken: Record<string, string> = {
+    'of one letter': 'A',
+    'with accents': 'Zoë Łukasz Ñandú',
+    'in another script': 'محمد علی‌پور',
+    'with what joins an emoji': '👩‍👩‍👧 family',
+    'of an emoji alone': '🚪',
+    'of 100 letters': 'a'.repeat(100),
+    'of 100 characters outside the basic plane': '🚪'.repeat(100),
+    'that has 100 characters once it is composed': 'e\u0301'.repeat(100),
+    'that has 100 characters once four are composed to one': '\u03b1\u0313\u0300\u0345'.repeat(100),
+    'of nothing, which is none': '',
+  }
+  for (const [name, text] of Object.entries(taken))
+    test(`is taken ${name}`, () => assert.equal(ownNameFault(text), undefined))
+
+  const refused: [string, string, RegExp][] = [
+    ['of 101 letters', 'a'.repeat(101), /too long/],
+    ['of 101 characters outside the basic plane', '🚪'.repeat(101), /too long/],
+    ['that has 101 characters once it is composed', 'e\u0301'.repeat(101), /too long/],
+    ['that has 101 characters only once it is composed', '\u0958'.repeat(51), /too long/],
+    ['of two lines', 'Ada\nLovelace', /one line/],
+    ['with a tab', 'Ada\tLovelace', /one line/],
+    ['with a line separator', 'Ada\u2028Lovelace', /one line/],
+    ['with an escape', 'Ada\u001b[31m', /invisible/],
+    ['with a C1 control', 'Ada\u0085', /one line/],
+    ['that turns around', 'Ada \u202eecalevoL', /invisible/],
+    ['that isolates', '\u2066Ada\u2069', /invisible/],
+    ['with a space of no width', 'Ada\u200bLovelace', /invisible/],
+    ['with a byte order mark', '\ufeffAda', /invisible/],
+    ['of spaces', '   ', /something to see/],
+    ['of joiners', '\u200d\u200c', /something to see/],
+    ['of a letter that is drawn as nothing', '\u3164', /something to see/],
+    ['of an accent alone', '\u0301', /something to see/],
+  ]
+  for (const [name, text, why] of refused) {
+    test(`is refused ${name}`, () => assert.match(ownNameFault(text) ?? 'taken', why))
+  }
+
+  test('is not composed when it is far too long: a megabyte of accents would take a minute', (t) => {
+    const composing = t.mock.method(String.prototype, 'normalize')
+    assert.match(ownNameFault('\u0315\u0316'.repeat(5_000)) ?? 'taken', /too long/)
+    assert.equal(composing.mock.callCount(), 0)
+  })
+})
+
+suite('a change of one’s own profile', () => {
+  test('holds what was given, in NFC, and nothing else', () => {
+    assert.deepEqual(readProfileChange('local', { first_name: 'Zoe\u0308' }), { first_name: 'Zo\u00eb' })
+    assert.deepEqual(readProfileChange('local', {}), {})
+  })
+  test('empties a name that is empty, and removes a picture that is null', () => {
+    const input = { last_name: '', display_name: '', avatar_base64: null }
+    assert.deepEqual(readProfileChange('local', input), { last_name: null, display_name: null, avatar_base64: null })
+  })
+
+  const svg = 'data:image/svg+xml;base64,PHN2Zy8+'
+  const refused: [string, AuthProvider, ProfileInput, string[]][] = [
+    [
+      'every faulty field by name',
+      'local',
+      { first_name: '\n', display_name: '\u202e' },
+      ['/first_name', '/display_name'],
+    ],
+    ['a picture that is none', 'local', { avatar_base64: svg }, ['/avatar_base64']],
+    ['the first name of an oidc user (P11)', 'oidc', { first_name: 'Ada', display_name: 'Ada' }, ['/first_name']],
+    ['both names of a saml user (P11)', 'saml', { first_name: 'Ada', last_name: '' }, ['/first_name', '/last_name']],
+    ['nothing of what an oidc user chooses', 'oidc', { display_name: 'Ada', avatar_base64: null }, []],
+    ['nothing of a local user’s own names', 'local', { first_name: 'Ada', last_name: 'Lovelace' }, []],
+  ]
+  for (const [name, auth_provider, input, fields] of refused) {
+    test(`refuses ${name}`, () => assert.deepEqual(refusedFields(auth_provider, input), fields))
+  }
+})

@@ -1,0 +1,94 @@
+import { type Static, Type } from 'typebox'
+import { Body, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
+import { avatarFault } from './avatar.ts'
+import { type AuthProvider, authProviders } from './user.ts'
+
+/** A person, as they see themselves. */
+export const OwnProfile = Type.Object(
+  {
+    id: Uuid,
+    email: Type.String(),
+    name: Type.String(),
+    auth_provider: OneOf(authProviders),
+    first_name: Nullable(Type.String()),
+    last_name: Nullable(Type.String()),
+    display_name: Nullable(Type.String()),
+    avatar_base64: Nullable(Type.String()),
+  },
+  { title: 'OwnProfile' },
+)
+export type OwnProfile = Static<typeof OwnProfile>
+
+const longestName = 100
+/** NFC makes at most one of four code points: what is longer than this is too long after it, and is not looked at. */
+const longestUnread = 4 * longestName
+
+const inWords = `at most ${longestName} characters after NFC; empty: none`
+const OwnName = Type.Optional(Type.String({ description: inWords }))
+
+/** The body of endpoint 19. What is left out stays as it is. */
+export const ProfileInput = Body({
+  first_name: OwnName,
+  last_name: OwnName,
+  display_name: OwnName,
+  avatar_base64: Type.Optional(
+    Nullable(Type.String({ description: 'a data URI: png, jpeg or webp in base64; null removes it' })),
+  ),
+})
+export type ProfileInput = Static<typeof ProfileInput>
+
+const nameFields = ['first_name', 'last_name', 'display_name'] as const
+
+/** The fields to write; null empties one. */
+export type ProfileChange = Partial<Pick<OwnProfile, (typeof nameFields)[number] | 'avatar_base64'>>
+
+/** What whoever signs people in says of them: not theirs to change here. */
+const managedFields: readonly (keyof ProfileInput)[] = ['first_name', 'last_name']
+
+/**
+ * Reads what somebody would change about themselves. Names are kept in NFC; an empty one is none.
+ * @throws Problem 400 naming each faulty field, and each that the identity provider manages
+ */
+export function readProfileChange(auth_provider: AuthProvider, input: ProfileInput): ProfileChange {
+  const given = nameFields.filter((field) => input[field] !== undefined)
+  const faults: FaultyField[] = [
+    ...given.flatMap((field) => fault(field, nameFault(auth_provider, field, input[field] ?? ''))),
+    ...(typeof input.avatar_base64 === 'string' ? fault('avatar_base64', avatarFault(input.avatar_base64)) : []),
+  ]
+  if (faults.length > 0) throw invalidInput(faults)
+  return {
+    ...Object.fromEntries(given.map((field) => [field, input[field]?.normalize('NFC') || null])),
+    ...(input.avatar_base64 !== undefined && { avatar_base64: input.avatar_base64 }),
+  }
+}
+
+function fault(field: string, why: string | undefined): FaultyField[] {
+  return why === undefined ? [] : [{ pointer: `/${field}`, why }]
+}
+
+function nameFault(auth_provider: AuthProvider, field: keyof ProfileInput, text: string): string | undefined {
+  if (auth_provider !== 'local' && managedFields.includes(field)) {
+    return 'is managed by the identity provider: change it there'
+  }
+  return ownNameFault(text)
+}
+
+/** Line breaks and other controls, what turns the direction of the text around, and what takes no room at all. */
+const unwanted = /[\p{Cc}\p{Zl}\p{Zp}\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]/u
+const visible = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
+
+/** What is wrong with a name that somebody gives themselves, in a half-sentence; undefined when it will do, or is empty. */
+export function ownNameFault(text: string): string | undefined {
+  if (text === '') return undefined
+  // The bound comes first: NFC takes a minute for a body full of accents.
+  const length = text.length > 2 * longestUnread ? undefined : [...text.normalize('NFC')].length
+  if (length === undefined || length > longestName) return `is too long: use at most ${longestName} characters`
+  if (unwanted.test(text)) return 'must be on one line, without invisible characters'
+  return visible.test(text) ? undefined : 'must have something to see in it; leave it empty for none'
+}
+
+/** For somebody who was deleted since their credential was checked. */
+export function nobodyAnyMore(): Problem {
+  return new Problem('unauthenticated', 'the credential is not valid any more: its user is gone')
+}

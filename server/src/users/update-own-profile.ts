@@ -1,0 +1,21 @@
+import { operation } from '../http/operation.ts'
+import { nobodyAnyMore, OwnProfile, ProfileInput, readProfileChange } from './profile.ts'
+import { findOwnProfile, saveOwnProfile } from './profile-store.ts'
+
+/** Changes what a person says of themselves. What is so already changes nothing, and tells nothing. */
+export const updateOwnProfile = operation({
+  method: 'PUT',
+  path: '/v1/users/me/profile',
+  summary: 'Update your own profile',
+  credential: 'user',
+  scope: null,
+  body: ProfileInput,
+  replies: { 200: OwnProfile },
+  errors: [],
+  async run(ctx, { body }) {
+    const before = await findOwnProfile(ctx.tx, ctx.actor.user_id)
+    if (before === undefined) throw nobodyAnyMore()
+    const change = readProfileChange(before.auth_provider, body)
+    return (await saveOwnProfile(ctx, before.id, change)) ?? before
+  },
+})

@@ -1,0 +1,37 @@
+import { operation } from '../http/operation.ts'
+import { IdParams } from '../http/schema.ts'
+import { notFound } from '../kernel/errors.ts'
+import { type EndAccess, requireMayChange, UserChange } from './lifecycle.ts'
+import { lockUser, saveUserChange } from './lifecycle-store.ts'
+import { User } from './user.ts'
+import { findUser } from './user-store.ts'
+
+/**
+ * Changes a user. One who is deactivated is shut out at once, with token and keys, and in the same transaction what they
+ * asked for is cancelled and what they hold is revoked. What is so already changes nothing, and tells nothing.
+ */
+export const updateUser = (endAccess: EndAccess) =>
+  operation({
+    method: 'PATCH',
+    path: '/v1/users/{id}',
+    summary: 'Update, deactivate or reactivate a user',
+    credential: 'any',
+    scope: 'users:write',
+    params: IdParams,
+    body: UserChange,
+    replies: { 200: User },
+    errors: ['not_found', 'last_owner'],
+    run: (ctx, { params, body }) =>
+      ctx.tx.interactive(async (tx) => {
+        const inside = { ...ctx, tx }
+        const user = await lockUser(tx, params.id)
+        if (user === undefined) throw notFound('user')
+        const events = requireMayChange(user, body, ctx.actor.scopes)
+        const leaves = events.includes('user.deactivated')
+        const ending = leaves ? endAccess(inside, user.id, 'its holder was deactivated') : []
+        if (events.length > 0) await saveUserChange(inside, user, body, { events, ending })
+        const changed = await findUser(tx, user.id)
+        if (changed === undefined) throw notFound('user')
+        return changed
+      }),
+  })
