@@ -33,7 +33,7 @@ export type BackupEnd = {
 
 export type BackupPart = BackupHeader | BackupSubscriber | (BackupRows & { lines: string[] }) | BackupEnd
 
-export const backupFormat = 1
+const backupFormat = 1
 
 export type BackupCounts = Omit<BackupEnd, 'kind' | 'sha256'>
 
