@@ -17,6 +17,15 @@ import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
 import { revokeGrant } from './grants/revoke-grant.ts'
+import { addGroupMember } from './groups/add-group-member.ts'
+import { createGroup } from './groups/create-group.ts'
+import { deleteGroup } from './groups/delete-group.ts'
+import { getGroup } from './groups/get-group.ts'
+import { listGroupMembers } from './groups/list-group-members.ts'
+import { listGroups } from './groups/list-groups.ts'
+import { removeGroupMember } from './groups/remove-group-member.ts'
+import { setGroupRoleMappings } from './groups/set-group-role-mappings.ts'
+import { updateGroup } from './groups/update-group.ts'
 import { cursorCodec } from './http/cursor.ts'
 import type { Operation } from './http/operation.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
@@ -49,6 +58,11 @@ import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
 import { getRequest } from './requests/get-request.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { endAccessOf } from './requests/transition-store.ts'
+import { createRole } from './roles/create-role.ts'
+import { deleteRole } from './roles/delete-role.ts'
+import { getRole } from './roles/get-role.ts'
+import { listRoles } from './roles/list-roles.ts'
+import { updateRole } from './roles/update-role.ts'
 import { deriveKey, type RootKey } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { listSettings } from './settings/list-settings.ts'
@@ -60,6 +74,7 @@ import { getOwnPreferences } from './users/get-own-preferences.ts'
 import { getOwnProfile } from './users/get-own-profile.ts'
 import { getUser } from './users/get-user.ts'
 import { listUsers } from './users/list-users.ts'
+import { setUserRoles } from './users/set-user-roles.ts'
 import { updateOwnPreferences } from './users/update-own-preferences.ts'
 import { updateOwnProfile } from './users/update-own-profile.ts'
 import { updateUser } from './users/update-user.ts'
@@ -89,8 +104,14 @@ export const operations: Record<string, Operation> = {
   updateRule,
   deleteRule,
   listPermissions,
+  createRole,
+  listRoles,
+  getRole,
+  updateRole,
+  deleteRole,
   createUser,
   listUsers,
+  setUserRoles,
   getUser,
   updateUser: updateUser(endAccessOf),
   deleteUser: deleteUser(endAccessOf),
@@ -99,6 +120,15 @@ export const operations: Record<string, Operation> = {
   getOwnPreferences,
   updateOwnPreferences,
   changeOwnPassword,
+  createGroup,
+  listGroups,
+  getGroup,
+  updateGroup,
+  deleteGroup,
+  addGroupMember,
+  listGroupMembers,
+  removeGroupMember,
+  setGroupRoleMappings,
   createApiKey,
   listApiKeys,
   revokeApiKey,

@@ -24,6 +24,8 @@ const tenantTables = [
   'api_key',
   'notification',
   'tenant_user',
+  'tenant_group',
+  'role',
 ]
 
 /** All that a tenant's tables hold, to see that nothing changed. */

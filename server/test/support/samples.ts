@@ -2,12 +2,15 @@ import type { House, TestTenant } from './house.ts'
 
 /** A sound body for each operation that takes one, so that what is tried is what a test means to try. */
 export const sampleBodies: Record<string, unknown> = {
+  addGroupMember: { user_id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11' },
   approveRequest: {},
   cancelRequest: {},
   changeOwnPassword: { current_password: 'a long enough password', new_password: 'a longer one than that' },
   createApiKey: { name: 'a key', scopes: ['requests:create'] },
+  createGroup: { name: 'a group' },
   createPolicy: { name: 'a policy' },
   createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
+  createRole: { name: 'a role', scopes: ['requests:create'] },
   createRule: { effect: 'permit' },
   createUser: {
     email: 'somebody@example.com',
@@ -22,9 +25,13 @@ export const sampleBodies: Record<string, unknown> = {
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   revokeGrant: {},
+  setGroupRoleMappings: { role_ids: [] },
+  setUserRoles: { roles: ['user'] },
   updateOwnPreferences: { time_format: '24h' },
   updateOwnProfile: { display_name: 'Me' },
+  updateGroup: { name: 'another name' },
   updatePolicy: { name: 'another name' },
+  updateRole: { name: 'another name' },
   updateRule: { notice: 'another notice' },
   updateUser: { name: 'another name' },
   upsertCloudAccounts: { resources: [] },
@@ -58,12 +65,17 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   })
   const [grant] = status.body.grants as { id: string }[]
   if (grant === undefined) throw new Error('the approved request has no grant')
+  const group = await as(owner.api_key, 'POST', '/v1/groups', sampleBodies.createGroup)
+  await as(owner.api_key, 'POST', `/v1/groups/${group}/members`, { user_id: people.user.user_id })
   return {
     '/v1/requests/{id}': { id: request },
     '/v1/access/requests/{id}': { id: request },
     '/v1/grants/{id}': { id: grant.id },
     '/v1/policies/{id}/rules/{rule_id}': { id: policy, rule_id: rule },
     '/v1/policies/{id}': { id: policy },
+    '/v1/roles/{role_id}': { role_id: await as(owner.api_key, 'POST', '/v1/roles', sampleBodies.createRole) },
+    '/v1/groups/{id}': { id: group },
+    '/v1/groups/{id}/members/{user_id}': { id: group, user_id: people.user.user_id },
     '/v1/users/{id}': { id: await as(owner.api_key, 'POST', '/v1/users', passingUser) },
     '/v1/api-keys/{id}': { id: await as(owner.api_key, 'POST', '/v1/api-keys', sampleBodies.createApiKey) },
     '/v1/users/me/notifications/{id}': { id: await house.notification(tenant_id, people.user.user_id) },
