@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
-import { openHouse } from '../../test/support/house.ts'
+import { openHouse, type Reply } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
 import { convergeEntitlement } from '../grants/converge-entitlement.job.ts'
 import { planGrant } from '../grants/plan-grant.job.ts'
@@ -193,18 +193,25 @@ suite('who is deleted', () => {
     const { user_id } = await newcomer()
     const gone = await bury(user_id)
     assert.deepEqual([gone.status, gone.text], [204, ''])
-    for (const [method, body] of [['GET'], ['PATCH', { active: true }], ['DELETE']] as const) {
-      const [deleted, never] = await Promise.all(
-        [user_id, newId()].map((id) => call(owner, method, `/v1/users/${id}`, body)),
-      )
+    const group = await joinGroup(people.user.user_id)
+    const ways: ((id: string) => Promise<Reply>)[] = [
+      (id) => call(owner, 'GET', `/v1/users/${id}`),
+      (id) => call(owner, 'PATCH', `/v1/users/${id}`, { active: true }),
+      (id) => call(owner, 'DELETE', `/v1/users/${id}`),
+      (id) => call(owner, 'PUT', `/v1/users/${id}/roles`, { roles: ['user'] }),
+      (id) => call(owner, 'POST', `/v1/groups/${group}/members`, { user_id: id }),
+    ]
+    for (const way of ways) {
+      const [deleted, never] = await Promise.all([user_id, newId()].map(way))
       assert.deepEqual([deleted?.status, deleted?.body], [404, never?.body])
     }
     const list = await call(owner, 'GET', '/v1/users?limit=200')
     assert.ok(!list.text.includes(user_id))
   })
 
-  test('frees their address, never their id, and keeps no password, picture or role', async () => {
+  test('frees their address, never their id, and keeps no password, role or group', async () => {
     const { user_id, email } = await newcomer()
+    await joinGroup(user_id)
     await bury(user_id)
     const again = await created('/v1/users', { email, name: 'Another', roles: ['user'], password })
     assert.notEqual(again, user_id)
@@ -212,7 +219,8 @@ suite('who is deleted', () => {
     const twice = await call(owner, 'POST', '/v1/users', { email, name: 'Third', roles: ['user'], password })
     assert.deepEqual([twice.status, twice.body.code], [409, 'user_exists'])
     const left = await house.asSuperuser(
-      'select user_id from user_password where user_id = $1 union all select user_id from user_role where user_id = $1',
+      `select user_id from user_password where user_id = $1 union all select user_id from user_role where user_id = $1
+        union all select user_id from group_member where user_id = $1`,
       [user_id],
     )
     assert.deepEqual(left, [])
@@ -229,6 +237,17 @@ suite('who is deleted', () => {
     )
   })
 })
+
+/** A group with this member. */
+async function joinGroup(user_id: string): Promise<string> {
+  const id = newId()
+  await house.asSuperuser(
+    `with made as (insert into tenant_group (tenant_id, id, name, source) values ($1, $2, 'a group', 'local'))
+      insert into group_member (tenant_id, group_id, user_id, membership_source) values ($1, $2, $3, 'local')`,
+    [tenant_id, id, user_id],
+  )
+  return id
+}
 
 function startWorkers() {
   const faults: unknown[] = []
