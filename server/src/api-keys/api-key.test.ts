@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Problem } from '../kernel/errors.ts'
-import { type NewApiKeyInput, requireFutureEnd, requireKeyReach, requireKeyScopes } from './api-key.ts'
+import {
+  type NewApiKeyInput,
+  requireEndWithin,
+  requireFutureEnd,
+  requireKeyReach,
+  requireKeyScopes,
+} from './api-key.ts'
 
 function codeOf(work: () => unknown): string | undefined {
   try {
@@ -92,4 +98,14 @@ suite('the end of a new key', () => {
   test('is kept in UTC', () => {
     assert.equal(requireFutureEnd('2026-05-01T14:00:01+02:00', now), '2026-05-01T12:00:01.000Z')
   })
+})
+
+test('a key made by a key ends with it at the latest', () => {
+  const [soon, later] = ['2026-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z']
+  assert.equal(requireEndWithin(soon, later), soon)
+  assert.equal(requireEndWithin(later, later), later)
+  assert.equal(requireEndWithin(null, null), null)
+  assert.equal(requireEndWithin(later, null), later)
+  assert.throws(() => requireEndWithin(later, soon), /ends with it/)
+  assert.throws(() => requireEndWithin(null, soon), /ends with it/)
 })

@@ -122,3 +122,11 @@ export function requireFutureEnd(expires_at: string | null, now: Date): string |
   }
   return end.toISOString()
 }
+
+/** @throws Problem 403 where a key would outlive the key that makes it: an end that was set must mean something */
+export function requireEndWithin(expires_at: string | null, parents: string | null): string | null {
+  if (parents !== null && (expires_at === null || Date.parse(expires_at) > Date.parse(parents))) {
+    throw new Problem('forbidden', `a key made by a key ends with it at the latest: on ${parents}`)
+  }
+  return expires_at
+}
