@@ -641,6 +641,51 @@ create policy tenant_wall on setting
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on setting to sallyport_app;
 
+create table sign_in_setting (
+  tenant_id uuid not null,
+  enabled boolean not null,
+  issuer text not null,
+  client_id text not null,
+  sealed_client_secret text,
+  redirect_uris text[] not null,
+  scopes text[] not null,
+  version bigint not null default 1,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint sign_in_setting_pk PRIMARY KEY (tenant_id),
+  constraint sign_in_setting_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint sign_in_setting_client_id_ck CHECK (char_length(client_id) >= 1 AND char_length(client_id) <= 500),
+  constraint sign_in_setting_issuer_ck CHECK (char_length(issuer) >= 1 AND char_length(issuer) <= 2000)
+);
+alter table sign_in_setting enable row level security;
+alter table sign_in_setting force row level security;
+create policy tenant_wall on sign_in_setting
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on sign_in_setting to sallyport_app;
+grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at) on sign_in_setting to sallyport_app;
+
+create table sign_in_state (
+  tenant_id uuid not null,
+  id uuid not null,
+  issuer text not null,
+  client_id text not null,
+  redirect_uri text not null,
+  nonce text not null,
+  code_verifier text not null,
+  browser_hash bytea,
+  expires_at timestamp with time zone not null default clock_timestamp() + '00:10:00'::interval,
+  constraint sign_in_state_pk PRIMARY KEY (tenant_id, id),
+  constraint sign_in_state_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint sign_in_state_browser_hash_ck CHECK (octet_length(browser_hash) = 32)
+);
+CREATE INDEX sign_in_state_expired_ix ON sign_in_state USING btree (tenant_id, expires_at);
+alter table sign_in_state enable row level security;
+alter table sign_in_state force row level security;
+create policy tenant_wall on sign_in_state
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on sign_in_state to sallyport_app;
+
 create table signing_key (
   kid text not null,
   public_jwk jsonb not null,
@@ -712,6 +757,13 @@ create table tenant_user (
   date_format text,
   time_format text,
   deleted_at timestamp with time zone,
+  issuer text,
+  subject text,
+  link_key bigint generated always as 
+CASE
+    WHEN auth_provider = 'oidc'::text AND subject IS NULL AND deleted_at IS NULL THEN hashtextextended(email_key, 0::bigint)
+    ELSE NULL::bigint
+END stored,
   constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
   constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
@@ -723,16 +775,23 @@ create table tenant_user (
   constraint tenant_user_last_name_ck CHECK (char_length(last_name) >= 1 AND char_length(last_name) <= 100),
   constraint tenant_user_locale_ck CHECK (char_length(locale) >= 1 AND char_length(locale) <= 100),
   constraint tenant_user_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint tenant_user_subject_ck CHECK ((issuer IS NULL) = (subject IS NULL) AND (subject IS NULL OR auth_provider = 'oidc'::text)),
   constraint tenant_user_time_format_ck CHECK (time_format = ANY (ARRAY['12h'::text, '24h'::text])),
   constraint tenant_user_timezone_ck CHECK (char_length(timezone) >= 1 AND char_length(timezone) <= 100)
 );
 CREATE UNIQUE INDEX tenant_user_email_key_uq ON tenant_user USING btree (tenant_id, email_key) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX tenant_user_issuer_subject_uq ON tenant_user USING btree (tenant_id, issuer, subject) WHERE deleted_at IS NULL;
+CREATE INDEX tenant_user_link_key_ix ON tenant_user USING btree (link_key) WHERE link_key IS NOT NULL;
+CREATE INDEX tenant_user_subject_ix ON tenant_user USING btree (issuer, subject) WHERE subject IS NOT NULL;
 alter table tenant_user enable row level security;
 alter table tenant_user force row level security;
+create policy tenant_user_work on tenant_user for select to sallyport_work
+  using (deleted_at IS NULL AND subject IS NOT NULL OR link_key IS NOT NULL);
 create policy tenant_wall on tenant_user
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on tenant_user to sallyport_app;
+grant select (tenant_id, id, issuer, subject, link_key) on tenant_user to sallyport_work;
 CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
 
 create table user_password (

@@ -4,13 +4,18 @@ import { revokeApiKey } from './api-keys/revoke-api-key.ts'
 import { exportAuditEvents } from './audit/export-audit-events.ts'
 import { listAuditEvents } from './audit/list-audit-events.ts'
 import { authenticateWith } from './auth/authenticate.ts'
+import { beginAuthorization } from './auth/begin-authorization.ts'
+import { exchangeAuthorizationCode } from './auth/exchange-authorization-code.ts'
 import { getJwks } from './auth/get-jwks.ts'
 import { login } from './auth/login.ts'
+import { openProviderSignIn } from './auth/oidc-sign-in.ts'
 import type { TokenKeys } from './auth/signing-keys.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import type { Config } from './config/config.ts'
 import type { Database } from './db/transaction.ts'
+import { readEgressAllow } from './egress/allow-list.ts'
+import { openEgress } from './egress/egress.ts'
 import { deliver, type Subscriber } from './events/deliver.ts'
 import { emit } from './events/emit.ts'
 import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
@@ -29,8 +34,18 @@ import { updateGroup } from './groups/update-group.ts'
 import { cursorCodec } from './http/cursor.ts'
 import type { Operation } from './http/operation.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
+import { createIdentityProvider } from './identity-providers/create-identity-provider.ts'
+import { deleteIdentityProvider } from './identity-providers/delete-identity-provider.ts'
+import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
+import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
+import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { type DueWork, startDueWork } from './jobs/work-list.ts'
+import { createEmailChannel } from './notification-channels/create-email-channel.ts'
+import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
+import { getNotificationChannel } from './notification-channels/get-notification-channel.ts'
+import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
+import { updateNotificationChannel } from './notification-channels/update-notification-channel.ts'
 import { listNotifications } from './notifications/list-notifications.ts'
 import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
 import { markNotificationRead } from './notifications/mark-notification-read.ts'
@@ -65,7 +80,12 @@ import { listRoles } from './roles/list-roles.ts'
 import { updateRole } from './roles/update-role.ts'
 import { deriveKey, type RootKey } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
+import { getSignInSettings } from './settings/get-sign-in-settings.ts'
+import { listAiProviders } from './settings/list-ai-providers.ts'
 import { listSettings } from './settings/list-settings.ts'
+import { setAiProviderConfig } from './settings/set-ai-provider-config.ts'
+import { setAiProviderDefault } from './settings/set-ai-provider-default.ts'
+import { updateSignInSettings } from './settings/update-sign-in-settings.ts'
 import { upsertSetting } from './settings/upsert-setting.ts'
 import { changeOwnPassword } from './users/change-own-password.ts'
 import { createUser } from './users/create-user.ts'
@@ -82,6 +102,8 @@ import { updateUser } from './users/update-user.ts'
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {
   login,
+  beginAuthorization,
+  exchangeAuthorizationCode,
   getJwks,
   createRequest,
   listRequests,
@@ -111,7 +133,6 @@ export const operations: Record<string, Operation> = {
   deleteRole,
   createUser,
   listUsers,
-  setUserRoles,
   getUser,
   updateUser: updateUser(endAccessOf),
   deleteUser: deleteUser(endAccessOf),
@@ -120,6 +141,7 @@ export const operations: Record<string, Operation> = {
   getOwnPreferences,
   updateOwnPreferences,
   changeOwnPassword,
+  setUserRoles,
   createGroup,
   listGroups,
   getGroup,
@@ -134,8 +156,23 @@ export const operations: Record<string, Operation> = {
   revokeApiKey,
   upsertSetting,
   listSettings,
+  getSignInSettings,
+  updateSignInSettings,
+  setAiProviderDefault,
+  setAiProviderConfig,
+  listAiProviders,
   upsertCloudAccounts,
   listCloudAccounts,
+  createEmailChannel,
+  listNotificationChannels,
+  getNotificationChannel,
+  updateNotificationChannel,
+  deleteNotificationChannel,
+  createIdentityProvider,
+  listIdentityProviders,
+  getIdentityProvider,
+  updateIdentityProvider,
+  deleteIdentityProvider,
   listNotifications,
   markNotificationRead,
   markAllNotificationsRead,
@@ -174,6 +211,8 @@ export type App = {
 /** Puts the service together: the only place that knows every slice. */
 export async function createApp({ config, database, background, rootKey, tokenKeys }: AppOptions): Promise<App> {
   const loops: Loop[] = []
+  const sealer = openSealer(rootKey)
+  const egress = openEgress(readEgressAllow(config.egress_allow))
   let ready = true
   const server = await buildServer({
     operations,
@@ -189,7 +228,16 @@ export async function createApp({ config, database, background, rootKey, tokenKe
       database,
       cursors: cursorCodec(deriveKey(rootKey, 'cursor')),
       tokens: tokenKeys,
-      sealer: openSealer(rootKey),
+      sealer,
+      providerSignIn: openProviderSignIn({
+        database,
+        rootKey,
+        sealer,
+        egress,
+        publicUrl: config.public_url,
+        global: config.oidc,
+        onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
+      }),
       authenticate: authenticateWith({ database, tokens: tokenKeys, onFailure: (error) => server.log.warn(error) }),
       async recordRefusal(ctx, operationId, { code }) {
         const data = { operation: operationId, code, source_ip: ctx.source_ip }

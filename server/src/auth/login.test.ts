@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
+import { noProviders } from '../../test/support/no-providers.ts'
 import { cursorCodec } from '../http/cursor.ts'
 import { buildServer } from '../http/server.ts'
 import { newId } from '../kernel/id.ts'
@@ -30,6 +31,7 @@ const server = await buildServer({
     cursors: cursorCodec(Buffer.alloc(32, 7)),
     tokens,
     sealer: openSealer(Buffer.alloc(32, 1)),
+    providerSignIn: noProviders(db.database),
     authenticate: authenticateWith({ database: db.database, tokens, onFailure }),
     recordRefusal: async () => undefined,
     afterWrite: () => undefined,

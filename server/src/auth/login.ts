@@ -1,16 +1,12 @@
 import { Type } from 'typebox'
 import { emit, refuse } from '../events/emit.ts'
 import { operation } from '../http/operation.ts'
-import { Body, DateTime } from '../http/schema.ts'
+import { Body } from '../http/schema.ts'
 import type { Actor } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { verifyPassword } from '../users/password.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
-
-const SignedIn = Type.Object(
-  { token: Type.String({ description: 'a JWT, to send as `Authorization: Bearer`' }), expires_at: DateTime },
-  { title: 'SignedIn' },
-)
+import { SignedIn } from './signed-in.ts'
 
 /**
  * Signs a local user in. Whatever is wrong, the answer and the work are the same: nobody learns which addresses and

@@ -19,6 +19,7 @@ export const workTables: Record<string, { select: string[]; update: string[] }> 
   event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq'], update: [] },
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
   tenant: { select: ['id'], update: [] },
+  tenant_user: { select: ['tenant_id', 'id', 'issuer', 'subject', 'link_key'], update: [] },
 }
 
 /**

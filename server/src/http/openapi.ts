@@ -63,7 +63,7 @@ const errorSchema = {
 function describeOperation(operationId: string, operation: Operation, components: Record<string, unknown>): Json {
   const { reply, status } = operation
   const type = operation.streams ?? 'application/json'
-  const success = reply === null ? {} : { content: { [type]: { schema: hoist(reply, components) } } }
+  const success = reply === null || status === 302 ? {} : { content: { [type]: { schema: hoist(reply, components) } } }
   const body = operation.body && {
     requestBody: {
       required: 'required' in operation.body,
@@ -83,14 +83,19 @@ function describeOperation(operationId: string, operation: Operation, components
     ],
     ...body,
     responses: {
-      [status]: { description: successWords[status], headers: requestIdHeader, ...success },
+      [status]: { description: successWords[status], headers: headersOf(status), ...success },
       ...describeErrors(operation),
     },
   }
 }
 
-const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; no body' }
+const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 302: 'Go there; no body' }
 const requestIdHeader = { 'X-Request-Id': { schema: { type: 'string' }, description: 'leads to the log' } }
+const redirectHeaders = { ...requestIdHeader, Location: { schema: { type: 'string' }, description: 'where to go' } }
+
+function headersOf(status: Operation['status']): Json {
+  return status === 302 ? redirectHeaders : requestIdHeader
+}
 
 function securityOf({ credential }: Operation): Json[] {
   if (credential === 'none' || credential === 'tenant') return []

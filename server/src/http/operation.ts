@@ -9,7 +9,8 @@ import type { PageReply } from '../kernel/page.ts'
  */
 export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
 
-type SuccessStatus = 200 | 201 | 204
+/** 302 sends its reply, a `Redirect`, as headers. */
+type SuccessStatus = 200 | 201 | 204 | 302
 
 type StreamType = 'application/x-ndjson'
 
@@ -22,7 +23,14 @@ export type Page = {
   of<Row>(rows: Row[], keyOf: (row: Row) => readonly string[]): PageReply<Row>
 }
 
-export type Input<Params, Query, Body> = { params: Params; query: Query; body: Body; page: Page }
+export type Input<Params, Query, Body> = {
+  params: Params
+  query: Query
+  body: Body
+  page: Page
+  /** A header of the request by its lower-case name, for the few operations that must know who is calling. */
+  header(name: string): string | undefined
+}
 
 type StaticOr<Schema, Otherwise> = Schema extends TSchema ? Static<Schema> : Otherwise
 

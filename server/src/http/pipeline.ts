@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
-import { type Actor, type Ctx, type Sealer, systemActor, type Tokens } from '../kernel/context.ts'
+import { type Actor, type Ctx, type ProviderSignIn, type Sealer, systemActor, type Tokens } from '../kernel/context.ts'
 import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
@@ -21,6 +21,7 @@ export type PipelineParts = {
   cursors: CursorCodec
   tokens: Tokens
   sealer: Sealer
+  providerSignIn: ProviderSignIn
   /** Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told. */
   authenticate(presented: PresentedCredential): Promise<Admission | undefined>
   /** Keeps a refusal in the audit log of the credential's own tenant. */
@@ -56,6 +57,7 @@ export function pipeline(parts: PipelineParts, operationId: string, operation: O
       request_id: request.id,
       tokens: parts.tokens,
       sealer: parts.sealer,
+      providerSignIn: parts.providerSignIn,
     }
     const refusal = admission === undefined ? undefined : findRefusal(admission, tenant_id, operation)
     if (refusal !== undefined) {
@@ -73,7 +75,11 @@ export function pipeline(parts: PipelineParts, operationId: string, operation: O
     const body = request.body ?? (checks.body?.({}).length === 0 ? {} : undefined)
     requireValid(checks.body, body)
     const page = readPage(parts.cursors, ctx.tx.tenant_id, operationId, query ?? {})
-    const reply = await operation.run(ctx, { params, query, body, page } as never)
+    const header = (name: string) => {
+      const value = request.headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    }
+    const reply = await operation.run(ctx, { params, query, body, page, header } as never)
     if (operation.method !== 'GET') parts.afterWrite()
     return reply
   }

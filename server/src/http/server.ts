@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream'
 import helmet from '@fastify/helmet'
-import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
-import { problemOf, replyProblem } from './error-reply.ts'
+import { answerBrokenRequest, problemOf, replyProblem } from './error-reply.ts'
 import { describeApi, serveReference } from './openapi.ts'
 import type { Operation } from './operation.ts'
 import { type PipelineParts, pipeline } from './pipeline.ts'
+import type { Redirect } from './schema.ts'
 
 export type ServerOptions = {
   operations: Record<string, Operation>
@@ -35,6 +36,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     requestTimeout: 15_000,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
     return503OnClosing: true,
+    frameworkErrors: (error, _request, reply) => replyProblem(reply, problemOf(error)),
+    clientErrorHandler: answerBrokenRequest,
   })
   readBodiesStrictly(server)
   // Every schema is checked by the pipeline, with our own words for what is wrong.
@@ -98,7 +101,7 @@ function serveOperation(
     url,
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
     schema:
-      operation.reply === null || operation.streams !== undefined
+      operation.reply === null || operation.streams !== undefined || operation.status === 302
         ? {}
         : { response: { [operation.status]: operation.reply } },
     onRequest: async (request) => {
@@ -108,10 +111,18 @@ function serveOperation(
       const ctx = admitted.get(request)
       if (ctx === undefined) throw new Error('an operation ran without admission')
       const body = await run(ctx, request)
+      if (operation.status === 302) return sendElsewhere(reply, body as Redirect)
       if (operation.streams === undefined) return reply.code(operation.status).send(body)
       return reply.type(operation.streams).send(Readable.from(linesOf(body as AsyncIterable<unknown>)))
     },
   })
+}
+
+/** A redirect is one person's: nobody on the way may keep it. */
+function sendElsewhere(reply: FastifyReply, { location, cookie }: Redirect): FastifyReply {
+  reply.header('cache-control', 'no-store')
+  if (cookie !== undefined) reply.header('set-cookie', cookie)
+  return reply.redirect(location, 302)
 }
 
 async function* linesOf(rows: AsyncIterable<unknown>): AsyncGenerator<string> {

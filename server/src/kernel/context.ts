@@ -63,6 +63,42 @@ export type Sealer = {
   unseal(sealed: string, place: SealedPlace): Promise<string>
 }
 
+/** What a caller brings to finish a sign-in by a provider. */
+export type AuthorizationAnswer = {
+  code: string
+  redirect_uri: string
+  state: string | undefined
+  /** The provider as it named itself beside the code (RFC 9207), where the caller passes it on. */
+  iss: string | undefined
+}
+
+/** Sign-in by an OpenID Connect provider; made by the composition root, since it looks across tenants and out of the house. */
+export type ProviderSignIn = {
+  /**
+   * Answers where to send whoever wants to sign in. `browser`: the secret in the cookie of the browser that asks; null
+   * where no browser does.
+   */
+  begin(asked: { tenant_id: string; redirect_uri: string; browser: string | null }): Promise<string>
+  /**
+   * Who has signed in. `browsers`: the secrets in the cookies of the browser that answers; null where none does.
+   * Throws `invalid_authorization_code` for every cause but a provider that does not answer.
+   */
+  finish(
+    answer: AuthorizationAnswer,
+    from: { browsers: readonly string[] | null; source_ip: string; request_id: string },
+  ): Promise<{ tenant_id: string; user_id: string; now: Date }>
+  /** Why a tenant may not name this issuer, in a half-sentence; undefined when it may. */
+  findIssuerFault(issuer: string): Promise<string | undefined>
+  /** The cookie that ties a sign-in to the browser that began it. */
+  cookies: {
+    newSecret(): string
+    /** The text of `Set-Cookie`. */
+    set(secret: string): string
+    /** Every secret that the request carries; `header` answers one by its lower-case name. */
+    read(header: (name: string) => string | undefined): string[]
+  }
+}
+
 /** What an operation is handed. */
 export type Ctx = WorkCtx & {
   /** The database's clock when the credential was checked. */
@@ -71,6 +107,7 @@ export type Ctx = WorkCtx & {
   source_ip: string
   tokens: Tokens
   sealer: Sealer
+  providerSignIn: ProviderSignIn
 }
 
 /** The service itself, as an actor: deadlines and effects. */

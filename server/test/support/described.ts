@@ -35,9 +35,11 @@ export function answersAsDescribed(operations: Record<string, Operation>) {
   }
 }
 
-function requireDescribedSuccess({ name, operation, check }: Described, { status, text }: Answer): void {
+function requireDescribedSuccess({ name, operation, check }: Described, answer: Answer): void {
+  const { status, text, headers } = answer
   assert.equal(status, operation.status, `${name} answers a status that it does not declare`)
-  if (check === undefined) assert.equal(text, '', `${name} answers a body`)
+  if (status === 302) assert.equal(typeof headers.location, 'string', `${name} sends nowhere`)
+  else if (check === undefined) assert.equal(text, '', `${name} answers a body`)
   else if (operation.streams === undefined) {
     assert.deepEqual(check(JSON.parse(text)), [], `${name} answers what its schema does not allow`)
   }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { after } from 'node:test'
 import { insertApiKey } from '../../src/api-keys/api-key-store.ts'
 import { makeKeyText } from '../../src/api-keys/api-key-text.ts'
 import { type App, createApp, operations } from '../../src/app.ts'
 import { openTokenKeys, type TokenKeys } from '../../src/auth/signing-keys.ts'
-import { readConfig } from '../../src/config/config.ts'
+import { type Environment, readConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Database } from '../../src/db/transaction.ts'
 import { systemActor, type Tx, type WorkCtx } from '../../src/kernel/context.ts'
@@ -37,14 +36,14 @@ export type Call = {
 export type Reply = { status: number; body: Record<string, unknown>; text: string; headers: Record<string, unknown> }
 
 /** The whole service on a database of this file's own, called without a socket. Its workers do not run. */
-export async function openHouse() {
+export async function openHouse(env: Environment = {}) {
   const db = await testDatabase()
   const rootKey = randomBytes(32)
-  const config = readConfig({ LOG_LEVEL: 'silent' })
+  const config = readConfig({ LOG_LEVEL: 'silent', ...env })
   const onFailure = (error: unknown) => console.error(error)
   const tokenKeys = await openTokenKeys({ database: db.database, rootKey, issuer: config.public_url, onFailure })
   const app = await createApp({ config, database: db.database, background: db.database, rootKey, tokenKeys })
-  after(() => app.stop())
+  db.atEnd(() => app.stop())
   return {
     ...db,
     app,

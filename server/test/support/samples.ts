@@ -7,6 +7,8 @@ export const sampleBodies: Record<string, unknown> = {
   cancelRequest: {},
   changeOwnPassword: { current_password: 'a long enough password', new_password: 'a longer one than that' },
   createApiKey: { name: 'a key', scopes: ['requests:create'] },
+  createEmailChannel: { name: 'a channel', to_addresses: ['somebody@example.com'] },
+  createIdentityProvider: { name: 'a provider', provider_type: 'custom_scim', config: { token: 'a secret' } },
   createGroup: { name: 'a group' },
   createPolicy: { name: 'a policy' },
   createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
@@ -19,6 +21,7 @@ export const sampleBodies: Record<string, unknown> = {
     password: 'correct horse battery',
   },
   denyRequest: {},
+  exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},
   markNotificationRead: {},
@@ -27,12 +30,23 @@ export const sampleBodies: Record<string, unknown> = {
   revokeGrant: {},
   setGroupRoleMappings: { role_ids: [] },
   setUserRoles: { roles: ['user'] },
+  setAiProviderConfig: { config: { model: 'a model', api_key: 'a secret' } },
+  setAiProviderDefault: { type: 'provider_a' },
+  updateIdentityProvider: { name: 'another name' },
+  updateNotificationChannel: { name: 'another name' },
+  updateGroup: { name: 'another name' },
   updateOwnPreferences: { time_format: '24h' },
   updateOwnProfile: { display_name: 'Me' },
-  updateGroup: { name: 'another name' },
   updatePolicy: { name: 'another name' },
   updateRole: { name: 'another name' },
   updateRule: { notice: 'another notice' },
+  updateSignInSettings: {
+    enabled: false,
+    issuer: 'https://id.example.com',
+    client_id: 'sallyport',
+    client_secret: 'a secret',
+    redirect_uris: ['https://app.example.com/back'],
+  },
   updateUser: { name: 'another name' },
   upsertCloudAccounts: { resources: [] },
   upsertSetting: { value: 'true' },
@@ -65,9 +79,14 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   })
   const [grant] = status.body.grants as { id: string }[]
   if (grant === undefined) throw new Error('the approved request has no grant')
+  const channel = await as(owner.api_key, 'POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
+  const provider = await as(owner.api_key, 'POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
   const group = await as(owner.api_key, 'POST', '/v1/groups', sampleBodies.createGroup)
   await as(owner.api_key, 'POST', `/v1/groups/${group}/members`, { user_id: people.user.user_id })
   return {
+    '/v1/notification-channels/{id}': { id: channel },
+    '/v1/identity-providers/{id}': { id: provider },
+    '/v1/settings/ai-providers/{type}': { type: 'provider_a' },
     '/v1/requests/{id}': { id: request },
     '/v1/access/requests/{id}': { id: request },
     '/v1/grants/{id}': { id: grant.id },

@@ -7,6 +7,7 @@ import { buildServer } from '../../src/http/server.ts'
 import type { Actor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
+import { noProviders } from './no-providers.ts'
 
 /** Who calls: what a checked credential would have proved. */
 export type Caller = { tenant_id: string; user_id: string; scopes?: readonly string[]; kind?: 'user' | 'api_key' }
@@ -25,6 +26,7 @@ export async function sliceServer(database: Database, operations: Record<string,
       cursors: cursorCodec(Buffer.alloc(32, 7)),
       tokens: { issue: () => Promise.reject(new Error('no tokens here')), publicKeys: () => [] },
       sealer: openSealer(Buffer.alloc(32, 7)),
+      providerSignIn: noProviders(database),
       authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
       recordRefusal: async () => undefined,
       afterWrite: () => undefined,

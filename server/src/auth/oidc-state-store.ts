@@ -1,0 +1,45 @@
+import { sql } from '../db/sql.ts'
+import type { UnwalledTx } from '../db/transaction.ts'
+import type { Tx } from '../kernel/context.ts'
+
+/** What a sign-in under way is bound to. */
+export type SignInState = {
+  issuer: string
+  client_id: string
+  redirect_uri: string
+  nonce: string
+  code_verifier: string
+  browser_hash: Buffer | null
+}
+
+/** Keeps it for ten minutes, and clears away what is over. */
+export async function insertSignInState(tx: Tx, id: string, state: SignInState): Promise<void> {
+  const { issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash } = state
+  await tx.write([
+    sql`delete from sign_in_state where tenant_id = ${tx.tenant_id} and expires_at <= clock_timestamp()`,
+    sql`insert into sign_in_state
+        (tenant_id, id, issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash)
+      values (${tx.tenant_id}, ${id}, ${issuer}, ${client_id}, ${redirect_uri}, ${nonce}, ${code_verifier}, ${browser_hash})`,
+  ])
+}
+
+/** Takes it, so that nobody takes it again: of any number at once one gets it. `now`: the database's clock. */
+export async function takeSignInState(
+  tx: Tx,
+  id: string,
+): Promise<(SignInState & { live: boolean; now: string }) | undefined> {
+  const [[taken]] = await tx.write([
+    sql<SignInState & { live: boolean; now: string }>`
+      delete from sign_in_state where tenant_id = ${tx.tenant_id} and id = ${id}
+      returning issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash,
+        expires_at > clock_timestamp() as live, clock_timestamp() as now`,
+  ])
+  return taken
+}
+
+/** The database's clock, where no tenant is known yet. */
+export async function readClock(work: UnwalledTx): Promise<Date> {
+  const [row] = await work.read(sql<{ now: string }>`select clock_timestamp() as now`)
+  if (row === undefined) throw new Error('the database told no time')
+  return new Date(row.now)
+}

@@ -1,0 +1,67 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Sealer, Tx, WorkCtx } from '../kernel/context.ts'
+import { type CheckedSignIn, type StoredSignIn, shownSignIn } from './sign-in-setting.ts'
+
+const columns = sql`enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at`
+
+/** Undefined where the tenant has set none, or there is no such tenant. */
+export async function findSignInSetting(tx: Tx): Promise<StoredSignIn | undefined> {
+  const [found] = await tx.read(
+    sql<StoredSignIn>`select ${columns} from sign_in_setting where tenant_id = ${tx.tenant_id}`,
+  )
+  return found
+}
+
+/**
+ * Sets it in place of `before`, and tells of it, without the secret. Undefined when somebody else has changed it
+ * meanwhile.
+ * @param sealed the new secret, sealed; null: none; undefined: the one that is kept stays
+ */
+export async function saveSignInSetting(
+  ctx: WorkCtx,
+  checked: CheckedSignIn,
+  before: StoredSignIn | undefined,
+  sealed: string | null | undefined,
+): Promise<StoredSignIn | undefined> {
+  const { tenant_id } = ctx.tx
+  const { enabled, issuer, client_id, redirect_uris, scopes } = checked
+  const secret = sealed === undefined ? (before?.sealed_client_secret ?? null) : sealed
+  const change = sealed === undefined ? 'kept' : sealed === null ? 'removed' : 'changed'
+  const { client_secret: _, updated_at: __, ...old } = shownSignIn(before)
+  const data = { old, new: { enabled, issuer, client_id, redirect_uris, scopes }, client_secret: change }
+  const event = { type: 'setting.updated', subject_type: 'setting', subject_id: 'sign-in', data } as const
+  const [[saved]] = await ctx.tx.write([
+    sql<StoredSignIn>`with changed as (
+        insert into sign_in_setting
+          (tenant_id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes)
+        values (${tenant_id}, ${enabled}, ${issuer}, ${client_id}, ${secret}, ${redirect_uris}::text[], ${scopes}::text[])
+        on conflict (tenant_id) do update set enabled = excluded.enabled, issuer = excluded.issuer,
+          client_id = excluded.client_id, sealed_client_secret = excluded.sealed_client_secret,
+          redirect_uris = excluded.redirect_uris, scopes = excluded.scopes,
+          version = sign_in_setting.version + 1, updated_at = clock_timestamp()
+          where sign_in_setting.version = ${before?.version ?? null}::bigint
+        returning ${columns}),
+      told as (${emit(ctx, event, sql`changed`)})
+      select * from changed`,
+  ])
+  return saved
+}
+
+/** Where the secret is sealed for. */
+function secretPlace(tenant_id: string) {
+  return { tenant_id, table: 'sign_in_setting', id: tenant_id, field: 'client_secret' }
+}
+
+export function sealClientSecret(sealer: Sealer, tenant_id: string, secret: string): Promise<string> {
+  return sealer.seal(secret, secretPlace(tenant_id))
+}
+
+/** Undefined for a public client. */
+export async function openClientSecret(
+  sealer: Sealer,
+  tenant_id: string,
+  { sealed_client_secret: sealed }: StoredSignIn,
+): Promise<string | undefined> {
+  return sealed === null ? undefined : sealer.unseal(sealed, secretPlace(tenant_id))
+}

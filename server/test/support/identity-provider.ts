@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after } from 'node:test'
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
+// @ts-expect-error: the package has no types of its own
+import UntypedProvider from 'oidc-provider'
+
+/** What is used of the provider. */
+type Provider = {
+  callback(): (request: IncomingMessage, reply: ServerResponse) => void
+  interactionFinished(request: IncomingMessage, reply: ServerResponse, result: object): Promise<void>
+}
+type ProviderClass = new (issuer: string, options: object) => Provider
+type GrantContext = {
+  oidc: {
+    client: { clientId: string }
+    session: { accountId: string }
+    provider: { Grant: new (of: object) => { addOIDCScope(scope: string): void; save(): Promise<void> } }
+  }
+}
+
+export type TestClient = { client_id: string; client_secret: string; redirect_uris: string[] }
+
+/**
+ * A certified OpenID provider on 127.0.0.1, at which whoever `account` names signs in without being asked. It goes when
+ * the file's tests are done.
+ */
+export async function openIdentityProvider(clients: (TestClient & { pkce: boolean })[]) {
+  const accounts = new Map<string, Record<string, unknown>>()
+  const asked: string[] = []
+  const state = { account: '', keys: [await makeKey('first')], published: undefined as JWK[] | undefined, down: false }
+  const server = createServer((request, reply) => {
+    const path = request.url?.split('?')[0] ?? ''
+    asked.push(path)
+    if (state.down) return reply.writeHead(500).end()
+    if (path === '/jwks' && state.published) return sendJson(reply, { keys: state.published.map(publicPart) })
+    if (!path.startsWith('/interaction/')) return provider.callback()(request, reply)
+    return void provider.interactionFinished(request, reply, { login: { accountId: state.account } })
+  })
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done)
+  })
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const makeProvider = () => new (UntypedProvider as ProviderClass)(issuer, optionsOf(clients, accounts, state.keys))
+  let provider = makeProvider()
+
+  return {
+    issuer,
+    /** The paths that were asked for, in their order. */
+    asked,
+    accounts,
+    state,
+    /** Somebody with these claims goes where the service sent them, signs in, and is sent back: answers where to. */
+    async signIn(location: string, account: string, claims: Record<string, unknown>): Promise<URL> {
+      accounts.set(account, claims)
+      state.account = account
+      return follow(new URL(location), issuer)
+    },
+    /** Signs with a new key from now on, and publishes it alone. */
+    async rotateKey(kid: string): Promise<void> {
+      state.keys = [await makeKey(kid)]
+      provider = makeProvider()
+    },
+    /** Publishes other keys than it signs with, under the same names. */
+    async publishOtherKeys(): Promise<void> {
+      state.published = await Promise.all(state.keys.map((key) => makeKey(String(key.kid))))
+    },
+  }
+}
+
+export type IdentityProvider = Awaited<ReturnType<typeof openIdentityProvider>>
+
+function optionsOf(
+  clients: (TestClient & { pkce: boolean })[],
+  accounts: ReadonlyMap<string, Record<string, unknown>>,
+  keys: JWK[],
+) {
+  const withPkce = new Set(clients.filter(({ pkce }) => pkce).map(({ client_id }) => client_id))
+  return {
+    clients: clients.map(({ pkce: _, ...client }) => client),
+    jwks: { keys },
+    cookies: { keys: ['a key of the test'] },
+    claims: { openid: ['sub', 'tid'], email: ['email', 'email_verified'], profile: ['name'] },
+    features: { devInteractions: { enabled: false } },
+    pkce: { required: (_: unknown, client: { clientId: string }) => withPkce.has(client.clientId) },
+    findAccount: (_: unknown, id: string) => ({
+      accountId: id,
+      claims: () => ({ sub: id, ...accounts.get(id) }),
+    }),
+    loadExistingGrant: async ({ oidc }: GrantContext) => {
+      const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId })
+      grant.addOIDCScope('openid email profile')
+      await grant.save()
+      return grant
+    },
+  }
+}
+
+async function makeKey(kid: string): Promise<JWK> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' }
+}
+
+function publicPart({ kty, n, e, kid, alg, use }: JWK): object {
+  return { kty, n, e, kid, alg, use }
+}
+
+function sendJson(reply: ServerResponse, body: unknown): void {
+  reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** As a browser does, with cookies, until it is sent away from the provider. */
+async function follow(start: URL, issuer: string): Promise<URL> {
+  const jar = new Map<string, string>()
+  let url = start
+  for (let step = 0; step < 10; step += 1) {
+    if (url.origin !== issuer) return url
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const reply = await fetch(url, { redirect: 'manual', headers: { cookie } })
+    for (const set of reply.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+      jar.set(name, value)
+    }
+    const next = reply.headers.get('location')
+    if (next === null) throw new Error(`the provider answers ${reply.status}: ${await reply.text()}`)
+    url = new URL(next, url)
+  }
+  throw new Error('the provider sends round and round')
+}
