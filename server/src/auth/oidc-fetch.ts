@@ -2,7 +2,7 @@ import type { CustomFetch } from 'openid-client'
 import { callAnywhere, type Egress } from '../egress/egress.ts'
 
 /** A provider that could not be reached, or that failed by its own account. */
-export class ProviderUnreachable extends Error {
+class ProviderUnreachable extends Error {
   override name = 'ProviderUnreachable'
 }
 

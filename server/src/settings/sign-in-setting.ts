@@ -1,9 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Nullable } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
-
-/** What stands in the place of a secret that is kept. Sent back, it keeps it. */
-export const redacted = '[redacted]'
+import { redacted } from '../secrets/sealed-config.ts'
 
 const longestAddress = 2_000
 const mostRedirects = 50
@@ -55,7 +53,7 @@ export const SignInSettingInput = Body({
 })
 export type SignInSettingInput = Static<typeof SignInSettingInput>
 
-export const defaultScopes = ['openid', 'email', 'profile']
+const defaultScopes = ['openid', 'email', 'profile']
 
 /** What is set, as it is kept. The secret is sealed. */
 export type StoredSignIn = {
@@ -143,7 +141,7 @@ function formFault(text: string): string | undefined {
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 /** What is wrong with an address to come back to, in a half-sentence; undefined when it will do. */
-export function redirectFault(text: string): string | undefined {
+function redirectFault(text: string): string | undefined {
   const url = URL.parse(text)
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.includes(url.hostname))
   if (url === null || !safe) return 'must be an https address, or http on loopback'
