@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply } from 'fastify'
 import { Problem } from '../kernel/errors.ts'
 
@@ -6,6 +7,7 @@ const frameworkErrors: Record<string, (error: FastifyError) => Problem> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('payload_too_large', 'the body is larger than this endpoint takes'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new Problem('invalid_input', 'the body is not as long as `Content-Length` says'),
+  FST_ERR_BAD_URL: () => new Problem('invalid_input', 'the path is not well-formed; encode what is no letter or digit'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type', 'send the body as `application/json`'),
 }
 
@@ -30,4 +32,22 @@ export function replyProblem(reply: FastifyReply, problem: Problem): FastifyRepl
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send({ code, message, ...(details && { details }), ...(notices && { notices }) })
+}
+
+/** What is no HTTP request at all gets the error object too, with the status that HTTP has for it. */
+const brokenRequests: Record<string, [status: string, message: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are larger than 16 KiB'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not arrive in time'],
+}
+
+/** Answers on the socket itself, where no request could be read, and ends it. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [status, message] = brokenRequests[error.code ?? ''] ?? ['400 Bad Request', 'this is not a well-formed request']
+  const body = JSON.stringify({ code: 'invalid_input', message })
+  const headers = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`)
 }

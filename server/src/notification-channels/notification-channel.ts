@@ -5,7 +5,7 @@ import { emailKey, readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 
 /** How many recipients a channel has at most. */
-export const mostRecipients = 50
+const mostRecipients = 50
 const longestName = 200
 const longestPrefix = 100
 

@@ -9,7 +9,7 @@ type Config = Record<string, unknown>
 export const redacted = '[redacted]'
 
 /** Bytes of a config as JSON in UTF-8. */
-export const largestConfig = 64 * 1024
+const largestConfig = 64 * 1024
 const longestName = 100
 
 /** A config at rest: `config` as it is shown, its secrets sealed beside it; null where it has none. */

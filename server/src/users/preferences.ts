@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import { Body, Nullable, OneOf } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 
-export const dateFormats = ['YYYY-MM-DD', 'MM/DD/YYYY', 'DD/MM/YYYY'] as const
-export const timeFormats = ['12h', '24h'] as const
+const dateFormats = ['YYYY-MM-DD', 'MM/DD/YYYY', 'DD/MM/YYYY'] as const
+const timeFormats = ['12h', '24h'] as const
 
 const fields = {
   locale: Nullable(Type.String({ description: 'a language tag as in BCP 47; null: the tenant’s' })),

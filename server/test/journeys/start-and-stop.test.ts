@@ -23,7 +23,7 @@ const bootstrapFile = join(data_dir, 'bootstrap.json')
 
 /** A program that refuses to go on: exit code 1 and one sentence, no more. */
 async function assertOneSentence(env: Record<string, string>, sentence: RegExp): Promise<void> {
-  const refused = startScript('start', [], { DATA_DIR: data_dir, PORT: '0', ...env })
+  const refused = startScript('start', [], { DATA_DIR: data_dir, PORT: '65535', ...env })
   assert.equal(await refused.end(), 1, refused.output())
   assert.match(refused.output(), sentence)
   assert.match(refused.output(), /^Sallyport does not start: [^\n]+\n$/)

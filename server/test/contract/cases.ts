@@ -1,0 +1,232 @@
+import { newId } from '../../src/kernel/id.ts'
+import type { House, Person, TestTenant } from '../support/house.ts'
+import type { Endpoint, rows } from './rows.ts'
+
+/** What is tried: the endpoint with these ids in its path, this body, as this person (the owner where none is named). */
+export type Try = {
+  ids?: Record<string, string>
+  body?: unknown
+  as?: Person
+  /** No credential at all. */
+  nobody?: true
+  tenant_id?: string
+}
+
+/** What tries may need: a tenant with its people, and ways to make what an endpoint addresses. */
+export type World = {
+  house: House
+  tenant: TestTenant
+  /** Makes something by an endpoint of its own, as the owner; answers its id. */
+  make(method: string, url: string, body: unknown, as?: Person): Promise<string>
+}
+
+type Labels<Number extends Endpoint> = 'success' | keyof (typeof rows)[Number]['errors']
+/** For each endpoint a way to each of its outcomes: one that is missing is a type error, and a test fails. */
+export type Cases = {
+  [Number in Endpoint]: Record<Labels<Number>, (world: World) => Promise<Try> | Try>
+}
+
+const nobody = (): Try => ({ nobody: true })
+/** Somebody with the fewest rights: refused wherever a scope is asked for. */
+const lacking =
+  (more: Try = {}) =>
+  ({ tenant }: World): Try => ({ ids: { id: newId() }, ...more, as: tenant.people.user })
+const nowhere = (body?: unknown) => (): Try => ({ ids: { id: newId(), role_id: newId() }, body })
+
+const asking = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' }
+
+async function asked({ make, tenant }: World): Promise<string> {
+  const policy = await make('POST', '/v1/policies', { name: 'everybody may ask' })
+  await make('POST', `/v1/policies/${policy}/rules`, { effect: 'permit' })
+  return make('POST', '/v1/requests', asking, tenant.people.user)
+}
+
+async function decided(world: World): Promise<string> {
+  const id = await asked(world)
+  return world.make('POST', `/v1/requests/${id}/deny`, {}, world.tenant.people.approver)
+}
+
+let counter = 0
+const person = () => ({
+  email: `person-${++counter}@example.com`,
+  name: 'Somebody',
+  password: 'correct horse battery',
+  roles: ['user'],
+})
+const email = { name: 'on call', to_addresses: ['oncall@example.com'] }
+const largeAvatar = `data:image/png;base64,${'A'.repeat(300_000)}`
+
+/** A tenant's own user of a kind that an identity provider manages, with a token. */
+async function managedPerson({ house, tenant, make }: World): Promise<Person> {
+  const { password: _none, ...local } = person()
+  const id = await make('POST', '/v1/users', { ...local, auth_provider: 'oidc' })
+  return house.person(tenant.tenant_id, id)
+}
+
+export const cases: Cases = {
+  1: {
+    // A whole sign-in needs a provider: it is tried against a certified one in oidc.test.ts.
+    success: () => ({}),
+    'Invalid or expired authorization code': () => ({
+      nobody: true,
+      body: { code: 'expired', redirect_uri: 'https://app.example.com/callback' },
+    }),
+  },
+  2: {
+    success: async (world) => ({ ids: { id: await asked(world) }, body: { reasoning: 'go ahead' } }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+    'Not found': nowhere({}),
+    'Request not in pending state': async (world) => ({ ids: { id: await decided(world) } }),
+  },
+  3: {
+    success: async ({ make }) => ({
+      ids: { role_id: await make('POST', '/v1/roles', { name: 'readers', scopes: ['users:read'] }) },
+      body: { name: 'people readers', description: 'who is there', scopes: ['users:read', 'groups:read'] },
+    }),
+    Unauthenticated: nobody,
+    Forbidden: lacking({ ids: { role_id: newId() }, body: { name: 'mine' } }),
+    'Forbidden (system role)': () => ({ ids: { role_id: 'admin' }, body: { name: 'mine' } }),
+    'Not found': nowhere({ name: 'nothing' }),
+    Unprocessable: async ({ make }) => ({
+      ids: { role_id: await make('POST', '/v1/roles', { name: 'readers', scopes: ['users:read'] }) },
+      body: { scopes: ['users:fly'] },
+    }),
+  },
+  4: {
+    success: async ({ make }) => ({
+      ids: { id: await make('POST', '/v1/policies', { name: 'a policy' }) },
+      body: { policy_text: 'permit (principal, action, resource);' },
+    }),
+    'Invalid policy': async ({ make }) => ({
+      ids: { id: await make('POST', '/v1/policies', { name: 'a policy' }) },
+      body: { policy_text: 'permit everything' },
+    }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+    'Not found': nowhere({ effect: 'permit' }),
+  },
+  5: {
+    success: () => ({ ids: { setting_key: 'requests.require_reason' }, body: { value: 'false' } }),
+    'Invalid input': () => ({ ids: { setting_key: 'no.such.setting' }, body: { value: 'false' } }),
+    Unauthenticated: nobody,
+    Forbidden: lacking({ ids: { setting_key: 'requests.require_reason' } }),
+  },
+  6: {
+    success: () => ({ body: { ...email, event_filters: ['request.created'] } }),
+    'Invalid input': () => ({ body: { ...email, to_addresses: ['two@example.com, three@example.com'] } }),
+    Unauthenticated: nobody,
+    Unauthorized: nobody,
+  },
+  7: {
+    success: () => ({
+      body: { resources: [{ id: 'a', name: 'A', account_id: '123456789012', metadata: {}, rank: 1 }] },
+    }),
+    'Bad Request': () => ({ body: { resources: [{ name: 'without an id' }] } }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+  },
+  8: { success: () => ({}), Unauthenticated: nobody, Forbidden: lacking() },
+  9: {
+    success: () => ({ body: { type: 'provider_b' } }),
+    'Invalid input': () => ({ body: { type: 'provider_z' } }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+  },
+  10: {
+    success: async ({ make }) => ({ body: { ids: [await make('POST', '/v1/policies', { name: 'a policy' })] } }),
+    'Invalid input': () => ({ body: { ids: [newId()] } }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+  },
+  11: {
+    success: () => ({ body: person() }),
+    'Invalid input': () => ({ body: { ...person(), email: 'nobody' } }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+    'User already exists': async ({ make }) => {
+      const body = person()
+      await make('POST', '/v1/users', body)
+      return { body }
+    },
+    'Unprocessable entity': () => ({ body: { ...person(), roles: ['emperor'] } }),
+  },
+  12: {
+    success: async (world) => ({ ids: { id: await asked(world) } }),
+    Unauthenticated: nobody,
+    Forbidden: async (world) => ({ ids: { id: await asked(world) }, as: world.tenant.people.approver }),
+    'Not found': nowhere(),
+    'Request not in a cancellable state': async (world) => ({ ids: { id: await decided(world) } }),
+  },
+  13: {
+    success: async ({ make, tenant }) => ({
+      ids: { id: await make('POST', '/v1/groups', { name: 'on call' }) },
+      body: { user_id: tenant.people.user.user_id },
+    }),
+    'Invalid input': async ({ make }) => ({
+      ids: { id: await make('POST', '/v1/groups', { name: 'on call' }) },
+      body: { user_id: 'somebody' },
+    }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+    'Group or user not found': async ({ make }) => ({
+      ids: { id: await make('POST', '/v1/groups', { name: 'on call' }) },
+      body: { user_id: newId() },
+    }),
+    'User is already a member': async ({ make, tenant }) => {
+      const id = await make('POST', '/v1/groups', { name: 'on call' })
+      const body = { user_id: tenant.people.user.user_id }
+      await make('POST', `/v1/groups/${id}/members`, body)
+      return { ids: { id }, body }
+    },
+  },
+  14: {
+    success: () => ({
+      body: { locale: 'de', timezone: 'Europe/Berlin', date_format: 'YYYY-MM-DD', time_format: '24h' },
+    }),
+    'Validation error': () => ({ body: { timezone: '../../etc/passwd' } }),
+    Unauthenticated: nobody,
+    Forbidden: () => ({ tenant_id: newId(), body: {} }),
+  },
+  15: {
+    success: async (world) => ({ ids: { id: await asked(world) }, as: world.tenant.people.user }),
+    Unauthenticated: nobody,
+    'Request not found': nowhere(),
+  },
+  16: {
+    success: async ({ make }) => ({
+      ids: {
+        id: await make('POST', '/v1/identity-providers', { name: 'people', provider_type: 'custom_scim', config: {} }),
+      },
+    }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+    'Not found': nowhere(),
+  },
+  17: {
+    success: async ({ make }) => ({
+      ids: { id: await make('POST', '/v1/api-keys', { name: 'a key', scopes: ['requests:create'] }) },
+    }),
+    Unauthenticated: nobody,
+    Forbidden: lacking(),
+    'Not found': nowhere(),
+  },
+  18: { success: () => ({}), Unauthenticated: nobody },
+  19: {
+    success: () => ({ body: { first_name: 'Ada', last_name: 'Lovelace', display_name: 'Ada', avatar_base64: null } }),
+    'Invalid input (avatar too large)': () => ({ body: { avatar_base64: largeAvatar } }),
+    'Invalid input (fields managed by the identity provider)': async (world) => ({
+      as: await managedPerson(world),
+      body: { first_name: 'Ada' },
+    }),
+    Unauthenticated: nobody,
+  },
+  20: { success: () => ({}), Unauthenticated: nobody, Forbidden: lacking() },
+  21: {
+    success: async ({ house, tenant }) => ({
+      ids: { id: await house.notification(tenant.tenant_id, tenant.owner.user_id) },
+    }),
+    Unauthorized: nobody,
+    'Not Found': nowhere(),
+  },
+}
