@@ -3,21 +3,13 @@ import { listApiKeys } from './api-keys/list-api-keys.ts'
 import { revokeApiKey } from './api-keys/revoke-api-key.ts'
 import { exportAuditEvents } from './audit/export-audit-events.ts'
 import { listAuditEvents } from './audit/list-audit-events.ts'
-import { authenticateWith } from './auth/authenticate.ts'
 import { beginAuthorization } from './auth/begin-authorization.ts'
 import { exchangeAuthorizationCode } from './auth/exchange-authorization-code.ts'
 import { getJwks } from './auth/get-jwks.ts'
 import { login } from './auth/login.ts'
-import { openProviderSignIn } from './auth/oidc-sign-in.ts'
-import type { TokenKeys } from './auth/signing-keys.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
-import type { Config } from './config/config.ts'
-import type { Database } from './db/transaction.ts'
-import { readEgressAllow } from './egress/allow-list.ts'
-import { openEgress } from './egress/egress.ts'
-import { deliver, type Subscriber } from './events/deliver.ts'
-import { emit } from './events/emit.ts'
+import type { Subscriber } from './events/deliver.ts'
 import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
@@ -31,16 +23,13 @@ import { listGroups } from './groups/list-groups.ts'
 import { removeGroupMember } from './groups/remove-group-member.ts'
 import { setGroupRoleMappings } from './groups/set-group-role-mappings.ts'
 import { updateGroup } from './groups/update-group.ts'
-import { cursorCodec } from './http/cursor.ts'
 import type { Operation } from './http/operation.ts'
-import { buildServer, type HttpServer } from './http/server.ts'
 import { createIdentityProvider } from './identity-providers/create-identity-provider.ts'
 import { deleteIdentityProvider } from './identity-providers/delete-identity-provider.ts'
 import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
 import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
 import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
-import { type Loop, startLoop } from './jobs/loop.ts'
-import { type DueWork, startDueWork } from './jobs/work-list.ts'
+import type { DueWork } from './jobs/work-list.ts'
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
 import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
 import { getNotificationChannel } from './notification-channels/get-notification-channel.ts'
@@ -78,8 +67,6 @@ import { deleteRole } from './roles/delete-role.ts'
 import { getRole } from './roles/get-role.ts'
 import { listRoles } from './roles/list-roles.ts'
 import { updateRole } from './roles/update-role.ts'
-import { deriveKey, type RootKey } from './secrets/root-key.ts'
-import { openSealer } from './secrets/sealer.ts'
 import { getSignInSettings } from './settings/get-sign-in-settings.ts'
 import { listAiProviders } from './settings/list-ai-providers.ts'
 import { listSettings } from './settings/list-settings.ts'
@@ -181,103 +168,7 @@ export const operations: Record<string, Operation> = {
 }
 
 /** Who acts on events afterwards. */
-const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide)]
+export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide)]
 
 /** What is done when its moment comes. Every target is the sandbox until a tenant chooses another. */
-const dueWork: readonly DueWork[] = [expireRequest, planGrant(() => sandbox), convergeEntitlement(() => sandbox)]
-
-/** How many rows of one work list a process has in hand at once. */
-const workWidth = 16
-
-export type AppOptions = {
-  config: Config
-  /** For requests. */
-  database: Database
-  /** For due work and events, so that a flood of requests cannot delay the end of access. */
-  background: Database
-  rootKey: RootKey
-  tokenKeys: TokenKeys
-}
-
-/** The whole service, not yet listening. */
-export type App = {
-  server: HttpServer
-  /** Begins to work off what is due. */
-  startWorkers(): void
-  /** Stops answering, finishes what is under way; the databases stay open for the caller to close. */
-  stop(): Promise<void>
-}
-
-/** Puts the service together: the only place that knows every slice. */
-export async function createApp({ config, database, background, rootKey, tokenKeys }: AppOptions): Promise<App> {
-  const loops: Loop[] = []
-  const sealer = openSealer(rootKey)
-  const egress = openEgress(readEgressAllow(config.egress_allow))
-  let ready = true
-  const server = await buildServer({
-    operations,
-    publicUrl: config.public_url,
-    trustProxy: config.trust_proxy,
-    logLevel: config.log_level,
-    async findUnreadiness() {
-      if (!ready) return 'the service is stopping'
-      await database.probe()
-      return undefined
-    },
-    parts: {
-      database,
-      cursors: cursorCodec(deriveKey(rootKey, 'cursor')),
-      tokens: tokenKeys,
-      sealer,
-      providerSignIn: openProviderSignIn({
-        database,
-        rootKey,
-        sealer,
-        egress,
-        publicUrl: config.public_url,
-        global: config.oidc,
-        onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
-      }),
-      authenticate: authenticateWith({ database, tokens: tokenKeys, onFailure: (error) => server.log.warn(error) }),
-      async recordRefusal(ctx, operationId, { code }) {
-        const data = { operation: operationId, code, source_ip: ctx.source_ip }
-        const event = { type: 'access.refused', subject_type: 'operation', subject_id: operationId, data } as const
-        await ctx.tx.write([emit(ctx, event)])
-      },
-      afterWrite: () => {
-        for (const loop of loops) loop.wake()
-      },
-    },
-  })
-
-  // A connection that its caller keeps past the answer would hold up the stop until the caller lets go.
-  server.addHook('onSend', async (_request, reply) => {
-    if (!ready) reply.header('connection', 'close')
-  })
-
-  function startWorkers(): void {
-    const { log } = server
-    const onFault = (err: unknown) => log.error({ err }, 'background work failed; it goes on')
-    loops.push(
-      startDueWork(background, dueWork, workWidth, onFault, (table, item, err) => {
-        log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
-      }),
-    )
-    for (const subscriber of subscribers) {
-      const onFailure = (name: string, event_id: string, err: unknown) =>
-        log.error({ err, subscriber: name, event_id }, 'an event could not be acted on; it is tried again')
-      const turn = async () => ((await deliver(background, subscriber, onFailure)) ? 0 : Number.MAX_SAFE_INTEGER)
-      loops.push(startLoop(turn, onFault))
-    }
-  }
-
-  return {
-    server,
-    startWorkers,
-    async stop() {
-      ready = false
-      await server.close()
-      await Promise.all(loops.map((loop) => loop.stop()))
-    },
-  }
-}
+export const dueWork: readonly DueWork[] = [expireRequest, planGrant(() => sandbox), convergeEntitlement(() => sandbox)]

@@ -1,10 +1,10 @@
-import { type App, createApp } from './app.ts'
 import { openTokenKeys } from './auth/signing-keys.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { type OpenedDatabase, openForService } from './db/open.ts'
 import { openDatabase } from './db/transaction.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
 import { loadRootKey } from './secrets/root-key.ts'
+import { type App, createApp } from './serve.ts'
 import { bootstrap } from './tenants/bootstrap.ts'
 
 /** Connections for requests, and for what is done beside them. */

@@ -1,0 +1,112 @@
+import { dueWork, operations, subscribers } from './app.ts'
+import { authenticateWith } from './auth/authenticate.ts'
+import { openProviderSignIn } from './auth/oidc-sign-in.ts'
+import type { TokenKeys } from './auth/signing-keys.ts'
+import type { Config } from './config/config.ts'
+import type { Database } from './db/transaction.ts'
+import { readEgressAllow } from './egress/allow-list.ts'
+import { openEgress } from './egress/egress.ts'
+import { deliver } from './events/deliver.ts'
+import { emit } from './events/emit.ts'
+import { cursorCodec } from './http/cursor.ts'
+import { buildServer, type HttpServer } from './http/server.ts'
+import { type Loop, startLoop } from './jobs/loop.ts'
+import { startDueWork } from './jobs/work-list.ts'
+import { deriveKey, type RootKey } from './secrets/root-key.ts'
+import { openSealer } from './secrets/sealer.ts'
+
+/** How many rows of one work list a process has in hand at once. */
+const workWidth = 16
+
+export type AppOptions = {
+  config: Config
+  /** For requests. */
+  database: Database
+  /** For due work and events, so that a flood of requests cannot delay the end of access. */
+  background: Database
+  rootKey: RootKey
+  tokenKeys: TokenKeys
+}
+
+/** The whole service, not yet listening. */
+export type App = {
+  server: HttpServer
+  /** Begins to work off what is due. */
+  startWorkers(): void
+  /** Stops answering, finishes what is under way; the databases stay open for the caller to close. */
+  stop(): Promise<void>
+}
+
+/** Puts the service together of what `app.ts` lists. */
+export async function createApp({ config, database, background, rootKey, tokenKeys }: AppOptions): Promise<App> {
+  const loops: Loop[] = []
+  const sealer = openSealer(rootKey)
+  const egress = openEgress(readEgressAllow(config.egress_allow))
+  let ready = true
+  const server = await buildServer({
+    operations,
+    publicUrl: config.public_url,
+    trustProxy: config.trust_proxy,
+    logLevel: config.log_level,
+    async findUnreadiness() {
+      if (!ready) return 'the service is stopping'
+      await database.probe()
+      return undefined
+    },
+    parts: {
+      database,
+      cursors: cursorCodec(deriveKey(rootKey, 'cursor')),
+      tokens: tokenKeys,
+      sealer,
+      providerSignIn: openProviderSignIn({
+        database,
+        rootKey,
+        sealer,
+        egress,
+        publicUrl: config.public_url,
+        global: config.oidc,
+        onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
+      }),
+      authenticate: authenticateWith({ database, tokens: tokenKeys, onFailure: (error) => server.log.warn(error) }),
+      async recordRefusal(ctx, operationId, { code }) {
+        const data = { operation: operationId, code, source_ip: ctx.source_ip }
+        const event = { type: 'access.refused', subject_type: 'operation', subject_id: operationId, data } as const
+        await ctx.tx.write([emit(ctx, event)])
+      },
+      afterWrite: () => {
+        for (const loop of loops) loop.wake()
+      },
+    },
+  })
+
+  // A connection that its caller keeps past the answer would hold up the stop until the caller lets go.
+  server.addHook('onSend', async (_request, reply) => {
+    if (!ready) reply.header('connection', 'close')
+  })
+
+  function startWorkers(): void {
+    const { log } = server
+    const onFault = (err: unknown) => log.error({ err }, 'background work failed; it goes on')
+    loops.push(
+      startDueWork(background, dueWork, workWidth, onFault, (table, item, err) => {
+        log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
+      }),
+    )
+    for (const subscriber of subscribers) {
+      const onFailure = (name: string, event_id: string, err: unknown) =>
+        log.error({ err, subscriber: name, event_id }, 'an event could not be acted on; it is tried again')
+      const turn = async () => ((await deliver(background, subscriber, onFailure)) ? 0 : Number.MAX_SAFE_INTEGER)
+      loops.push(startLoop(turn, onFault))
+    }
+  }
+
+  return {
+    server,
+    startWorkers,
+    async stop() {
+      ready = false
+      await server.close()
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
