@@ -1,5 +1,6 @@
 import { newId } from '../../src/kernel/id.ts'
 import type { House, Person, TestTenant } from '../support/house.ts'
+import type { Finish } from '../support/sign-in-stage.ts'
 import type { Endpoint, rows } from './rows.ts'
 
 /** What is tried: the endpoint with these ids in its path, this body, as this person (the owner where none is named). */
@@ -16,6 +17,8 @@ export type Try = {
 export type World = {
   house: House
   tenant: TestTenant
+  /** Goes to a certified provider, which becomes the tenant's, and signs in there; answers what came back. */
+  signedInAtProvider(account: string): Promise<Finish>
   /** Makes something by an endpoint of its own, as the owner; answers its id. */
   make(method: string, url: string, body: unknown, as?: Person): Promise<string>
 }
@@ -65,11 +68,9 @@ async function managedPerson({ house, tenant, make }: World): Promise<Person> {
 
 export const cases: Cases = {
   1: {
-    // A whole sign-in needs a provider: it is tried against a certified one in oidc.test.ts.
-    success: () => ({}),
-    'Invalid or expired authorization code': () => ({
-      nobody: true,
-      body: { code: 'expired', redirect_uri: 'https://app.example.com/callback' },
+    success: async ({ signedInAtProvider }) => ({ body: await signedInAtProvider('anna') }),
+    'Invalid or expired authorization code': async ({ signedInAtProvider }) => ({
+      body: { ...(await signedInAtProvider('anna')), code: 'expired' },
     }),
   },
   2: {

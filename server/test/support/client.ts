@@ -1,4 +1,9 @@
-/** What came back: an empty body reads as an empty object. */
+import { operations } from '../../src/app.ts'
+import { answersAsDescribed } from './described.ts'
+
+const requireDescribed = answersAsDescribed(operations)
+
+/** What came back: an empty body reads as an empty object, lines (NDJSON) as an array. */
 export type Reply<Body> = { status: number; headers: Headers; body: Body }
 
 /** The error object, for `call<Refusal>`. */
@@ -19,17 +24,28 @@ export type Client = <Body = Record<string, unknown>>(
   headers?: Record<string, string | undefined>,
 ) => Promise<Reply<Body>>
 
-/** A client of the service at `base_url` that sends these headers with each call. */
+/**
+ * A client of the service at `base_url` that sends these headers with each call. It goes nowhere that it is sent to, and
+ * throws where an answer is not as openapi.json describes it.
+ */
 export function clientAt(base_url: string, own: Record<string, string>): Client {
   return async <Body>(method: string, path: string, body?: unknown, more: Record<string, string | undefined> = {}) => {
     const sent = { ...own, ...(body !== undefined && { 'content-type': 'application/json' }), ...more }
     const reply = await fetch(base_url + path, {
       method,
+      redirect: 'manual',
       headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined),
       signal: AbortSignal.timeout(20_000),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await reply.text()
-    return { status: reply.status, headers: reply.headers, body: (text === '' ? {} : JSON.parse(text)) as Body }
+    requireDescribed(method, path, { status: reply.status, text, headers: Object.fromEntries(reply.headers) })
+    return { status: reply.status, headers: reply.headers, body: read(reply.headers, text) as Body }
   }
+}
+
+function read(headers: Headers, text: string): unknown {
+  if (headers.get('content-type')?.startsWith('application/x-ndjson') !== true)
+    return text === '' ? {} : JSON.parse(text)
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
 }

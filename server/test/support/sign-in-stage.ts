@@ -39,42 +39,15 @@ export async function openSignInStage(idp: IdentityProvider, env: Environment = 
     tenant = await house.tenant(`tenant ${tenants}`)
     idp.state.down = false
   })
+  const ways = signInWays(house, idp, () => tenant)
   const publicAnswer = (
     await house.call({ method: 'POST', url: '/v1/auth/callback', body: { code: 'x', redirect_uri, state: 'x' } })
   ).text
-  const settings = { issuer: idp.issuer, client_id: own.client_id, client_secret: own.client_secret }
-
-  const asOwner = (method: string, url: string, body?: unknown, of = tenant) =>
-    house.call({ method, url, token: of.owner.token, tenant_id: of.tenant_id, ...(body !== undefined && { body }) })
-  const configure = async (change: object = {}, of = tenant) => {
-    const body = { ...settings, redirect_uris: [redirect_uri], ...change }
-    const reply = await asOwner('PUT', '/v1/settings/sign-in', body, of)
-    assert.equal(reply.status, 200, reply.text)
-    return reply
-  }
-  const begin = (tenant_id = tenant.tenant_id, headers: Record<string, string> = {}, to = redirect_uri) => {
-    const query = new URLSearchParams({ tenant: tenant_id, redirect_uri: to })
-    return house.call({ method: 'GET', url: `/v1/auth/authorize?${query}`, headers })
-  }
-  const finish = (body: Finish, headers: Record<string, string> = {}) =>
-    house.call({ method: 'POST', url: '/v1/auth/callback', body, headers })
-  const walk = async (account: string, claims: object = anna, of = tenant, by = idp) => {
-    const begun = await begin(of.tenant_id)
-    assert.equal(begun.status, 302, begun.text)
-    return answerOf(await by.signIn(String(begun.headers.location), account, { ...claims }))
-  }
-  const signIn = async (account: string, claims: object = anna, of = tenant) => finish(await walk(account, claims, of))
   const causes = (of = tenant) => causesOf(house, of)
   return {
     house,
-    settings,
     tenant: () => tenant,
-    asOwner,
-    configure,
-    begin,
-    finish,
-    walk,
-    signIn,
+    ...ways,
     causes,
     /** The one answer for every cause, and the cause where it belongs. */
     async assertRefused(reply: Reply, cause?: string, of = tenant) {
@@ -85,7 +58,7 @@ export async function openSignInStage(idp: IdentityProvider, env: Environment = 
     usersOf: (of = tenant) => oidcUsersOf(house, of),
     async makeOidcUser(email: string, of = tenant) {
       const body = { email, name: 'Made', roles: ['approver'], auth_provider: 'oidc' }
-      const reply = await asOwner('POST', '/v1/users', body, of)
+      const reply = await ways.asOwner('POST', '/v1/users', body, of)
       assert.equal(reply.status, 201, reply.text)
       return String(reply.body.id)
     },
@@ -97,6 +70,34 @@ export async function openSignInStage(idp: IdentityProvider, env: Environment = 
       return { code, redirect_uri: elsewhere }
     },
   }
+}
+
+/** The ways through a sign-in at `idp`, for `tenant()` where no other is named. */
+export function signInWays(house: House, idp: IdentityProvider, tenant: () => TestTenant) {
+  const settings = { issuer: idp.issuer, client_id: own.client_id, client_secret: own.client_secret }
+
+  const asOwner = (method: string, url: string, body?: unknown, of = tenant()) =>
+    house.call({ method, url, token: of.owner.token, tenant_id: of.tenant_id, ...(body !== undefined && { body }) })
+  const configure = async (change: object = {}, of = tenant()) => {
+    const body = { ...settings, redirect_uris: [redirect_uri], ...change }
+    const reply = await asOwner('PUT', '/v1/settings/sign-in', body, of)
+    assert.equal(reply.status, 200, reply.text)
+    return reply
+  }
+  const begin = (tenant_id = tenant().tenant_id, headers: Record<string, string> = {}, to = redirect_uri) => {
+    const query = new URLSearchParams({ tenant: tenant_id, redirect_uri: to })
+    return house.call({ method: 'GET', url: `/v1/auth/authorize?${query}`, headers })
+  }
+  const finish = (body: Finish, headers: Record<string, string> = {}) =>
+    house.call({ method: 'POST', url: '/v1/auth/callback', body, headers })
+  const walk = async (account: string, claims: object = anna, of = tenant(), by = idp) => {
+    const begun = await begin(of.tenant_id)
+    assert.equal(begun.status, 302, begun.text)
+    return answerOf(await by.signIn(String(begun.headers.location), account, { ...claims }))
+  }
+  const signIn = async (account: string, claims: object = anna, of = tenant()) =>
+    finish(await walk(account, claims, of))
+  return { settings, asOwner, configure, begin, finish, walk, signIn }
 }
 
 /** Why sign-ins were refused, as the tenant's audit log has it. */

@@ -7,6 +7,7 @@ import { buildServer } from '../../src/http/server.ts'
 import type { Actor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
+import { answersAsDescribed } from './described.ts'
 import { noProviders } from './no-providers.ts'
 
 /** Who calls: what a checked credential would have proved. */
@@ -37,6 +38,7 @@ export async function sliceServer(database: Database, operations: Record<string,
     logLevel: 'silent',
   })
   after(() => server.close())
+  const requireDescribed = answersAsDescribed(operations)
   return async (caller: Caller, method: Operation['method'], url: string, body?: unknown): Promise<Answer> => {
     const reply = await server.inject({
       method,
@@ -48,6 +50,7 @@ export async function sliceServer(database: Database, operations: Record<string,
       },
       ...(body !== undefined && { payload: JSON.stringify(body) }),
     })
+    requireDescribed(method, url, { status: reply.statusCode, text: reply.body, headers: reply.headers })
     return { status: reply.statusCode, body: reply.body === '' ? {} : reply.json() }
   }
 }
