@@ -1,7 +1,7 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams, Uuid } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
-import { keepRefusal } from '../roles/keep-refusal.ts'
 import { requireMayGive } from '../roles/role.ts'
 import { GroupMember, noGroupOrUser, requireLocal } from './group.ts'
 import { findMembership, insertLocalMember } from './group-member-store.ts'

@@ -1,7 +1,7 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { keepRefusal } from '../roles/keep-refusal.ts'
 import { requireLocal } from './group.ts'
 import { deleteLocalGroup, findGroup } from './group-store.ts'
 

@@ -1,6 +1,6 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
-import { keepRefusal } from '../roles/keep-refusal.ts'
 import { MemberParams, requireLocal } from './group.ts'
 import { deleteLocalMember, findMembership } from './group-member-store.ts'
 

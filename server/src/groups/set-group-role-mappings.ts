@@ -1,7 +1,7 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { keepRefusal } from '../roles/keep-refusal.ts'
 import { planRoles, RoleIds, readRoleIds } from '../roles/role.ts'
 import { findRoles } from '../roles/role-store.ts'
 import { Group } from './group.ts'

@@ -1,7 +1,7 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { keepRefusal } from '../roles/keep-refusal.ts'
 import { Group, GroupChange, requireLocal } from './group.ts'
 import { findGroup, saveLocalGroup } from './group-store.ts'
 

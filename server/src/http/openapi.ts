@@ -73,7 +73,7 @@ function describeOperation(operationId: string, operation: Operation, components
   return {
     operationId,
     summary: operation.summary,
-    tags: [operation.path.split('/')[2] ?? 'service'],
+    tags: [operation.path.match(/^\/v1\/([a-z-]+)/)?.[1] ?? 'auth'],
     ...(operation.scope !== null && { description: `Needs the scope \`${operation.scope}\`.` }),
     security: securityOf(operation),
     parameters: [
@@ -173,6 +173,8 @@ export async function serveReference(server: FastifyInstance, document: Json): P
   await server.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Sallyport' },
+    // Without the bar of the library's own, which offers to read other people's documents.
+    uiConfig: { layout: 'BaseLayout' },
     staticCSP: true,
     // Over plain http on a name of one's own, the page would look for its files where nobody answers.
     transformStaticCSP: (header) => header.replace(/;?\s*upgrade-insecure-requests/, ''),

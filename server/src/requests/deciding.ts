@@ -1,4 +1,5 @@
 import { refuse } from '../events/emit.ts'
+import { keepRefusal } from '../events/keep-refusal.ts'
 import type { Ctx, Tx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { type Decision, decideApprove, decideAsk } from '../policies/decide.ts'
@@ -39,19 +40,19 @@ async function decideOnce(
   if (user_id === null) throw new Problem('forbidden', 'only a person can decide a request')
   const deciding = await readDeciding(ctx.tx, request_id, user_id)
   if (deciding === undefined) throw notFound('request')
-  const subject = { type: 'access.refused', subject_type: 'request', subject_id: request_id } as const
-  if (user_id === deciding.request.requester_id) {
-    await refuseWith(ctx, subject, () => requireMayDecide(ctx.actor, deciding.request))
-  }
-  if (deciding.request.status !== 'pending') throw notPending(deciding.request)
-  await refuseWith(ctx, subject, () => requireUntaintedScope(deciding))
+  const subject = { subject_type: 'request', subject_id: request_id } as const
+  await keepRefusal(ctx, subject, async () => {
+    requireMayDecide(ctx.actor, deciding.request)
+    if (deciding.request.status !== 'pending') throw notPending(deciding.request)
+    requireUntaintedScope(deciding)
+  })
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   const permitted = await mayDecide(ctx.tx, deciding, narrowed(deciding.approver, ctx.actor), when)
   const stillAllowed = status === 'approved' ? await mayStillHave(ctx.tx, deciding) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
-    return refuse(ctx, problem, { ...subject, data: { rule_ids: denied.rule_ids } })
+    return refuse(ctx, problem, { type: 'access.refused', ...subject, data: { rule_ids: denied.rule_ids } })
   }
   return saveDecision(ctx, { status, decided_by: user_id, reasoning, asked: deciding.asked, when, permitted })
 }
@@ -81,15 +82,6 @@ function narrowed(approver: Principal, actor: Ctx['actor']): Principal {
 function requireUntaintedScope({ approver }: Deciding): void {
   if (!approver.scopes.includes('requests:approve')) {
     throw new Problem('forbidden', 'a role that the requester gave after asking does not count for deciding it')
-  }
-}
-
-/** Keeps the refusal that a rule throws, then throws it. */
-async function refuseWith(ctx: Ctx, event: Parameters<typeof refuse>[2], rule: () => void): Promise<void> {
-  try {
-    rule()
-  } catch (problem) {
-    await refuse(ctx, problem as Problem, event)
   }
 }
 

@@ -1,6 +1,6 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
-import { keepRefusal } from './keep-refusal.ts'
 import { asRole, NewRoleInput, Role, requireMayGive, requireScopes } from './role.ts'
 import { insertRole } from './role-store.ts'
 

@@ -1,6 +1,6 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { keepRefusal } from './keep-refusal.ts'
 import { RoleParams, readRoleId, systemRoleFixed } from './role.ts'
 import { deleteUnusedRole, findRole } from './role-store.ts'
 

@@ -1,7 +1,7 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
 import { holdsRole } from './holding-store.ts'
-import { keepRefusal } from './keep-refusal.ts'
 import { asRole, planChange, Role, RoleChange, RoleParams, readRoleId, requireScopes } from './role.ts'
 import { lockRole, saveRole } from './role-store.ts'
 

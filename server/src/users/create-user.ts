@@ -1,3 +1,4 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import { readSettings } from '../settings/setting-store.ts'
@@ -19,8 +20,11 @@ export const createUser = operation({
     const settings = await readSettings(ctx.tx)
     const rules = { min_length: settings['auth.password_min_length'] }
     const { password, ...user } = readNewUser(body, (text) => passwordFaults(text, rules))
-    requireMayGrant(ctx.actor.scopes, user.roles)
+    const id = newId()
+    await keepRefusal(ctx, { subject_type: 'user', subject_id: id }, async () =>
+      requireMayGrant(ctx.actor.scopes, user.roles),
+    )
     const password_hash = password === undefined ? null : await hashPassword(password)
-    return insertUser(ctx, { ...user, id: newId(), password_hash, is_owner: false })
+    return insertUser(ctx, { ...user, id, password_hash, is_owner: false })
   },
 })

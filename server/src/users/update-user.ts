@@ -1,3 +1,4 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -22,16 +23,18 @@ export const updateUser = (endAccess: EndAccess) =>
     replies: { 200: User },
     errors: ['not_found', 'last_owner'],
     run: (ctx, { params, body }) =>
-      ctx.tx.interactive(async (tx) => {
-        const inside = { ...ctx, tx }
-        const user = await lockUser(tx, params.id)
-        if (user === undefined) throw notFound('user')
-        const events = requireMayChange(user, body, ctx.actor.scopes)
-        const leaves = events.includes('user.deactivated')
-        const ending = leaves ? endAccess(inside, user.id, 'its holder was deactivated') : []
-        if (events.length > 0) await saveUserChange(inside, user, body, { events, ending })
-        const changed = await findUser(tx, user.id)
-        if (changed === undefined) throw notFound('user')
-        return changed
-      }),
+      keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>
+        ctx.tx.interactive(async (tx) => {
+          const inside = { ...ctx, tx }
+          const user = await lockUser(tx, params.id)
+          if (user === undefined) throw notFound('user')
+          const events = requireMayChange(user, body, ctx.actor.scopes)
+          const leaves = events.includes('user.deactivated')
+          const ending = leaves ? endAccess(inside, user.id, 'its holder was deactivated') : []
+          if (events.length > 0) await saveUserChange(inside, user, body, { events, ending })
+          const changed = await findUser(tx, user.id)
+          if (changed === undefined) throw notFound('user')
+          return changed
+        }),
+      ),
   })

@@ -1,6 +1,6 @@
-import { type NewEvent, refuse } from '../events/emit.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
+import { type NewEvent, refuse } from './emit.ts'
 
 /**
  * Does the work. Where it is forbidden, the attempt stands in the audit log, although all else of it is taken back: who
