@@ -6,7 +6,8 @@ import { compileCheck } from '../../src/http/schema.ts'
 type Answer = { status: number; text: string; headers: Record<string, unknown> }
 type Described = {
   name: string
-  pattern: RegExp
+  /** Of the path, place-holders as they stand there. */
+  parts: string[]
   operation: Operation
   check: ReturnType<typeof compileCheck> | undefined
 }
@@ -19,20 +20,35 @@ export function answersAsDescribed(operations: Record<string, Operation>) {
   const table: Described[] = Object.entries(operations).map(([name, operation]) => ({
     name,
     operation,
-    pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    parts: operation.path.split('/'),
     check: operation.reply === null ? undefined : compileCheck(operation.reply),
   }))
   return (method: string, url: string, answer: Answer): void => {
-    const path = url.split('?')[0] ?? ''
-    const found = table
-      .filter(({ operation, pattern }) => operation.method === method && pattern.test(path))
-      // A path written out wins over one with a place-holder.
-      .sort((a, b) => a.operation.path.split('{').length - b.operation.path.split('{').length)[0]
+    const found = findDescribed(table, method, partsOf(url))
     if (found === undefined) return
     assert.match(String(answer.headers['x-request-id']), /^[\w.-]+$/, `${found.name} answers without a request id`)
     if (answer.status >= 400) requireDescribedError(found, answer)
     else requireDescribedSuccess(found, answer)
   }
+}
+
+/** The parts of a path, each decoded as the service does it; none where it cannot be. */
+function partsOf(url: string): string[] {
+  try {
+    return (url.split('?')[0] ?? '').split('/').map(decodeURIComponent)
+  } catch {
+    return []
+  }
+}
+
+/** A path written out wins over one with a place-holder, whatever methods it has. */
+function findDescribed(table: Described[], method: string, parts: string[]): Described | undefined {
+  const isHere = (written: string, index: number) =>
+    written.startsWith('{') ? parts[index] !== '' : written === parts[index]
+  const [here] = table
+    .filter((one) => one.parts.length === parts.length && one.parts.every(isHere))
+    .sort((a, b) => a.operation.path.split('{').length - b.operation.path.split('{').length)
+  return table.find(({ operation }) => operation.method === method && operation.path === here?.operation.path)
 }
 
 function requireDescribedSuccess({ name, operation, check }: Described, answer: Answer): void {
