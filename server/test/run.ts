@@ -1,12 +1,19 @@
 import { spawn } from 'node:child_process'
 import { glob } from 'node:fs/promises'
-import { serverVariable, startTestServer } from './support/server.ts'
+import { serverVariable, startTestServer, startTestServerOn15 } from './support/server.ts'
+import { skipPostgres15 } from './support/system-postgres.ts'
 
 /**
  * `npm test`: every test, on one embedded PostgreSQL that goes when they are done. `npm test -- server/src/policies`
- * runs those whose path holds one of the words given.
+ * runs those whose path holds one of the words given; with `--postgres-15` on the system's PostgreSQL 15, the oldest that
+ * we serve, where it is there.
  */
-const wanted = process.argv.slice(2)
+const on15 = process.argv.includes('--postgres-15')
+if (on15 && skipPostgres15 !== false) {
+  console.log(`passed over: ${skipPostgres15}`)
+  process.exit(0)
+}
+const wanted = process.argv.slice(2).filter((word) => word !== '--postgres-15')
 const root = new URL('../../', import.meta.url)
 const files: string[] = []
 for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {
@@ -17,7 +24,7 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-const { server, stop } = await startTestServer()
+const { server, stop } = await (on15 ? startTestServerOn15() : startTestServer())
 const child = spawn(
   process.execPath,
   ['--test', '--test-concurrency=2', '--test-timeout=120000', '--test-reporter=spec', ...files.sort()],

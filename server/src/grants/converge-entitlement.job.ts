@@ -21,8 +21,8 @@ import {
   saveProgress,
 } from './entitlement-store.ts'
 
-/** How a turn ends: milliseconds until the next look, or undefined for the next deadline. */
-type Turn = { wait_ms: number | undefined }
+/** How a turn ends: milliseconds until the next look (undefined: at the next deadline), or how often it has failed. */
+type Turn = { wait_ms: number | undefined } | { failures: number }
 
 /** More than any sane course of one turn; what is left is done in the next. */
 const mostSteps = 8
@@ -31,14 +31,15 @@ const mostSteps = 8
 const mostPollFailures = 4
 
 /** Brings one entitlement closer to what its live grants want: looks, takes the smallest step, looks again. */
-export function convergeEntitlement(provisionerOf: (name: string) => Provisioner): DueWork {
+export function convergeEntitlement(provisionerOf: (name: string) => Provisioner, random = Math.random): DueWork {
   return {
     table: 'entitlement',
     async run(ctx, item) {
       const row = await openLook(ctx, item)
       if (row === undefined) return
       const turn = await takeSteps(ctx, item, row, provisionerOf(row.provisioner))
-      await closeLook(ctx.tx, item, row.due_at, turn.wait_ms)
+      const wait_ms = 'failures' in turn ? backoffMs(turn.failures, random()) : turn.wait_ms
+      await closeLook(ctx.tx, item, row.due_at, wait_ms)
     },
   }
 }
@@ -116,5 +117,5 @@ async function fail(
     clears_act: step === 'grant' || step === 'revoke' || lostTrack,
     alarm: failures === alarmAfterFailures,
   })
-  return { wait_ms: backoffMs(failures, Math.random()) }
+  return { failures }
 }

@@ -29,7 +29,13 @@ before(async () => {
 
 const work = startDueWork(
   db.database,
-  [planGrant(() => sandbox), convergeEntitlement(() => sandbox)],
+  [
+    planGrant(() => sandbox),
+    convergeEntitlement(
+      () => sandbox,
+      () => 0,
+    ),
+  ],
   4,
   (error) => faults.push(error),
   (_table, _item, error) => faults.push(error),

@@ -5,6 +5,7 @@ import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
 import { startEmbedded } from '../../src/db/embedded/start.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { ownerRole, setUpRoles } from '../../src/db/roles.ts'
+import { startPostgres15 } from './system-postgres.ts'
 
 /** Where the run's one PostgreSQL is, told to each test file by the environment. */
 export type TestServer = { host: string; port: number; user: string; password: string }
@@ -12,8 +13,10 @@ export type TestServer = { host: string; port: number; user: string; password: s
 export const serverVariable = 'SALLYPORT_TEST_SERVER'
 export const templateDatabase = 'sallyport_template'
 
+type RunningServer = { server: TestServer; stop(): Promise<void> }
+
 /** The run's server, or one of its own for a test file that is run alone. Answers how to stop it. */
-export async function startTestServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
+export async function startTestServer(): Promise<RunningServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-test-'))
   const embedded = await startEmbedded({ dataDir, log: () => undefined, onCrash: (reason) => console.error(reason) })
   const { host, port, superuser: user, password = '' } = embedded
@@ -25,6 +28,14 @@ export async function startTestServer(): Promise<{ server: TestServer; stop(): P
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** The same on the system's PostgreSQL 15, the oldest that we serve. */
+export async function startTestServerOn15(): Promise<RunningServer> {
+  const { superuser, stop } = await startPostgres15()
+  const server = { host: superuser.host ?? '', port: superuser.port ?? 0, user: superuser.user ?? '', password: '' }
+  await makeTemplate(server)
+  return { server, stop }
 }
 
 /** A migrated database that each test file clones. */
