@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { Statement, WorkCtx } from '../kernel/context.ts'
+import type { Actor, Statement, WorkCtx } from '../kernel/context.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import type { EventType } from './catalogue.ts'
@@ -10,6 +10,8 @@ export type NewEvent = {
   subject_type: string
   subject_id: string
   data?: Record<string, unknown>
+  /** Who did it, where that is not who called: a rule that approves is the service, not the requester. */
+  by?: Actor
 }
 
 /**
@@ -18,19 +20,17 @@ export type NewEvent = {
  * nothing tells nothing.
  */
 export function emit(ctx: WorkCtx, events: NewEvent | readonly NewEvent[], whenRow?: Statement): Statement {
-  const { actor } = ctx
   const guard = whenRow === undefined ? sql`` : sql` where exists (select from ${whenRow})`
-  const rows = [events].flat().map(eventRow)
+  const rows = [events].flat().map((event) => eventRow(event, event.by ?? ctx.actor))
   return sql`insert into event
       (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
-    select ${ctx.tx.tenant_id}::uuid, e.id, e.type, ${actor.kind}::text, ${actor.user_id}::uuid,
-      ${actor.api_key_id}::uuid, e.subject_type, e.subject_id, e.data, ${ctx.request_id}::text
-    from (values ${rows.reduce((all, next) => sql`${all}, ${next}`)}) as e (id, type, subject_type, subject_id, data)${guard}`
+    select ${ctx.tx.tenant_id}::uuid, e.*, ${ctx.request_id}::text
+    from (values ${rows.reduce((all, next) => sql`${all}, ${next}`)}) as e${guard}`
 }
 
-function eventRow({ type, subject_type, subject_id, data }: NewEvent): Statement {
-  return sql`(${newId()}::uuid, ${type}::text, ${subject_type}::text, ${subject_id}::text,
-    ${JSON.stringify(data ?? {})}::jsonb)`
+function eventRow({ type, subject_type, subject_id, data }: NewEvent, by: Actor): Statement {
+  return sql`(${newId()}::uuid, ${type}::text, ${by.kind}::text, ${by.user_id}::uuid, ${by.api_key_id}::uuid,
+    ${subject_type}::text, ${subject_id}::text, ${JSON.stringify(data ?? {})}::jsonb)`
 }
 
 /**

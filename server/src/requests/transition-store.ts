@@ -1,9 +1,8 @@
 import { sql } from '../db/sql.ts'
-import type { EventType } from '../events/catalogue.ts'
-import { emit, emitEach } from '../events/emit.ts'
+import { emit, emitEach, type NewEvent } from '../events/emit.ts'
 import { insertGrants, revokeGrantsOf } from '../grants/grant-store.ts'
 import type { WorkItem } from '../jobs/work-list.ts'
-import type { Statement, WorkCtx } from '../kernel/context.ts'
+import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Decision } from '../policies/decide.ts'
 import { rulesAreStill } from '../policies/rule-set-store.ts'
@@ -34,11 +33,10 @@ export async function insertRequest(
   const id = newId()
   const atOnce = decision.mode !== 'require'
   const saved = sql`saved`
-  const types: EventType[] = ['request.created']
-  if (atOnce) types.push('request.approved')
-  if (decision.mode === 'break_glass') types.push('request.break_glass')
-  const data = { approval_mode: decision.mode }
-  const events = types.map((type) => ({ type, subject_type: 'request', subject_id: id, data }))
+  const subject = { subject_type: 'request', subject_id: id, data: { approval_mode: decision.mode } }
+  const events: NewEvent[] = [{ type: 'request.created', ...subject }]
+  if (atOnce) events.push({ type: 'request.approved', ...subject, by: systemActor })
+  if (decision.mode === 'break_glass') events.push({ type: 'request.break_glass', ...subject })
   const [rows] = await tx.write([
     sql<RequestRow>`with saved as (
         insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,

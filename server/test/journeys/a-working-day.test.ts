@@ -257,7 +257,7 @@ the system: grant.activated Ada’s grant
 Olga: grant.revoked Ada’s grant
 Cleo: request.created Cleo’s change
 Cleo: request.created Cleo’s look
-Cleo: request.approved Cleo’s look
+the system: request.approved Cleo’s look
 the system: grant.activated Cleo’s grant
 Olga: user.deactivated Cleo
 Olga: request.cancelled Cleo’s change
