@@ -1,3 +1,4 @@
+import { hasSigningKey } from './auth/signing-key-store.ts'
 import { openTokenKeys } from './auth/signing-keys.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { type OpenedDatabase, openForService } from './db/open.ts'
@@ -47,7 +48,9 @@ async function listen({ server }: App, { host, port }: Config): Promise<void> {
   try {
     await server.listen({ host, port })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRNOTAVAIL') throw new Error(`HOST is \`${host}\`, which is no address of this machine`)
+    if (code !== 'EADDRINUSE') throw error
     throw new Error(`another program listens on \`${host}:${port}\`: stop that one, or set PORT to a free one`)
   }
 }
@@ -55,7 +58,8 @@ async function listen({ server }: App, { host, port }: Config): Promise<void> {
 async function serve(config: Config, opened: OpenedDatabase) {
   const database = openDatabase(opened.service, requestConnections)
   const background = openDatabase(opened.service, backgroundConnections)
-  const rootKey = loadRootKey({ ...(config.secret_key && { secretKey: config.secret_key }), dataDir: config.data_dir })
+  const isSealed = await hasSigningKey(database.service)
+  const rootKey = loadRootKey({ secretKey: config.secret_key, dataDir: config.data_dir, isSealed })
   const onFailure = (error: unknown) => console.error('the token keys could not be read anew:', error)
   const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
   const app = await createApp({ config, database, background, rootKey, tokenKeys })

@@ -11,6 +11,11 @@ export function listSigningKeys(service: UnwalledTx): Promise<StoredSigningKey[]
   )
 }
 
+/** Whether anything was sealed here before: a token key is the first that is. */
+export async function hasSigningKey(service: UnwalledTx): Promise<boolean> {
+  return (await service.read(sql`select from signing_key limit 1`)).length > 0
+}
+
 /** Any fixed number: processes that start together take turns, so that they end with one key. */
 const oneAtATime = 7_255_102
 

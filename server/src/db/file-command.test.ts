@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -17,6 +17,8 @@ await seedTenant(db, 'Beta')
 await seedService(db)
 
 const folder = await mkdtemp(join(tmpdir(), 'sallyport-file-command-'))
+// Run by root, the embedded server must be able to pass; a closed folder would send it to /var/lib.
+await chmod(folder, 0o711)
 after(() => rm(folder, { recursive: true }))
 
 const addressOf = ({ user, password, host, port, database }: ConnectionTarget) =>

@@ -20,12 +20,19 @@ export type RootKey = Buffer
 
 /**
  * The root key: `secretKey` (the setting SECRET_KEY) when given, else the file `secret.key` in `dataDir`, made at the first
- * start. Whoever loses it loses every sealed secret; whoever reads it reads them.
- * @throws Error with the sentence to show the operator: a key of the wrong form, or a file that others may read
+ * start. Whoever loses it loses every sealed secret; whoever reads it reads them. With `isSealed` nothing is made: another
+ * key opens nothing that is there.
+ * @throws Error with the sentence to show the operator: a key that is missing or of the wrong form, or a file that others may read
  */
-export function loadRootKey(from: { secretKey?: string | undefined; dataDir: string }): RootKey {
+export function loadRootKey(from: { secretKey?: string | undefined; dataDir: string; isSealed?: boolean }): RootKey {
   if (from.secretKey !== undefined) return readKey(from.secretKey, 'SECRET_KEY')
   const path = join(from.dataDir, 'secret.key')
+  if (!exists(path) && from.isSealed) {
+    throw new Error(
+      `\`${path}\` is missing, and what is secret in this database was sealed with it: put it back, or set SECRET_KEY to what ` +
+        'it held. To begin anew without what is there, delete the database too',
+    )
+  }
   if (!exists(path)) makeKeyFile(path, from.dataDir)
   requirePrivate(path)
   return readKey(readFileSync(path, 'utf8'), `\`${path}\``)

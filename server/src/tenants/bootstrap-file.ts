@@ -39,6 +39,14 @@ export function readBootstrap(dataDir: string): Bootstrap | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Bootstrap) : undefined
 }
 
+/** Says where the service is now: the file goes with it to another port, so that nobody sends the key elsewhere. */
+export function moveBootstrap(dataDir: string, base_url: string): void {
+  const bootstrap = readBootstrap(dataDir)
+  if (bootstrap === undefined || bootstrap.base_url === base_url) return
+  writeDraft(dataDir, { ...bootstrap, base_url })
+  publishDraft(dataDir, bootstrap.tenant_id)
+}
+
 export function removeBootstrap(dataDir: string): void {
   rmSync(bootstrapPath(dataDir), { force: true })
 }

@@ -196,6 +196,15 @@ suite('bootstrap done', () => {
     assert.deepEqual(logged, [])
   })
 
+  test('follows the service to another address, for its owner’s eyes alone', async () => {
+    await bootstrap(options)
+    const before = found()
+    await bootstrap({ ...options, baseUrl: 'http://127.0.0.1:9999' })
+    assert.deepEqual(found(), { ...before, base_url: 'http://127.0.0.1:9999' })
+    assert.equal(statSync(join(dataDir, 'bootstrap.json')).mode & 0o777, 0o600)
+    await endBootstrap(options)
+  })
+
   test('twice says that it is done', async () => {
     await assert.rejects(endBootstrap(options), /done already/)
   })

@@ -43,6 +43,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<void> {
         'alone. Next: `npm run demo`, or read README.md',
     )
   } else if (file.bootstrapExists(dataDir)) {
+    file.moveBootstrap(dataDir, options.baseUrl)
     log(
       `\`${path}\` still holds the first owner's password and an API key: once you have noted the password, ` +
         'type `npm run admin -- bootstrap done`, which revokes the key and removes the file',
