@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
 import type { Operation } from './operation.ts'
+import { jsonSchemaOf } from './schema.ts'
 
 type Json = { [name: string]: unknown }
 
@@ -108,14 +109,13 @@ function headerParameters({ credential }: Operation): Json[] {
   return [{ name: 'X-Tenant-ID', in: 'header', required: true, schema, description: 'the tenant of the credential' }]
 }
 
-type ObjectSchema = { properties?: Record<string, Json>; required?: string[] }
-
 function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
-  const schema = (place === 'path' ? operation.params : operation.query) as ObjectSchema | undefined
-  return Object.entries(schema?.properties ?? {}).map(([name, { description, ...property }]) => ({
+  const declared = place === 'path' ? operation.params : operation.query
+  const { properties = {}, required = [] } = declared === undefined ? {} : jsonSchemaOf(declared)
+  return Object.entries(properties).map(([name, { description, ...property }]) => ({
     name,
     in: place,
-    required: schema?.required?.includes(name) ?? false,
+    required: required.includes(name),
     schema: property,
     ...(description !== undefined && { description }),
   }))

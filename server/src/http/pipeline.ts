@@ -7,7 +7,7 @@ import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
 import type { CursorCodec } from './cursor.ts'
 import type { Operation, Page } from './operation.ts'
-import { type Check, compileCheck, readQuery } from './schema.ts'
+import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
 
 /** What a credential proves. */
 export type Admission = { tenant_id: string; actor: Actor; via: 'token' | 'api_key'; now: Date }
@@ -150,7 +150,7 @@ function requireTenantHeader(request: FastifyRequest): string {
 
 /** Path parts that are declared as uuids address no record in any other form; the rest pass as the text they decode to. */
 function readParams(schema: TSchema | undefined, raw: Record<string, string>): Record<string, string> {
-  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, { format?: string }> }
+  const { properties = {} } = schema === undefined ? {} : jsonSchemaOf(schema)
   const params: Record<string, string> = {}
   for (const [name, text] of Object.entries(raw)) {
     const read = properties[name]?.format === 'uuid' ? readUuid(text) : text

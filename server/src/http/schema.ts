@@ -3,9 +3,23 @@ import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 
+type JsonSchema = {
+  type?: string
+  format?: string
+  enum?: unknown[]
+  description?: string
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+}
+
+/** What a schema is when it is read rather than applied: TypeBox's types say what it stands for and hide its keywords. */
+export function jsonSchemaOf(schema: TSchema): JsonSchema {
+  return schema as unknown as JsonSchema
+}
+
 /** A schema whose value may be null; in the document `type: [x, 'null']`. */
 export function Nullable<Schema extends TSchema>(schema: Schema) {
-  const { type, ...rest } = schema as unknown as { type?: string; enum?: unknown[] }
+  const { type, ...rest } = jsonSchemaOf(schema)
   const values = rest.enum === undefined ? {} : { enum: [...rest.enum, null] }
   return Type.Unsafe<Static<Schema> | null>({ ...rest, ...values, type: [type, 'null'] })
 }
@@ -91,7 +105,7 @@ function asList(value: unknown): unknown[] {
 
 /** Query strings are text: turns those that the schema calls numbers or booleans into such; the rest stays as it is. */
 export function readQuery(schema: TSchema, raw: unknown): Record<string, unknown> {
-  const properties = (schema as unknown as { properties: Record<string, { type?: string }> }).properties
+  const { properties = {} } = jsonSchemaOf(schema)
   const faults: FaultyField[] = []
   const query: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(raw as Record<string, unknown>)) {

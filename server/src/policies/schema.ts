@@ -114,5 +114,6 @@ export function schemaWith(actionIds: Iterable<string>): SchemaJson<string> {
     ...Object.fromEntries(askedTypes.map((type) => [type, askedEntity(type)])),
     access_request: accessRequest,
   }
+  // The engine's type wants the names of entity types as they stand; here they come from a list.
   return { '': { commonTypes: { Context: context }, entityTypes, actions } } as unknown as SchemaJson<string>
 }

@@ -1,9 +1,10 @@
 import { refuse } from '../events/emit.ts'
 import { keepRefusal } from '../events/keep-refusal.ts'
-import type { Ctx, Tx } from '../kernel/context.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { type Decision, decideApprove, decideAsk } from '../policies/decide.ts'
 import type { Principal } from '../policies/question.ts'
+import type { RuleSet } from '../policies/rule-set.ts'
 import { findRuleSet } from '../policies/rule-set-store.ts'
 import { approveQuestion, askQuestion, type Circumstances } from './policy-question.ts'
 import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
@@ -47,8 +48,10 @@ async function decideOnce(
     requireUntaintedScope(deciding)
   })
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
-  const permitted = await mayDecide(ctx.tx, deciding, narrowed(deciding.approver, ctx.actor), when)
-  const stillAllowed = status === 'approved' ? await mayStillHave(ctx.tx, deciding) : permitted
+  // Read once: both questions are put to the same version, the one that the write then holds to.
+  const ruleSet = await findRuleSet(ctx.tx, deciding.version)
+  const permitted = mayDecide(ruleSet, deciding, narrowed(deciding.approver, ctx.actor), when)
+  const stillAllowed = status === 'approved' ? mayStillHave(ruleSet, deciding) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
@@ -58,8 +61,7 @@ async function decideOnce(
 }
 
 /** Policy's word on whether this approver may decide that request, in the circumstances of the deciding. */
-async function mayDecide(tx: Tx, deciding: Deciding, approver: Principal, when: Circumstances): Promise<Decision> {
-  const ruleSet = await findRuleSet(tx, deciding.version)
+function mayDecide(ruleSet: RuleSet, deciding: Deciding, approver: Principal, when: Circumstances): Decision {
   return decideApprove(ruleSet, approveQuestion(approver, deciding.requester, deciding.asked, when, deciding))
 }
 
@@ -67,8 +69,7 @@ async function mayDecide(tx: Tx, deciding: Deciding, approver: Principal, when: 
  * Policy's word on whether the requester may still have what they asked for, in the circumstances of the asking: rules,
  * accounts and the requester's own standing may have changed since.
  */
-async function mayStillHave(tx: Tx, deciding: Deciding): Promise<Decision> {
-  const ruleSet = await findRuleSet(tx, deciding.version)
+function mayStillHave(ruleSet: RuleSet, deciding: Deciding): Decision {
   return decideAsk(ruleSet, askQuestion(deciding.requester, deciding.asked, deciding.when, deciding))
 }
 
@@ -97,7 +98,8 @@ export async function whoMayDecide(
     if (deciding === undefined || user_id === deciding.request.requester_id) continue
     if (!deciding.approver.scopes.includes('requests:approve')) continue
     const { approver, when } = deciding
-    if ((await mayDecide(ctx.tx, deciding, approver, when)).allowed) may.push(user_id)
+    const ruleSet = await findRuleSet(ctx.tx, deciding.version)
+    if (mayDecide(ruleSet, deciding, approver, when).allowed) may.push(user_id)
   }
   return may
 }

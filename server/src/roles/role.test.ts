@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { Problem } from '../kernel/errors.ts'
+import { problemOf } from '../../test/support/problem.ts'
 import { allScopes } from '../permissions/permission.ts'
 import {
   isCreationRole,
@@ -45,16 +45,6 @@ test('a user is created with user, approver or admin, in those very words', () =
   for (const role of ['user', 'approver', 'admin']) assert.ok(isCreationRole(role), role)
   for (const role of ['auditor', 'owner', 'Admin', 'admin ', '', 'constructor']) assert.ok(!isCreationRole(role), role)
 })
-
-function problemOf(work: () => unknown): Problem {
-  try {
-    work()
-  } catch (thrown) {
-    assert.ok(thrown instanceof Problem, String(thrown))
-    return thrown
-  }
-  return assert.fail('nothing was refused')
-}
 
 test('scopes come in the order of the table, each once; an unknown one is named, and it alone (P1)', () => {
   assert.deepEqual(requireScopes(['users:read', 'grants:read', 'users:read']), ['grants:read', 'users:read'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { Problem } from '../kernel/errors.ts'
+import { problemOf } from '../../test/support/problem.ts'
 import { redacted, replaceConfig, type SplitConfig, splitConfig } from './sealed-config.ts'
 import { openSealer } from './sealer.ts'
 import { flagField, leading, portField, textField, urlField } from './shown-field.ts'
@@ -8,16 +8,6 @@ import { flagField, leading, portField, textField, urlField } from './shown-fiel
 const fields = { url: urlField, port: portField, tls: leading(flagField), filter: textField }
 const nothing: SplitConfig = { config: {}, secrets: {} }
 const canary = 'canary-3f9c'
-
-function problemOf(work: () => unknown): Problem {
-  try {
-    work()
-  } catch (thrown) {
-    assert.ok(thrown instanceof Problem, String(thrown))
-    return thrown
-  }
-  return assert.fail('nothing was refused')
-}
 
 suite('a config is shown by a list of what may be shown (S2)', () => {
   const cases: [string, Record<string, unknown>, Record<string, unknown>][] = [

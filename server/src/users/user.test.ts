@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { Problem } from '../kernel/errors.ts'
+import { problemOf } from '../../test/support/problem.ts'
 import { allScopes } from '../permissions/permission.ts'
 import { type NewUserInput, readNewUser, requireMayGrant } from './user.ts'
 
 const anna: NewUserInput = { email: 'anna@example.com', name: 'Anna', password: 'a long password', roles: ['user'] }
 const read = (input: Partial<NewUserInput>) => readNewUser({ ...anna, ...input }, () => undefined)
-
-function problemOf(work: () => unknown): Problem {
-  try {
-    work()
-  } catch (thrown) {
-    assert.ok(thrown instanceof Problem, String(thrown))
-    return thrown
-  }
-  return assert.fail('nothing was refused')
-}
 
 suite('a new user', () => {
   test('is local where nothing else is said, and repeated roles are folded', () => {

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict'
+import { Problem } from '../../src/kernel/errors.ts'
+
+/** The problem that the work is refused with; fails where it is not refused, or with anything else. */
+export function problemOf(work: () => unknown): Problem {
+  try {
+    work()
+  } catch (thrown) {
+    assert.ok(thrown instanceof Problem, String(thrown))
+    return thrown
+  }
+  return assert.fail('nothing was refused')
+}
