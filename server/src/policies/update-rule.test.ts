@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
-import { onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
+import { createdRule, onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
 import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { newId } from '../kernel/id.ts'
 import { createPolicy } from './create-policy.ts'
@@ -27,11 +27,7 @@ beforeEach(async () => {
   rulesPath = `/v1/policies/${policy_id}/rules`
 })
 
-async function create(body: object, caller = admin): Promise<Rule> {
-  const answer = await call(caller, 'POST', rulesPath, body)
-  assert.equal(answer.status, 201, JSON.stringify(answer.body))
-  return answer.body as Rule
-}
+const create = (body: object, caller = admin) => createdRule(call, caller, rulesPath, body)
 
 const update = (rule: { id: string }, body: object | undefined, caller = admin) =>
   call(caller, 'PATCH', `${rulesPath}/${rule.id}`, body)

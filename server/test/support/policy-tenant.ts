@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../src/kernel/id.ts'
+import type { Rule } from '../../src/policies/rule.ts'
 import type { TestDatabase } from './database.ts'
 import type { Caller, sliceServer } from './slice-server.ts'
 
@@ -58,6 +59,13 @@ export function policyTenants({ asSuperuser }: TestDatabase, call: Call) {
     String((await call(caller, 'POST', '/v1/policies', { name: 'Production' })).body.id)
 
   return { newTenant, newUser, newPolicy, versionOf, eventsOf, changesNothing }
+}
+
+/** Makes a rule in the policy of that path, and requires that it is made. */
+export async function createdRule(call: Call, caller: Caller, rulesPath: string, body: object): Promise<Rule> {
+  const answer = await call(caller, 'POST', rulesPath, body)
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body as Rule
 }
 
 /** A rule that nothing is warned of: it speaks of one account. */
