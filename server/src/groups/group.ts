@@ -7,7 +7,7 @@ export const groupSources = ['local', 'scim', 'identity_provider'] as const
 export type GroupSource = (typeof groupSources)[number]
 
 /** One line with something on it. Need not be unique. */
-const GroupName = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}*[^\\p{Cc}\\s]\\P{Cc}*$' })
+const GroupName = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\p{Cc}\\S]*[^\\p{Cc}\\s]\\P{Cc}*$' })
 const GroupDescription = Type.String({ maxLength: 2000 })
 
 /** A group as answered. */

@@ -47,7 +47,7 @@ export function isCreationRole(text: string): text is CreationRoleId {
 }
 
 /** One line with something on it. Need not be unique. */
-const RoleName = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}*[^\\p{Cc}\\s]\\P{Cc}*$' })
+const RoleName = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\p{Cc}\\S]*[^\\p{Cc}\\s]\\P{Cc}*$' })
 const RoleDescription = Type.String({ maxLength: 2000 })
 const RoleScopes = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: 500,

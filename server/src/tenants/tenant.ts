@@ -10,7 +10,7 @@ export const ownerRoles = ['admin'] as const
 /** What is wrong with a tenant's name, in a half-sentence; undefined when it will do. */
 export function tenantNameFault(name: string): string | undefined {
   if ([...name].length > 200) return 'is longer than 200 characters'
-  return /^\P{Cc}*[^\p{Cc}\s]\P{Cc}*$/u.test(name) ? undefined : 'must be a name on one line'
+  return /^[^\p{Cc}\S]*[^\p{Cc}\s]\P{Cc}*$/u.test(name) ? undefined : 'must be a name on one line'
 }
 
 export function tenantCreated(tenant_id: string): NewEvent {

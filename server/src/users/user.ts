@@ -83,7 +83,7 @@ function passwordNeed(provider: AuthProvider, password: string | undefined): str
 
 /** What is wrong with the name that a user goes by, in a half-sentence; undefined when it will do. */
 export function nameFault(name: string): string | undefined {
-  return /^[^\p{Cc}]*[^\p{Cc}\s][^\p{Cc}]*$/u.test(name) ? undefined : 'must be a name on one line'
+  return /^[^\p{Cc}\S]*[^\p{Cc}\s]\P{Cc}*$/u.test(name) ? undefined : 'must be a name on one line'
 }
 
 /** The roles without repeats, in the order of the table. */

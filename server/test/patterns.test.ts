@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { check } from 'recheck'
+import { patternsOf } from './support/patterns.ts'
+import { readSources } from './support/source-files.ts'
+
+/**
+ * No text, however long and cunning, makes a regular expression of ours try every way: each is read by a checker that
+ * looks for one. A schema's patterns too: its library tries them on a text that is far too long already, to tell all faults.
+ */
+const sources = readSources(process.cwd(), ['server/src']).filter(({ path }) => !path.endsWith('.test.ts'))
+
+/** Files whose texts nobody outside can choose, each with its reason. */
+const ownTexts: Readonly<Record<string, string>> = {
+  'server/src/http/openapi.ts': 'reads our own document and headers',
+  'server/src/db/embedded/': 'reads what our own PostgreSQL says',
+  'server/src/config/': "reads its operator's settings",
+  'server/src/demo.ts': "reads its operator's settings",
+}
+
+suite('every regular expression is safe from texts made to hold it up (I12)', () => {
+  const patterns = sources
+    .filter(({ path }) => !Object.keys(ownTexts).some((place) => path.startsWith(place)))
+    .flatMap(patternsOf)
+  for (const { where, source, flags } of patterns) {
+    test(`/${source}/${flags} in ${where}`, async () => {
+      const found = await check(source, flags, { timeout: 60_000 })
+      assert.equal(found.status, 'safe', JSON.stringify(found.status === 'vulnerable' ? found.attack.pattern : found))
+    })
+  }
+
+  test('and all of them are found', () => assert.ok(patterns.length > 60, `${patterns.length} patterns`))
+
+  test('a name on one line as it was once written would not be', async () =>
+    assert.equal((await check(String.raw`^\P{Cc}*[^\p{Cc}\s]\P{Cc}*$`, 'u')).status, 'vulnerable'))
+})
