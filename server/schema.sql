@@ -49,6 +49,7 @@ create table access_grant (
 CREATE INDEX access_grant_due_ix ON access_grant USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
 CREATE INDEX access_grant_ended_by_ix ON access_grant USING btree (tenant_id, ended_by);
 CREATE INDEX access_grant_entitlement_id_ix ON access_grant USING btree (tenant_id, entitlement_id);
+CREATE INDEX access_grant_leaving_ix ON access_grant USING btree (ended_at) WHERE provisioning_status = ANY (ARRAY['deprovisioning'::text, 'deprovisioning_failed'::text]);
 CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, id);
 alter table access_grant enable row level security;
 alter table access_grant force row level security;
@@ -59,7 +60,7 @@ create policy tenant_wall on access_grant
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on access_grant to sallyport_app;
-grant select (tenant_id, id, next_look_at, lease_until, generation) on access_grant to sallyport_work;
+grant select (tenant_id, id, provisioning_status, entitlement_id, ended_at, next_look_at, lease_until, generation) on access_grant to sallyport_work;
 grant update (lease_until, generation) on access_grant to sallyport_work;
 CREATE TRIGGER access_grant_transition BEFORE UPDATE OF status ON access_grant FOR EACH ROW WHEN (old.status <> new.status AND (old.status <> 'pending'::text OR new.status <> 'active'::text) AND (old.status <> 'pending'::text OR new.status <> 'revoked'::text) AND (old.status <> 'pending'::text OR new.status <> 'failed'::text) AND (old.status <> 'active'::text OR new.status <> 'expired'::text) AND (old.status <> 'active'::text OR new.status <> 'revoked'::text) AND (old.status <> 'active'::text OR new.status <> 'failed'::text) AND (old.status <> 'failed'::text OR new.status <> 'pending'::text)) EXECUTE FUNCTION access_grant_moves();
 
@@ -270,7 +271,7 @@ create policy tenant_wall on entitlement
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on entitlement to sallyport_app;
-grant select (tenant_id, id, next_look_at, lease_until, generation) on entitlement to sallyport_work;
+grant select (tenant_id, id, failures, next_look_at, lease_until, generation) on entitlement to sallyport_work;
 grant update (lease_until, generation) on entitlement to sallyport_work;
 
 create table event (
@@ -304,7 +305,7 @@ create policy tenant_wall on event
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on event to sallyport_app;
-grant select (tenant_id, id, xid, seq, type) on event to sallyport_work;
+grant select (tenant_id, id, xid, seq, type, at) on event to sallyport_work;
 CREATE TRIGGER event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON event FOR EACH STATEMENT EXECUTE FUNCTION event_is_append_only();
 
 create table event_cursor (

@@ -1,16 +1,22 @@
+import { subscribers } from './app.ts'
 import { hasSigningKey } from './auth/signing-key-store.ts'
 import { openTokenKeys } from './auth/signing-keys.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { type OpenedDatabase, openForService } from './db/open.ts'
-import { openDatabase } from './db/transaction.ts'
+import { type Database, openDatabase } from './db/transaction.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
+import { type Metrics, openMetrics } from './metrics/metrics.ts'
+import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
 import { loadRootKey } from './secrets/root-key.ts'
-import { type App, createApp } from './serve.ts'
+import { createApp } from './serve.ts'
 import { bootstrap } from './tenants/bootstrap.ts'
+import { watch } from './watch.ts'
 
 /** Connections for requests, and for what is done beside them. */
 const requestConnections = 8
 const backgroundConnections = 4
+/** For health and metrics, which a flood of requests must not keep from answering. */
+const watchingConnections = 1
 
 /** A stop that takes longer is cut short: what is under way is taken up again at the next start. */
 const longestStopMs = 25_000
@@ -36,7 +42,7 @@ async function start(): Promise<void> {
     })
     if (config.database_url === undefined) await releaseLeases(running.background)
     running.app.startWorkers()
-    await listen(running.app, config)
+    await listen('', config, () => running.app.server.listen({ host: config.host, port: config.port }))
     say(`Sallyport is ready at ${config.public_url} — reference at ${config.public_url}/docs`)
   } catch (error) {
     await stop()
@@ -44,31 +50,49 @@ async function start(): Promise<void> {
   }
 }
 
-async function listen({ server }: App, { host, port }: Config): Promise<void> {
+/** Listens, or says in a sentence why that cannot be; `prefix` is that of the variables which say where. */
+async function listen(prefix: '' | 'METRICS_', at: { host: string; port: number }, begin: () => Promise<unknown>) {
   try {
-    await server.listen({ host, port })
+    await begin()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRNOTAVAIL') throw new Error(`HOST is \`${host}\`, which is no address of this machine`)
+    const address = `${at.host}:${at.port}`
+    if (code === 'EADDRNOTAVAIL')
+      throw new Error(`${prefix}HOST is \`${at.host}\`, which is no address of this machine`)
     if (code !== 'EADDRINUSE') throw error
-    throw new Error(`another program listens on \`${host}:${port}\`: stop that one, or set PORT to a free one`)
+    throw new Error(`another program listens on \`${address}\`: stop that one, or set ${prefix}PORT to a free one`)
   }
 }
 
 async function serve(config: Config, opened: OpenedDatabase) {
   const database = openDatabase(opened.service, requestConnections)
   const background = openDatabase(opened.service, backgroundConnections)
+  const watching = openDatabase(opened.service, watchingConnections)
   const isSealed = await hasSigningKey(database.service)
   const rootKey = loadRootKey({ secretKey: config.secret_key, dataDir: config.data_dir, isSealed })
   const onFailure = (error: unknown) => console.error('the token keys could not be read anew:', error)
   const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
-  const app = await createApp({ config, database, background, rootKey, tokenKeys })
+  const metrics = config.metrics && openMetrics()
+  const app = await createApp({ config, database, background, watching, rootKey, tokenKeys, metrics })
+  const closeMetrics = await publishMetrics(config, metrics, watching)
   const stop = async () => {
     await app.stop()
-    await Promise.all([database.close(), background.close()])
+    await closeMetrics()
+    await Promise.all([database.close(), background.close(), watching.close()])
     await opened.stop()
   }
   return { app, background, stop }
+}
+
+/** Answers how to end it. */
+async function publishMetrics({ metrics: at }: Config, metrics: Metrics | undefined, watching: Database) {
+  if (at === undefined || metrics === undefined) return () => Promise.resolve()
+  const read = watch({ metrics, database: watching, subscribers: subscribers.map(({ name }) => name) })
+  let page: MetricsPage | undefined
+  await listen('METRICS_', at, async () => {
+    page = await serveMetrics(at, read)
+  })
+  return () => page?.close()
 }
 
 /** The first signal drains, the database last; a second one leaves at once. */

@@ -12,6 +12,7 @@ import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { startDueWork } from './jobs/work-list.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { deriveKey, type RootKey } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 
@@ -24,8 +25,12 @@ export type AppOptions = {
   database: Database
   /** For due work and events, so that a flood of requests cannot delay the end of access. */
   background: Database
+  /** For health, which a flood of requests must not keep from answering; undefined: as for requests. */
+  watching?: Database
   rootKey: RootKey
   tokenKeys: TokenKeys
+  /** Undefined: nobody watches. */
+  metrics?: Metrics | undefined
 }
 
 /** The whole service, not yet listening. */
@@ -38,7 +43,8 @@ export type App = {
 }
 
 /** Puts the service together of what `app.ts` lists. */
-export async function createApp({ config, database, background, rootKey, tokenKeys }: AppOptions): Promise<App> {
+export async function createApp(options: AppOptions): Promise<App> {
+  const { config, database, background, watching = database, rootKey, tokenKeys, metrics } = options
   const loops: Loop[] = []
   const sealer = openSealer(rootKey)
   const egress = openEgress(readEgressAllow(config.egress_allow))
@@ -48,9 +54,10 @@ export async function createApp({ config, database, background, rootKey, tokenKe
     publicUrl: config.public_url,
     trustProxy: config.trust_proxy,
     logLevel: config.log_level,
+    onAnswered: metrics && countAnswers(metrics),
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'
-      await database.probe()
+      await watching.probe()
       return undefined
     },
     parts: {
@@ -84,29 +91,39 @@ export async function createApp({ config, database, background, rootKey, tokenKe
     if (!ready) reply.header('connection', 'close')
   })
 
-  function startWorkers(): void {
-    const { log } = server
-    const onFault = (err: unknown) => log.error({ err }, 'background work failed; it goes on')
-    loops.push(
-      startDueWork(background, dueWork, workWidth, onFault, (table, item, err) => {
-        log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
-      }),
-    )
-    for (const subscriber of subscribers) {
-      const onFailure = (name: string, event_id: string, err: unknown) =>
-        log.error({ err, subscriber: name, event_id }, 'an event could not be acted on; it is tried again')
-      const turn = async () => ((await deliver(background, subscriber, onFailure)) ? 0 : Number.MAX_SAFE_INTEGER)
-      loops.push(startLoop(turn, onFault))
-    }
-  }
-
   return {
     server,
-    startWorkers,
+    startWorkers: () => loops.push(...startLoops(server.log, background, metrics)),
     async stop() {
       ready = false
       await server.close()
       await Promise.all(loops.map((loop) => loop.stop()))
     },
   }
+}
+
+function countAnswers(metrics: Metrics) {
+  return (operationId: string | undefined, status: number, seconds: number) => {
+    const operation = operationId ?? 'none'
+    metrics.count('sallyport_requests_total', { operation, status: String(status) })
+    metrics.observe('sallyport_request_duration_seconds', { operation }, seconds)
+  }
+}
+
+/** Due work, and whoever acts on events. */
+function startLoops(log: HttpServer['log'], background: Database, metrics: Metrics | undefined): Loop[] {
+  const onFault = (err: unknown) => log.error({ err }, 'background work failed; it goes on')
+  const due = startDueWork(background, dueWork, workWidth, onFault, (table, item, err) => {
+    log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
+    metrics?.count('sallyport_work_failures_total', { list: table })
+  })
+  const onFailure = (subscriber: string, event_id: string, err: unknown) => {
+    log.error({ err, subscriber, event_id }, 'an event could not be acted on; it is tried again')
+    metrics?.count('sallyport_event_failures_total', { subscriber })
+  }
+  const deliveries = subscribers.map((subscriber) => {
+    const turn = async () => ((await deliver(background, subscriber, onFailure)) ? 0 : Number.MAX_SAFE_INTEGER)
+    return startLoop(turn, onFault)
+  })
+  return [due, ...deliveries]
 }

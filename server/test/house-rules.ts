@@ -67,7 +67,7 @@ const listedPairs: Readonly<Record<string, string>> = {
 }
 
 /** The composition roots: they alone put verbs, jobs and subscribers together, and nothing imports them. */
-const entryPoints = ['app', 'serve', 'main', 'admin', 'demo', 'db-setup', 'backup', 'restore'].map(
+const entryPoints = ['app', 'serve', 'watch', 'main', 'admin', 'demo', 'db-setup', 'backup', 'restore'].map(
   (name) => `server/src/${name}.ts`,
 )
 

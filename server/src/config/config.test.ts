@@ -30,6 +30,10 @@ test('there is no global provider until the environment names one, wholly', () =
 const refused: [NodeJS.ProcessEnv, RegExp][] = [
   [{ PORT: 'http' }, /PORT is `http`/],
   [{ PORT: '65536' }, /1 to 65535/],
+  [{ METRICS_PORT: '0' }, /METRICS_PORT is `0`/],
+  [{ METRICS_HOST: '::' }, /without METRICS_PORT/],
+  [{ STOP_DELAY_SECONDS: '5s' }, /STOP_DELAY_SECONDS is `5s`/],
+  [{ STOP_DELAY_SECONDS: '301' }, /0 to 300/],
   [{ DATABASE_URL: 'mysql://x' }, /DATABASE_URL must begin with postgres/],
   [{ DATABASE_OWNER_URL: 'postgres://x' }, /without DATABASE_URL/],
   [{ PUBLIC_URL: 'localhost:8080' }, /PUBLIC_URL/],
@@ -52,4 +56,10 @@ test('does not repeat a database address, which may hold a password', () => {
     () => readConfig({ DATABASE_URL: 'mysql://me:hunter2@db/x' }),
     (error: Error) => !error.message.includes('hunter2'),
   )
+})
+
+test('metrics are served where their port is named, on the loopback address by default', () => {
+  assert.equal(readConfig({}).metrics, undefined)
+  assert.deepEqual(readConfig({ METRICS_PORT: '9464' }).metrics, { host: '127.0.0.1', port: 9464 })
+  assert.deepEqual(readConfig({ METRICS_PORT: '9464', METRICS_HOST: '::' }).metrics, { host: '::', port: 9464 })
 })

@@ -14,6 +14,10 @@ export type Config = {
   /** 32 bytes, base64 or hex; undefined: `secret.key` in `data_dir`. */
   secret_key: string | undefined
   log_level: string
+  /** Where operators read metrics; undefined: nowhere. */
+  metrics: { host: string; port: number } | undefined
+  /** How long a service that was told to stop goes on taking new connections, in seconds. */
+  stop_delay_seconds: number
   /** Whose `X-Forwarded-For` counts. */
   trust_proxy: string[] | boolean
   /** What tenants may point at inside the operator's networks: `readEgressAllow` reads it. */
@@ -85,6 +89,20 @@ export const variableTable = {
     means: "the claim of that provider's tokens that holds the tenant's id; whoever it names becomes a user there",
   },
   LOG_LEVEL: { default: '`info`', means: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
+  METRICS_PORT: {
+    default: 'none: no metrics are served',
+    means: 'the port of `/metrics`, for Prometheus; every process needs its own; see docs/guides/metrics.md',
+  },
+  METRICS_HOST: {
+    default: '`127.0.0.1`',
+    means:
+      'the address of `/metrics`; whoever reaches it needs no credential: they see figures, no names and no content',
+  },
+  STOP_DELAY_SECONDS: {
+    default: '`0`',
+    means:
+      'how long `/readyz` says 503 before a stop closes the port, 0 to 300: a little longer than a balancer takes to notice',
+  },
 } as const satisfies Record<string, { default: string; means: string }>
 
 /** The environment, as far as it is read. */
@@ -95,7 +113,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 /** Reads the environment. Throws one sentence that names the variable and what it should be. */
 export function readConfig(env: Environment = process.env): Config {
   const host = env.HOST || '127.0.0.1'
-  const port = readPort(env.PORT || '8080')
+  const port = readPort('PORT', env.PORT || '8080')
   const log_level = env.LOG_LEVEL || 'info'
   if (!logLevels.includes(log_level)) {
     throw new Error(`LOG_LEVEL is \`${log_level}\`; it must be one of ${logLevels.join(', ')}`)
@@ -112,6 +130,8 @@ export function readConfig(env: Environment = process.env): Config {
     public_url: readPublicUrl(env.PUBLIC_URL || `http://${host.includes(':') ? `[${host}]` : host}:${port}`),
     secret_key: env.SECRET_KEY || undefined,
     log_level,
+    metrics: readMetrics(env),
+    stop_delay_seconds: readStopDelay(env.STOP_DELAY_SECONDS || '0'),
     trust_proxy: readTrustProxy(env.TRUST_PROXY || ''),
     egress_allow: env.EGRESS_ALLOW || '',
     oidc: readGlobalOidc(env),
@@ -137,9 +157,24 @@ function readGlobalOidc(env: Environment): GlobalOidc | undefined {
   }
 }
 
-function readPort(text: string): number {
+function readPort(name: string, text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > 65_535) {
-    throw new Error(`PORT is \`${text}\`; it must be a number from 1 to 65535`)
+    throw new Error(`${name} is \`${text}\`; it must be a number from 1 to 65535`)
+  }
+  return Number(text)
+}
+
+function readMetrics({ METRICS_PORT, METRICS_HOST }: Environment): Config['metrics'] {
+  if (!METRICS_PORT) {
+    if (METRICS_HOST) throw new Error('METRICS_HOST is set without METRICS_PORT; set both, or neither for no metrics')
+    return undefined
+  }
+  return { host: METRICS_HOST || '127.0.0.1', port: readPort('METRICS_PORT', METRICS_PORT) }
+}
+
+function readStopDelay(text: string): number {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 300) {
+    throw new Error(`STOP_DELAY_SECONDS is \`${text}\`; it must be a number from 0 to 300`)
   }
   return Number(text)
 }

@@ -4,7 +4,10 @@ import { appRole } from './roles.ts'
 /** The tables that `sallyport_work` may look through across tenants, and nothing but their routing columns. */
 export const workTables: Record<string, { select: string[]; update: string[] }> = {
   access_grant: {
-    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    select: [
+      ...['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+      ...['entitlement_id', 'provisioning_status', 'ended_at'],
+    ],
     update: ['lease_until', 'generation'],
   },
   access_request: {
@@ -13,10 +16,10 @@ export const workTables: Record<string, { select: string[]; update: string[] }> 
   },
   api_key: { select: ['tenant_id', 'id'], update: [] },
   entitlement: {
-    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation', 'failures'],
     update: ['lease_until', 'generation'],
   },
-  event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq'], update: [] },
+  event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
   tenant: { select: ['id'], update: [] },
   tenant_user: { select: ['tenant_id', 'id', 'issuer', 'subject', 'link_key'], update: [] },

@@ -19,6 +19,14 @@ export type ServerOptions = {
   trustProxy: string[] | boolean
   publicUrl: string
   logLevel: string
+  /** Told of each answer, for whoever counts them. `operationId` is undefined for what is no operation. */
+  onAnswered?: ((operationId: string | undefined, status: number, seconds: number) => void) | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operationId?: string
+  }
 }
 
 /** The server as whoever composes it holds it. */
@@ -49,6 +57,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     const { method, url, ip } = request
     const ms = Math.round(reply.elapsedTime * 10) / 10
     request.log.info({ method, url, status: reply.statusCode, ms, ip }, 'answered')
+    options.onAnswered?.(request.routeOptions.config.operationId, reply.statusCode, reply.elapsedTime / 1000)
   })
   server.setErrorHandler((thrown, request, reply) => {
     const problem = problemOf(thrown)
@@ -84,7 +93,7 @@ function serveOperations(server: FastifyInstance, options: ServerOptions): void 
   for (const [operationId, operation] of Object.entries(options.operations)) {
     const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     methodsOf.set(url, [...(methodsOf.get(url) ?? []), operation.method])
-    serveOperation(server, url, operation, pipeline(options.parts, operationId, operation))
+    serveOperation(server, url, operation, operationId, pipeline(options.parts, operationId, operation))
   }
   for (const [url, methods] of methodsOf) refuseOtherMethods(server, url, methods)
 }
@@ -93,12 +102,14 @@ function serveOperation(
   server: FastifyInstance,
   url: string,
   operation: Operation,
+  operationId: string,
   { admit, run }: ReturnType<typeof pipeline>,
 ): void {
   const admitted = new WeakMap<FastifyRequest, Ctx>()
   server.route({
     method: operation.method,
     url,
+    config: { operationId },
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
     schema:
       operation.reply === null || operation.streams !== undefined || operation.status === 302

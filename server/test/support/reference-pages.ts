@@ -2,6 +2,7 @@ import { variableTable } from '../../src/config/config.ts'
 import { eventTable } from '../../src/events/catalogue.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { errorTable } from '../../src/kernel/errors.ts'
+import { metricTable } from '../../src/metrics/metric-table.ts'
 import { permissionGroups } from '../../src/permissions/permission.ts'
 import { systemRoles } from '../../src/roles/role.ts'
 import { settingKeys, settingTable } from '../../src/settings/setting.ts'
@@ -15,6 +16,7 @@ export function referencePages(operations: Record<string, Operation>): Record<st
     configuration: configurationPage(),
     errors: errorsPage(),
     events: eventsPage(),
+    metrics: metricsPage(),
     operations: operationsPage(operations),
     scopes: scopesPage(),
     settings: settingsPage(),
@@ -64,6 +66,26 @@ function eventsPage(): Page {
     body: table(
       ['event', 'for filters', 'meaning'],
       Object.entries(eventTable).map(([name, about]) => [code(name), about.filterable ? 'yes' : 'no', about.means]),
+    ),
+  }
+}
+
+function metricsPage(): Page {
+  return {
+    title: 'Metrics',
+    from: 'server/src/metrics/metric-table.ts',
+    about:
+      'What `/metrics` on `METRICS_PORT` tells of the service itself. Beside these stand the figures of the process and of ' +
+      'Node (`process_…`, `nodejs_…`), among them `nodejs_eventloop_lag_p99_seconds`. What to watch for is on the page ' +
+      '[Metrics](../guides/metrics.md).',
+    body: table(
+      ['metric', 'kind', 'labels', 'meaning'],
+      Object.entries(metricTable).map(([name, { kind, labels, means }]) => [
+        code(name),
+        kind,
+        labels.map(code).join(', '),
+        means,
+      ]),
     ),
   }
 }

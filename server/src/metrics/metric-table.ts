@@ -1,0 +1,80 @@
+/**
+ * Every metric of the service's own: what kind it is, by what it is told apart, and what it means. The one table: the
+ * metrics are opened and the reference page is made from it. INVARIANT: a label takes its values from a list in the
+ * source (operations, statuses, work lists, subscribers): never a tenant, an id or what a caller sent.
+ */
+export const metricTable = {
+  sallyport_requests_total: {
+    kind: 'counter',
+    labels: ['operation', 'status'],
+    means: 'requests answered, by operationId (`none`: no operation, such as a health check) and HTTP status',
+  },
+  sallyport_request_duration_seconds: {
+    kind: 'histogram',
+    labels: ['operation'],
+    means: 'time from the head of a request to the end of its answer, by operationId',
+  },
+  sallyport_database_up: {
+    kind: 'gauge',
+    labels: [],
+    means: '1 when the database answered this scrape within 2 seconds, else 0; then what only it knows is left out',
+  },
+  sallyport_due_work: {
+    kind: 'gauge',
+    labels: ['list'],
+    means: 'rows of a work list whose moment has come and which are not done; 10000: that or more',
+  },
+  sallyport_due_work_oldest_seconds: {
+    kind: 'gauge',
+    labels: ['list'],
+    means: 'how long ago the moment of the oldest of them came; 0 when nothing is due',
+  },
+  sallyport_stuck_revokes: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      'grants that have ended, whose access is still there and has failed to be taken away 3 times or is over for more than 5 minutes; 10000: that or more',
+  },
+  sallyport_stuck_revokes_oldest_seconds: {
+    kind: 'gauge',
+    labels: [],
+    means: 'how long ago the oldest of them ended; 0 when there is none',
+  },
+  sallyport_events_behind: {
+    kind: 'gauge',
+    labels: ['subscriber'],
+    means: 'events that a subscriber has not looked at yet; 10000: that or more',
+  },
+  sallyport_event_lag_seconds: {
+    kind: 'gauge',
+    labels: ['subscriber'],
+    means: 'age of the oldest of them; 0 when there is none',
+  },
+  sallyport_events_parked: {
+    kind: 'gauge',
+    labels: ['subscriber'],
+    means: 'events that a subscriber failed on and tries again later; 10000: that or more',
+  },
+  sallyport_work_failures_total: {
+    kind: 'counter',
+    labels: ['list'],
+    means: 'turns of due work that failed by a fault of the service or its database; each is tried again',
+  },
+  sallyport_event_failures_total: {
+    kind: 'counter',
+    labels: ['subscriber'],
+    means: 'events that a subscriber failed on; each is tried again',
+  },
+} as const satisfies Record<string, MetricAbout>
+
+type MetricAbout = { kind: 'counter' | 'gauge' | 'histogram'; labels: readonly string[]; means: string }
+
+type MetricTable = typeof metricTable
+
+/** The names of one kind. */
+export type MetricName<Kind extends MetricAbout['kind']> = {
+  [Name in keyof MetricTable]: MetricTable[Name]['kind'] extends Kind ? Name : never
+}[keyof MetricTable]
+
+/** A value for each label of a metric. */
+export type LabelsOf<Name extends keyof MetricTable> = Record<MetricTable[Name]['labels'][number], string>

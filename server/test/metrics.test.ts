@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operations } from '../src/app.ts'
+import { newId } from '../src/kernel/id.ts'
+import { metricTable } from '../src/metrics/metric-table.ts'
+import { openMetrics } from '../src/metrics/metrics.ts'
+import { watch } from '../src/watch.ts'
+import { testDatabase } from './support/database.ts'
+import { readExposition } from './support/exposition.ts'
+import { freePort, startOnTestServer } from './support/sallyport.ts'
+import { until } from './support/wait.ts'
+
+const METRICS_PORT = String(await freePort())
+const sallyport = await startOnTestServer({ METRICS_PORT })
+const page = `http://127.0.0.1:${METRICS_PORT}/metrics`
+
+async function scrape() {
+  const reply = await fetch(page)
+  const text = await reply.text()
+  assert.equal(reply.status, 200, text)
+  assert.equal(reply.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  return { text, families: readExposition(text) }
+}
+
+test('tells everything that the table lists, of its kind, and nothing else of its own', async () => {
+  const { families } = await scrape()
+  const own = [...families].filter(([name]) => name.startsWith('sallyport_'))
+  assert.deepEqual(
+    Object.fromEntries(own.map(([name, { kind, help }]) => [name, { kind, help }])),
+    Object.fromEntries(Object.entries(metricTable).map(([name, { kind, means }]) => [name, { kind, help: means }])),
+  )
+  for (const [name, { samples }] of own) {
+    const { labels } = metricTable[name as keyof typeof metricTable]
+    for (const sample of samples) {
+      const told = Object.keys(sample.labels).filter((label) => label !== 'le')
+      assert.deepEqual(told, [...labels], name)
+    }
+  }
+  assert.ok(families.has('nodejs_eventloop_lag_p99_seconds') && families.has('process_resident_memory_bytes'))
+})
+
+test('counts requests by operation and status, and tells a refused sign-in from one that went well', async () => {
+  const wrong = { email: 'nobody@example.com', password: 'a wrong password' }
+  assert.equal((await sallyport.client(undefined)('POST', '/v1/auth/login', wrong)).status, 401)
+  await fetch(`${sallyport.base_url}/nowhere`)
+  const { families } = await scrape()
+  const answered = families.get('sallyport_requests_total')?.samples ?? []
+  const count = (operation: string, status: string) =>
+    answered.find(({ labels }) => labels.operation === operation && labels.status === status)?.value
+  assert.equal(count('login', '401'), 1)
+  assert.equal(count('none', '404'), 1)
+  const known = new Set(['none', ...Object.keys(operations)])
+  for (const { labels } of answered) assert.ok(known.has(labels.operation ?? ''), labels.operation)
+  const took = families.get('sallyport_request_duration_seconds')?.samples ?? []
+  assert.equal(took.find(({ name, labels }) => name.endsWith('_count') && labels.operation === 'login')?.value, 1)
+})
+
+test('holds no tenant, no id and nothing that anybody wrote (T14)', async () => {
+  const canary = `canary-${newId()}`
+  const ada = await sallyport.join(canary, ['user'])
+  const resource = { type: 'cloud_account', id: '123456789012' }
+  await ada.call('POST', '/v1/requests', { resource, action: canary, duration_seconds: 60 })
+  await ada.call('GET', `/v1/requests/${canary}?${canary}=1`, undefined, { 'x-request-id': canary })
+  await fetch(`${sallyport.base_url}/${canary}`)
+  const { text } = await scrape()
+  assert.ok(!text.includes(canary), 'the canary is told')
+  assert.ok(!text.includes(sallyport.bootstrap.tenant_id), 'a tenant is told')
+  assert.doesNotMatch(text, /[0-9a-f]{8}-[0-9a-f]{4}-/, 'an id is told')
+})
+
+test('is there on the loopback address alone, by GET, apart from the service', async () => {
+  await assert.rejects(fetch(`http://127.0.0.2:${METRICS_PORT}/metrics`))
+  assert.equal((await fetch(page, { method: 'POST' })).status, 405)
+  assert.equal((await fetch(`http://127.0.0.1:${METRICS_PORT}/v1/users`)).status, 404)
+  assert.equal((await fetch(`${sallyport.base_url}/metrics`)).status, 404)
+})
+
+test('what only the database knows is told: what is due, what is stuck, how far behind who acts on events is', async () => {
+  const { database, asSuperuser } = await testDatabase()
+  const read = watch({ metrics: openMetrics(), database, subscribers: ['told', 'not-yet'] })
+  const [tenant_id, user_id, request_id, due_id, entitlement_id] = [newId(), newId(), newId(), newId(), newId()]
+  await asSuperuser(`
+    insert into tenant (id, name) values ('${tenant_id}', 'acme');
+    insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+      values ('${tenant_id}', '${user_id}', 'ada@example.com', 'ada@example.com', 'Ada', 'local');
+    insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status,
+        approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip, next_look_at)
+      select '${tenant_id}', id, '${user_id}', 'cloud_account', '1', 'Look', 'pending',
+        'require', false, 600, '{}', false, '[]', 'token', '127.0.0.1', due
+      from (values ('${request_id}'::uuid, clock_timestamp() + interval '1 hour'),
+        ('${due_id}', clock_timestamp() - interval '90 seconds')) as r (id, due);
+    insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, failures)
+      values ('${tenant_id}', '${entitlement_id}', 'sandbox', 'k', '{}', false, 3);
+    insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
+        duration_seconds, status, provisioning_status, activate_by, ended_at, entitlement_id)
+      select '${tenant_id}', gen_random_uuid(), '${request_id}', '${user_id}', 'a grant', 'cloud_account', place, 'Look',
+        600, 'revoked', provisioning_status, clock_timestamp(), clock_timestamp() - ago, entitlement_id
+      from (values
+        ('long over', 'deprovisioning', interval '10 minutes', null::uuid),
+        ('failing', 'deprovisioning_failed', interval '1 minute', '${entitlement_id}'),
+        ('under way', 'deprovisioning', interval '1 minute', null),
+        ('gone', 'deprovisioned', interval '1 hour', null)) as g (place, provisioning_status, ago, entitlement_id);
+    insert into event_cursor (subscriber) values ('told');
+    insert into event (tenant_id, id, type, at, actor_kind, subject_type, subject_id, request_id)
+      select '${tenant_id}', gen_random_uuid(), 'tenant.created', clock_timestamp() - interval '30 seconds', 'operator',
+        'tenant', 'x', 'test' from generate_series(1, 3);
+    insert into event_parked (tenant_id, subscriber, event_id, next_look_at, last_error)
+      select tenant_id, 'told', id, clock_timestamp(), 'no' from event limit 2`)
+  const families = readExposition(await read())
+  const figure = (name: string, ...labels: string[]) =>
+    families.get(name)?.samples.find((sample) => Object.values(sample.labels).join() === labels.join())?.value
+  const about = (name: string, least: number, ...labels: string[]) => {
+    const value = figure(name, ...labels) ?? 0
+    assert.ok(value >= least && value < least + 60, `${name} is ${value}`)
+  }
+  assert.equal(figure('sallyport_database_up'), 1)
+  assert.equal(figure('sallyport_due_work', 'access_request'), 1)
+  about('sallyport_due_work_oldest_seconds', 90, 'access_request')
+  assert.equal(figure('sallyport_due_work', 'access_grant'), 0)
+  assert.equal(figure('sallyport_due_work_oldest_seconds', 'entitlement'), 0)
+  assert.equal(figure('sallyport_stuck_revokes'), 2)
+  about('sallyport_stuck_revokes_oldest_seconds', 600)
+  assert.equal(figure('sallyport_events_behind', 'told'), 3)
+  about('sallyport_event_lag_seconds', 30, 'told')
+  assert.equal(figure('sallyport_events_parked', 'told'), 2)
+})
+
+test('where the database is gone it says so, leaves out what it cannot know, and goes on when it is back', async () => {
+  const { database, asSuperuser, service } = await testDatabase()
+  const read = watch({ metrics: openMetrics(), database, subscribers: [] })
+  const up = async () => readExposition(await read()).get('sallyport_database_up')?.samples[0]?.value
+  assert.equal(await up(), 1)
+  await asSuperuser(`alter database ${service.database} connection limit 0`)
+  await asSuperuser(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`)
+  await until('it says so', async () => (await up()) === 0)
+  assert.deepEqual(readExposition(await read()).get('sallyport_due_work')?.samples, [])
+  assert.deepEqual(readExposition(await read()).get('sallyport_stuck_revokes')?.samples, [])
+  await asSuperuser(`alter database ${service.database} connection limit -1`)
+  await until('it is back', async () => (await up()) === 1)
+  assert.equal(readExposition(await read()).get('sallyport_stuck_revokes')?.samples[0]?.value, 0)
+})
+
+test('a hundred scrapes at once ask the database once', async () => {
+  let asked = 0
+  const { database } = await testDatabase()
+  const counting = {
+    ...database,
+    work: {
+      ...database.work,
+      write: (statements: never) => {
+        asked += 1
+        return database.work.write(statements)
+      },
+    },
+  }
+  const read = watch({ metrics: openMetrics(), database: counting as typeof database, subscribers: [] })
+  await Promise.all(Array.from({ length: 100 }, read))
+  assert.equal(asked, 1)
+})
