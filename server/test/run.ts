@@ -1,19 +1,21 @@
 import { spawn } from 'node:child_process'
 import { glob } from 'node:fs/promises'
+import { longVariable } from './support/race.ts'
 import { serverVariable, startTestServer, startTestServerOn15 } from './support/server.ts'
 import { skipPostgres15 } from './support/system-postgres.ts'
 
 /**
  * `npm test`: every test, on one embedded PostgreSQL that goes when they are done. `npm test -- server/src/policies`
  * runs those whose path holds one of the words given; with `--postgres-15` on the system's PostgreSQL 15, the oldest that
- * we serve, where it is there.
+ * we serve, where it is there. `npm run test:races` is the races alone, many times as long.
  */
 const on15 = process.argv.includes('--postgres-15')
 if (on15 && skipPostgres15 !== false) {
   console.log(`passed over: ${skipPostgres15}`)
   process.exit(0)
 }
-const wanted = process.argv.slice(2).filter((word) => word !== '--postgres-15')
+const long = process.argv.includes('--long')
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const root = new URL('../../', import.meta.url)
 const files: string[] = []
 for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {
@@ -27,8 +29,18 @@ if (files.length === 0) {
 const { server, stop } = await (on15 ? startTestServerOn15() : startTestServer())
 const child = spawn(
   process.execPath,
-  ['--test', '--test-concurrency=2', '--test-timeout=120000', '--test-reporter=spec', ...files.sort()],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, [serverVariable]: JSON.stringify(server) } },
+  [
+    '--test',
+    '--test-concurrency=2',
+    `--test-timeout=${long ? 1_200_000 : 120_000}`,
+    '--test-reporter=spec',
+    ...files.sort(),
+  ],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, [serverVariable]: JSON.stringify(server), ...(long && { [longVariable]: 'yes' }) },
+  },
 )
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
 const code = await new Promise<number>((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)))

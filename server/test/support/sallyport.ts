@@ -35,8 +35,8 @@ export type Bootstrap = {
 
 export type Credential = { token: string } | { api_key: string } | undefined
 
-/** Somebody who signed in. */
-export type Person = { id: string; email: string; call: Client }
+/** Somebody who signed in, and what they signed in with. */
+export type Person = { id: string; email: string; token: string; call: Client }
 
 /** The real service, running as a process of its own. */
 export type Sallyport = Started & {
@@ -162,16 +162,23 @@ async function start(data_dir: string, env: Record<string, string>): Promise<Sal
   return running(started, base_url, data_dir, performance.now() - began)
 }
 
-/** On a database of its own on the test run's server; `asSuperuser` sees past every wall. */
+/**
+ * On a database of its own on the test run's server; `asSuperuser` sees past every wall, `beside` starts another process
+ * on the same database, with the same root key.
+ */
 export async function startOnTestServer(env: Record<string, string> = {}) {
   const stops: (() => Promise<unknown>)[] = []
   // Before the database goes, whose own hook is registered next.
   after(() => Promise.all(stops.map((stop) => stop())))
   const { service, owner, asSuperuser } = await testDatabase()
   const databases = { DATABASE_URL: urlOf(service), DATABASE_OWNER_URL: urlOf(owner) }
-  const sallyport = await start(await dataFolder(), { ...databases, ...env })
-  stops.push(sallyport.stop)
-  return { ...sallyport, asSuperuser }
+  const data_dir = await dataFolder()
+  const beside = async () => {
+    const sallyport = await start(data_dir, { ...databases, ...env })
+    stops.push(sallyport.stop)
+    return sallyport
+  }
+  return { ...(await beside()), asSuperuser, beside }
 }
 
 function urlOf({ host, port, user, password, database }: ConnectionTarget): string {
@@ -207,7 +214,8 @@ function running(started: Started, base_url: string, data_dir: string, readyAfte
       const made = await owner<{ id: string }>('POST', '/v1/users', { email, name, password, roles })
       const signedIn = await client(undefined)<{ token: string }>('POST', '/v1/auth/login', { email, password })
       if (signedIn.status !== 200) throw new Error(`${name} could not sign in: ${JSON.stringify([made, signedIn])}`)
-      return { id: made.body.id, email, call: client({ token: signedIn.body.token }) }
+      const { token } = signedIn.body
+      return { id: made.body.id, email, token, call: client({ token }) }
     },
     memory() {
       const status = readFileSync(`/proc/${started.pid}/status`, 'utf8')

@@ -1,0 +1,35 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Set by `npm run test:races`: each race is run many times as often. */
+export const longVariable = 'SALLYPORT_TEST_LONG'
+const timesAsLong = 8
+
+/** How often a race is run: `few` times with every other test, many times as often where races are all that is run. */
+export function rounds(few: number): number[] {
+  return Array.from({ length: process.env[longVariable] === undefined ? few : few * timesAsLong }, (_, round) => round)
+}
+
+/** Runs the work on every item, `width` of them at once: so many races under way load both processes. */
+export async function inLanes<Item>(items: readonly Item[], width: number, work: (item: Item) => Promise<unknown>) {
+  const left = items.values()
+  const lane = async () => {
+    for (const item of left) await work(item)
+  }
+  await Promise.all(Array.from({ length: width }, lane))
+}
+
+/** Lets all calls go at one instant, or each a few milliseconds later by chance; answers what each was told. */
+export function together<Told>(calls: readonly (() => Promise<Told>)[], spreadMs = 3): Promise<Told[]> {
+  return Promise.all(
+    calls.map(async (call) => {
+      const later = Math.floor(Math.random() * (spreadMs + 1))
+      if (later > 0) await pause(later)
+      return call()
+    }),
+  )
+}
+
+/** One of them, by chance. */
+export function anyOf<Item>(items: readonly [Item, ...Item[]]): Item {
+  return items[Math.floor(Math.random() * items.length)] ?? items[0]
+}

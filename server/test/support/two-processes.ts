@@ -1,0 +1,25 @@
+import type { Client } from './client.ts'
+import { startOnTestServer } from './sallyport.ts'
+
+/** Somebody who is signed in at both processes: `at[0]` calls the one, `at[1]` the other. */
+export type PersonAtBoth = { id: string; at: readonly [Client, Client] }
+
+/** Two real processes of the service on one database of this test file's own. */
+export async function startTwoProcesses() {
+  // Both under one name, as behind a load balancer: tokens are issued in it.
+  const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' })
+  const other = await one.beside()
+  const at = (credential: { token: string } | { api_key: string }) =>
+    [one.client(credential), other.client(credential)] as const
+  return {
+    asSuperuser: one.asSuperuser,
+    tenant_id: one.bootstrap.tenant_id,
+    /** As the owner, by the first API key. */
+    owner: at({ api_key: one.bootstrap.api_key }),
+    async join(name: string, roles: string[]): Promise<PersonAtBoth> {
+      const { id, token } = await one.join(name, roles)
+      return { id, at: at({ token }) }
+    },
+    output: () => one.output() + other.output(),
+  }
+}
