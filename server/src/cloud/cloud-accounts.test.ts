@@ -112,7 +112,7 @@ test('R8 calls that bring the same ids in opposite order do not lock each other 
   assert.equal(ranks.length, 1)
 })
 
-test('T7 the same ids in another tenant are that tenant’s own, and neither sees the other', async () => {
+test('the same ids in another tenant are that tenant’s own, and neither sees the other (T7)', async () => {
   const other = await newTenant()
   const entry = { id: 'a', account_id: '123456789012', name: 'Mine' }
   await upsert([entry])

@@ -126,14 +126,14 @@ suite('a notice of a request', () => {
     })
   }
 
-  test('keeps what a user wrote on one line, in its direction, and short', () => {
+  test('keeps what a user wrote on one line, in its direction, and short (J9)', () => {
     const reason = `a\r\nApproved by Kim.\u2028\u202ebackwards\u0000${'x'.repeat(500)}`
     const body = noticeOfRequest('request.created', { ...request, reason })?.body ?? ''
     assert.match(body, /: “a Approved by Kim\. backwards x+…”\.$/)
     assert.ok(body.length < 350)
   })
 
-  test('leaves markup as it was written: it is text, not markup', () => {
+  test('leaves markup as it was written: it is text, not markup (J9)', () => {
     const reason = '<img src=x> [a](javascript:b) =cmd'
     const body = noticeOfRequest('request.created', { ...request, reason })?.body
     assert.equal(body?.endsWith(`“${reason}”.`), true)

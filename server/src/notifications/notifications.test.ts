@@ -252,7 +252,7 @@ suite('one’s own notifications', () => {
     assert.equal((await toldTo(kim, '?unread=true')).length, 1)
   })
 
-  test('T2 are nobody else’s: another person, another tenant and a random id get the same answer', async () => {
+  test('are nobody else’s: another person, another tenant and a random id get the same answer (T2)', async () => {
     await tellDana(1)
     const [told] = await toldTo(dana)
     const foreign = { tenant_id: newId(), user_id: dana.user_id }

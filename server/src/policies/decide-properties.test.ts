@@ -70,7 +70,7 @@ test('the whole decision is the same whatever the order of the rules', () => {
   fc.assert(property, { numRuns: 150 })
 })
 
-test('P14 moving a rule changes words, never the decision', () => {
+test('moving a rule changes words, never the decision (P14)', () => {
   const property = fc.property(
     fc.array(anyRule(['permit', 'forbid']), { maxLength: 8 }),
     fc.array(fc.nat(9), { minLength: 8, maxLength: 8 }),

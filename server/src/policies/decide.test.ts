@@ -82,7 +82,7 @@ describe('which rules count for which request', () => {
     assert.equal(outcome(ask([foreign])), 'denied')
   })
 
-  test('P15 an auto permit that the requester saved last counts as require', () => {
+  test('an auto permit that the requester saved last counts as require (P15)', () => {
     const own = sampleRule('own', `${mode('auto')}permit${all}`, { saved_by: sampleAsk.principal.id })
     const decision = ask([own])
     assert.equal(outcome(decision), 'require')
@@ -92,7 +92,7 @@ describe('which rules count for which request', () => {
 })
 
 describe('what fails is closed', () => {
-  test('J5 an error in a plain forbid denies, and is told', () => {
+  test('an error in a plain forbid denies, and is told (J5)', () => {
     const decision = ask([require, sampleRule('f', failing(`forbid${all}`))])
     assert.equal(decision.allowed, false)
     assert.deepEqual(decision.rule_ids, ['f'])
@@ -100,13 +100,13 @@ describe('what fails is closed', () => {
     assert.match(decision.reasoning, /could not be evaluated/)
   })
 
-  test('J5 an error in an auto forbid denies the automatism alone', () => {
+  test('an error in an auto forbid denies the automatism alone (J5)', () => {
     const decision = ask([auto, sampleRule('f', failing(`${mode('auto')}forbid${all}`))])
     assert.equal(outcome(decision), 'require')
     assert.equal(decision.errors[0]?.rule_id, 'f')
   })
 
-  test('J5 an error in a break_glass forbid denies the emergency alone', () => {
+  test('an error in a break_glass forbid denies the emergency alone (J5)', () => {
     const rules = [require, emergency, sampleRule('f', failing(`${mode('break_glass')}forbid${all}`))]
     assert.equal(outcome(ask(rules)), 'require')
     assert.equal(outcome(ask(rules, breakGlass)), 'denied')

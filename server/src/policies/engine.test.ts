@@ -43,7 +43,7 @@ test('a slot name used again frees what it held', () => {
   assert.equal(engine.memoryBytes(), settled)
 })
 
-test('J4 integers past 2^53 cross as they are', () => {
+test('integers past 2^53 cross as they are (J4)', () => {
   for (const text of ['9223372036854775807', '{"a":[-9223372036854775808,1,0.5]}', '{"a":"9007199254740993"}'])
     assert.equal(exactJson.stringify(exactJson.parse(text)), text)
 })

@@ -42,7 +42,7 @@ const answers: [
 ]
 
 for (const [name, decision, reason, failed, allowed, fault] of answers)
-  test(`J5 ${name} ${allowed ? 'allows' : 'denies'}`, () => {
+  test(`${name} ${allowed ? 'allows' : 'denies'} (J5)`, () => {
     const answer = trusted({ decision, diagnostics: { reason, errors: failed.map(failure) } }, rules)
     assert.equal(answer.allowed, allowed)
     assert.equal(answer.fault !== undefined, fault)

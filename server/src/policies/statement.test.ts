@@ -32,7 +32,7 @@ describe('structured fields', () => {
     assert.equal(refusal({}).code, 'invalid_input')
   })
 
-  test('J1 carry any id, notice and action as a value, never as syntax', () => {
+  test('carry any id, notice and action as a value, never as syntax (J1)', () => {
     const awkward = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }).filter((text) => text.isWellFormed()),
       fc.constantFrom(smuggled, '\u0000', '\n', '\\', '"', '\u202e', "'", '\\u{0}', '*'),
@@ -75,7 +75,7 @@ describe('structured fields', () => {
     assert.equal(again.conditions, 'when { context.minute >= 540 } unless { context.weekday > 5 }')
   })
 
-  test('J4 keep integers of 64 bits exactly, and refuse what is past them', () => {
+  test('keep integers of 64 bits exactly, and refuse what is past them (J4)', () => {
     for (const number of ['9223372036854775807', '-9223372036854775808', '9007199254740993']) {
       const { fields } = statementFromInput({ effect: 'permit', conditions: `when { context.minute < ${number} }` })
       assert.ok(fields.policy_text.includes(number), fields.policy_text)
@@ -99,7 +99,7 @@ describe('structured fields', () => {
     ['carries a comment', 'when { true } // '],
   ]
   for (const [name, conditions] of hostileConditions)
-    test(`J3 conditions that ${name}: invalid_policy, at once, and the engine lives`, () => {
+    test(`conditions that ${name}: invalid_policy, at once, and the engine lives (J3)`, () => {
       const faults = textEngine.faults()
       const begun = performance.now()
       assert.equal(refusal({ effect: 'permit', conditions }).code, 'invalid_policy')
@@ -188,7 +188,7 @@ when { context.has_reason };`
     ],
   ]
   for (const [name, policyText] of hostileTexts)
-    test(`J2 a text that ${name} is invalid_policy`, () => {
+    test(`a text that ${name} is invalid_policy (J2)`, () => {
       const { code, details } = refusal({ policy_text: policyText })
       assert.equal(code, 'invalid_policy')
       assert.ok(Number(details?.line) >= 1 && Number(details?.column) >= 1)

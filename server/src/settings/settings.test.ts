@@ -131,14 +131,14 @@ for (const path of [
   '%2e%2e',
   '%ff',
 ]) {
-  test(`P13 the path /v1/settings/${path} sets nothing`, async () => {
+  test(`the path /v1/settings/${path} sets nothing (P13)`, async () => {
     const { status } = await set(path, 'provider_a')
     assert.ok([400, 404, 405].includes(status), `answered ${status}`)
     assert.deepEqual(await storedOf(admin.tenant_id), [])
     assert.deepEqual(await eventsOf(admin.tenant_id), [])
   })
 
-  test(`P13 the path /v1/settings/${path} chooses the default AI provider or nothing, and is never a setting`, async () => {
+  test(`the path /v1/settings/${path} chooses the default AI provider or nothing, and is never a setting (P13)`, async () => {
     const { status, body } = await call(admin, 'PUT', `/v1/settings/${path}`, { type: 'provider_b' })
     const chosen = await asSuperuser('select type from ai_provider_default where tenant_id = $1', [admin.tenant_id])
     if (status === 200) assert.deepEqual([body.type, chosen], ['provider_b', [{ type: 'provider_b' }]])

@@ -36,14 +36,18 @@ export type Call = {
 }
 export type Reply = { status: number; body: Record<string, unknown>; text: string; headers: Record<string, unknown> }
 
-/** The whole service on a database of this file's own, called without a socket. Its workers do not run. */
-export async function openHouse(env: Environment = {}) {
+/**
+ * The whole service on a database of this file's own, called without a socket. Its workers do not run. `through`: what
+ * stands between it and its database.
+ */
+export async function openHouse(env: Environment = {}, through = (database: Database) => database) {
   const db = await testDatabase()
+  const database = through(db.database)
   const rootKey = randomBytes(32)
   const config = readConfig({ LOG_LEVEL: 'silent', ...env })
   const onFailure = (error: unknown) => console.error(error)
-  const tokenKeys = await openTokenKeys({ database: db.database, rootKey, issuer: config.public_url, onFailure })
-  const app = await createApp({ config, database: db.database, background: db.database, rootKey, tokenKeys })
+  const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
+  const app = await createApp({ config, database, background: database, rootKey, tokenKeys })
   db.atEnd(() => app.stop())
   return {
     ...db,

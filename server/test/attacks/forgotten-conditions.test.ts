@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Statement } from '../../src/kernel/context.ts'
+import { newId } from '../../src/kernel/id.ts'
+import { type House, openHouse, operations, type TestTenant } from '../support/house.ts'
+import { rewrittenDatabase } from '../support/rewritten-database.ts'
+import { addressed, makeRecords, type Records, sampleBodies } from '../support/samples.ts'
+
+/**
+ * The service as it would be if every statement had forgotten whose rows it means: each `tenant_id = …` is taken
+ * out of it on its way to the database. The walls of the database alone must keep tenants apart.
+ */
+const bound = /(?:\b\w+\.)?\btenant_id = (\$\d+)(?:::uuid)?/g
+const joined = /\b\w+\.tenant_id = \w+\.tenant_id\b/g
+const forgotten = new Set<string>()
+
+function forget(statement: Statement): Statement {
+  // The value stays in the statement, so that the others keep their numbers.
+  const text = statement.text.replace(bound, '$1::uuid is not null').replace(joined, 'true')
+  if (text !== statement.text) forgotten.add(statement.text)
+  return { ...statement, text }
+}
+
+const ours = await openHouse({}, (database) => rewrittenDatabase(database, forget))
+const ourTenant = await ours.tenant('ours')
+const theirTenant = await ours.tenant('theirs')
+await makeRecords(ours, ourTenant)
+const theirRecords = await makeRecords(ours, theirTenant)
+const noRecords: Records = Object.fromEntries(
+  Object.entries(theirRecords).map(([path, ids]) => [
+    path,
+    Object.fromEntries(Object.keys(ids).map((name) => [name, newId()])),
+  ]),
+)
+const theirIds = new Set(Object.values(theirRecords).flatMap((ids) => Object.values(ids)))
+for (const common of ['requests.require_reason', 'provider_a']) theirIds.delete(common)
+
+/** Calls as our owner, who may do all that a tenant's own people may. */
+async function asOurs(house: House, tenant: TestTenant, operationId: string, records: Records) {
+  const operation = operations[operationId]
+  assert.ok(operation)
+  const credential = operation.credential === 'user' ? { token: tenant.owner.token } : { api_key: tenant.owner.api_key }
+  const body = operation.body === undefined ? undefined : sampleBodies[operationId]
+  const url = addressed(operation.path, records)
+  return house.call({ method: operation.method, url, body, ...credential, tenant_id: tenant.tenant_id })
+}
+
+async function rowsOf(tenant_id: string): Promise<string> {
+  const tables = await ours.asSuperuser<{ name: string }>(
+    `select table_name as name from information_schema.columns
+      where table_schema = 'public' and column_name = 'tenant_id' and table_name <> 'event' order by 1`,
+  )
+  const rows = await Promise.all(
+    tables.map(({ name }) =>
+      ours.asSuperuser(
+        `select (to_jsonb(t) - 'last_used_at')::text as row from ${name} t where tenant_id = $1 order by 1`,
+        [tenant_id],
+      ),
+    ),
+  )
+  return JSON.stringify(rows)
+}
+
+const closed = Object.entries(operations).filter(([, { credential }]) => credential === 'any' || credential === 'user')
+
+suite('a service that forgot every tenant condition', () => {
+  for (const [operationId, { path }] of closed.filter(([, { path }]) => /\{(?!setting_key|type)/.test(path))) {
+    test(`${operationId} answers a record of theirs like one that never was, and touches nothing: ${path} (T13)`, async () => {
+      const before = await rowsOf(theirTenant.tenant_id)
+      const foreign = await asOurs(ours, ourTenant, operationId, theirRecords)
+      const missing = await asOurs(ours, ourTenant, operationId, noRecords)
+      assert.deepEqual([foreign.status, foreign.text], [404, missing.text])
+      assert.equal(await rowsOf(theirTenant.tenant_id), before)
+    })
+  }
+
+  for (const [operationId, { method, path }] of closed) {
+    if (method !== 'GET' || path.includes('{')) continue
+    test(`${operationId} holds nothing of theirs (T13)`, async () => {
+      const reply = await asOurs(ours, ourTenant, operationId, {})
+      assert.equal(reply.status, 200, reply.text)
+      for (const id of [...theirIds, theirTenant.tenant_id]) assert.ok(!reply.text.includes(id), `${id} is in it`)
+    })
+  }
+
+  test('changes nothing of theirs by what addresses no record (T13)', async () => {
+    const before = await rowsOf(theirTenant.tenant_id)
+    for (const [operationId, { method, path }] of closed) {
+      if (method === 'GET' || path.includes('{')) continue
+      await asOurs(ours, ourTenant, operationId, {})
+    }
+    assert.equal(await rowsOf(theirTenant.tenant_id), before)
+  })
+
+  test('forgot a condition in most of what it says (T13)', () => {
+    assert.ok(forgotten.size > 60, `only ${forgotten.size} statements had one`)
+  })
+})
+
+test('with the walls of the database down as well, such a service gives them away: it is the walls that held (T13)', async () => {
+  for (const { name } of await ours.asSuperuser<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relrowsecurity`,
+  )) {
+    await ours.asSuperuser(`alter table ${name} disable row level security`)
+  }
+  const telling: string[] = []
+  for (const [operationId, { method, path }] of closed) {
+    if (method !== 'GET' || path.includes('{')) continue
+    const { text } = await asOurs(ours, ourTenant, operationId, {})
+    if ([...theirIds].some((id) => text.includes(id))) telling.push(operationId)
+  }
+  assert.ok(telling.length >= 8, `only ${telling.join(', ')}`)
+})

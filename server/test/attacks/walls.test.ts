@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { connectAlone } from '../../src/db/connect.ts'
+import { seedTenant } from '../support/backup-seed.ts'
+import { testDatabase } from '../support/database.ts'
+
+/** Walks the tables of the database, so that a new one is walled too: what the service's own role can do past its tenant. */
+const db = await testDatabase()
+const [{ tenant_id: our_id }, { tenant_id: their_id }] = [await seedTenant(db, 'ours'), await seedTenant(db, 'theirs')]
+
+type Table = { name: string; key: string; columns: string[] }
+const tables = await db.asSuperuser<Table>(`
+  select table_name as name, case table_name when 'tenant' then 'id' else 'tenant_id' end as key,
+    array_agg(column_name::text) filter (where is_generated = 'NEVER' and is_identity = 'NO') as columns
+  from information_schema.columns where table_schema = 'public'
+  group by table_name having table_name = 'tenant' or bool_or(column_name = 'tenant_id') order by 1`)
+
+const service = await connectAlone(db.service)
+db.atEnd(() => service.end())
+
+/** Says it as the service's role in a transaction that is taken back. `tenant_id`: whose walls are up; undefined: none. */
+async function say(tenant_id: string | undefined, text: string, values: unknown[] = []) {
+  await service.query('begin')
+  try {
+    if (tenant_id !== undefined) await service.query(`select set_config('app.tenant_id', $1, true)`, [tenant_id])
+    const { rows, rowCount } = await service.query<Record<string, unknown>>(text, values)
+    return { rows, count: rowCount ?? 0 }
+  } finally {
+    await service.query('rollback')
+  }
+}
+
+/** Refused by row-level security or for want of the right: either is a wall. */
+const refused = { code: '42501' }
+
+/** Succeeds with nothing, or is refused. */
+async function touchesNothing(tenant_id: string | undefined, text: string, values: unknown[] = []): Promise<void> {
+  const outcome = await say(tenant_id, text, values).catch((error: { code: string }) => error)
+  if ('code' in outcome) assert.equal(outcome.code, refused.code)
+  else assert.equal(outcome.count, 0, text)
+}
+
+for (const { name, key, columns } of tables) {
+  suite(`the table ${name}`, () => {
+    const countOf = async (tenant_id: string) =>
+      (await db.asSuperuser<{ count: string }>(`select count(*) from ${name} where ${key} = $1`, [tenant_id]))[0]?.count
+
+    test('shows all our rows and none of theirs to a statement that forgot whose it means (T13)', async () => {
+      for (const id of [our_id, their_id]) {
+        assert.notEqual(await countOf(id), '0', 'give it a row in server/test/support/backup-seed.ts')
+      }
+      const { rows } = await say(
+        our_id,
+        `select count(*), count(*) filter (where ${key} <> $1) as theirs from ${name}`,
+        [our_id],
+      )
+      assert.deepEqual(rows, [{ count: await countOf(our_id), theirs: '0' }])
+    })
+
+    test('shows nothing at all where no tenant is named, or what is none (T13)', async () => {
+      await touchesNothing(undefined, `select 1 from ${name}`)
+      await touchesNothing('', `select 1 from ${name}`)
+      await assert.rejects(say('theirs', `select 1 from ${name}`), { code: '22P02' })
+    })
+
+    test('lets nothing of theirs be changed or deleted, not even by its key (T13)', async () => {
+      for (const column of columns) {
+        await touchesNothing(our_id, `update ${name} set ${column} = ${column} where ${key} = $1`, [their_id])
+        await touchesNothing(undefined, `update ${name} set ${column} = ${column}`)
+      }
+      await touchesNothing(our_id, `delete from ${name} where ${key} = $1`, [their_id])
+      await touchesNothing(undefined, `delete from ${name}`)
+      await assert.rejects(say(our_id, `truncate ${name} cascade`), refused)
+    })
+
+    test('takes no row into another tenant, neither new nor moved (T13)', async () => {
+      const [foreign] = await db.asSuperuser<{ row: object }>(
+        `select to_jsonb(t) as row from ${name} t where ${key} = $1 limit 1`,
+        [their_id],
+      )
+      const copy = `insert into ${name} (${columns}) select ${columns} from jsonb_populate_record(null::${name}, $1)`
+      for (const tenant_id of [our_id, undefined]) {
+        await assert.rejects(say(tenant_id, copy, [JSON.stringify(foreign?.row)]), refused)
+      }
+      await assert.rejects(say(our_id, `update ${name} set ${key} = $1`, [their_id]), refused)
+    })
+  })
+}
