@@ -74,7 +74,7 @@ export function pipeline(parts: PipelineParts, operationId: string, operation: O
     requireValid(checks.query, query)
     const body = request.body ?? (checks.body?.({}).length === 0 ? {} : undefined)
     requireValid(checks.body, body)
-    const page = readPage(parts.cursors, ctx.tx.tenant_id, operationId, query ?? {})
+    const page = readPage(parts.cursors, [ctx.tx.tenant_id, operationId, JSON.stringify(params)], query ?? {})
     const header = (name: string) => {
       const value = request.headers[name]
       return Array.isArray(value) ? value.join(', ') : value
@@ -166,10 +166,11 @@ function requireValid(check: Check | undefined, value: unknown): void {
   if (fields.length > 0) throw invalidInput(fields)
 }
 
-function readPage(cursors: CursorCodec, tenant_id: string, operationId: string, query: Record<string, unknown>): Page {
+/** `list` names the list whose page it is; its filters are part of that name. */
+function readPage(cursors: CursorCodec, list: readonly string[], query: Record<string, unknown>): Page {
   const { limit: asked, cursor, ...filters } = query as { limit?: number; cursor?: string }
   const limit = pageLimit(asked)
-  const boundTo = [tenant_id, operationId, JSON.stringify(Object.entries(filters).sort())]
+  const boundTo = [...list, JSON.stringify(Object.entries(filters).sort())]
   return {
     limit,
     after: cursor === undefined ? undefined : cursors.open(cursor, boundTo),

@@ -1,3 +1,4 @@
+import { newId } from '../../src/kernel/id.ts'
 import type { House, TestTenant } from './house.ts'
 
 /** A sound body for each operation that takes one, so that what is tried is what a test means to try. */
@@ -53,7 +54,12 @@ export const sampleBodies: Record<string, unknown> = {
 }
 
 /** Nobody else's business: somebody may delete them on the way. */
-const passingUser = { email: 'passing@example.com', name: 'Passing', roles: ['user'], auth_provider: 'oidc' }
+const passingUser = () => ({
+  email: `passing-${newId()}@example.com`,
+  name: 'Passing',
+  roles: ['user'],
+  auth_provider: 'oidc',
+})
 
 /** One record of each kind that a path can address, in one tenant. */
 export type Records = Record<string, Record<string, string>>
@@ -95,7 +101,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
     '/v1/roles/{role_id}': { role_id: await as(owner.api_key, 'POST', '/v1/roles', sampleBodies.createRole) },
     '/v1/groups/{id}': { id: group },
     '/v1/groups/{id}/members/{user_id}': { id: group, user_id: people.user.user_id },
-    '/v1/users/{id}': { id: await as(owner.api_key, 'POST', '/v1/users', passingUser) },
+    '/v1/users/{id}': { id: await as(owner.api_key, 'POST', '/v1/users', passingUser()) },
     '/v1/api-keys/{id}': { id: await as(owner.api_key, 'POST', '/v1/api-keys', sampleBodies.createApiKey) },
     '/v1/users/me/notifications/{id}': { id: await house.notification(tenant_id, people.user.user_id) },
     '/v1/settings/{setting_key}': { setting_key: 'requests.require_reason' },

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { jsonSchemaOf } from '../../src/http/schema.ts'
+import { openHouse, operations, type Person, type TestTenant } from '../support/house.ts'
+import { addressed, makeRecords, type Records, sampleBodies } from '../support/samples.ts'
+
+/** Walks every list: where a page of it ended is good for the next page of that list alone. */
+const house = await openHouse()
+const ours = await house.tenant('ours')
+const theirs = await house.tenant('theirs')
+const otherRecords = await makeRecords(house, ours)
+const ourRecords = await makeMore(ours)
+await makeRecords(house, theirs)
+const theirRecords = await makeMore(theirs)
+
+/** Of everything that has a list there must be two. */
+async function makeMore(tenant: TestTenant): Promise<Records> {
+  const { tenant_id, owner } = tenant
+  const records = await makeRecords(house, tenant)
+  const { id } = records['/v1/groups/{id}'] ?? {}
+  for (const { user_id } of Object.values(tenant.people)) {
+    await call(tenant, owner, 'POST', `/v1/groups/${id}/members`, { user_id })
+  }
+  const resources = ['1', '2', '3'].map((number) => ({ id: number, account_id: number, rank: 7 }))
+  await call(tenant, owner, 'PUT', '/v1/cloud/accounts', { resources })
+  for (let count = 0; count < 2; count += 1) await house.notification(tenant_id, owner.user_id)
+  await call(tenant, owner, 'POST', '/v1/requests', sampleBodies.createRequest)
+  return records
+}
+
+function call({ tenant_id }: TestTenant, { token }: Person, method: string, url: string, body?: unknown) {
+  return house.call({ method, url, token, tenant_id, ...(body !== undefined && { body }) })
+}
+
+const lists = Object.entries(operations).filter(
+  ([, { query }]) => query !== undefined && jsonSchemaOf(query).properties?.cursor !== undefined,
+)
+
+/** The cursor behind the first record of the list. */
+async function cursorOf(tenant: TestTenant, url: string, mark: '?' | '&' = '?'): Promise<string> {
+  const reply = await call(tenant, tenant.owner, 'GET', `${url}${mark}limit=1`)
+  assert.equal(reply.status, 200, reply.text)
+  assert.equal(reply.body.has_more, true, `make two for ${url} here`)
+  return String(reply.body.next_cursor)
+}
+
+async function requireRefused(url: string, cursor: string, why: string): Promise<void> {
+  const reply = await call(ours, ours.owner, 'GET', `${url}?cursor=${encodeURIComponent(cursor)}`)
+  assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'], why)
+  const { fields } = reply.body.details as { fields: { pointer: string; why: string }[] }
+  assert.deepEqual(fields, [{ pointer: 'cursor', why: expected }], 'one answer for every cause')
+}
+const expected = 'is not a cursor of this list with these filters; leave it out to begin anew'
+
+for (const [operationId, { path, query }] of lists) {
+  const url = addressed(path, ourRecords)
+
+  suite(`a cursor of ${operationId}`, () => {
+    test('leads on in its own list', async () => {
+      const cursor = await cursorOf(ours, url)
+      const [first, next] = await Promise.all(
+        ['', `&cursor=${cursor}`].map((more) => call(ours, ours.owner, 'GET', `${url}?limit=1${more}`)),
+      )
+      assert.equal(next?.status, 200)
+      assert.notDeepEqual(next?.body.data, first?.body.data)
+    })
+
+    test('made for another tenant is refused (T8)', async () => {
+      await requireRefused(url, await cursorOf(theirs, addressed(path, theirRecords)), 'theirs')
+    })
+
+    test('is refused with a bit changed, cut, lengthened, or spelt another way (T8)', async () => {
+      const cursor = await cursorOf(ours, url)
+      const bytes = Buffer.from(cursor, 'base64url')
+      for (let at = 0; at < bytes.length; at += 1) {
+        const bent = Buffer.from(bytes)
+        bent.writeUInt8(bent.readUInt8(at) ^ 1, at)
+        await requireRefused(url, bent.toString('base64url'), `byte ${at}`)
+      }
+      const spellings = [`${cursor}=`, `${cursor} `, ` ${cursor}`, `${cursor}\n`, cursor.slice(0, -1), `${cursor}A`]
+      for (const other of ['', 'null', '[]', '{}', '0', `${cursor}${cursor}`, 'A'.repeat(5_000), ...spellings]) {
+        await requireRefused(url, other, other)
+      }
+      const plain = Buffer.from(JSON.stringify(['0'])).toString('base64url')
+      await requireRefused(url, plain, 'the key itself')
+    })
+
+    test('is refused by every other list (T8)', async () => {
+      const cursor = await cursorOf(ours, url)
+      for (const [otherId, other] of lists) {
+        if (otherId !== operationId) await requireRefused(addressed(other.path, ourRecords), cursor, otherId)
+      }
+      const elsewhere = addressed(path, otherRecords)
+      if (elsewhere !== url) await requireRefused(elsewhere, cursor, 'the same list of another record')
+    })
+
+    const filters = Object.entries(jsonSchemaOf(query as never).properties ?? {}).filter(
+      ([name]) => name !== 'limit' && name !== 'cursor',
+    )
+    for (const [name, { format, enum: words }] of filters) {
+      test(`is refused with the filter ${name} set or changed (T8)`, async () => {
+        const values = words ?? (format === 'date-time' ? ['2020-01-01T00:00:00Z'] : [ours.owner.user_id])
+        const cursor = await cursorOf(ours, url)
+        const set = `${url}?${name}=${encodeURIComponent(String(values[0]))}&cursor=${encodeURIComponent(cursor)}`
+        const reply = await call(ours, ours.owner, 'GET', set)
+        assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
+      })
+    }
+  })
+}
