@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Type } from 'typebox'
+import { type Operation, operation } from '../../src/http/operation.ts'
+import type { Statement } from '../../src/kernel/context.ts'
+import { newId } from '../../src/kernel/id.ts'
+import { fullBody } from '../support/full-bodies.ts'
+import { openHouse, operations, type Reply } from '../support/house.ts'
+import { rewrittenDatabase } from '../support/rewritten-database.ts'
+import { addressed, makeRecords } from '../support/samples.ts'
+import { sliceServer } from '../support/slice-server.ts'
+import { textAt, textFields, type Way, withText } from '../support/text-fields.ts'
+
+/**
+ * Sends what SQL would read as more than a value into every place for text: path, query and body of every operation. The
+ * oracle is no clock: the text of no statement ever holds a word of what was sent, nothing answers 5xx, what is kept is
+ * kept to the letter, and what is looked for is looked for to the letter.
+ */
+const mark = 'zq7x'
+const texts = [
+  `${mark}' or '1'='1`,
+  `${mark}'; drop table policy; --`,
+  `${mark}') union select null, version(), null --`,
+  `${mark}" or 1=1 --`,
+  `${mark}\\' or 1=1 --`,
+  `${mark}' || (select secret_hash from api_key limit 1) || '`,
+  `${mark}$1 $$${mark}$$ ::uuid`,
+  `${mark}/* */ -- `,
+  `{${mark},"x"}`,
+  `["${mark}"]`,
+  `${mark}%_\\`,
+  // Becomes a quote where a text is folded to its plain form.
+  `${mark}\uff07 or 1=1 --`,
+  `1 and 1=(select 1 from pg_sleep(0)) ${mark}`,
+]
+
+/** What each statement said since the last look. */
+const said = new Set<string>()
+const listen = (statement: Statement) => {
+  said.add(statement.text)
+  return statement
+}
+
+/** The statements that hold a word of what was sent, and forgets what was said. */
+function injected(): string[] {
+  const found = [...said].filter((text) => text.toLowerCase().includes(mark))
+  said.clear()
+  return found
+}
+
+const house = await openHouse({}, (database) => rewrittenDatabase(database, listen))
+const tenant = await house.tenant('injected')
+const records = await makeRecords(house, tenant)
+const { tenant_id, owner } = tenant
+
+/** Calls as the owner, with a sound request but for what is given. */
+async function send(
+  { method, path, credential }: Operation,
+  changed: { url?: string; body?: unknown },
+): Promise<Reply> {
+  const { token, api_key } = owner
+  return house.call({
+    method,
+    url: changed.url ?? addressed(path, records),
+    ...(changed.body !== undefined && { body: changed.body }),
+    ...(credential === 'user' && { token }),
+    ...(credential === 'any' && { api_key }),
+    ...(credential !== 'none' && { tenant_id }),
+  })
+}
+
+/** A password's hash costs a tenth of a second: two of the texts are enough there. */
+const textsFor = (operationId: string, way: Way) =>
+  operationId === 'login' || way.join().includes('password') ? texts.slice(0, 2) : texts
+
+// What is looked for first: what is kept afterwards would be found.
+for (const [operationId, operation] of Object.entries(operations)) {
+  const url = addressed(operation.path, records)
+  for (const way of textFields(operation.query)) {
+    test(`${operationId} takes what is SQL for a text, in its query at ${way.join('/')} (J6)`, async () => {
+      const ask = (text: string) => send(operation, { url: `${url}?${way.join('.')}=${encodeURIComponent(text)}` })
+      const harmless = await ask('a text that is nowhere')
+      for (const text of [mark, ...texts]) {
+        const reply = await ask(text)
+        assert.deepEqual([reply.status, reply.body.data], [harmless.status, harmless.body.data], reply.text)
+        assert.deepEqual(injected(), [])
+      }
+    })
+  }
+}
+
+for (const [operationId, operation] of Object.entries(operations)) {
+  const url = addressed(operation.path, records)
+  for (const name of operation.path.match(/(?<=\{)\w+(?=\})/g) ?? []) {
+    test(`${operationId} takes what is SQL for a text, in its path at ${name} (J6)`, async () => {
+      for (const text of texts) {
+        const hostile = operation.path.replaceAll(/\{(\w+)\}/g, (_all, part: string) =>
+          part === name ? encodeURIComponent(text) : newId(),
+        )
+        const reply = await send(operation, { url: hostile, body: fullBody(operationId) })
+        assert.ok([400, 404].includes(reply.status), `${reply.status} ${reply.text}`)
+        assert.deepEqual(injected(), [])
+      }
+    })
+  }
+
+  for (const way of textFields(operation.body)) {
+    test(`${operationId} takes what is SQL for a text, in its body at ${way.join('/')} (J6)`, async () => {
+      for (const text of textsFor(operationId, way)) {
+        const reply = await send(operation, { url, body: withText(fullBody(operationId), way, text) })
+        assert.ok(reply.status < 500, reply.text)
+        assert.deepEqual(injected(), [])
+        const kept = reply.status < 300 ? textAt(reply.body, way) : undefined
+        if (typeof kept === 'string') assert.equal(kept === '[redacted]' ? text : kept, text)
+        // Many rules would make each further one slow to weigh.
+        if (operationId === 'createRule' && reply.status === 201)
+          await send(operations.deleteRule as Operation, { url: `${url}/${reply.body.id}` })
+      }
+    })
+  }
+}
+
+suite('the oracle', () => {
+  const database = rewrittenDatabase(house.database, listen)
+  const pasted = (where: (q: string) => string) =>
+    operation({
+      method: 'GET',
+      path: '/v1/planted',
+      summary: 'Holds a flaw',
+      credential: 'any',
+      scope: null,
+      query: Type.Object({ q: Type.String() }, { additionalProperties: false }),
+      replies: { 200: Type.Object({ found: Type.Integer() }) },
+      errors: [],
+      run: async ({ tx }, { query }) => ({
+        found: (await tx.read({ text: `select 1 from policy where ${where(query.q)}`, values: [] })).length,
+      }),
+    })
+  const flaws: Record<string, (q: string) => string> = {
+    'a text pasted between quotes': (q) => `name = '${q}'`,
+    'a text whose quotes are doubled, but pasted': (q) => `name = '${q.replaceAll("'", "''")}'`,
+    'a text pasted in lower case': (q) => `lower(name) = '${q.toLowerCase()}'`,
+    'a text pasted into a comment': (q) => `true /* ${q.replaceAll('*/', '')} */`,
+  }
+  for (const [what, where] of Object.entries(flaws)) {
+    test(`sees ${what} (J6)`, async () => {
+      injected()
+      const call = await sliceServer(database, { planted: pasted(where) })
+      const caller = { tenant_id, user_id: owner.user_id }
+      for (const text of texts) await call(caller, 'GET', `/v1/planted?q=${encodeURIComponent(text)}`)
+      assert.ok(injected().length > 0)
+    })
+  }
+})
+
+suite('what is looked for is looked for to the letter', () => {
+  const wild = ['%', '_', "'", '\\', '$1', '"', '.*', '%25', '\\%', '--', '/*']
+
+  test('a part of an account’s name (J7)', async () => {
+    const resources = wild.map((text, index) => ({ id: `wild ${index}`, account_id: `${index}`, name: `<${text}>` }))
+    await send(operations.upsertCloudAccounts as Operation, {
+      body: { resources: [...resources, { id: 'tame', account_id: 'x' }] },
+    })
+    for (const text of wild) {
+      const reply = await send(operations.listCloudAccounts as Operation, {
+        url: `/v1/cloud/accounts?q=${encodeURIComponent(`<${text}>`)}`,
+      })
+      assert.deepEqual(
+        (reply.body.data as { name: string }[]).map(({ name }) => name),
+        [`<${text}>`],
+      )
+    }
+  })
+
+  for (const [operationId, url] of [
+    ['listGroups', '/v1/groups?source='],
+    ['listRequests', '/v1/requests?resource_id='],
+    ['listAuditEvents', '/v1/audit-events?subject='],
+  ] as const) {
+    test(`and finds nothing by a wildcard: ${operationId} (J7)`, async () => {
+      for (const text of wild) {
+        const reply = await send(operations[operationId] as Operation, { url: `${url}${encodeURIComponent(text)}` })
+        assert.deepEqual([reply.status, reply.body.data], [200, []], text)
+      }
+    })
+  }
+
+  test('the key of a setting (J7)', async () => {
+    for (const text of [...wild, 'requests.require%', 'requests_require_reason', 'REQUESTS.REQUIRE_REASON']) {
+      const url = `/v1/settings/${encodeURIComponent(text)}`
+      const reply = await send(operations.upsertSetting as Operation, { url, body: { value: 'true' } })
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'], text)
+    }
+  })
+
+  test('the id of a role (J7)', async () => {
+    for (const text of [...wild, 'adm%', 'a_min', "admin'--"]) {
+      const reply = await send(operations.getRole as Operation, { url: `/v1/roles/${encodeURIComponent(text)}` })
+      assert.equal(reply.status, 404, text)
+    }
+  })
+})
+
+test('nothing that was sent has taken a table away, or its rows (J6)', async () => {
+  const [{ count } = {}] = await house.asSuperuser('select count(*) from policy where tenant_id = $1', [tenant_id])
+  assert.notEqual(count, '0')
+})
