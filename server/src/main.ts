@@ -8,7 +8,7 @@ import { releaseLeases } from './jobs/release-leases.ts'
 import { type Metrics, openMetrics } from './metrics/metrics.ts'
 import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
 import { loadRootKey } from './secrets/root-key.ts'
-import { createApp } from './serve.ts'
+import { type App, createApp } from './serve.ts'
 import { bootstrap } from './tenants/bootstrap.ts'
 import { watch } from './watch.ts'
 
@@ -18,7 +18,7 @@ const backgroundConnections = 4
 /** For health and metrics, which a flood of requests must not keep from answering. */
 const watchingConnections = 1
 
-/** A stop that takes longer is cut short: what is under way is taken up again at the next start. */
+/** A stop that takes longer, beside its delay, is cut short: what is under way is taken up again at the next start. */
 const longestStopMs = 25_000
 
 /** start: config → database → migrate → app → workers. */
@@ -33,7 +33,7 @@ async function start(): Promise<void> {
   try {
     const running = await serve(config, opened)
     stop = running.stop
-    stopOnSignals(stop)
+    stopOnSignals(stop, longestStopMs + config.stop_delay_seconds * 1_000)
     await bootstrap({
       database: running.background,
       dataDir: config.data_dir,
@@ -74,7 +74,7 @@ async function serve(config: Config, opened: OpenedDatabase) {
   const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
   const metrics = config.metrics && openMetrics()
   const app = await createApp({ config, database, background, watching, rootKey, tokenKeys, metrics })
-  const closeMetrics = await publishMetrics(config, metrics, watching)
+  const closeMetrics = await publishMetrics(config, metrics, watching, app)
   const stop = async () => {
     await app.stop()
     await closeMetrics()
@@ -85,9 +85,19 @@ async function serve(config: Config, opened: OpenedDatabase) {
 }
 
 /** Answers how to end it. */
-async function publishMetrics({ metrics: at }: Config, metrics: Metrics | undefined, watching: Database) {
+async function publishMetrics(
+  { metrics: at }: Config,
+  metrics: Metrics | undefined,
+  database: Database,
+  { server }: App,
+) {
   if (at === undefined || metrics === undefined) return () => Promise.resolve()
-  const read = watch({ metrics, database: watching, subscribers: subscribers.map(({ name }) => name) })
+  const read = watch({
+    metrics,
+    database,
+    subscribers: subscribers.map(({ name }) => name),
+    underWay: () => server.underWay,
+  })
   let page: MetricsPage | undefined
   await listen('METRICS_', at, async () => {
     page = await serveMetrics(at, read)
@@ -96,13 +106,13 @@ async function publishMetrics({ metrics: at }: Config, metrics: Metrics | undefi
 }
 
 /** The first signal drains, the database last; a second one leaves at once. */
-function stopOnSignals(stop: () => Promise<void>): void {
+function stopOnSignals(stop: () => Promise<void>, longestMs: number): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
     stopping = true
     console.log(`${signal}: finishing what is under way`)
-    setTimeout(() => process.exit(1), longestStopMs).unref()
+    setTimeout(() => process.exit(1), longestMs).unref()
     stop().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -54,6 +54,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     publicUrl: config.public_url,
     trustProxy: config.trust_proxy,
     logLevel: config.log_level,
+    stopDelayMs: config.stop_delay_seconds * 1_000,
     onAnswered: metrics && countAnswers(metrics),
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'
@@ -84,11 +85,6 @@ export async function createApp(options: AppOptions): Promise<App> {
         for (const loop of loops) loop.wake()
       },
     },
-  })
-
-  // A connection that its caller keeps past the answer would hold up the stop until the caller lets go.
-  server.addHook('onSend', async (_request, reply) => {
-    if (!ready) reply.header('connection', 'close')
   })
 
   return {

@@ -17,6 +17,8 @@ export type Watched = {
   database: Database
   /** The names of whoever acts on events. */
   subscribers: readonly string[]
+  /** Requests that are being answered now. */
+  underWay: () => number
 }
 
 /** Answers the reader of everything that operators watch: its text is there whether the database is or not. */
@@ -49,6 +51,7 @@ export function watch(watched: Watched): () => Promise<string> {
       isUp = answered
       if (!answered) forgetDatabase(metrics)
     }
+    metrics.set('sallyport_requests_under_way', {}, watched.underWay())
     metrics.set('sallyport_database_up', {}, isUp ? 1 : 0)
     return metrics.text()
   }

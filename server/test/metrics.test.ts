@@ -14,6 +14,8 @@ const METRICS_PORT = String(await freePort())
 const sallyport = await startOnTestServer({ METRICS_PORT })
 const page = `http://127.0.0.1:${METRICS_PORT}/metrics`
 
+const underWay = () => 0
+
 async function scrape() {
   const reply = await fetch(page)
   const text = await reply.text()
@@ -77,7 +79,7 @@ test('is there on the loopback address alone, by GET, apart from the service', a
 
 test('what only the database knows is told: what is due, what is stuck, how far behind who acts on events is', async () => {
   const { database, asSuperuser } = await testDatabase()
-  const read = watch({ metrics: openMetrics(), database, subscribers: ['told', 'not-yet'] })
+  const read = watch({ metrics: openMetrics(), database, subscribers: ['told', 'not-yet'], underWay })
   const [tenant_id, user_id, request_id, due_id, entitlement_id] = [newId(), newId(), newId(), newId(), newId()]
   await asSuperuser(`
     insert into tenant (id, name) values ('${tenant_id}', 'acme');
@@ -127,7 +129,7 @@ test('what only the database knows is told: what is due, what is stuck, how far 
 
 test('where the database is gone it says so, leaves out what it cannot know, and goes on when it is back', async () => {
   const { database, asSuperuser, service } = await testDatabase()
-  const read = watch({ metrics: openMetrics(), database, subscribers: [] })
+  const read = watch({ metrics: openMetrics(), database, subscribers: [], underWay })
   const up = async () => readExposition(await read()).get('sallyport_database_up')?.samples[0]?.value
   assert.equal(await up(), 1)
   await asSuperuser(`alter database ${service.database} connection limit 0`)
@@ -154,7 +156,7 @@ test('a hundred scrapes at once ask the database once', async () => {
       },
     },
   }
-  const read = watch({ metrics: openMetrics(), database: counting as typeof database, subscribers: [] })
+  const read = watch({ metrics: openMetrics(), database: counting as typeof database, subscribers: [], underWay })
   await Promise.all(Array.from({ length: 100 }, read))
   assert.equal(asked, 1)
 })

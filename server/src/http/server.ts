@@ -4,7 +4,9 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
+import { seldom } from '../kernel/seldom.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
+import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem } from './error-reply.ts'
 import { describeApi, serveReference } from './openapi.ts'
 import type { Operation } from './operation.ts'
@@ -19,6 +21,8 @@ export type ServerOptions = {
   trustProxy: string[] | boolean
   publicUrl: string
   logLevel: string
+  /** How long a server that is told to close goes on as before, save that it says so. */
+  stopDelayMs?: number
   /** Told of each answer, for whoever counts them. `operationId` is undefined for what is no operation. */
   onAnswered?: ((operationId: string | undefined, status: number, seconds: number) => void) | undefined
 }
@@ -27,7 +31,14 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operationId?: string
   }
+  interface FastifyInstance {
+    /** Requests that are being answered now. */
+    underWay: number
+  }
 }
+
+/** Past so many at once a caller waits longer than it takes to come again: the next is refused at once. */
+const mostUnderWay = 1_000
 
 /** The server as whoever composes it holds it. */
 export type HttpServer = FastifyInstance
@@ -43,14 +54,22 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     routerOptions: { maxParamLength: 400, caseSensitive: true },
     requestTimeout: 15_000,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
-    return503OnClosing: true,
+    // What still comes while it closes is answered as ever: `drainOnClose` sees to the end.
+    return503OnClosing: false,
     frameworkErrors: (error, _request, reply) => replyProblem(reply, problemOf(error)),
     clientErrorHandler: answerBrokenRequest,
   })
+  drainOnClose(server, options.stopDelayMs ?? 0)
   readBodiesStrictly(server)
   // Every schema is checked by the pipeline, with our own words for what is wrong.
   server.setValidatorCompiler(() => () => true)
+  server.decorate('underWay', 0)
   server.addHook('onRequest', async (request, reply) => {
+    server.underWay += 1
+    // A caller may go away before there is an answer.
+    reply.raw.once('close', () => {
+      server.underWay -= 1
+    })
     reply.header('x-request-id', request.id)
   })
   server.addHook('onResponse', async (request, reply) => {
@@ -59,9 +78,12 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     request.log.info({ method, url, status: reply.statusCode, ms, ip }, 'answered')
     options.onAnswered?.(request.routeOptions.config.operationId, reply.statusCode, reply.elapsedTime / 1000)
   })
+  const tellUnavailable = seldom<unknown>(1_000, (err, keptBack) => server.log.error({ err, keptBack }, 'unavailable'))
   server.setErrorHandler((thrown, request, reply) => {
     const problem = problemOf(thrown)
-    if (problem.status >= 500) request.log.error({ err: thrown }, problem.code)
+    // For one cause every request may be: that is one thing to tell.
+    if (problem.code === 'unavailable') tellUnavailable(thrown)
+    else if (problem.status >= 500) request.log.error({ err: thrown }, problem.code)
     return replyProblem(reply, problem)
   })
   server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
@@ -71,6 +93,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   serveOperations(server, options)
   return server
 }
+
+const tooMany = new Problem('unavailable', 'more is asked for than can be answered just now; try again in a moment')
 
 /** The caller's own request id when it is well-formed, else a new one. */
 function requestId(raw: { headers: NodeJS.Dict<string | string[]> }): string {
@@ -116,6 +140,7 @@ function serveOperation(
         ? {}
         : { response: { [operation.status]: operation.reply } },
     onRequest: async (request) => {
+      if (server.underWay > mostUnderWay) throw tooMany
       admitted.set(request, await admit(request))
     },
     handler: async (request, reply) => {

@@ -14,6 +14,11 @@ export const metricTable = {
     labels: ['operation'],
     means: 'time from the head of a request to the end of its answer, by operationId',
   },
+  sallyport_requests_under_way: {
+    kind: 'gauge',
+    labels: [],
+    means: 'requests that are being answered now; when it is 1000 the next are refused with 503',
+  },
   sallyport_database_up: {
     kind: 'gauge',
     labels: [],

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Outcome, openCaller } from '../support/load.ts'
+import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
+import { until } from '../support/wait.ts'
+
+/** Longer than a busy machine keeps a caller from its next call. */
+const STOP_DELAY_SECONDS = '2'
+
+const leaseTables = ['access_request', 'access_grant', 'entitlement', 'event_cursor'] as const
+const ask = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'Look', duration_seconds: 60 }
+
+/** People who ask for access one time after another, each on a connection of their own, until `enough`. */
+async function askOnAndOn(
+  count: number,
+  headers: Record<string, string>,
+  urlOf: () => string | undefined,
+  goesOn: (outcome: Outcome) => boolean,
+): Promise<Outcome[]> {
+  const callers = Array.from({ length: count }, () => openCaller(headers))
+  const outcomes: Outcome[] = []
+  await Promise.all(
+    callers.map(async ({ send, close }, index) => {
+      for (let turn = index; ; turn += 1) {
+        const url = urlOf()
+        if (url === undefined) break
+        const outcome = await (turn % 2 === 0
+          ? send(`${url}/v1/requests`, 'POST', ask)
+          : send(`${url}/v1/grants?limit=5`, 'GET'))
+        outcomes.push(outcome)
+        if (!goesOn(outcome)) break
+      }
+      close()
+    }),
+  )
+  return outcomes
+}
+
+function ids(outcomes: readonly Outcome[]): string[] {
+  return outcomes.flatMap((outcome) =>
+    'status' in outcome && outcome.status === 201 ? [String((JSON.parse(outcome.body) as { id: string }).id)] : [],
+  )
+}
+
+/** What went wrong, each kind once. */
+function failures(outcomes: readonly Outcome[]): string[] {
+  const failed = outcomes.filter((outcome) => !('status' in outcome) || ![200, 201].includes(outcome.status))
+  return [...new Set(failed.map((outcome) => JSON.stringify(outcome)))]
+}
+
+/** Signs Ada in, whose requests are given at once. */
+async function prepare(sallyport: Sallyport): Promise<Record<string, string>> {
+  const key = sallyport.client({ api_key: sallyport.bootstrap.api_key })
+  const policy = await key<{ id: string }>('POST', '/v1/policies', { name: 'At once' })
+  await key('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit', approval_mode: 'auto' })
+  const { token } = await sallyport.join('Ada', ['user'])
+  return { authorization: `Bearer ${token}`, 'x-tenant-id': sallyport.bootstrap.tenant_id }
+}
+
+test('told to stop under load, it answers all that was sent, gives back what it holds, and ends with 0 (F13)', async (t) => {
+  const sallyport = await startOnTestServer({ STOP_DELAY_SECONDS })
+  const headers = await prepare(sallyport)
+  // Each caller goes on until it is told that its connection ends.
+  const asking = askOnAndOn(
+    12,
+    headers,
+    () => sallyport.base_url,
+    (outcome) => 'status' in outcome && !outcome.closes,
+  )
+  await until('work is under way', async () => {
+    const [held] = await sallyport.asSuperuser(`select from access_grant where status = 'active' limit 1`)
+    return held !== undefined
+  })
+  sallyport.signal('SIGTERM')
+  await until('it has heard', async () => sallyport.output().includes('SIGTERM'))
+  const readiness = (await fetch(`${sallyport.base_url}/readyz`).catch(() => undefined))?.status
+  const outcomes = await asking
+  assert.equal(await sallyport.end(), 0, sallyport.output())
+  assert.deepEqual(failures(outcomes), [])
+  assert.ok(readiness === 503 || readiness === undefined, `ready with ${readiness}`)
+  const made = ids(outcomes)
+  const kept = await sallyport.asSuperuser('select from access_request where id = any($1)', [made])
+  assert.equal(kept.length, made.length)
+  for (const table of leaseTables) {
+    const held = await sallyport.asSuperuser(`select from ${table} where lease_until > clock_timestamp()`)
+    assert.equal(held.length, 0, `${table}: ${held.length} rows are still held`)
+  }
+  t.diagnostic(`${outcomes.length} calls, ${made.length} requests`)
+})
+
+test('of two behind a balancer one stops, and no call fails (F13)', async (t) => {
+  const first = await startOnTestServer({ STOP_DELAY_SECONDS, PUBLIC_URL: 'http://sallyport.example' })
+  const second = await first.beside()
+  const headers = await prepare(first)
+  // The balancer: asks both how they are, and leaves out whoever is not ready.
+  const ready = new Map([first, second].map((one) => [one.base_url, true]))
+  const looking = setInterval(() => {
+    for (const url of ready.keys()) {
+      fetch(`${url}/readyz`).then(
+        (reply) => ready.set(url, reply.ok),
+        () => ready.set(url, false),
+      )
+    }
+  }, 20)
+  after(() => clearInterval(looking))
+  let turn = 0
+  let enough = false
+  const next = () => {
+    if (enough) return undefined
+    const open = [...ready].flatMap(([url, isReady]) => (isReady ? [url] : []))
+    turn += 1
+    return open[turn % open.length] ?? second.base_url
+  }
+  const asking = askOnAndOn(8, headers, next, () => true)
+  await until('both are asked', async () => turn > 50)
+  first.signal('SIGTERM')
+  assert.equal(await first.end(), 0, first.output())
+  assert.equal(ready.get(first.base_url), false)
+  const seen = turn
+  await until('the other is asked alone', async () => turn > seen + 50)
+  enough = true
+  const outcomes = await asking
+  assert.deepEqual(failures(outcomes), [])
+  t.diagnostic(`${outcomes.length} calls`)
+})
