@@ -28,17 +28,26 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
 
 const textsTheDatabaseCannotKeep = new Set(['22021', '22P05'])
 
-/** Connection lost, server going down or starting up, too many connections, a timeout of ours, a deadlock: try again later. */
+/**
+ * Connection lost, server going down or starting up, too many connections, a timeout of ours, a deadlock, a statement that
+ * must be prepared anew: try again later.
+ */
 function meansUnavailable(error: DatabaseError): boolean {
   const code = error.code ?? ''
   return (
     /^(08|53|57P0)/.test(code) ||
     ['55P03', '57014', '40P01', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code) ||
-    /connection terminated|timeout exceeded|connection ended|connection error/i.test(error.message)
+    mustBePreparedAnew(error) ||
+    /connection terminated|timeout expired/i.test(error.message)
   )
 }
 
-type DatabaseError = Error & { code?: string; constraint?: string }
+/** A prepared statement is gone (DISCARD ALL, a pooler), or a table has changed under its plan. */
+export function mustBePreparedAnew({ code, message }: DatabaseError): boolean {
+  return code === '26000' || (code === '0A000' && message.includes('cached plan'))
+}
+
+type DatabaseError = Error & { code?: string | undefined; constraint?: string | undefined }
 
 /** Throws what the caller should see for what the driver threw; the original stays as its cause. */
 export function translateDatabaseError(thrown: unknown): never {

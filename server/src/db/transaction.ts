@@ -1,6 +1,9 @@
 import type { RowsOf, Statement, Tx } from '../kernel/context.ts'
-import { type Connection, type Connections, type ConnectionTarget, connect, prepared } from './connect.ts'
+import type { ConnectionTarget } from './connect.ts'
 import { translateDatabaseError } from './constraints.ts'
+import { Lanes, type Load } from './door/lanes.ts'
+import type { Link } from './door/link.ts'
+import { workRole } from './roles.ts'
 
 /** What works on rows outside any tenant: finding due work, the service's own keys. */
 export type UnwalledTx = Pick<Tx, 'read' | 'write'>
@@ -15,38 +18,44 @@ export type Database = {
   service: UnwalledTx
   /** Throws `unavailable` when the server does not answer. */
   probe(): Promise<void>
+  /** How its connections stand just now. */
+  load(): Load
   close(): Promise<void>
 }
 
-/** Opens the doors on a pool of at most `size` connections as the service role. */
+/** Opens the doors on at most `size` connections as the service role; none is opened before it is needed. */
 export function openDatabase(target: ConnectionTarget, size: number): Database {
-  const pool = connect(target, size)
+  const lanes = new Lanes(target, size)
   return {
-    tenant: (tenant_id) => tenantDoor(pool, tenant_id),
-    work: unwalledDoor(pool, { text: 'set local role sallyport_work', values: [] }),
-    service: unwalledDoor(pool),
+    tenant: (tenant_id) => tenantDoor(lanes, tenant_id),
+    work: unwalledDoor(lanes, [takeWorkRole]),
+    service: unwalledDoor(lanes, []),
     probe: async () => {
-      await inOneTransaction(pool, [], [{ text: 'select 1', values: [] }])
+      await lanes.read([], { text: 'select 1', values: [] }).catch(translateDatabaseError)
     },
-    close: () => pool.end(),
+    load: () => lanes.load(),
+    close: () => lanes.close(),
   }
 }
 
-function unwalledDoor(pool: Connections, ...opening: Statement[]): UnwalledTx {
-  const run = (statements: readonly Statement[]) => inOneTransaction(pool, opening, statements)
+/** `set local role` holds in an explicit transaction alone; a batch is an implicit one. */
+const takeWorkRole: Statement = { text: `select set_config('role', $1, true)`, values: [workRole] }
+
+function unwalledDoor(lanes: Lanes, opening: readonly Statement[]): UnwalledTx {
   return {
-    read: async <Row>(statement: Statement<Row>) => ((await run([statement]))[0] ?? []) as Row[],
-    write: async <const Statements extends readonly Statement[]>(statements: Statements) =>
-      (await run(statements)) as RowsOf<Statements>,
+    read: <Row>(statement: Statement<Row>) =>
+      lanes.read(opening, statement).catch(translateDatabaseError) as Promise<Row[]>,
+    write: <const Statements extends readonly Statement[]>(statements: Statements) =>
+      lanes.write(opening, statements).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
   }
 }
 
-function tenantDoor(pool: Connections, tenant_id: string): Tx {
+function tenantDoor(lanes: Lanes, tenant_id: string): Tx {
   const walls: Statement = { text: `select set_config('app.tenant_id', $1, true)`, values: [tenant_id] }
   return {
     tenant_id,
-    ...unwalledDoor(pool, walls),
-    interactive: (work) => interactively(pool, walls, tenant_id, work),
+    ...unwalledDoor(lanes, [walls]),
+    interactive: (work) => lanes.hold((link) => interactively(link, walls, tenant_id, work)),
   }
 }
 
@@ -54,53 +63,41 @@ const begin: Statement = { text: 'begin', values: [] }
 const commit: Statement = { text: 'commit', values: [] }
 const rollback: Statement = { text: 'rollback', values: [] }
 
-/** begin, opening, statements, commit: sent at once, so that all of it is one round trip. */
-async function inOneTransaction(
-  pool: Connections,
-  opening: readonly Statement[],
-  statements: readonly Statement[],
-): Promise<unknown[][]> {
-  const connection = await pool.connect().catch(translateDatabaseError)
-  try {
-    const answers = await sendAll(connection, [begin, ...opening, ...statements, commit])
-    return answers.slice(1 + opening.length, -1)
-  } finally {
-    connection.release()
-  }
-}
-
 /** A tenant's transaction that stays open between questions; for what one batch cannot say. */
 async function interactively<Result>(
-  pool: Connections,
+  link: Link,
   walls: Statement,
   tenant_id: string,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await pool.connect().catch(translateDatabaseError)
+  // Sent with the first statement, so that it needs no trip of its own.
+  let opening: readonly Statement[] = [begin, walls]
+  let isOver = false
+  const send = async (statements: readonly Statement[]) => {
+    // INVARIANT: afterwards the connection is somebody else's, perhaps another tenant's.
+    if (isOver) throw new Error('the transaction is over; await all of it before it ends')
+    const first = opening
+    opening = []
+    const answers = await link.run([...first, ...statements]).catch(translateDatabaseError)
+    return answers.slice(first.length)
+  }
   const inside: Tx = {
     tenant_id,
-    read: async <Row>(statement: Statement<Row>) => ((await sendAll(connection, [statement]))[0] ?? []) as Row[],
+    read: async <Row>(statement: Statement<Row>) => ((await send([statement]))[0] ?? []) as Row[],
     write: async <const Statements extends readonly Statement[]>(statements: Statements) =>
-      (await sendAll(connection, statements)) as RowsOf<Statements>,
+      (await send(statements)) as RowsOf<Statements>,
     interactive: (more) => more(inside),
   }
   try {
-    await sendAll(connection, [begin, walls])
     const result = await work(inside)
-    await sendAll(connection, [commit])
+    isOver = true
+    if (link.transaction === 'failed')
+      throw new Error('a statement of the transaction failed, so it cannot be committed')
+    if (opening.length === 0) await link.run([commit]).catch(translateDatabaseError)
     return result
   } catch (error) {
-    await sendAll(connection, [rollback]).catch(() => undefined)
+    isOver = true
+    if (opening.length === 0) await link.run([rollback]).catch(() => undefined)
     throw error
-  } finally {
-    connection.release()
   }
-}
-
-/** INVARIANT: the answers come in the order of the statements; the first failure is the one that is thrown. */
-async function sendAll(connection: Connection, statements: readonly Statement[]): Promise<unknown[][]> {
-  const settled = await Promise.allSettled(statements.map((statement) => connection.query(prepared(statement))))
-  const failure = settled.find((outcome) => outcome.status === 'rejected')
-  if (failure !== undefined) return translateDatabaseError(failure.reason)
-  return settled.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.rows : []))
 }
