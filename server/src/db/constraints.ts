@@ -52,6 +52,8 @@ type DatabaseError = Error & { code?: string | undefined; constraint?: string | 
 /** Throws what the caller should see for what the driver threw; the original stays as its cause. */
 export function translateDatabaseError(thrown: unknown): never {
   if (!(thrown instanceof Error) || thrown instanceof Problem) throw thrown
+  // Where the socket was read tells nobody anything; who asked does.
+  Error.captureStackTrace(thrown, translateDatabaseError)
   const error: DatabaseError = thrown
   const known = error.constraint === undefined ? undefined : constraintErrors[error.constraint]
   const problem = known !== undefined ? new Problem(known.code, known.message) : problemByCode(error)

@@ -46,7 +46,9 @@ export class MessageCutter {
   #cut(bytes: Buffer): number {
     let at = 0
     while (bytes.length - at >= headBytes) {
-      const end = at + 1 + bytes.readInt32BE(at + 1)
+      const length = bytes.readInt32BE(at + 1)
+      if (length < 4) throw new Error('what came is no message of PostgreSQL')
+      const end = at + 1 + length
       if (end > bytes.length) {
         this.#needed = end - at
         return at

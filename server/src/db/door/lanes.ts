@@ -2,7 +2,7 @@ import type { Statement } from '../../kernel/context.ts'
 import type { ConnectionTarget } from '../connect.ts'
 import { Link } from './link.ts'
 import { askClock, Paces } from './pace.ts'
-import { Pool } from './pool.ts'
+import { NoConnection, Pool } from './pool.ts'
 
 /** How the connections stand just now, and how many callers ever waited for one. */
 export type Load = {
@@ -34,6 +34,7 @@ export class Lanes {
   #shared: Link | undefined
   #opening: Promise<Link> | undefined
   #waitingForShared = 0
+  #isClosed = false
 
   /** Opens lazily: no connection is made before the first statement. `size`, at least 2, bounds how many there are. */
   constructor(target: ConnectionTarget, size: number) {
@@ -80,8 +81,11 @@ export class Lanes {
   /** Lets what is under way come to its end. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    this.#isClosed = true
     await this.#opening?.catch(() => undefined)
-    await Promise.all([this.#shared?.end(), this.#pool.close()])
+    const shared = this.#shared
+    this.#shared = undefined
+    await Promise.all([shared?.end(), this.#pool.close()])
   }
 
   async #runMeasured(link: Link, opening: readonly Statement[], statement: Statement): Promise<unknown[]> {
@@ -95,11 +99,12 @@ export class Lanes {
 
   /** All who come while it is being opened wait for the one. */
   async #openShared(): Promise<Link> {
+    if (this.#isClosed) throw new NoConnection('the connections to the database are closed')
     this.#opening ??= Link.open(this.#target, (lost) => {
       if (this.#shared === lost) this.#shared = undefined
     })
       .then((link) => {
-        this.#shared = link
+        if (!link.isLost) this.#shared = link
         return link
       })
       .finally(() => {

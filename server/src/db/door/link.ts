@@ -14,7 +14,7 @@ type Batch = {
   /** The rows of the statements that are done, and of the one that is under way. */
   done: unknown[][]
   rows: unknown[]
-  failure: pg.DatabaseError | undefined
+  failure: Error | undefined
   /** It met a statement that the server had forgotten, and was sent once more. */
   isSecondTry: boolean
   resolve(answers: unknown[][]): void
@@ -26,6 +26,7 @@ class LinkLost extends Error {
   readonly code = '08006'
 }
 
+/** Prepared statements that one connection keeps: each costs the server some kilobytes. */
 const mostStatements = 500
 const noShape: Shape = { names: [], parsers: [] }
 
@@ -68,7 +69,13 @@ export class Link {
     const { stream } = client.connection
     const cutter = new MessageCutter((letter, bytes, at, end) => this.#hear(letter, bytes, at, end))
     stream.removeAllListeners('data')
-    stream.on('data', (chunk: Buffer) => cutter.push(chunk))
+    stream.on('data', (chunk: Buffer) => {
+      try {
+        cutter.push(chunk)
+      } catch (error) {
+        this.#lose(error as Error)
+      }
+    })
     client.on('error', (error) => this.#lose(error))
     client.once('end', () => this.#lose(new Error('the server closed it')))
   }
@@ -117,9 +124,9 @@ export class Link {
     if (this.#lost === undefined) await this.#client.end()
   }
 
+  /** Lets go of the connection; whoever waits for an answer is told that it is lost. */
   destroy(reason: string): void {
     this.#lose(new Error(reason))
-    this.#client.connection.stream.destroy()
   }
 
   #send(batch: Batch): void {
@@ -146,19 +153,12 @@ export class Link {
     const name = nameOf(text)
     const shape = this.#known.get(name)
     if (shape === undefined) {
-      if (this.#known.size >= mostStatements) this.#forgetOldest()
       // Closed first: another batch on its way may prepare it too, and a second Parse of one name is an error.
       this.#writer.close(name)
       this.#writer.prepare(name, text)
     }
     this.#writer.run(name, values)
     return shape
-  }
-
-  #forgetOldest(): void {
-    const [oldest = ''] = this.#known.keys()
-    this.#known.delete(oldest)
-    this.#writer.close(oldest)
   }
 
   #flush(): void {
@@ -171,7 +171,7 @@ export class Link {
     if (letter === answers.failure) this.#fail(batch, readFailure(bytes, at, end))
     // Notices and changed parameters may come at any time, and mean nothing here.
     else if (batch === undefined) return
-    else if (letter === answers.row) batch.rows.push(readRow(bytes, at, batch.shapes[batch.done.length] ?? noShape))
+    else if (letter === answers.row) this.#read(batch, bytes, at)
     else if (letter === answers.statementDone || letter === answers.emptyStatement) {
       batch.done.push(batch.rows)
       batch.rows = []
@@ -181,12 +181,29 @@ export class Link {
     else if (letter === answers.copyIn) this.destroy('it waits for a copy, which no batch can send')
   }
 
+  /** A value that cannot be read fails its batch, not the connection. */
+  #read(batch: Batch, bytes: Buffer, at: number): void {
+    try {
+      batch.rows.push(readRow(bytes, at, batch.shapes[batch.done.length] ?? noShape))
+    } catch (error) {
+      batch.failure ??= error as Error
+    }
+  }
+
   #learn(batch: Batch, shape: Shape): void {
     const index = batch.done.length
     const statement = batch.statements[index]
     if (statement === undefined) return
     batch.shapes[index] = shape
     this.#known.set(nameOf(statement.text), shape)
+    if (this.#known.size > mostStatements) this.#forgetOldest()
+  }
+
+  /** It goes with the next batch; those on their way come before it. */
+  #forgetOldest(): void {
+    const [oldest = ''] = this.#known.keys()
+    this.#known.delete(oldest)
+    this.#writer.close(oldest)
   }
 
   #fail(batch: Batch | undefined, { error, isLast }: ReturnType<typeof readFailure>): void {

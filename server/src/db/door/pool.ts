@@ -24,7 +24,7 @@ type Waiter = {
 const longestWaitMs = 5_000
 
 /** There is no connection to be had; the code is the one of a server that takes no more of them. */
-class NoConnection extends Error {
+export class NoConnection extends Error {
   readonly code = '53300'
 }
 
