@@ -16,7 +16,7 @@ import { watch } from './watch.ts'
 const requestConnections = 8
 const backgroundConnections = 4
 /** For health and metrics, which a flood of requests must not keep from answering. */
-const watchingConnections = 1
+const watchingConnections = 2
 
 /** A stop that takes longer, beside its delay, is cut short: what is under way is taken up again at the next start. */
 const longestStopMs = 25_000
