@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { subscribers } from './app.ts'
 import { hasSigningKey } from './auth/signing-key-store.ts'
 import { openTokenKeys } from './auth/signing-keys.ts'
@@ -20,6 +21,9 @@ const watchingConnections = 2
 
 /** A stop that takes longer, beside its delay, is cut short: what is under way is taken up again at the next start. */
 const longestStopMs = 25_000
+
+/** What is under way in the database at the end has this long. */
+const longestCloseMs = 3_000
 
 /** start: config → database → migrate → app → workers. */
 async function start(): Promise<void> {
@@ -78,7 +82,9 @@ async function serve(config: Config, opened: OpenedDatabase) {
   const stop = async () => {
     await app.stop()
     await closeMetrics()
-    await Promise.all([database.close(), background.close(), watching.close()])
+    // A database that is gone owes answers that will never come.
+    const closed = Promise.all([database.close(), background.close(), watching.close()])
+    await Promise.race([closed, pause(longestCloseMs)])
     await opened.stop()
   }
   return { app, background, stop }

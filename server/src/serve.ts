@@ -12,9 +12,11 @@ import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { startDueWork } from './jobs/work-list.ts'
+import { seldom } from './kernel/seldom.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { deriveKey, type RootKey } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
+import { answersInTime } from './watch.ts'
 
 /** How many rows of one work list a process has in hand at once. */
 const workWidth = 16
@@ -48,6 +50,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const loops: Loop[] = []
   const sealer = openSealer(rootKey)
   const egress = openEgress(readEgressAllow(config.egress_allow))
+  const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   const server = await buildServer({
     operations,
@@ -58,8 +61,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     onAnswered: metrics && countAnswers(metrics),
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'
-      await watching.probe()
-      return undefined
+      return (await hasDatabase()) ? undefined : 'the database does not answer just now'
     },
     parts: {
       database,
@@ -108,7 +110,9 @@ function countAnswers(metrics: Metrics) {
 
 /** Due work, and whoever acts on events. */
 function startLoops(log: HttpServer['log'], background: Database, metrics: Metrics | undefined): Loop[] {
-  const onFault = (err: unknown) => log.error({ err }, 'background work failed; it goes on')
+  const onFault = seldom<unknown>(5_000, (err, keptBack) => {
+    log.error({ err, keptBack }, 'background work failed; it goes on')
+  })
   const due = startDueWork(background, dueWork, workWidth, onFault, (table, item, err) => {
     log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
     metrics?.count('sallyport_work_failures_total', { list: table })

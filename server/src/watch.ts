@@ -8,7 +8,7 @@ import type { Metrics } from './metrics/metrics.ts'
 /** However often somebody looks, the database is asked once in this time. */
 const freshForMs = 1_000
 
-/** A database that does not answer in this time counts as gone, so that a scrape always has its answer. */
+/** A database that does not answer in this time counts as gone, so that whoever asks how it is always has an answer. */
 const longestReadMs = 2_000
 
 export type Watched = {
@@ -21,44 +21,50 @@ export type Watched = {
   underWay: () => number
 }
 
-/** Answers the reader of everything that operators watch: its text is there whether the database is or not. */
+/** Answers a reader of everything that operators watch: its text is there whether the database is or not. */
 export function watch(watched: Watched): () => Promise<string> {
-  let reading: Promise<boolean> | undefined
+  const { metrics } = watched
   let readAt = Number.NEGATIVE_INFINITY
-  let isUp = false
-
-  /** One at a time: scrapes that come while the database is asked wait for the same answer, as long as it may take. */
-  const readAnew = () => {
-    reading ??= readDatabase(watched)
-      .catch(() => false)
-      .then((answered) => {
-        isUp = answered
-        readAt = performance.now()
-        reading = undefined
-        if (!answered) forgetDatabase(watched.metrics)
-        return answered
-      })
-    return reading
-  }
-
+  const read = answersInTime(async () => {
+    await readDatabase(watched)
+    readAt = performance.now()
+  })
   return async () => {
-    const { metrics } = watched
-    if (performance.now() - readAt >= freshForMs) {
-      const giveUp = new AbortController()
-      const tooLong = pause(longestReadMs, false, { signal: giveUp.signal }).catch(() => false)
-      const answered = await Promise.race([readAnew(), tooLong])
-      giveUp.abort()
-      isUp = answered
-      if (!answered) forgetDatabase(metrics)
-    }
-    metrics.set('sallyport_requests_under_way', {}, watched.underWay())
+    const isUp = performance.now() - readAt < freshForMs || (await read())
+    if (!isUp) for (const name of knownByDatabase) metrics.leaveOut(name)
     metrics.set('sallyport_database_up', {}, isUp ? 1 : 0)
+    metrics.set('sallyport_requests_under_way', {}, watched.underWay())
     return metrics.text()
   }
 }
 
+/**
+ * Whether what is asked is answered, and soon: a database that hangs is as good as gone. It is asked once at a time; who
+ * comes meanwhile waits for the same answer.
+ */
+export function answersInTime(ask: () => Promise<unknown>): () => Promise<boolean> {
+  let asking: Promise<boolean> | undefined
+  return async () => {
+    asking ??= ask()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        asking = undefined
+      })
+    const answered = new AbortController()
+    const tooLate = pause(longestReadMs, false, { signal: answered.signal }).catch(() => false)
+    try {
+      return await Promise.race([asking, tooLate])
+    } finally {
+      answered.abort()
+    }
+  }
+}
+
 /** One trip, as the role that sees no content. */
-async function readDatabase({ metrics, database, subscribers }: Watched): Promise<true> {
+async function readDatabase({ metrics, database, subscribers }: Watched): Promise<void> {
   const [lists, [revokes], deliveries] = await database.work.write([
     dueLoad(),
     stuckRevokes(),
@@ -75,7 +81,6 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
     metrics.set('sallyport_event_lag_seconds', { subscriber }, lag_seconds)
     metrics.set('sallyport_events_parked', { subscriber }, parked)
   }
-  return true
 }
 
 const knownByDatabase = [
@@ -83,7 +88,3 @@ const knownByDatabase = [
   ...(['sallyport_stuck_revokes', 'sallyport_stuck_revokes_oldest_seconds'] as const),
   ...(['sallyport_events_behind', 'sallyport_event_lag_seconds', 'sallyport_events_parked'] as const),
 ]
-
-function forgetDatabase(metrics: Metrics): void {
-  for (const name of knownByDatabase) metrics.leaveOut(name)
-}

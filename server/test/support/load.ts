@@ -1,7 +1,9 @@
 import { Agent, request } from 'node:http'
 
 /** What became of one call: its status and whether the connection was to be closed, or why there is no answer. */
-export type Outcome = { status: number; closes: boolean; body: string } | { failed: string }
+export type Outcome =
+  | { status: number; closes: boolean; retryAfter: string | undefined; body: string }
+  | { failed: string }
 
 /** A caller with one connection, which it keeps as long as it may. */
 export function openCaller(headers: Record<string, string>) {
@@ -25,7 +27,12 @@ export function openCaller(headers: Record<string, string>) {
         })
         reply.on('error', (error: NodeJS.ErrnoException) => resolve({ failed: error.code ?? error.message }))
         reply.on('end', () =>
-          resolve({ status: reply.statusCode ?? 0, closes: reply.headers.connection === 'close', body: answer }),
+          resolve({
+            status: reply.statusCode ?? 0,
+            closes: reply.headers.connection === 'close',
+            retryAfter: reply.headers['retry-after'],
+            body: answer,
+          }),
         )
       })
       sent.end(text)

@@ -162,6 +162,15 @@ async function start(data_dir: string, env: Record<string, string>): Promise<Sal
   return running(started, base_url, data_dir, performance.now() - began)
 }
 
+/** On the database that these variables name; it is stopped when the file's tests are done. */
+export async function startOn(
+  databases: { DATABASE_URL: string; DATABASE_OWNER_URL: string },
+  data_dir: string,
+  env: Record<string, string>,
+): Promise<Sallyport> {
+  return start(data_dir, { ...databases, ...env })
+}
+
 /**
  * On a database of its own on the test run's server; `asSuperuser` sees past every wall, `beside` starts another process
  * on the same database, with the same root key.
@@ -174,14 +183,14 @@ export async function startOnTestServer(env: Record<string, string> = {}) {
   const databases = { DATABASE_URL: urlOf(service), DATABASE_OWNER_URL: urlOf(owner) }
   const data_dir = await dataFolder()
   const beside = async () => {
-    const sallyport = await start(data_dir, { ...databases, ...env })
+    const sallyport = await startOn(databases, data_dir, env)
     stops.push(sallyport.stop)
     return sallyport
   }
   return { ...(await beside()), asSuperuser, beside }
 }
 
-function urlOf({ host, port, user, password, database }: ConnectionTarget): string {
+export function urlOf({ host, port, user, password, database }: ConnectionTarget): string {
   return `postgres://${user}:${password}@/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 }
 

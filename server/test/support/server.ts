@@ -39,7 +39,7 @@ export async function startTestServerOn15(): Promise<RunningServer> {
 }
 
 /** A migrated database that each test file clones. */
-async function makeTemplate(server: TestServer): Promise<void> {
+export async function makeTemplate(server: TestServer): Promise<void> {
   const admin = await connectAlone({ ...server, database: 'postgres' })
   await admin.query(`create database ${templateDatabase}`)
   await admin.end()

@@ -17,10 +17,10 @@ export type Load = {
   waited_ms: number
 }
 
-const tickMs = 5_000
-/** 20 s at most: a statement is cut short by the server after 5. */
-const mostOwingTicks = 3
-const mostIdleTicks = 12
+const tickMs = 1_000
+/** 8 s at most: a server that is there cuts a statement short after 5. */
+const mostOwingTicks = 7
+const mostIdleTicks = 60
 
 /**
  * Which connection a batch goes by. Statements that are proven quick, many callers' at once, share one connection. A
