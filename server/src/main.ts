@@ -4,14 +4,15 @@ import { hasSigningKey } from './auth/signing-key-store.ts'
 import { openTokenKeys } from './auth/signing-keys.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { type OpenedDatabase, openForService } from './db/open.ts'
-import { type Database, openDatabase } from './db/transaction.ts'
+import { openDatabase } from './db/transaction.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
-import { type Metrics, openMetrics } from './metrics/metrics.ts'
+import { openMetrics } from './metrics/metrics.ts'
 import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
+import { theCourt } from './policies/evaluate.ts'
 import { loadRootKey } from './secrets/root-key.ts'
-import { type App, createApp } from './serve.ts'
+import { createApp } from './serve.ts'
 import { bootstrap } from './tenants/bootstrap.ts'
-import { watch } from './watch.ts'
+import { countQuestions, type Watched, watch } from './watch.ts'
 
 /** Connections for requests, and for what is done beside them. */
 const requestConnections = 8
@@ -78,7 +79,17 @@ async function serve(config: Config, opened: OpenedDatabase) {
   const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
   const metrics = config.metrics && openMetrics()
   const app = await createApp({ config, database, background, watching, rootKey, tokenKeys, metrics })
-  const closeMetrics = await publishMetrics(config, metrics, watching, app)
+  if (metrics !== undefined) countQuestions(theCourt, metrics)
+  const closeMetrics = await publishMetrics(
+    config.metrics,
+    metrics && {
+      metrics,
+      database: watching,
+      pools: { requests: database, background, watching },
+      subscribers: subscribers.map(({ name }) => name),
+      underWay: () => app.server.underWay,
+    },
+  )
   const stop = async () => {
     await app.stop()
     await closeMetrics()
@@ -90,23 +101,12 @@ async function serve(config: Config, opened: OpenedDatabase) {
   return { app, background, stop }
 }
 
-/** Answers how to end it. */
-async function publishMetrics(
-  { metrics: at }: Config,
-  metrics: Metrics | undefined,
-  database: Database,
-  { server }: App,
-) {
-  if (at === undefined || metrics === undefined) return () => Promise.resolve()
-  const read = watch({
-    metrics,
-    database,
-    subscribers: subscribers.map(({ name }) => name),
-    underWay: () => server.underWay,
-  })
+/** Serves what there is to watch, where anybody does; answers how to end that. */
+async function publishMetrics(at: Config['metrics'], watched: Watched | undefined) {
+  if (at === undefined || watched === undefined) return () => Promise.resolve()
   let page: MetricsPage | undefined
   await listen('METRICS_', at, async () => {
-    page = await serveMetrics(at, read)
+    page = await serveMetrics(at, watch(watched))
   })
   return () => page?.close()
 }

@@ -4,6 +4,7 @@ import { deliveryLoad } from './events/delivery-load.ts'
 import { stuckRevokes } from './grants/stuck-revoke-store.ts'
 import { dueLoad } from './jobs/due-load.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import type { Court } from './policies/evaluate.ts'
 
 /** However often somebody looks, the database is asked once in this time. */
 const freshForMs = 1_000
@@ -15,6 +16,8 @@ export type Watched = {
   metrics: Metrics
   /** For what only the database knows, across tenants. */
   database: Database
+  /** All connections of the process, by what they are for. */
+  pools: Record<string, Database>
   /** The names of whoever acts on events. */
   subscribers: readonly string[]
   /** Requests that are being answered now. */
@@ -34,7 +37,16 @@ export function watch(watched: Watched): () => Promise<string> {
     if (!isUp) for (const name of knownByDatabase) metrics.leaveOut(name)
     metrics.set('sallyport_database_up', {}, isUp ? 1 : 0)
     metrics.set('sallyport_requests_under_way', {}, watched.underWay())
+    tellLoad(watched)
     return metrics.text()
+  }
+}
+
+/** Counts what the court is asked from now on. */
+export function countQuestions(court: Court, metrics: Metrics): void {
+  court.onAnswer = (seconds, fault) => {
+    metrics.observe('sallyport_policy_question_duration_seconds', {}, seconds)
+    if (fault !== undefined) metrics.count('sallyport_policy_faults_total', {})
   }
 }
 
@@ -80,6 +92,17 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
     metrics.set('sallyport_events_behind', { subscriber }, behind)
     metrics.set('sallyport_event_lag_seconds', { subscriber }, lag_seconds)
     metrics.set('sallyport_events_parked', { subscriber }, parked)
+  }
+}
+
+function tellLoad({ metrics, pools }: Watched): void {
+  for (const [pool, database] of Object.entries(pools)) {
+    const { open, busy, waiting, waited, waited_ms } = database.load()
+    metrics.set('sallyport_database_connections', { pool }, open)
+    metrics.set('sallyport_database_busy', { pool }, busy)
+    metrics.set('sallyport_database_waiting', { pool }, waiting)
+    metrics.countedTo('sallyport_database_waits_total', { pool }, waited)
+    metrics.countedTo('sallyport_database_wait_seconds_total', { pool }, waited_ms / 1_000)
   }
 }
 

@@ -14,7 +14,7 @@ const METRICS_PORT = String(await freePort())
 const sallyport = await startOnTestServer({ METRICS_PORT })
 const page = `http://127.0.0.1:${METRICS_PORT}/metrics`
 
-const underWay = () => 0
+const idle = { pools: {}, underWay: () => 0 }
 
 async function scrape() {
   const reply = await fetch(page)
@@ -57,6 +57,13 @@ test('counts requests by operation and status, and tells a refused sign-in from 
   assert.equal(took.find(({ name, labels }) => name.endsWith('_count') && labels.operation === 'login')?.value, 1)
 })
 
+test('tells how the connections to the database stand', async () => {
+  const { families } = await scrape()
+  const open = families.get('sallyport_database_connections')?.samples ?? []
+  assert.deepEqual(open.map(({ labels }) => labels.pool).toSorted(), ['background', 'requests', 'watching'])
+  for (const { value, labels } of open) assert.ok(value >= 1, `${labels.pool}: ${value}`)
+})
+
 test('holds no tenant, no id and nothing that anybody wrote (T14)', async () => {
   const canary = `canary-${newId()}`
   const ada = await sallyport.join(canary, ['user'])
@@ -64,7 +71,9 @@ test('holds no tenant, no id and nothing that anybody wrote (T14)', async () => 
   await ada.call('POST', '/v1/requests', { resource, action: canary, duration_seconds: 60 })
   await ada.call('GET', `/v1/requests/${canary}?${canary}=1`, undefined, { 'x-request-id': canary })
   await fetch(`${sallyport.base_url}/${canary}`)
-  const { text } = await scrape()
+  const { text, families } = await scrape()
+  const asked = families.get('sallyport_policy_question_duration_seconds')?.samples ?? []
+  assert.ok((asked.find(({ name }) => name.endsWith('_count'))?.value ?? 0) > 0, 'policy was asked, and not counted')
   assert.ok(!text.includes(canary), 'the canary is told')
   assert.ok(!text.includes(sallyport.bootstrap.tenant_id), 'a tenant is told')
   assert.doesNotMatch(text, /[0-9a-f]{8}-[0-9a-f]{4}-/, 'an id is told')
@@ -79,7 +88,7 @@ test('is there on the loopback address alone, by GET, apart from the service', a
 
 test('what only the database knows is told: what is due, what is stuck, how far behind who acts on events is', async () => {
   const { database, asSuperuser } = await testDatabase()
-  const read = watch({ metrics: openMetrics(), database, subscribers: ['told', 'not-yet'], underWay })
+  const read = watch({ metrics: openMetrics(), database, subscribers: ['told', 'not-yet'], ...idle })
   const [tenant_id, user_id, request_id, due_id, entitlement_id] = [newId(), newId(), newId(), newId(), newId()]
   await asSuperuser(`
     insert into tenant (id, name) values ('${tenant_id}', 'acme');
@@ -129,7 +138,7 @@ test('what only the database knows is told: what is due, what is stuck, how far 
 
 test('where the database is gone it says so, leaves out what it cannot know, and goes on when it is back', async () => {
   const { database, asSuperuser, service } = await testDatabase()
-  const read = watch({ metrics: openMetrics(), database, subscribers: [], underWay })
+  const read = watch({ metrics: openMetrics(), database, subscribers: [], ...idle })
   const up = async () => readExposition(await read()).get('sallyport_database_up')?.samples[0]?.value
   assert.equal(await up(), 1)
   await asSuperuser(`alter database ${service.database} connection limit 0`)
@@ -156,7 +165,7 @@ test('a hundred scrapes at once ask the database once', async () => {
       },
     },
   }
-  const read = watch({ metrics: openMetrics(), database: counting as typeof database, subscribers: [], underWay })
+  const read = watch({ metrics: openMetrics(), database: counting as typeof database, subscribers: [], ...idle })
   await Promise.all(Array.from({ length: 100 }, read))
   assert.equal(asked, 1)
 })

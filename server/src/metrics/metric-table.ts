@@ -14,6 +14,16 @@ export const metricTable = {
     labels: ['operation'],
     means: 'time from the head of a request to the end of its answer, by operationId',
   },
+  sallyport_policy_question_duration_seconds: {
+    kind: 'histogram',
+    labels: [],
+    means: 'time that the policy engine took for one question; a decision asks at least one a place',
+  },
+  sallyport_policy_faults_total: {
+    kind: 'counter',
+    labels: [],
+    means: 'questions that the policy engine could not answer: each is denied',
+  },
   sallyport_requests_under_way: {
     kind: 'gauge',
     labels: [],
@@ -23,6 +33,32 @@ export const metricTable = {
     kind: 'gauge',
     labels: [],
     means: '1 when the database answered this scrape within 2 seconds, else 0; then what only it knows is left out',
+  },
+  sallyport_database_connections: {
+    kind: 'gauge',
+    labels: ['pool'],
+    means:
+      'connections that are open: of `requests`, of `background` for due work and events, of `watching` for health and metrics',
+  },
+  sallyport_database_busy: {
+    kind: 'gauge',
+    labels: ['pool'],
+    means: 'transactions that are under way in the database',
+  },
+  sallyport_database_waiting: {
+    kind: 'gauge',
+    labels: ['pool'],
+    means: 'callers that wait for a connection now',
+  },
+  sallyport_database_waits_total: {
+    kind: 'counter',
+    labels: ['pool'],
+    means: 'callers that ever had to wait for a connection',
+  },
+  sallyport_database_wait_seconds_total: {
+    kind: 'counter',
+    labels: ['pool'],
+    means: 'how long they waited altogether',
   },
   sallyport_due_work: {
     kind: 'gauge',

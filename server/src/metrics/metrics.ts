@@ -4,6 +4,8 @@ import { type LabelsOf, type MetricName, metricTable } from './metric-table.ts'
 /** What operators watch, as this process counts it. Durations are in seconds. */
 export type Metrics = {
   count<Name extends MetricName<'counter'>>(name: Name, labels: LabelsOf<Name>): void
+  /** Brings a counter to what somebody else has counted since the start. */
+  countedTo<Name extends MetricName<'counter'>>(name: Name, labels: LabelsOf<Name>, total: number): void
   observe<Name extends MetricName<'histogram'>>(name: Name, labels: LabelsOf<Name>, seconds: number): void
   set<Name extends MetricName<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void
   /** Leaves a gauge out until it is set again: an old figure is worse than none. */
@@ -14,7 +16,7 @@ export type Metrics = {
 
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Opens every metric of the table, at nought. */
 export function openMetrics(): Metrics {
@@ -31,6 +33,11 @@ export function openMetrics(): Metrics {
   }
   return {
     count: (name, labels) => counters.get(name)?.inc(labels),
+    countedTo: (name, labels, total) => {
+      const counter = counters.get(name)
+      counter?.remove(labels)
+      counter?.inc(labels, total)
+    },
     observe: (name, labels, seconds) => histograms.get(name)?.observe(labels, seconds),
     set: (name, labels, value) => gauges.get(name)?.set(labels, value),
     leaveOut: (name) => {

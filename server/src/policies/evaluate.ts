@@ -26,7 +26,13 @@ export type Answer = {
 }
 
 /** What decisions are taken with: an engine and what it holds. */
-export type Court = { engine: Engine; rules: RuleSetCache; schemaFor: (action: string) => string }
+export type Court = {
+  engine: Engine
+  rules: RuleSetCache
+  schemaFor: (action: string) => string
+  /** Told how long each answer took, and the fault where there was none, for whoever counts them. */
+  onAnswer?: (seconds: number, fault: string | undefined) => void
+}
 
 /** A court of its own. `limits`: rules and schemas held preparsed. */
 export function createCourt(engine: Engine, limits = { rules: 40_000, schemas: 1_000 }): Court {
@@ -42,6 +48,19 @@ export const theCourt = createCourt(decisionEngine)
  * failure of the engine, is an answer that denies.
  */
 export function evaluate(
+  court: Court,
+  ruleSet: RuleSet,
+  subset: Subset,
+  action: string,
+  question: (action: string) => EngineQuestion,
+): Answer {
+  const began = performance.now()
+  const answer = ask(court, ruleSet, subset, action, question)
+  court.onAnswer?.((performance.now() - began) / 1_000, answer.fault)
+  return answer
+}
+
+function ask(
   court: Court,
   ruleSet: RuleSet,
   subset: Subset,
