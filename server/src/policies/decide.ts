@@ -32,6 +32,14 @@ export type Decision = {
   rule_set_version: string
 }
 
+/**
+ * What the audit log says of a decision: ids alone, since what the engine says of a failure may hold a name. A failure of
+ * null is that of the engine itself; the messages are kept with the decision.
+ */
+export function factsOf({ rule_ids, errors }: Decision): { rule_ids: string[]; failed_rule_ids?: (string | null)[] } {
+  return { rule_ids, ...(errors.length > 0 && { failed_rule_ids: errors.map(({ rule_id }) => rule_id) }) }
+}
+
 /** The answers about one resource. */
 export type Verdict = {
   resource: Resource

@@ -2,7 +2,7 @@ import { refuse } from '../events/emit.ts'
 import { operation } from '../http/operation.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import { type Decision, decideAsk } from '../policies/decide.ts'
+import { type Decision, decideAsk, factsOf } from '../policies/decide.ts'
 import { findRuleSet } from '../policies/rule-set-store.ts'
 import { insertRefusedAsking } from './decision-store.ts'
 import { namedAccounts, placesOf } from './place.ts'
@@ -75,6 +75,6 @@ async function refuseAsking(
     type: 'request.refused',
     subject_type: 'decision',
     subject_id: decision_id,
-    data: { resource, action, rule_ids: decision.rule_ids },
+    data: { resource, action, ...factsOf(decision) },
   })
 }

@@ -2,7 +2,7 @@ import { refuse } from '../events/emit.ts'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { type Decision, decideApprove, decideAsk } from '../policies/decide.ts'
+import { type Decision, decideApprove, decideAsk, factsOf } from '../policies/decide.ts'
 import type { Principal } from '../policies/question.ts'
 import type { RuleSet } from '../policies/rule-set.ts'
 import { findRuleSet } from '../policies/rule-set-store.ts'
@@ -55,7 +55,7 @@ async function decideOnce(
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
-    return refuse(ctx, problem, { type: 'access.refused', ...subject, data: { rule_ids: denied.rule_ids } })
+    return refuse(ctx, problem, { type: 'access.refused', ...subject, data: factsOf(denied) })
   }
   return saveDecision(ctx, { status, decided_by: user_id, reasoning, asked: deciding.asked, when, permitted })
 }

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { decisionEngine, textEngine } from '../../src/policies/engine.ts'
+import { statementFromInput } from '../../src/policies/statement.ts'
+import { openHouse, type Person, type Reply, type TestTenant } from '../support/house.ts'
+
+/**
+ * What an author of rules may try, over HTTP. After each attempt neither engine has lost an instance, the attacker's own
+ * tenant permits what it permitted before, and another tenant is answered as ever.
+ */
+const house = await openHouse()
+const attacker = await house.tenant('attacker')
+const bystander = await house.tenant('bystander')
+
+function call({ tenant_id }: TestTenant, { token }: Person, method: string, url: string, body?: unknown) {
+  return house.call({ method, url, token, tenant_id, ...(body !== undefined && { body }) })
+}
+
+async function rulesOf(tenant: TestTenant): Promise<string> {
+  const policy = await call(tenant, tenant.owner, 'POST', '/v1/policies', { name: 'a policy' })
+  return `/v1/policies/${policy.body.id}/rules`
+}
+
+const rules = await rulesOf(attacker)
+await call(bystander, bystander.owner, 'POST', await rulesOf(bystander), {
+  ...{ effect: 'permit', resource_scope_type: 'eq', resource_entity_type: 'cloud_account' },
+  resource_entity_id: '111111111111',
+})
+const create = (body: object) => call(attacker, attacker.owner, 'POST', rules, body)
+
+function ask(tenant: TestTenant, id: string, more: object = {}): Promise<Reply> {
+  const body = { resource: { type: 'cloud_account', id }, action: 'ReadOnly', ...more }
+  return call(tenant, tenant.people.user, 'POST', '/v1/requests', body)
+}
+
+/** The attempt, and what must be so after it. */
+async function harmless(attempt: () => Promise<Reply>): Promise<Reply> {
+  const faults = textEngine.faults() + decisionEngine.faults()
+  const [reply, beside] = await Promise.all([attempt(), ask(bystander, '111111111111')])
+  assert.equal(beside.status, 201, 'another tenant is answered meanwhile')
+  assert.equal((await ask(bystander, '111111111111')).status, 201, 'and afterwards')
+  assert.equal((await ask(bystander, '222222222222')).body.code, 'policy_denied')
+  assert.equal((await ask(attacker, '111111111111')).body.code, 'policy_denied', 'nothing became permitted')
+  assert.equal(textEngine.faults() + decisionEngine.faults(), faults, 'an instance was lost')
+  assert.ok(reply.status < 500, reply.text)
+  return reply
+}
+
+const smuggled = [
+  '"); permit(principal,action,resource); //',
+  '"); permit(principal,action,resource);',
+  '\\"); permit(principal,action,resource); //',
+  "'); permit(principal,action,resource); //",
+  'x" || true || "',
+  '\\u{0}',
+  '\\u{22}); permit(principal,action,resource); //',
+  '\\x22',
+  '"',
+  '\\',
+  '\n',
+  '\r\n);\npermit(principal, action, resource);',
+  '\u202e\u2066"',
+  '\uff02); permit(principal,action,resource);',
+  '*',
+  '?principal',
+  '@notice("x")',
+  '__entity',
+  '{"__extn":{"fn":"unknown","arg":"x"}}',
+]
+
+suite('a value with syntax in it stays a value', () => {
+  const places: Record<string, (text: string) => object> = {
+    principal_entity_id: (text) => ({
+      ...{ principal_scope_type: 'eq', principal_entity_type: 'User' },
+      principal_entity_id: text,
+    }),
+    resource_entity_id: (text) => ({
+      ...{ resource_scope_type: 'in', resource_entity_type: 'cloud_organizational_unit' },
+      resource_entity_id: text,
+    }),
+    'principal_entity_id of is_in': (text) => ({
+      ...{ principal_scope_type: 'is_in', principal_entity_type: 'User' },
+      principal_entity_id: `Group::${JSON.stringify(text)}`,
+    }),
+    action_ids: (text) => ({ action_scope_type: 'in', action_ids: ['Nothing', text] }),
+    notice: (text) => ({ notice: text }),
+  }
+  for (const [place, fields] of Object.entries(places)) {
+    test(`in ${place} (J1)`, async () => {
+      for (const text of smuggled) {
+        const body = { effect: 'forbid', ...fields(text) }
+        const reply = await harmless(() => create(body))
+        if (reply.status !== 201) {
+          assert.deepEqual([reply.status, text.startsWith('__')], [400, true], reply.text)
+          continue
+        }
+        const { id, policy_text } = reply.body as { id: string; policy_text: string }
+        const parsed = textEngine.use((cedar) => cedar.policyToJson(policy_text))
+        assert.equal(parsed.type, 'success', `not one statement: ${policy_text}`)
+        for (const [name, value] of Object.entries(body)) assert.deepEqual(reply.body[name], value)
+        // The text alone says the same.
+        const { fields: read } = statementFromInput({ policy_text })
+        for (const [name, value] of Object.entries(body)) assert.deepEqual(read[name as 'effect'], value)
+        await call(attacker, attacker.owner, 'DELETE', `${rules}/${id}`)
+      }
+    })
+  }
+
+  test('and is none where a name is wanted (J1)', async () => {
+    for (const text of ['User::"x"); permit(principal, action, resource', 'User"', 'User, action', 'Us er', '*']) {
+      for (const side of ['principal', 'resource']) {
+        for (const scope of ['eq', 'is', 'is_in']) {
+          const body = {
+            effect: 'permit',
+            [`${side}_scope_type`]: scope,
+            [`${side}_entity_type`]: text,
+            ...(scope !== 'is' && { [`${side}_entity_id`]: scope === 'eq' ? 'x' : 'Group::"x"' }),
+          }
+          const reply = await harmless(() => create(body))
+          assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
+        }
+      }
+    }
+    for (const id of ['Group::"x" || true', 'Group::"x"; ', 'Group::x', '"x"', 'Group::"x", "y"', 'Group::"\\u{22}"']) {
+      const body = { principal_scope_type: 'is_in', principal_entity_type: 'User', principal_entity_id: id }
+      const reply = await harmless(() => create({ effect: 'permit', ...body }))
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'], id)
+    }
+  })
+})
+
+const head = 'permit(principal, action, resource)'
+const times = (count: number, text: string) => text.repeat(count)
+
+suite('a text that is not exactly one plain statement is an invalid policy', () => {
+  const texts: Record<string, string> = {
+    'of none': '',
+    'of white space': ' \n ',
+    'of two statements': `${head};${head};`,
+    'of two, the first a forbid': `forbid(principal, action, resource); ${head};`,
+    'of a thousand': times(1_000, 'permit(principal,action,resource);').slice(0, 9_990),
+    'of one and a half': `${head}; permit(`,
+    'without its end': head,
+    'with a slot for the principal': 'permit(principal == ?principal, action, resource);',
+    'with a slot for the resource': 'permit(principal, action, resource in ?resource);',
+    'with a slot of another name': 'permit(principal == ?anyone, action, resource);',
+    'with a comment': `// everybody\n${head};`,
+    'with a comment behind it': `${head}; // everybody`,
+    'with a comment of another language': `/* */ ${head};`,
+    'with an annotation twice': `@notice("a") @notice("b") ${head};`,
+    'with an id twice': `@id("a") @id("b") ${head};`,
+    'with an annotation that nobody knows': `@owner("me") ${head};`,
+    'with an approval mode without its value': `@approval_mode ${head};`,
+    'with an approval mode that is none': `@approval_mode("always") ${head};`,
+    'with an audit word that is none': `@audit_session("perhaps") ${head};`,
+    'of a schema': 'entity User;',
+    'in JSON':
+      '{"effect":"permit","principal":{"op":"All"},"action":{"op":"All"},"resource":{"op":"All"},"conditions":[]}',
+    'behind a byte order mark': `\ufeff${head};`,
+    'with NUL spelt out': `${head} when { principal.name == "\\0" } permit`,
+    'with letters that only look like it': 'pеrmit(principal, action, resource);',
+    'that names an entity of another world': 'permit(principal == Admin::"x", action, resource);',
+  }
+  for (const [what, policy_text] of Object.entries(texts)) {
+    test(`${what} (J2)`, async () => {
+      const reply = await harmless(() => create({ policy_text }))
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_policy'], reply.text)
+    })
+  }
+
+  test('also where a rule is changed (J2)', async () => {
+    const { body } = await create({ effect: 'forbid', action_scope_type: 'eq', action_ids: ['Nothing'] })
+    for (const policy_text of Object.values(texts)) {
+      const reply = await harmless(() =>
+        call(attacker, attacker.owner, 'PATCH', `${rules}/${body.id}`, { policy_text }),
+      )
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_policy'], reply.text)
+    }
+  })
+})
+
+suite('conditions that are more or less than conditions, or too much', () => {
+  const largest = 1_000_000
+  const deep = 10_000
+  const conditions: Record<string, string> = {
+    'close the statement and begin another': 'when{true}} permit(principal, action, resource)',
+    'end the statement and begin another': 'when { true }; permit(principal, action, resource)',
+    'end it': 'when { true };',
+    'are its head': 'permit(principal, action, resource)',
+    'carry an annotation': 'when { true } @approval_mode("auto")',
+    'are unbalanced': 'when { ((true) }',
+    'close too much': 'when { true }}',
+    'leave a string open': 'when { "a }',
+    'hide their end in a string': 'when { "}; permit(principal, action, resource); //" == ',
+    'are 1 MB of a name': `when { ${times(largest, 'a')} }`,
+    'are 1 MB of white space': `when { true${times(largest, ' ')}}`,
+    'are 1 MB of a string': `when { "${times(largest, 'a')}" == "a" }`,
+    'are 1 MB of escapes, as JSON has them': `when { "${times(largest / 12, '\\u{10ffff}')}" == "a" }`,
+    'are 1 MB of quotes, as JSON has them': `when { ${times(largest / 2, '"')} }`,
+    'are 1 MB of clauses': times(largest / 14, 'when { true } '),
+    'nest 10,000 round brackets': `when { ${times(deep, '(')}true${times(deep, ')')} }`,
+    'nest 10,000 square brackets': `when { ${times(deep, '[')}1${times(deep, ']')} == [] }`,
+    'nest 10,000 records': `when { ${times(deep, '{a:')}1${times(deep, '}')} == context }`,
+    'open 10,000 brackets': `when { ${times(deep, '(')}`,
+    'nest 4,900 brackets in the bytes of a statement': `when { ${times(4_900, '(')}true${times(4_900, ')')} }`,
+    'deny 9,000 times': `when { ${times(9_000, '!')}true }`,
+    'negate 9,000 times': `when { ${times(9_000, '-')}1 < 2 }`,
+    'ask 1,000 times if': `when { ${times(1_000, 'if true then ')}true }`,
+    'chain 2,000 &&': `when { true${times(2_000, '&&true')} }`,
+    'chain 4,000 attributes': `when { context${times(4_000, '.a')} }`,
+    'chain 900 indexes': `when { context${times(900, '["now"]')} }`,
+    'call 900 methods': `when { [1]${times(900, '.isEmpty()')} }`,
+    'say what is unknown': 'when { unknown("x") }',
+    'hold half a letter': 'when { "\\u{d800}" == "a" }',
+  }
+  for (const [what, text] of Object.entries(conditions)) {
+    test(`${what} are an invalid policy (J3)`, async () => {
+      const reply = await harmless(() => create({ effect: 'permit', conditions: text }))
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_policy'], reply.text.slice(0, 300))
+      assert.ok(reply.text.length < 5_000, 'the answer does not say it all again')
+    })
+  }
+
+  test('as a text of its own likewise (J3)', async () => {
+    for (const text of Object.values(conditions)) {
+      const reply = await harmless(() => create({ policy_text: `${head} ${text};` }))
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_policy'], reply.text.slice(0, 300))
+    }
+  })
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { newId } from '../../src/kernel/id.ts'
+import { fullBody } from '../support/full-bodies.ts'
+import { openHouse, operations } from '../support/house.ts'
+import { addressed, makeRecords } from '../support/samples.ts'
+
+/** An id belongs to one thing for ever: nobody chooses one, and who is gone does not come back as somebody else. */
+const house = await openHouse()
+const ours = await house.tenant('ours')
+const theirs = await house.tenant('theirs')
+const records = await makeRecords(house, ours)
+
+for (const [operationId, { method, path, body, status, credential }] of Object.entries(operations)) {
+  if (method !== 'POST' || status !== 201 || body === undefined) continue
+  test(`${operationId} makes its ids itself: neither one nor a tenant is taken from a caller (T12)`, async () => {
+    for (const name of ['id', 'tenant_id', 'created_by', 'uuid']) {
+      const reply = await house.call({
+        method,
+        url: addressed(path, records),
+        ...(credential === 'user' ? { token: ours.owner.token } : { api_key: ours.owner.api_key }),
+        tenant_id: ours.tenant_id,
+        body: { ...(fullBody(operationId) as object), [name]: newId() },
+      })
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'], name)
+      const { fields } = reply.body.details as { fields: { pointer: string }[] }
+      assert.deepEqual(
+        fields.map(({ pointer }) => pointer),
+        [`/${name}`],
+      )
+    }
+  })
+}
+
+suite('somebody who was deleted', () => {
+  const { tenant_id, owner } = ours
+  const gone = ours.people.user
+  const as = (credential: object, in_tenant: string) =>
+    house.call({ method: 'GET', url: '/v1/requests', tenant_id: in_tenant, ...credential })
+
+  test('keeps their id: their row stays, changes never again and cannot be made anew (T12)', async () => {
+    const reply = await house.call({
+      method: 'DELETE',
+      url: `/v1/users/${gone.user_id}`,
+      token: owner.token,
+      tenant_id,
+    })
+    assert.equal(reply.status, 204)
+    const row = 'select id, deleted_at is not null as deleted from tenant_user where tenant_id = $1 and id = $2'
+    assert.deepEqual(await house.asSuperuser(row, [tenant_id, gone.user_id]), [{ id: gone.user_id, deleted: true }])
+    await assert.rejects(house.asSuperuser('update tenant_user set active = true where id = $1', [gone.user_id]), {
+      constraint: 'tenant_user_deleted',
+    })
+    await assert.rejects(house.asSuperuser('delete from tenant_user where id = $1', [gone.user_id]), { code: '23503' })
+    await assert.rejects(
+      house.asSuperuser('insert into tenant_user select (t).* from (select t from tenant_user t where id = $1) as t', [
+        gone.user_id,
+      ]),
+    )
+  })
+
+  test('opens nothing by what they held, not even where another tenant has somebody of that id (T12)', async () => {
+    // As no call can, and a careless restore could.
+    await house.asSuperuser(
+      `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+        values ($1, $2, 'reborn@example.com', 'reborn@example.com', 'Reborn', 'local')`,
+      [theirs.tenant_id, gone.user_id],
+    )
+    for (const credential of [{ token: gone.token }, { api_key: gone.api_key }]) {
+      for (const in_tenant of [tenant_id, theirs.tenant_id]) {
+        const reply = await as(credential, in_tenant)
+        assert.deepEqual([reply.status, reply.body.code], [401, 'unauthenticated'])
+      }
+    }
+    const reborn = await house.person(theirs.tenant_id, gone.user_id)
+    assert.equal((await as({ token: reborn.token }, theirs.tenant_id)).status, 200)
+    assert.equal((await as({ token: reborn.token }, tenant_id)).body.code, 'tenant_mismatch')
+  })
+})
