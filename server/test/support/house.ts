@@ -117,7 +117,7 @@ async function callApp(app: App, { method, url, token, api_key, tenant_id, body,
     },
     ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  const isJson = String(reply.headers['content-type']).startsWith('application/json')
+  const isJson = reply.body !== '' && String(reply.headers['content-type']).startsWith('application/json')
   const json = isJson ? (reply.json() as Record<string, unknown>) : {}
   const answer = { status: reply.statusCode, body: json, text: reply.body, headers: reply.headers }
   requireDescribed(method, url, answer)

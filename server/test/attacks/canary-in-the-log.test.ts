@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operations } from '../../src/app.ts'
+import { fullBody } from '../support/full-bodies.ts'
+import { startOnTestServer } from '../support/sallyport.ts'
+import { textFields, withText } from '../support/text-fields.ts'
+
+/** What a tenant writes in a body is its own: no line of the process says it, however much the log tells. */
+const canary = 'canary4h9x2vb'
+const sallyport = await startOnTestServer({ LOG_LEVEL: 'trace' })
+const ada = await sallyport.join('Ada', ['admin'])
+const id = '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'
+
+test('no line of the log holds a word of a body, nor a credential (T14)', async () => {
+  const key = sallyport.client({ api_key: sallyport.bootstrap.api_key })
+  let taken = 0
+  for (const [operationId, { method, path, body, credential }] of Object.entries(operations)) {
+    const call = credential === 'user' ? ada.call : key
+    const url = path.replaceAll(/\{\w+\}/g, id)
+    for (const way of textFields(body)) {
+      // A hash costs more than all the rest: passwords are tried below.
+      if (way.join().includes('password')) continue
+      for (const text of [canary, `${canary}@example.com`, `https://${canary}.example`, `${canary}\u0000`]) {
+        const { status } = await call(method, url, withText(fullBody(operationId), way, text))
+        if (status < 300) taken += 1
+      }
+    }
+    if (body !== undefined) await call(method, url, { [canary]: canary })
+  }
+  assert.ok(taken >= 15, `taken ${taken} times`)
+  // What fails within is told to the operator in full; it has no word of the caller's in it either.
+  await sallyport.asSuperuser('alter table tenant_group rename to tenant_group_gone')
+  const failed = await key('POST', '/v1/groups', { name: canary, description: canary })
+  assert.equal(failed.status, 500)
+  await sallyport.asSuperuser('alter table tenant_group_gone rename to tenant_group')
+
+  const { admin, api_key } = sallyport.bootstrap
+  await sallyport.client(undefined)('POST', '/v1/auth/login', { email: admin.email, password: admin.password })
+  await sallyport.client(undefined)('POST', '/v1/auth/login', { email: admin.email, password: canary })
+  await sallyport.stop()
+  const log = sallyport.output()
+  assert.match(log, /"url":"\/v1\/groups"/, 'the log does tell of calls')
+  assert.match(log, /tenant_group/, 'and of what failed within')
+  for (const secret of [canary, api_key, api_key.split('_')[2] ?? api_key, admin.password]) {
+    const line = log.split('\n').find((one) => one.includes(secret))
+    assert.equal(line, undefined)
+  }
+})

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Operation } from '../../src/http/operation.ts'
+import { fullBody } from '../support/full-bodies.ts'
+import { type Call, openHouse, operations, type Person, type Reply, type TestTenant } from '../support/house.ts'
+import { addressed, makeRecords, type Records } from '../support/samples.ts'
+import { textFields, withText } from '../support/text-fields.ts'
+import { until } from '../support/wait.ts'
+
+/**
+ * Another tenant writes a word of its own wherever it can write anything, and the workers carry it on. Then we call
+ * everything, rightly and wrongly: the word is in no byte of any answer, and in no row of ours.
+ */
+const canary = 'canary8w3q5zk'
+const house = await openHouse()
+const ours = await house.tenant('ours')
+const theirs = await house.tenant(`tenant ${canary}`)
+const ourRecords = await makeRecords(house, ours)
+const theirRecords = await makeRecords(house, theirs)
+house.app.startWorkers()
+
+const credentialOf = ({ credential }: Operation, { token, api_key }: Person) =>
+  credential === 'user' ? { token } : { api_key }
+
+async function asTheirs(person: Person, method: string, url: string, body: unknown): Promise<Reply> {
+  const reply = await house.call({ method, url, token: person.token, tenant_id: theirs.tenant_id, body })
+  assert.ok(reply.status < 300, reply.text)
+  return reply
+}
+
+/** The word in every form that some field takes. */
+const forms = [
+  canary,
+  `${canary}@example.com`,
+  `https://${canary}.example/${canary}`,
+  `when { principal.name == "${canary}" }`,
+]
+
+/** Writes it into every place for text of every body; answers where it was taken. */
+async function plant(): Promise<string[]> {
+  const taken = new Set<string>()
+  for (const [operationId, operation] of Object.entries(operations)) {
+    if (operation.body === undefined || !['any', 'user'].includes(operation.credential)) continue
+    for (const way of textFields(operation.body)) {
+      // Kept as a hash alone, which costs more than all the rest.
+      if (way.join().includes('password')) continue
+      for (const form of forms) {
+        const { status } = await house.call({
+          method: operation.method,
+          url: addressed(operation.path, theirRecords),
+          ...credentialOf(operation, theirs.owner),
+          tenant_id: theirs.tenant_id,
+          body: withText(fullBody(operationId), way, form),
+        })
+        if (status < 300) taken.add(`${operationId} ${way.join('/')}`)
+      }
+    }
+  }
+  return [...taken]
+}
+
+/** What is said of a request on its way, to the people who are told of it. */
+async function plantOnTheWay(): Promise<void> {
+  const { owner, people } = theirs
+  const { user, approver } = people
+  const policy = await asTheirs(owner, 'POST', '/v1/policies', { name: canary })
+  await asTheirs(owner, 'POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit', notice: canary })
+  const ask = async () => {
+    const body = { resource: { type: 'cloud_account', id: '123456789012' }, action: canary, reason: canary }
+    return `/v1/requests/${(await asTheirs(user, 'POST', '/v1/requests', body)).body.id}`
+  }
+  await asTheirs(approver, 'POST', `${await ask()}/deny`, { reasoning: canary })
+  await asTheirs(approver, 'POST', `${await ask()}/approve`, { reasoning: canary })
+  await until('they are told of it', async () => {
+    const told = await house.call({
+      ...{ method: 'GET', url: '/v1/users/me/notifications', token: user.token, tenant_id: theirs.tenant_id },
+    })
+    return told.text.includes(canary)
+  })
+}
+
+/** The ways in which an operation is called, the sound one first. */
+function callsOf(operationId: string, operation: Operation, as: TestTenant, records: Records): Call[] {
+  const { method, path } = operation
+  const url = addressed(path, records)
+  const sound = {
+    ...{ method, url, tenant_id: as.tenant_id, ...credentialOf(operation, as.owner) },
+    ...(operation.body !== undefined && { body: fullBody(operationId) }),
+  }
+  return [
+    sound,
+    { ...sound, ...(operation.credential === 'any' && { api_key: undefined, token: as.owner.token }) } as Call,
+    { ...sound, body: '{' },
+    { ...sound, body: { [canary.slice(0, 3)]: null } },
+    { ...sound, url: `${url}?limit=nothing` },
+    { ...sound, url: `${url}?limit=200` },
+    { ...sound, method: 'HEAD' },
+    { ...sound, method: 'OPTIONS' },
+    { ...sound, tenant_id: theirs.tenant_id },
+    { method, url, ...(sound.body !== undefined && { body: sound.body }) },
+  ]
+}
+
+suite('a word of another tenant', () => {
+  test('is taken in many places, and told to their people', async () => {
+    const taken = await plant()
+    assert.ok(taken.length >= 35, `only in ${taken.join(', ')}`)
+    await plantOnTheWay()
+  })
+
+  test('is seen by that tenant in what it lists', async () => {
+    const seen: string[] = []
+    for (const [operationId, operation] of Object.entries(operations)) {
+      if (operation.method !== 'GET' || !['any', 'user'].includes(operation.credential)) continue
+      const [sound] = callsOf(operationId, operation, theirs, theirRecords) as [Call]
+      if ((await house.call(sound)).text.includes(canary)) seen.push(operationId)
+    }
+    assert.ok(seen.length >= 15, `only in ${seen.join(', ')}`)
+  })
+
+  for (const [operationId, operation] of Object.entries(operations)) {
+    test(`is in no answer of ${operationId} to us (T14)`, async () => {
+      for (const records of operation.path.includes('{') ? [theirRecords, ourRecords] : [ourRecords]) {
+        for (const call of callsOf(operationId, operation, ours, records)) {
+          const { text, headers } = await house.call(call)
+          assert.ok(!`${text} ${JSON.stringify(headers)}`.includes(canary), `${call.method} ${call.url}: ${text}`)
+        }
+      }
+    })
+  }
+
+  test('is on no page that is everybody’s (T14)', async () => {
+    for (const url of [
+      '/',
+      '/docs/',
+      '/docs/json',
+      '/openapi.json',
+      '/livez',
+      '/readyz',
+      '/.well-known/jwks.json',
+      '/v2',
+    ]) {
+      const { text, headers } = await house.call({ method: 'GET', url })
+      assert.ok(!`${text} ${JSON.stringify(headers)}`.includes(canary), url)
+    }
+  })
+
+  test('is in no row of ours, and in theirs all over (T14)', async () => {
+    const tables = await house.asSuperuser<{ name: string }>(
+      `select table_name as name from information_schema.columns
+        where table_schema = 'public' and column_name = 'tenant_id' order by 1`,
+    )
+    const withIt: string[] = []
+    for (const { name } of tables) {
+      const rows = await house.asSuperuser<{ tenant_id: string }>(
+        `select distinct tenant_id from ${name} t where t::text like $1`,
+        [`%${canary}%`],
+      )
+      assert.deepEqual(
+        rows.filter(({ tenant_id }) => tenant_id !== theirs.tenant_id),
+        [],
+        name,
+      )
+      if (rows.length > 0) withIt.push(name)
+    }
+    assert.ok(withIt.length >= 12, `only in ${withIt.join(', ')}`)
+  })
+})
