@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { readHeldCases } from '../support/held-cases.ts'
+
+const held = readHeldCases(fileURLToPath(new URL('../../../', import.meta.url)))
+
+/** T: one tenant never reaches another. J: no text becomes policy, SQL or a header. */
+for (const [letter, last] of [
+  ['T', 15],
+  ['J', 9],
+] as const) {
+  test(`each of ${letter}1 to ${letter}${last} is held by a test that is named by it`, () => {
+    const ids = Array.from({ length: last }, (_, index) => `${letter}${index + 1}`)
+    assert.deepEqual(
+      ids.filter((id) => !held.has(id)),
+      [],
+    )
+  })
+}
