@@ -20,28 +20,60 @@ async function send(bytes: string): Promise<{ status: number; body: { code?: str
 
 const request = (line: string, ...headers: string[]) =>
   `${[line, 'Host: x', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n`
+const get = (...headers: string[]) => request('GET /livez HTTP/1.1', ...headers)
+const post = (...headers: string[]) => request('POST /v1/requests HTTP/1.1', ...headers)
+const chunked = 'Transfer-Encoding: chunked'
 
-const broken: [string, string, number, string][] = [
+/** What is asked for, and where. */
+const misaddressed: [string, string, number, string][] = [
   ['a path that is not well-formed', request('GET /v1/%zz HTTP/1.1'), 400, 'invalid_input'],
+  ['a path with half a character', request('GET /v1/requests/%ed%a0%80 HTTP/1.1'), 400, 'invalid_input'],
   ['a path with NUL', request('GET /v1/requests/%00 HTTP/1.1'), 401, 'unauthenticated'],
+  ['a path with NUL unencoded', request('GET /v1/requests\0 HTTP/1.1'), 400, 'invalid_input'],
   ['a path that goes up', request('GET /v1/../v1/%2e%2e/users HTTP/1.1'), 404, 'not_found'],
+  ['a path that goes up by a semicolon', request('GET /v1/..;/livez HTTP/1.1'), 404, 'not_found'],
   ['a path that nobody serves', request('GET /v2/requests HTTP/1.1'), 404, 'not_found'],
-  [
-    'a method that the path does not take',
-    request('PUT /v1/requests HTTP/1.1', 'Content-Length: 0'),
-    405,
-    'method_not_allowed',
-  ],
+  ['a path with a slash too many', request('GET //livez HTTP/1.1'), 404, 'not_found'],
+  ['a path of 15 KB', request(`GET /v1/${'a'.repeat(15_000)} HTTP/1.1`), 404, 'not_found'],
+  ['a path of 20 KB', request(`GET /v1/${'a'.repeat(20_000)} HTTP/1.1`), 431, 'invalid_input'],
+  ['an address with scheme and host', request('GET http://evil.example/livez HTTP/1.1'), 400, 'invalid_input'],
+  ['an address for everything', request('OPTIONS * HTTP/1.1'), 400, 'invalid_input'],
+  ['a method not taken', request('PUT /v1/requests HTTP/1.1', 'Content-Length: 0'), 405, 'method_not_allowed'],
+  ['TRACE', request('TRACE /v1/requests HTTP/1.1'), 405, 'method_not_allowed'],
+  ['OPTIONS', request('OPTIONS /v1/requests HTTP/1.1'), 405, 'method_not_allowed'],
   ['a method that nobody knows', request('BREW /v1/requests HTTP/1.1'), 400, 'invalid_input'],
   ['what is no request', 'hello\r\n\r\n', 400, 'invalid_input'],
-  ['headers without end', request('GET / HTTP/1.1', `X: ${'x'.repeat(20_000)}`), 431, 'invalid_input'],
-  [
-    'two lengths of one body',
-    `${request('POST /v1/requests HTTP/1.1', 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
-    400,
-    'invalid_input',
-  ],
+  ['HTTP/0.9', 'GET /livez\r\n\r\n', 400, 'invalid_input'],
+  ['HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid_input'],
 ]
+
+/** What a proxy before the service may read otherwise: where a request ends, whose it is. */
+const ambiguous: [string, string, number, string][] = [
+  ['headers without end', get(`X: ${'x'.repeat(20_000)}`), 431, 'invalid_input'],
+  ['a thousand headers too many', get(...Array(3_000).fill('a: b')), 431, 'invalid_input'],
+  ['no host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_input'],
+  ['two hosts', get('Host: y'), 400, 'invalid_input'],
+  ['a header over two lines', get('X-A: b\r\n c'), 400, 'invalid_input'],
+  ['a space before the colon', get('X-A : b'), 400, 'invalid_input'],
+  ['NUL in a header', get('X-A: b\0c'), 400, 'invalid_input'],
+  ['a bare carriage return in a header', get('X-A: b\rc'), 400, 'invalid_input'],
+  ['lines that end in LF alone', 'GET /livez HTTP/1.1\nHost: x\n\n', 400, 'invalid_input'],
+  ['a length and chunks', `${post('Content-Length: 5', chunked)}0\r\n\r\n`, 400, 'invalid_input'],
+  ['chunks and a length', `${post(chunked, 'Content-Length: 5')}0\r\n\r\n`, 400, 'invalid_input'],
+  ['two lengths', `${post('Content-Length: 1', 'Content-Length: 2')}ab`, 400, 'invalid_input'],
+  ['one length twice', `${post('Content-Length: 1', 'Content-Length: 1')}a`, 400, 'invalid_input'],
+  ['a list of lengths', `${post('Content-Length: 1, 1')}a`, 400, 'invalid_input'],
+  ['a length with a sign', `${post('Content-Length: +1')}a`, 400, 'invalid_input'],
+  ['a length below nothing', post('Content-Length: -1'), 400, 'invalid_input'],
+  ['a length beyond every number', post(`Content-Length: ${'9'.repeat(30)}`), 400, 'invalid_input'],
+  ['chunks called identity', post('Transfer-Encoding: identity'), 400, 'invalid_input'],
+  ['chunks misspelt', `${post('Transfer-Encoding: xchunked')}0\r\n\r\n`, 400, 'invalid_input'],
+  ['chunks said twice', `${post(chunked, chunked)}0\r\n\r\n`, 400, 'invalid_input'],
+  ['packed chunks', `${post('Transfer-Encoding: gzip, chunked')}0\r\n\r\n`, 400, 'invalid_input'],
+  ['chunks behind a control character', `${post('Transfer-Encoding: \vchunked')}0\r\n\r\n`, 400, 'invalid_input'],
+  ['chunks in HTTP/1.0', `${post(chunked).replace('HTTP/1.1', 'HTTP/1.0')}0\r\n\r\n`, 400, 'invalid_input'],
+]
+const broken = [...misaddressed, ...ambiguous]
 
 for (const [what, bytes, status, code] of broken) {
   test(`answers ${what} with ${status} and the error object (I11)`, async () => {
@@ -50,6 +82,20 @@ for (const [what, bytes, status, code] of broken) {
     assert.ok(reply.body.message)
   })
 }
+
+test('of two requests on one connection the second is none of the first’s, and a broken one ends it (I11)', async () => {
+  const smuggled = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`${post(chunked, 'Content-Length: 5')}0\r\n\r\n${smuggled}`)
+  const answer = await text(socket)
+  assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, answer)
+})
+
+test('HTTP/1.0, in which proxies speak by default, is served one request at a time (I11)', async () => {
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET /livez HTTP/1.0\r\n\r\n')
+  assert.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*?Connection: close\r\n/)
+})
 
 test('a method that is not taken is told those that are', async () => {
   const reply = await fetch(`${address}/v1/policies/reorder`, { method: 'POST' })

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { parseStrictJson } from './strict-json.ts'
@@ -10,15 +11,20 @@ export function readBodiesStrictly(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
-      done(null, readBody(request.headers['content-type'], body))
+      done(null, readBody(request.headers, body))
     } catch (problem) {
       done(problem as Problem)
     }
   })
 }
 
-function readBody(contentType: string | undefined, body: Buffer): unknown {
+function readBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
   if (body.length === 0) return undefined
+  const { 'content-type': contentType, 'content-encoding': encoding = 'identity' } = headers
+  // Nothing is unpacked: a few bytes could become gigabytes.
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new Problem('unsupported_media_type', 'send the body as it is, without `Content-Encoding`')
+  }
   if (!/^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(contentType ?? '')) {
     throw new Problem('unsupported_media_type', 'send the body as `application/json` in UTF-8')
   }

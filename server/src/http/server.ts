@@ -11,6 +11,7 @@ import { answerBrokenRequest, problemOf, replyProblem } from './error-reply.ts'
 import { describeApi, serveReference } from './openapi.ts'
 import type { Operation } from './operation.ts'
 import { type PipelineParts, pipeline } from './pipeline.ts'
+import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
 
 export type ServerOptions = {
@@ -43,6 +44,16 @@ const mostUnderWay = 1_000
 /** The server as whoever composes it holds it. */
 export type HttpServer = FastifyInstance
 
+/** How long a request may take to arrive; its headers have 5 s of it. */
+const longestArrivalMs = 15_000
+/** How long a connection may be silent while it owes us bytes, or we it: one that reads nothing is cut off. */
+const longestSilenceMs = 20_000
+/**
+ * Connections that are held at once; further ones are closed. No bound a source: behind a proxy all come from one, and
+ * those that do nothing are cut off within seconds.
+ */
+const mostConnections = 2_000
+
 /** The HTTP server: every operation behind the one pipeline, health, the document and its reference page. */
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const server = fastify({
@@ -52,13 +63,15 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     trustProxy: options.trustProxy,
     genReqId: requestId,
     routerOptions: { maxParamLength: 400, caseSensitive: true },
-    requestTimeout: 15_000,
-    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+    requestTimeout: longestArrivalMs,
+    connectionTimeout: longestSilenceMs,
+    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     // What still comes while it closes is answered as ever: `drainOnClose` sees to the end.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply) => replyProblem(reply, problemOf(error)),
     clientErrorHandler: answerBrokenRequest,
   })
+  server.server.maxConnections = mostConnections
   drainOnClose(server, options.stopDelayMs ?? 0)
   readBodiesStrictly(server)
   // Every schema is checked by the pipeline, with our own words for what is wrong.
@@ -71,6 +84,10 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       server.underWay -= 1
     })
     reply.header('x-request-id', request.id)
+    const fault = headFault(request.raw)
+    if (fault === undefined) return
+    reply.header('connection', 'close')
+    throw new Problem('invalid_input', fault)
   })
   server.addHook('onResponse', async (request, reply) => {
     const { method, url, ip } = request
@@ -165,7 +182,7 @@ async function* linesOf(rows: AsyncIterable<unknown>): AsyncGenerator<string> {
   for await (const row of rows) yield `${JSON.stringify(row)}\n`
 }
 
-const allMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const allMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
 
 function refuseOtherMethods(server: FastifyInstance, url: string, methods: string[]): void {
   const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods

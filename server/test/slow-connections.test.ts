@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { after, suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openHouse } from './support/house.ts'
+import { until } from './support/wait.ts'
+
+/** Connections that hold the service up by doing little: each is let go, and others are served meanwhile. */
+const house = await openHouse()
+const { server } = house.app
+const address = await server.listen({ host: '127.0.0.1', port: 0 })
+const port = Number(new URL(address).port)
+
+/** The same with less patience, so that what is bounded by it is seen in seconds. */
+const hasty = await openHouse()
+const tenant = await hasty.tenant('slow')
+Object.assign(hasty.app.server.server, { requestTimeout: 3_000, headersTimeout: 3_000, timeout: 2_500 })
+const hastyPort = Number(new URL(await hasty.app.server.listen({ host: '127.0.0.1', port: 0 })).port)
+
+const sockets = new Set<Socket>()
+after(() => {
+  for (const socket of sockets) socket.destroy()
+})
+
+/** A connection that says this at once, and then a little more again and again as long as it is let. */
+function trickle(to: number, first: string, more: string): Socket {
+  const socket = connect(to, '127.0.0.1', () => socket.write(first))
+  const drip = setInterval(() => socket.write(more), 300)
+  // What is let go may end as it likes.
+  socket.on('error', () => undefined).on('close', () => clearInterval(drip))
+  sockets.add(socket)
+  return socket
+}
+
+/** Waits until the service has let all of them go; answers what it said to each. */
+function ended(all: readonly Socket[]): Promise<string[]> {
+  return Promise.all(
+    all.map(async (socket) => {
+      let said = ''
+      socket.on('data', (bytes) => {
+        said += String(bytes)
+      })
+      await until('the connection is let go', async () => socket.closed, 60_000)
+      return said.split('\r\n')[0] ?? ''
+    }),
+  )
+}
+
+const many = <Item>(count: number, make: () => Item): Item[] => Array.from({ length: count }, make)
+
+suite('300 connections at once that are slow to say what they want (I13)', { concurrency: true }, () => {
+  const head = `POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nX-Tenant-ID: ${tenant.tenant_id}\r\nContent-Type: application/json\r\n`
+
+  test('are let go when their headers take too long', async () => {
+    const slow = many(200, () => trickle(port, 'GET /livez HTTP/1.1\r\nHost: x\r\n', 'X-A: b\r\n'))
+    assert.deepEqual(new Set(await ended(slow)), new Set(['HTTP/1.1 408 Request Timeout']))
+  })
+
+  test('or say nothing at all', async () => {
+    await ended(many(50, () => trickle(port, '', '')))
+  })
+
+  test('or their body does', async () => {
+    const said = await ended(many(50, () => trickle(hastyPort, `${head}Content-Length: 1000\r\n\r\n{`, ' ')))
+    // On a machine so busy that the next byte is late, silence cuts it off first.
+    assert.ok(
+      said.every((answer) => ['', 'HTTP/1.1 408 Request Timeout'].includes(answer)),
+      said.join(),
+    )
+  })
+
+  test('or read nothing of what they asked for', async () => {
+    const ask = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
+    const deaf = many(10, () => {
+      const socket = connect(hastyPort, '127.0.0.1', () => socket.write(ask.repeat(50)))
+      sockets.add(socket.on('error', () => undefined))
+      return socket.pause()
+    })
+    await until('all have asked', async () => deaf.every((socket) => socket.bytesWritten > 0))
+    await until('the service holds no connection', async () => (await held()) === 0, 60_000)
+  })
+
+  test('while others are served', async () => {
+    for (let n = 0; n < 20; n += 1) {
+      const reply = await fetch(`${address}/livez`, { headers: { connection: 'close' } })
+      assert.equal(reply.status, 200)
+      await pause(100)
+    }
+  })
+})
+
+function held(): Promise<number> {
+  return new Promise((resolve, reject) =>
+    hasty.app.server.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+  )
+}
+
+test('connections have a bound, and each of their silences (I13)', () => {
+  const { maxConnections, timeout, requestTimeout, headersTimeout } = server.server
+  assert.deepEqual(
+    { maxConnections, timeout, requestTimeout, headersTimeout },
+    {
+      maxConnections: 2_000,
+      timeout: 20_000,
+      requestTimeout: 15_000,
+      headersTimeout: 5_000,
+    },
+  )
+})
