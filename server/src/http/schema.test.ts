@@ -44,6 +44,21 @@ for (const count of [1, 7, 8, 9, 99, 100, 500]) {
   })
 }
 
+test('of too many items or unknown fields it tells that alone: each of them is looked at no further (I2)', () => {
+  const list = compileCheck(Body({ rows: Type.Array(Body({ name: Type.String() }), { maxItems: 3 }) }))
+  const why = 'must not have more than 3 items'
+  assert.deepEqual(list({ rows: Array(4).fill(1), else: 1 }), [{ pointer: '/rows', why }])
+  const junk = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 1]))
+  for (const [faulty, place] of [
+    [{ rows: 5, ...junk }, '/k'],
+    [{ rows: [5, junk], name: 5 }, '/rows/1/k'],
+  ] as const) {
+    const faults = list(faulty)
+    assert.equal(faults.length, 100)
+    assert.ok(faults.every((fault) => fault.pointer.startsWith(place) && fault.why === 'is not a known field'))
+  }
+})
+
 test('tells what a word may be, and what is not known', () => {
   assert.match(check({ name: 'ada', kind: 'c' })[0]?.why ?? '', /must be one of a, b/)
   assert.match(check({ name: 'ada', role: 1 })[0]?.why ?? '', /not a known field/)

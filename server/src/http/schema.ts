@@ -9,7 +9,10 @@ type JsonSchema = {
   enum?: unknown[]
   description?: string
   properties?: Record<string, JsonSchema>
+  additionalProperties?: unknown
   required?: string[]
+  items?: JsonSchema
+  maxItems?: number
 }
 
 /** What a schema is when it is read rather than applied: TypeBox's types say what it stands for and hide its keywords. */
@@ -75,19 +78,52 @@ export function compileCheck(schema: TSchema): Check {
   const validator = Compile(schema)
   return (value) => {
     if (validator.Check(value)) return []
+    const tooMany = excess(jsonSchemaOf(schema), value, '')
+    if (tooMany.length > 0) return tooMany
     const faults = (validator.Errors(value) as Fault[]).flatMap(explain)
     return faults.length > 0 ? faults : [{ pointer: '', why: 'is not of the form that this endpoint takes' }]
   }
 }
 
+/**
+ * Where a value has more items or unknown fields than are taken or told of, and nothing else about it: to look for every
+ * fault in a megabyte of them would hold the service up for a second.
+ */
+function excess(schema: JsonSchema, value: unknown, pointer: string): FaultyField[] {
+  if (Array.isArray(value)) {
+    const { items, maxItems = Number.POSITIVE_INFINITY } = schema
+    if (value.length > maxItems) return [{ pointer, why: `must not have more than ${maxItems} items` }]
+    if (items?.properties === undefined) return []
+    return value.flatMap((item, index) => excess(items, item, `${pointer}/${index}`))
+  }
+  const { properties } = schema
+  if (typeof value !== 'object' || value === null || properties === undefined) return []
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name))
+  if (schema.additionalProperties === false && unknown.length > mostFaults) {
+    return unknown.slice(0, mostFaults).map((name) => ({ pointer: under(pointer, name), why: 'is not a known field' }))
+  }
+  return Object.entries(properties).flatMap(([name, inner]) =>
+    excess(inner, Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined, under(pointer, name)),
+  )
+}
+
+function under(pointer: string, name: unknown): string {
+  return `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
 function explain(fault: Fault): FaultyField[] {
   const { keyword, instancePath, params, message } = fault
-  const under = (name: unknown) => `${instancePath}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
   switch (keyword) {
     case 'required':
-      return asList(params.requiredProperties).map((name) => ({ pointer: under(name), why: 'is required' }))
+      return asList(params.requiredProperties).map((name) => ({
+        pointer: under(instancePath, name),
+        why: 'is required',
+      }))
     case 'additionalProperties':
-      return asList(params.additionalProperties).map((name) => ({ pointer: under(name), why: 'is not a known field' }))
+      return asList(params.additionalProperties).map((name) => ({
+        pointer: under(instancePath, name),
+        why: 'is not a known field',
+      }))
     case 'enum':
       return [{ pointer: instancePath, why: `must be one of ${asList(params.allowedValues).join(', ')}` }]
     case 'format':

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { type BodyField, bodyWith, fieldsOf, isFree, pointerOf } from './support/body-fields.ts'
+import { openHouse, operations } from './support/house.ts'
+import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
+
+/** Walks every operation that takes a body, and every place in it, with what a body should never hold; over HTTP. */
+const house = await openHouse()
+const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
+const tenant = await house.tenant('hostile bodies')
+const records = await makeRecords(house, tenant)
+const { tenant_id, owner } = tenant
+
+type Answer = { status: number; code: string; fields: { pointer: string; why: string }[]; text: string }
+type Sender = (text: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>) => Promise<Answer>
+
+const taking = Object.entries(operations).flatMap(([name, { method, path, credential, body }]) => {
+  if (body === undefined) return []
+  const headers = {
+    'content-type': 'application/json',
+    ...(credential !== 'none' && { 'x-tenant-id': tenant_id }),
+    ...(credential === 'user' && { authorization: `Bearer ${owner.token}` }),
+    ...(credential === 'any' && { 'x-api-key': owner.api_key }),
+  }
+  const send: Sender = async (text, more = {}) => {
+    const signal = AbortSignal.timeout(30_000)
+    const init = { method, body: text, headers: { ...headers, ...more }, signal }
+    const reply = await fetch(address + addressed(path, records), init)
+    const said = await reply.text()
+    const { code = '', details = {} } = (said === '' ? {} : JSON.parse(said)) as { code?: string; details?: object }
+    return {
+      status: reply.status,
+      code,
+      fields: 'fields' in details ? (details.fields as Answer['fields']) : [],
+      text: said,
+    }
+  }
+  return [{ name, send, sample: sampleBodies[name] ?? {}, fields: fieldsOf(body) }]
+})
+
+/** Refused as faulty input, naming the place; and never with the database's words. */
+function requireRefused(answer: Answer, pointer: string, what: string): void {
+  assert.deepEqual([answer.status, answer.code], [400, 'invalid_input'], `${what}: ${answer.text}`)
+  assert.ok(
+    answer.fields.some((field) => field.pointer === pointer),
+    `${what} should name \`${pointer}\`: ${answer.text}`,
+  )
+}
+
+/** 50 MB in 50 KB. */
+const bomb = new Uint8Array(gzipSync(Buffer.alloc(50_000_000, ' ')))
+
+const isText = ({ kinds, words }: BodyField) => kinds.includes('string') && !words
+const isNumber = ({ kinds }: BodyField) => kinds.includes('integer') || kinds.includes('number')
+
+for (const { name, send, sample, fields } of taking) {
+  const free = fields.filter(isFree)
+  const objects = fields.filter(({ kinds }) => kinds.includes('object'))
+
+  test(`${name} takes NUL and half a character in none of its texts (I3)`, async () => {
+    for (const { path } of fields.filter(({ kinds }) => kinds.includes('string'))) {
+      for (const text of ['"a\\u0000b"', '"\\ud83d"', '"\\udc00\\ud83d"']) {
+        requireRefused(await send(bodyWith(sample, path, text)), pointerOf(path), `${text} at ${pointerOf(path)}`)
+      }
+    }
+    for (const { path } of free) {
+      const pointer = pointerOf(path)
+      requireRefused(await send(bodyWith(sample, path, '{"a":["\\u0000"]}')), `${pointer}/a/0`, 'NUL inside')
+      requireRefused(await send(bodyWith(sample, path, '{"\\u0000":1}')), pointer, 'NUL in a key')
+    }
+  })
+
+  test(`${name} takes the prototype of nothing (I4)`, async () => {
+    for (const { path } of objects) {
+      const pointer = pointerOf(path)
+      const evil = bodyWith(sample, [...path, '@evil@'], '{"polluted":true}')
+      requireRefused(await send(evil.replace('@evil@', '__proto__')), `${pointer}/__proto__`, '__proto__')
+      const asData = await send(evil.replace('@evil@', 'constructor').replace('"polluted"', '"prototype"'))
+      assert.ok(asData.status < 500, asData.text)
+    }
+    assert.equal(Reflect.get({}, 'polluted'), undefined)
+    assert.deepEqual([Object.keys(Object.prototype), Reflect.get(Object, 'prototype') === Object.prototype], [[], true])
+  })
+
+  test(`${name} takes no key twice and no number that would change (I5)`, async () => {
+    for (const { path } of fields.filter((field) => typeof field.path.at(-1) === 'string')) {
+      const key = JSON.stringify(path.at(-1))
+      const twice = bodyWith(sample, path, `null,${key}:null`)
+      requireRefused(await send(twice), pointerOf(path), `${key} twice`)
+    }
+    for (const { path } of [...fields.filter(isNumber), ...free.map((field) => ({ path: [...field.path, 'n'] }))]) {
+      for (const number of ['1e400', '9007199254740993', '0.1000000000000000000001']) {
+        requireRefused(await send(bodyWith(sample, path, number)), pointerOf(path), number)
+      }
+    }
+  })
+
+  test(`${name} takes no deep nesting, no other encoding, and unpacks nothing (I6)`, async () => {
+    const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+    for (const levels of [33, 20_000]) requireRefused(await send(deep(levels)), '/a'.repeat(32), `${levels} levels`)
+    for (const { path } of free) {
+      const text = bodyWith(sample, path, deep(33))
+      assert.deepEqual([(await send(text)).status, (await send(text)).code], [400, 'invalid_input'])
+    }
+    const plain = JSON.stringify(sample)
+    requireRefused(await send(`\ufeff${plain}`), '', 'a byte order mark')
+    requireRefused(await send(new Uint8Array([0x7b, 0xff, 0x7d])), '', 'what is no UTF-8')
+    const types = [
+      'text/plain',
+      'application/json; charset=utf-16',
+      'application/x-www-form-urlencoded',
+      'application/json5',
+    ]
+    const refused = [
+      ...(await Promise.all(types.map((type) => send(plain, { 'content-type': type })))),
+      await send(bomb, { 'content-encoding': 'gzip' }),
+      await send(bomb, { 'content-encoding': 'br' }),
+    ]
+    for (const { status, code } of refused) assert.deepEqual([status, code], [415, 'unsupported_media_type'])
+  })
+}
+
+/** Texts that a careless expression tries in every way, and that are long in every other sense. */
+const longest = 1_000_000
+const cunning: [string, string][] = [
+  ['letters and a mark', `${'a'.repeat(longest)}!`],
+  ['letters and a line break', `${'a'.repeat(longest)}\n`],
+  ['spaces and a letter', `${' '.repeat(longest)}x`],
+  ['dots and dashes', `a@${'a.-'.repeat(longest / 3)}`],
+  ['accents on one letter', `e${'\u0301'.repeat(longest / 2)}`],
+  ['braces', '{"'.repeat(longest / 4)],
+]
+
+/**
+ * No clock here: what takes each letter for every other would take minutes, and the call gives up long before. How long
+ * the service was held up at most is told at the end.
+ */
+for (const { name, send, sample, fields } of taking) {
+  test(`${name} answers soon whatever stands in its texts (I12)`, async (t) => {
+    const delay = monitorEventLoopDelay({ resolution: 5 })
+    delay.enable()
+    for (const { path } of fields.filter(isText)) {
+      for (const [what, text] of cunning) {
+        const answer = await send(bodyWith(sample, path, JSON.stringify(text)))
+        assert.ok(answer.status < 500, `${what} at ${pointerOf(path)}: ${answer.text}`)
+      }
+    }
+    t.diagnostic(`held up for at most ${Math.round(delay.max / 1e6)} ms`)
+  })
+}
+
+test('every list in a body has a bound (I2)', () => {
+  const unbounded = taking.flatMap(({ name, fields }) =>
+    fields
+      .filter(({ kinds, schema }) => kinds.includes('array') && !('maxItems' in schema))
+      .map(({ path }) => `${name} ${pointerOf(path)}`),
+  )
+  assert.deepEqual(unbounded, [])
+})

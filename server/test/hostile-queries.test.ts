@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { jsonSchemaOf } from '../src/http/schema.ts'
+import { openHouse, operations, type Reply } from './support/house.ts'
+import { addressed, makeRecords, type Records, sampleBodies } from './support/samples.ts'
+
+/** Walks every operation with what its path and its query should never hold; every list with broken limits and cursors. */
+const house = await openHouse()
+const tenant = await house.tenant('hostile queries')
+const records = await makeRecords(house, tenant)
+const { tenant_id, owner, people } = tenant
+
+const asOwner = async (method: string, url: string, body?: unknown) => {
+  const reply = await house.call({ method, url, body, api_key: owner.api_key, tenant_id })
+  assert.ok(reply.status < 300, `${method} ${url}: ${reply.text}`)
+  return reply
+}
+
+// A second of each kind, so that a page of one has a next.
+await asOwner('PUT', '/v1/cloud/accounts', { resources: ['a', 'b'].map((id) => ({ id, account_id: id })) })
+await asOwner('POST', '/v1/policies', sampleBodies.createPolicy)
+await asOwner('POST', '/v1/groups', sampleBodies.createGroup)
+await asOwner('POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
+await asOwner('POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
+await asOwner('POST', `/v1/requests/${records['/v1/requests/{id}']?.id}/approve`, {})
+await asOwner('POST', `/v1/groups/${records['/v1/groups/{id}']?.id}/members`, { user_id: people.admin.user_id })
+await house.notification(tenant_id, people.user.user_id)
+
+/** Whose lists hold something: a person's own are the user's, all others the owner's. */
+const credentialOf = (credential: string) =>
+  credential === 'user' ? { token: people.user.token } : { api_key: owner.api_key }
+
+/** Refused in our own words: nothing of the database, nothing of the service's inside. */
+function requireRefused(reply: Reply, statuses: readonly number[], what: string): void {
+  assert.ok(statuses.includes(reply.status), `${what}: ${reply.status} ${reply.text}`)
+  assert.doesNotMatch(reply.text, /sql|relation|syntax|column|stack|\bat \//i, what)
+}
+
+const hostileParts = ['%00', '..%2f..%2fetc%2fpasswd', "'%20or%201=1--", 'a'.repeat(390), '%f0%9f%92%a9', '{id}']
+
+for (const [name, operation] of Object.entries(operations)) {
+  const { method, path, credential } = operation
+  const call = (url: string) =>
+    house.call({ method, url, body: sampleBodies[name], tenant_id, ...credentialOf(credential) })
+
+  const placeholders = path.match(/\{\w+\}/g) ?? []
+  for (const placeholder of placeholders) {
+    test(`${name} finds nothing by ${placeholder} that is no name of anything (I3, I11)`, async () => {
+      for (const part of hostileParts) {
+        const url = addressed(path.replace(placeholder, '@part@'), recordsFor(path)).replace('@part@', part)
+        requireRefused(await call(url), [400, 403, 404], url)
+      }
+    })
+  }
+
+  const { properties = {} } = operation.query === undefined ? {} : jsonSchemaOf(operation.query)
+  const url = addressed(path, records)
+  if (operation.query !== undefined) {
+    test(`${name} takes no parameter twice, none that it does not know, and NUL in none (I3, I7)`, async () => {
+      for (const unknown of ['no_such', '__proto__', 'constructor']) {
+        requireRefused(await call(`${url}?${unknown}=1`), [400], unknown)
+      }
+      for (const parameter of Object.keys(properties)) {
+        requireRefused(await call(`${url}?${parameter}=1&${parameter}=1`), [400], `${parameter} twice`)
+        requireRefused(await call(`${url}?${parameter}=%00`), [400], `NUL in ${parameter}`)
+      }
+    })
+  }
+
+  if (!('limit' in properties)) continue
+  test(`${name} takes plain numbers as limit, and serves at most 200 (I7)`, async () => {
+    for (const limit of ['0', '-1', '+1', '1.5', '1e3', '10abc', 'NaN', 'Infinity', '0x10', '01', '%20', '', '٣']) {
+      requireRefused(await call(`${url}?limit=${limit}`), [400], `limit=${limit}`)
+    }
+    for (const limit of [1, 200, 201, 1_000_000, 999_999_999]) {
+      const { status, body, text } = await call(`${url}?limit=${limit}`)
+      assert.equal(status, 200, text)
+      assert.ok((body.data as unknown[]).length <= Math.min(limit, 200))
+    }
+    requireRefused(await call(`${url}?limit=${'9'.repeat(30)}`), [400], 'a limit beyond every number')
+  })
+
+  test(`${name} takes its own cursors as they were given, and no others (I8)`, async () => {
+    const first = await call(`${url}?limit=1`)
+    const cursor = first.body.next_cursor
+    assert.ok(typeof cursor === 'string', `make a second record for ${name}: ${first.text}`)
+    assert.equal((await call(`${url}?limit=1&cursor=${cursor}`)).status, 200)
+    const foreign = await call('/v1/roles?limit=1')
+    const broken = [
+      ...Array.from(cursor, (letter, at) => cursor.slice(0, at) + (letter === 'A' ? 'B' : 'A') + cursor.slice(at + 1)),
+      cursor.slice(0, -1),
+      cursor.slice(0, 10),
+      `${cursor}A`,
+      `${cursor}=`,
+      `%20${cursor}`,
+      `B${cursor}`,
+      cursor.toUpperCase(),
+      '',
+      '%00',
+      'null',
+      '0',
+      Buffer.from(JSON.stringify(['00000000-0000-0000-0000-000000000000'])).toString('base64url'),
+      'A'.repeat(10_000),
+      ...(path === '/v1/roles' ? [] : [String(foreign.body.next_cursor)]),
+    ]
+    for (const other of broken) {
+      const reply = await call(`${url}?limit=1&cursor=${other}`)
+      requireRefused(reply, [400], other)
+      assert.equal(reply.body.code, 'invalid_input')
+      assert.match(reply.text, /cursor/)
+    }
+  })
+}
+
+/** The records that lie on the way to a part of a path that is being tried. */
+function recordsFor(path: string): Records {
+  return { ...records, [path.slice(0, path.indexOf('{'))]: Object.assign({}, ...Object.values(records)) }
+}
