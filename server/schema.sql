@@ -222,11 +222,13 @@ create table decision (
   rule_ids uuid[] not null,
   errors jsonb not null,
   decided_at timestamp with time zone not null default clock_timestamp(),
+  reasoning text,
+  notices text[] not null default '{}'::text[],
   constraint decision_pk PRIMARY KEY (tenant_id, id),
   constraint decision_principal_id_fk FOREIGN KEY (tenant_id, principal_id) REFERENCES tenant_user(tenant_id, id),
   constraint decision_request_id_fk FOREIGN KEY (tenant_id, request_id) REFERENCES access_request(tenant_id, id),
   constraint decision_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
-  constraint decision_question_kind_ck CHECK (question_kind = ANY (ARRAY['ask'::text, 'approve'::text]))
+  constraint decision_question_kind_ck CHECK (question_kind = ANY (ARRAY['ask'::text, 'approve'::text, 'ask_again'::text]))
 );
 CREATE INDEX decision_principal_id_ix ON decision USING btree (tenant_id, principal_id);
 CREATE INDEX decision_request_id_ix ON decision USING btree (tenant_id, request_id);

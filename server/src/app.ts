@@ -13,6 +13,7 @@ import type { Subscriber } from './events/deliver.ts'
 import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
+import { retryGrant } from './grants/retry-grant.ts'
 import { revokeGrant } from './grants/revoke-grant.ts'
 import { addGroupMember } from './groups/add-group-member.ts'
 import { createGroup } from './groups/create-group.ts'
@@ -53,6 +54,7 @@ import { updatePolicy } from './policies/update-policy.ts'
 import { updateRule } from './policies/update-rule.ts'
 import { sandbox } from './provisioners/sandbox/sandbox.ts'
 import { approveRequest } from './requests/approve-request.ts'
+import { askAgain } from './requests/asking-again.ts'
 import { cancelRequest } from './requests/cancel-request.ts'
 import { createRequest } from './requests/create-request.ts'
 import { whoMayDecide } from './requests/deciding.ts'
@@ -101,6 +103,7 @@ export const operations: Record<string, Operation> = {
   getAccessRequestStatus,
   listGrants,
   revokeGrant,
+  retryGrant,
   createPolicy,
   listPolicies,
   reorderPolicies,
@@ -171,4 +174,8 @@ export const operations: Record<string, Operation> = {
 export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide)]
 
 /** What is done when its moment comes. Every target is the sandbox until a tenant chooses another. */
-export const dueWork: readonly DueWork[] = [expireRequest, planGrant(() => sandbox), convergeEntitlement(() => sandbox)]
+export const dueWork: readonly DueWork[] = [
+  expireRequest,
+  planGrant(() => sandbox),
+  convergeEntitlement(() => sandbox, askAgain),
+]

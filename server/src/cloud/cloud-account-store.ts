@@ -65,7 +65,7 @@ export async function findAccountsForPolicy(
   account_ids: readonly string[],
 ): Promise<Map<string, AccountPolicyView>> {
   const [row] = await tx.read(
-    sql<{ accounts: AccountForPolicy[] }>`select ${accountsForPolicyAsJson(tx, account_ids)} as accounts`,
+    sql<{ accounts: AccountForPolicy[] }>`select ${accountsForPolicyAsJson(tx, sql`${[...account_ids]}`)} as accounts`,
   )
   return readAccountsForPolicy(row?.accounts ?? [])
 }
@@ -75,12 +75,13 @@ export type AccountForPolicy = Pick<CloudAccount, 'account_id' | 'name' | 'metad
 
 /**
  * What the cache knows of the accounts, as one value to weave into another statement; `readAccountsForPolicy` makes the
- * views of it. Where several entries have one account number, the first in the order of the list speaks for it.
+ * views of it. `account_ids` is an array of text, bound or computed. Where several entries have one account number, the
+ * first in the order of the list speaks for it.
  */
-export function accountsForPolicyAsJson(tx: Tx, account_ids: readonly string[]): Statement {
+export function accountsForPolicyAsJson(tx: Tx, account_ids: Statement): Statement {
   return sql`(select coalesce(jsonb_agg(jsonb_build_object(
       'account_id', account_id, 'name', name, 'metadata', metadata)), '[]')
-    from (${speakingEntries(tx)} and account_id = any(${[...account_ids]}::text[]) ${oneAnAccount}) as known)`
+    from (${speakingEntries(tx)} and account_id = any(${account_ids}::text[]) ${oneAnAccount}) as known)`
 }
 
 function speakingEntries(tx: Tx): Statement {

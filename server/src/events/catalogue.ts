@@ -47,6 +47,7 @@ export const eventTable = {
   'tenant.created': { filterable: false, means: 'the operator made a tenant' },
   'user.password_reset': { filterable: false, means: 'the operator gave a user a new password' },
   'user.password_changed': { filterable: false, means: 'a user changed their own password' },
+  'grant.retried': { filterable: false, means: 'access that could not be given is tried again' },
   'request.refused': { filterable: false, means: 'policy did not permit what somebody asked for' },
   'access.refused': { filterable: false, means: 'a caller was refused what their credential does not permit' },
   'auth.signed_in': { filterable: false, means: 'a user signed in' },

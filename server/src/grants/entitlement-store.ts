@@ -3,10 +3,18 @@ import { emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/work-list.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
-import type { EntitlementState, Observed } from './entitlement.ts'
+import type { EntitlementState } from './entitlement.ts'
+import type { PolicyWord } from './policy-word.ts'
+
+/** A pending grant. `begun`: an act that gives it was begun, with policy's word. */
+export type Waiting = { id: string; request_id: string; begun: boolean }
 
 /** An entitlement as a look at it begins. */
-export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now'> & {
+export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'wanted' | 'joining'> & {
+  /** An active grant wants it. */
+  held: boolean
+  /** The oldest pending grants that want it, at most `mostWaiting`. */
+  waiting: Waiting[]
   provisioner: string
   target: Record<string, unknown>
   act_polls: number
@@ -14,6 +22,15 @@ export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now'> & {
   /** The moment that made it due, to the microsecond: whoever sets another one meanwhile is not overruled. */
   due_at: string
 }
+
+/** So many pending grants of one entitlement are given in one turn; the rest come in the next. */
+export const mostWaiting = 50
+
+/** Pending grants that policy permits, as long as `still` is true. */
+export type Permitted = { grant_ids: readonly string[]; still: Statement }
+
+/** For where no pending grant is concerned. */
+export const nobody: Permitted = { grant_ids: [], still: sql`true` }
 
 /** INVARIANT: stands in the `where` of every write about an entitlement: a worker that lost its lease writes nothing. */
 function ours(tx: Tx, item: WorkItem): Statement {
@@ -45,8 +62,11 @@ export async function openLook(ctx: WorkCtx, item: WorkItem): Promise<Entitlemen
           and l.status in ('pending', 'active'))`,
     sql<EntitlementRow>`select e.provisioner, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls,
         e.failures, e.next_look_at::text as due_at,
-        ${liveGrant(tx, item)} as wanted,
-        exists (select from access_grant g where ${grantsOf(tx, item)} and g.status = 'pending') as joining
+        exists (select from access_grant g where ${grantsOf(tx, item)} and g.status = 'active') as held,
+        coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'request_id', p.request_id,
+            'begun', p.provisioning_status = 'attempting') order by p.id)
+          from (select g.id, g.request_id, g.provisioning_status from access_grant g
+            where ${grantsOf(tx, item)} and g.status = 'pending' order by g.id limit ${mostWaiting}) p), '[]') as waiting
       from entitlement e where ${ours(tx, item)}`,
   ])
   return answers[4][0]
@@ -80,24 +100,73 @@ function tellOfComingEnd(ctx: WorkCtx, item: WorkItem): Statement {
 }
 
 /**
- * Writes an act down before it begins. What we give is ours from then on. False: the lease was lost, or nobody wants it
- * given any more; do nothing.
+ * The common table expression of permitted grants that may still be given: they wait, the rules are those that were asked,
+ * the holder is active. Whoever shuts the holder out at the same moment comes before it, or after it and ends it.
  */
-export async function beginAct(tx: Tx, item: WorkItem, act: 'grant' | 'revoke'): Promise<boolean> {
-  const attempted: Statement =
-    act === 'grant'
-      ? sql`update access_grant g set provisioning_status = 'attempting', updated_at = clock_timestamp()
-          from begun where ${grantsOf(tx, item)} and g.status = 'pending' and g.provisioning_status <> 'attempting'`
-      : sql`select 1`
+function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, still }: Permitted): Statement {
+  return sql`permitted as (
+      select g.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+      where ${grantsOf(tx, item)} and g.id = any(${[...grant_ids]}::uuid[]) and g.status = 'pending' and u.active
+        and ${still}
+      for share of u)`
+}
+
+/**
+ * Writes down that access is about to be given. What we give is ours from then on. False, and nothing is written: the
+ * rules changed since they were asked, a permitted grant waits no more, nobody wants it, or the lease was lost.
+ */
+export async function beginGrant(tx: Tx, item: WorkItem, permitted: Permitted): Promise<boolean> {
+  const count = permitted.grant_ids.length
   const [rows] = await tx.write([
-    sql`with begun as (
-        update entitlement e set act = ${act}, act_reference = null, act_polls = 0, observed = 'unknown',
-          held_before = e.held_before and ${act} <> 'grant', updated_at = clock_timestamp()
-        where ${ours(tx, item)} and (${act} <> 'grant' or ${liveGrant(tx, item)}) returning e.id),
-      attempted as (${attempted})
+    sql`with ${stillPermitted(tx, item, permitted)},
+      begun as (
+        update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
+          held_before = false, updated_at = clock_timestamp()
+        where ${ours(tx, item)} and (select count(*) from permitted) = ${count} and ${liveGrant(tx, item)} returning e.id),
+      attempted as (
+        update access_grant g set provisioning_status = 'attempting', updated_at = clock_timestamp()
+        from begun, permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id
+          and g.status = 'pending' and g.provisioning_status <> 'attempting')
       select id from begun`,
   ])
   return rows.length > 0
+}
+
+/** Writes down that access is about to be taken away. False: the lease was lost. */
+export async function beginRevoke(tx: Tx, item: WorkItem): Promise<boolean> {
+  const [rows] = await tx.write([
+    sql`update entitlement e set act = 'revoke', act_reference = null, act_polls = 0, observed = 'unknown',
+        updated_at = clock_timestamp()
+      where ${ours(tx, item)} returning e.id`,
+  ])
+  return rows.length > 0
+}
+
+/**
+ * Fails the grants that policy refuses now, keeps why, tells of it. Answers whether all of them are settled: false where
+ * the rules changed since they were asked.
+ */
+export async function failRefused(
+  ctx: WorkCtx,
+  item: WorkItem,
+  waiting: readonly Waiting[],
+  word: PolicyWord,
+): Promise<boolean> {
+  const { tx } = ctx
+  const failing = [...word.refused].map(([request_id, { reason, data, keep }]) => {
+    const ids = waiting.filter((grant) => grant.request_id === request_id).map((grant) => grant.id)
+    return sql`with failed as (
+        update access_grant g set status = 'failed', provisioning_status = 'failed', ended_at = clock_timestamp(),
+          end_reason = ${reason}, updated_at = clock_timestamp()
+        from entitlement e where ${ours(tx, item)} and ${grantsOf(tx, item)} and g.id = any(${ids}::uuid[])
+          and g.status = 'pending' and ${word.still}
+        returning g.id, g.request_id),
+      kept as (${keep(sql`(select distinct request_id as id from failed) as refused`)}),
+      told as (${emitEach(ctx, { type: 'grant.failed', subject_type: 'grant', data }, sql`failed`)})
+      select id from failed`
+  })
+  const failed = await tx.write(failing)
+  return failed.every((rows) => rows.length > 0)
 }
 
 /** The act goes on at the target; it is asked about by this reference. */
@@ -117,24 +186,41 @@ export async function endAct(tx: Tx, item: WorkItem): Promise<void> {
 }
 
 /**
- * What the target itself says it holds. Present: grants that wait become active, their time begins. Absent: what was to
- * be taken away is gone.
+ * The target itself says that it holds it. Grants that wait become active, their time begins: those of `begun`, given by
+ * our own act, and those of `joining`, which the target's word alone is enough for. Answers the ids of the activated.
  */
-export async function saveObserved(
+export async function savePresent(
   ctx: WorkCtx,
   item: WorkItem,
-  observed: Exclude<Observed, 'unknown'>,
-): Promise<void> {
-  const agrees = sql`(${liveGrant(ctx.tx, item)}) = ${observed === 'present'}::boolean`
-  const seen = sql`with seen as (
+  begun: readonly string[],
+  joining: Permitted,
+): Promise<string[]> {
+  const { tx } = ctx
+  // The holders are locked before the entitlement, in the order of whoever shuts them out.
+  const [rows] = await tx.write([
+    sql<{ id: string }>`with ${stillPermitted(tx, item, joining)},
+      ${seen(tx, item, 'present', sql`(select count(*) from permitted) >= 0`)},
+      ${activate(ctx, begun)}
+      select id from active`,
+  ])
+  return rows.map((row) => row.id)
+}
+
+/** The target itself says that it does not hold it: what was to be taken away is gone. */
+export async function saveAbsent(ctx: WorkCtx, item: WorkItem): Promise<void> {
+  await ctx.tx.write([sql`with ${seen(ctx.tx, item, 'absent', sql`true`)} ${settleGone}`])
+}
+
+function seen(tx: Tx, item: WorkItem, observed: 'present' | 'absent', condition: Statement): Statement {
+  const agrees = sql`(${liveGrant(tx, item)}) = ${observed === 'present'}::boolean`
+  return sql`seen as (
       update entitlement e set observed = ${observed}, act = null, act_reference = null, updated_at = clock_timestamp(),
         failures = case when ${agrees} then 0 else e.failures end,
         last_error = case when ${agrees} then null else e.last_error end
-      where ${ours(ctx.tx, item)} returning e.tenant_id, e.id, e.held_before)`
-  await ctx.tx.write([observed === 'present' ? sql`${seen}, ${activate(ctx)}` : sql`${seen} ${settleGone}`])
+      where ${ours(tx, item)} and ${condition} returning e.tenant_id, e.id, e.held_before)`
 }
 
-function activate(ctx: WorkCtx): Statement {
+function activate(ctx: WorkCtx, begun: readonly string[]): Statement {
   const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
   return sql`active as (
       update access_grant g set status = 'active', activated_at = t.now, last_error = null, updated_at = t.now,
@@ -143,9 +229,9 @@ function activate(ctx: WorkCtx): Statement {
         provisioning_status = case when seen.held_before then 'not_attempted' else 'successful' end
       from seen, (select clock_timestamp() as now) t
       where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and g.status = 'pending'
-        and g.activate_by > t.now
-      returning g.id, g.request_id)
-    ${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)}`
+        and g.activate_by > t.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))
+      returning g.id, g.request_id),
+    told as (${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)})`
 }
 
 const settleGone = sql`update access_grant g set provisioning_status = 'deprovisioned', last_error = null,

@@ -112,6 +112,30 @@ function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
   return [due, revoke, due] as const
 }
 
+/**
+ * failed → pending, as an approval would begin it again: planned anew, asked about anew, its deadline the same as before.
+ * Undefined where it did not fail, its deadline is over, or its holder is shut out; whoever shuts them out at the same
+ * moment comes before it, or after it and ends it. INVARIANT: what has been active is never begun again.
+ */
+export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Grant | undefined> {
+  const { tx } = ctx
+  const [[retried]] = await tx.write([
+    sql<GrantRow>`with holder as (
+        select u.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+        where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and u.active for share of u),
+      retried as (
+        update access_grant g set status = 'pending', provisioning_status = 'not_attempted', entitlement_id = null,
+          ended_at = null, ended_by = null, end_reason = null, last_error = null, failures = 0,
+          next_look_at = clock_timestamp(), lease_until = null, updated_at = clock_timestamp()
+        where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and g.status = 'failed' and g.activated_at is null
+          and g.activate_by > clock_timestamp() and exists (select from holder)
+        returning g.*),
+      told as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
+      select ${columns} from retried`,
+  ])
+  return retried && asGrant(retried)
+}
+
 /** What planning needs to know of a grant whose moment has come; undefined when the lease was lost. */
 export async function findGrantToPlan(
   tx: Tx,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { Problem } from '../kernel/errors.ts'
 
 /** pending → active | revoked | failed; active → expired | revoked | failed; failed → pending. */
 export const grantStatuses = ['pending', 'active', 'expired', 'revoked', 'failed'] as const
@@ -54,5 +55,15 @@ export function grantName(action: string, place: { type: string; id: string; per
   return `${set === undefined ? action : `${action} (${set})`} on ${place.type} ${place.id}`
 }
 
-/** A grant not active so long after its approval fails. */
+/** Throws 403 for whoever neither holds the grant nor may end anybody's access. */
+export function requireMayChange(
+  actor: { user_id: string | null; scopes: ReadonlySet<string> },
+  grant: { user_id: string },
+  doing: 'ending' | 'retrying',
+): void {
+  if (grant.user_id === actor.user_id || actor.scopes.has('grants:revoke')) return
+  throw new Problem('forbidden', `${doing} somebody else’s access needs the scope \`grants:revoke\``)
+}
+
+/** A grant not active so long after its approval fails; until then a failed one may be tried again. */
 export const activateWithinSeconds = 3_600

@@ -7,14 +7,16 @@ import { startDueWork, type WorkItem } from '../jobs/work-list.ts'
 import { systemActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { sandbox } from '../provisioners/sandbox/sandbox.ts'
+import { askAgain } from '../requests/asking-again.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
-import { openLook, saveObserved } from './entitlement-store.ts'
+import { openLook, saveAbsent } from './entitlement-store.ts'
 import { findGrant, insertGrants, revokeLiveGrant } from './grant-store.ts'
 import { planGrant } from './plan-grant.job.ts'
 
 const db = await testDatabase()
 const tenant_id = newId()
 const user_id = newId()
+const policy_id = newId()
 const tx = db.database.tenant(tenant_id)
 const ctx: WorkCtx = { tx, actor: systemActor, request_id: 'test' }
 const faults: unknown[] = []
@@ -24,6 +26,11 @@ before(async () => {
     sql`insert into tenant (id, name) values (${tenant_id}, 'ledger')`,
     sql`insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
       values (${tenant_id}, ${user_id}, 'ada@example.com', 'ada@example.com', 'Ada', 'local')`,
+    sql`with made as (insert into policy (tenant_id, id, name, priority) values (${tenant_id}, ${policy_id}, 'all', 1))
+      insert into policy_rule (tenant_id, id, policy_id, ordinal, effect, principal_scope_type, action_scope_type,
+        action_ids, resource_scope_type, policy_text, audit_session, approval_mode)
+      values (${tenant_id}, ${newId()}, ${policy_id}, 1, 'permit', 'any', 'any', '{}', 'any',
+        'permit (principal, action, resource);', false, 'auto')`,
   ])
 })
 
@@ -33,6 +40,7 @@ const work = startDueWork(
     planGrant(() => sandbox),
     convergeEntitlement(
       () => sandbox,
+      askAgain,
       () => 0,
     ),
   ],
@@ -258,7 +266,7 @@ test('a worker that lost its lease writes nothing', async () => {
   assert.ok(entitlement)
   const stale: WorkItem = { tenant_id, id: entitlement.id, generation: String(Number(entitlement.generation) - 1) }
   assert.equal(await openLook(ctx, stale), undefined)
-  await saveObserved(ctx, stale, 'absent')
+  await saveAbsent(ctx, stale)
   const [after] = await db.asSuperuser<{ observed: string }>('select observed from entitlement where id = $1', [
     entitlement.id,
   ])

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams, Nullable } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { Grant } from './grant.ts'
+import { Grant, requireMayChange } from './grant.ts'
 import { findGrant, revokeLiveGrant } from './grant-store.ts'
 
 export const revokeGrant = operation({
@@ -18,9 +18,7 @@ export const revokeGrant = operation({
   async run(ctx, { params, body }) {
     const grant = await findGrant(ctx.tx, params.id)
     if (grant === undefined) throw notFound('grant')
-    if (grant.user_id !== ctx.actor.user_id && !ctx.actor.scopes.has('grants:revoke')) {
-      throw new Problem('forbidden', 'ending somebody else’s access needs the scope `grants:revoke`')
-    }
+    requireMayChange(ctx.actor, grant, 'ending')
     const revoked = await revokeLiveGrant(ctx, grant.id, body.reason ?? null)
     if (revoked !== undefined) return revoked
     const now = (await findGrant(ctx.tx, grant.id)) ?? grant

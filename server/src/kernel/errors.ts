@@ -25,6 +25,7 @@ export const errorTable = {
   request_not_cancellable: { status: 409, means: 'the request is not in a cancellable state' },
   role_in_use: { status: 409, means: 'users hold the role, or groups give it' },
   request_not_pending: { status: 409, means: 'the request is not in pending state' },
+  grant_not_retryable: { status: 409, means: 'the grant did not fail, or its time to begin is over' },
   grant_not_live: { status: 409, means: 'the grant has ended already' },
   user_exists: { status: 409, means: 'a user with this e-mail address exists already' },
   version_conflict: { status: 409, means: 'the record changed meanwhile; read it again' },

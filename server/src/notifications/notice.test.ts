@@ -31,6 +31,7 @@ const grant: GrantFacts = {
   expires_at: '2026-03-01T08:05:09.120Z',
   ended_by: null,
   ended_by_name: null,
+  end_reason: null,
 }
 
 const what = 'ReadOnlyAccess on cloud_account 123456789012'
@@ -187,9 +188,9 @@ suite('a notice of a grant', () => {
     [
       'says that it could not be given',
       'grant.failed',
-      { status: 'failed', expires_at: null },
+      { status: 'failed', expires_at: null, end_reason: 'its target refused it' },
       'Access could not be given',
-      `${what} could not be given. Try again, or ask whoever runs Sallyport.`,
+      `${what} could not be given: “its target refused it”. Try again, or ask whoever runs Sallyport.`,
     ],
     [
       'says that it is not yet taken away',

@@ -30,6 +30,8 @@ export type GrantFacts = {
   expires_at: string | null
   ended_by: string | null
   ended_by_name: string | null
+  /** Why, in words; null where nobody said. */
+  end_reason: string | null
 }
 
 /** Whom a notice of a request goes to; undefined: to nobody. */
@@ -105,7 +107,7 @@ export const grantNotices = {
     body: (facts) =>
       hasEnded(facts)
         ? `${line(facts.name)} has ended, but the target has not yet taken it away. This goes on until it is gone.`
-        : `${line(facts.name)} could not be given. Try again, or ask whoever runs Sallyport.`,
+        : `${line(facts.name)} could not be given${said(facts.end_reason)}. Try again, or ask whoever runs Sallyport.`,
   },
 } as const satisfies Record<string, GrantNotice>
 

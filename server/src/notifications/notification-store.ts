@@ -107,7 +107,7 @@ export async function findRequestToTell(
 export async function findGrantToTell(tx: Tx, id: string): Promise<GrantFacts | undefined> {
   const [found] = await tx.read(
     sql<GrantFacts>`select held.user_id as holder_id, held.name, held.status, held.expires_at, held.ended_by,
-      ender.name as ended_by_name
+      held.end_reason,      ender.name as ended_by_name
     from access_grant held
     left join tenant_user ender on ender.tenant_id = held.tenant_id and ender.id = held.ended_by
     where held.tenant_id = ${tx.tenant_id}::uuid and held.id = ${id}::uuid`,

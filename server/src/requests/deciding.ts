@@ -2,11 +2,12 @@ import { refuse } from '../events/emit.ts'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { type Decision, decideApprove, decideAsk, factsOf } from '../policies/decide.ts'
+import { type Decision, decideApprove, factsOf } from '../policies/decide.ts'
 import type { Principal } from '../policies/question.ts'
 import type { RuleSet } from '../policies/rule-set.ts'
 import { findRuleSet } from '../policies/rule-set-store.ts'
-import { approveQuestion, askQuestion, type Circumstances } from './policy-question.ts'
+import { decideAgain } from './asking-again.ts'
+import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
 import { type Deciding, findRequest, readDeciding } from './request-store.ts'
 import { saveDecision } from './transition-store.ts'
@@ -51,7 +52,7 @@ async function decideOnce(
   // Read once: both questions are put to the same version, the one that the write then holds to.
   const ruleSet = await findRuleSet(ctx.tx, deciding.version)
   const permitted = mayDecide(ruleSet, deciding, narrowed(deciding.approver, ctx.actor), when)
-  const stillAllowed = status === 'approved' ? mayStillHave(ruleSet, deciding) : permitted
+  const stillAllowed = status === 'approved' ? decideAgain(ruleSet, deciding) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
@@ -63,14 +64,6 @@ async function decideOnce(
 /** Policy's word on whether this approver may decide that request, in the circumstances of the deciding. */
 function mayDecide(ruleSet: RuleSet, deciding: Deciding, approver: Principal, when: Circumstances): Decision {
   return decideApprove(ruleSet, approveQuestion(approver, deciding.requester, deciding.asked, when, deciding))
-}
-
-/**
- * Policy's word on whether the requester may still have what they asked for, in the circumstances of the asking: rules,
- * accounts and the requester's own standing may have changed since.
- */
-function mayStillHave(ruleSet: RuleSet, deciding: Deciding): Decision {
-  return decideAsk(ruleSet, askQuestion(deciding.requester, deciding.asked, deciding.when, deciding))
 }
 
 /** An API key decides with no more than its own scopes. */

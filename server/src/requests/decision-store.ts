@@ -6,7 +6,8 @@ import type { AskedRequest, Circumstances } from './policy-question.ts'
 
 /** The question that a decision answers, as it is kept. */
 export type KeptQuestion = {
-  kind: 'ask' | 'approve'
+  /** `ask_again`: right before access was given, about what was approved. */
+  kind: 'ask' | 'approve' | 'ask_again'
   principal_id: string
   asked: Omit<AskedRequest, 'id'>
   when: Circumstances
@@ -37,10 +38,11 @@ export function keepDecision(
     source_ip,
   }
   return sql`insert into decision (tenant_id, id, request_id, question_kind, principal_id, question, allowed,
-      approval_mode, rule_set_version, rule_ids, errors)
+      approval_mode, reasoning, notices, rule_set_version, rule_ids, errors)
     select ${tx.tenant_id}::uuid, ${id}::uuid, ${about === undefined ? sql`null::uuid` : sql`id`}, ${question.kind}::text,
       ${question.principal_id}::uuid, ${JSON.stringify(kept)}::jsonb, ${decision.allowed}::boolean,
-      ${decision.mode}::text, ${decision.rule_set_version}::bigint, ${decision.rule_ids}::uuid[],
+      ${decision.mode}::text, ${decision.reasoning}::text, ${decision.notices}::text[],
+      ${decision.rule_set_version}::bigint, ${decision.rule_ids}::uuid[],
       ${JSON.stringify(decision.errors)}::jsonb${about === undefined ? sql`` : sql` from ${about}`}`
 }
 

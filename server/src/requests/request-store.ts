@@ -2,12 +2,11 @@ import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import {
   type AccountForPolicy,
   accountsForPolicyAsJson,
-  findAccountsForPolicy,
   listAccountIdsUnder,
   readAccountsForPolicy,
 } from '../cloud/cloud-account-store.ts'
 import { allOf, sql } from '../db/sql.ts'
-import type { Tx } from '../kernel/context.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import type { Principal } from '../policies/question.ts'
 import { ruleSetVersion } from '../policies/rule-set-store.ts'
@@ -88,7 +87,7 @@ export async function readStanding(
     resource.type === 'cloud_organizational_unit' ? await listAccountIdsUnder(tx, resource.id, mostPlaces + 1) : []
   const [row] = await tx.read(
     sql<StandingRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
-      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, [...account_ids, ...under])} as accounts`,
+      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, sql`${[...account_ids, ...under]}`)} as accounts`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
   return {
@@ -100,52 +99,72 @@ export async function readStanding(
   }
 }
 
-/** What an approver's decision rests on. */
-export type Deciding = {
+/** A request that policy is asked about again: as it was recorded, with people, settings, rules and accounts as they are now. */
+export type Recorded = {
   request: AccessRequest
   asked: AskedRequest
   /** The circumstances of the asking, kept with the request. */
   when: Circumstances
   requester: Principal
-  /** The approver, without the roles that the requester gave them after asking. */
-  approver: Principal
   settings: Settings
   version: string
   accounts: ReadonlyMap<string, AccountPolicyView>
 }
 
-type DecidingRow = RequestRow & {
+type RecordedRow = RequestRow & {
   duration_seconds: number
   places: Place[]
   asked_via: Circumstances['via']
   source_ip: string
   requester: Principal
-  approver: Principal
   stored: Record<string, string>
   version: string
+  accounts: AccountForPolicy[]
 }
 
-/** Request, approver and rule-set version in one trip; the accounts it touches, where it touches any, in a second. */
-export async function readDeciding(tx: Tx, request_id: string, approver_id: string): Promise<Deciding | undefined> {
-  const tainted = { granted_by: sql`a.requester_id`, after: sql`a.created_at` }
-  const [row] = await tx.read(sql<DecidingRow>`select ${requestColumns}, places, asked_via, source_ip,
-      ${principalAsJson(tx, sql`a.requester_id`)} as requester,
-      ${principalAsJson(tx, sql`${approver_id}`, tainted)} as approver,
-      ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version
-    from access_request a where a.tenant_id = ${tx.tenant_id} and a.id = ${request_id}`)
-  if (row === undefined) return undefined
-  const { places, asked_via, source_ip, requester, approver, stored, version, ...rest } = row
+/** All of it about the requests `a`, under one snapshot. */
+function recordedColumns(tx: Tx): Statement {
+  const account_ids = sql`array(select place ->> 'account_id' from jsonb_array_elements(a.places) place)`
+  return sql`${requestColumns}, places, asked_via, source_ip, ${principalAsJson(tx, sql`a.requester_id`)} as requester,
+    ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version,
+    ${accountsForPolicyAsJson(tx, account_ids)} as accounts`
+}
+
+function asRecorded(row: RecordedRow): Recorded {
+  const { places, asked_via, source_ip, requester, stored, version, accounts, ...rest } = row
   const request = asRequest(rest)
   const { home } = namedAccounts(request.resource, request.metadata)
-  const account_ids = [...(home === undefined ? [] : [home]), ...places.map((place) => place.id)]
   return {
     request,
-    asked: { ...request, reason: request.reason, duration_seconds: row.duration_seconds, places, home },
+    asked: { ...request, duration_seconds: row.duration_seconds, places, home },
     when: { now: new Date(request.created_at), via: asked_via, source_ip },
     requester,
-    approver,
     settings: readSettingValues(stored),
     version,
-    accounts: await findAccountsForPolicy(tx, account_ids),
+    accounts: readAccountsForPolicy(accounts),
   }
+}
+
+/** The requests of these ids, in no order; one trip. */
+export async function readRecorded(tx: Tx, request_ids: readonly string[]): Promise<Recorded[]> {
+  const rows = await tx.read(sql<RecordedRow>`select ${recordedColumns(tx)} from access_request a
+    where a.tenant_id = ${tx.tenant_id} and a.id = any(${[...request_ids]}::uuid[])`)
+  return rows.map(asRecorded)
+}
+
+/** What an approver's decision rests on. */
+export type Deciding = Recorded & {
+  /** The approver, without the roles that the requester gave them after asking. */
+  approver: Principal
+}
+
+/** Request, approver, rule-set version and the accounts it touches: one trip. */
+export async function readDeciding(tx: Tx, request_id: string, approver_id: string): Promise<Deciding | undefined> {
+  const tainted = { granted_by: sql`a.requester_id`, after: sql`a.created_at` }
+  const [row] = await tx.read(sql<RecordedRow & { approver: Principal }>`select ${recordedColumns(tx)},
+      ${principalAsJson(tx, sql`${approver_id}`, tainted)} as approver
+    from access_request a where a.tenant_id = ${tx.tenant_id} and a.id = ${request_id}`)
+  if (row === undefined) return undefined
+  const { approver, ...recorded } = row
+  return { ...asRecorded(recorded), approver }
 }

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Reply } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
-import { convergeEntitlement } from '../grants/converge-entitlement.job.ts'
-import { planGrant } from '../grants/plan-grant.job.ts'
-import { startDueWork } from '../jobs/work-list.ts'
+import { startWorkers } from '../../test/support/workers.ts'
 import { newId } from '../kernel/id.ts'
-import { sandbox } from '../provisioners/sandbox/sandbox.ts'
 
 /** How users change and leave, over HTTP: what they asked for and hold ends with them. */
 const house = await openHouse()
@@ -127,7 +124,7 @@ for (const [verb, leave, event] of [
       const [early, late] = [await newcomer(), await newcomer()]
       const unplanned = await held(early, account)
       assert.ok((await leave(early.user_id)).status < 300)
-      const work = startWorkers()
+      const work = startWorkers(house)
       const given = await held(late, account)
       await until('access is there', async () => (await grantOf(given.grant_id)).status === 'active')
       const at = () =>
@@ -247,23 +244,4 @@ async function joinGroup(user_id: string): Promise<string> {
     [tenant_id, id, user_id],
   )
   return id
-}
-
-function startWorkers() {
-  const faults: unknown[] = []
-  const work = startDueWork(
-    house.database,
-    [planGrant(() => sandbox), convergeEntitlement(() => sandbox)],
-    4,
-    (error) => faults.push(error),
-    (_table, _item, error) => faults.push(error),
-  )
-  const waking = setInterval(() => work.wake(), 20)
-  const stop = async () => {
-    clearInterval(waking)
-    await work.stop()
-    assert.deepEqual(faults, [])
-  }
-  after(stop)
-  return { stop }
 }

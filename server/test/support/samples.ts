@@ -28,6 +28,7 @@ export const sampleBodies: Record<string, unknown> = {
   markNotificationRead: {},
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
+  retryGrant: {},
   revokeGrant: {},
   setGroupRoleMappings: { role_ids: [] },
   setUserRoles: { roles: ['user'] },

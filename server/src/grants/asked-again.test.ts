@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+import type { DueWork } from '../jobs/work-list.ts'
+import { newId } from '../kernel/id.ts'
+import { sandbox } from '../provisioners/sandbox/sandbox.ts'
+import { askAgain, whyNotGiven } from '../requests/asking-again.ts'
+import { convergeEntitlement } from './converge-entitlement.job.ts'
+import { planGrant } from './plan-grant.job.ts'
+
+/** Policy is asked again right before access is given: what changed since the approval counts. */
+const house = await openHouse()
+const stage = (name: string) => askingStage(house, name)
+
+const permit = '@approval_mode("require") permit (principal, action, resource);'
+const auto = '@approval_mode("auto") permit (principal, action, resource);'
+const emergency = '@approval_mode("break_glass") permit (principal, action, resource);'
+const forbid = '@notice("closed since") forbid (principal, action, resource);'
+
+async function withWorkers<Result>(
+  work: () => Promise<Result>,
+  works?: Parameters<typeof startWorkers>[1],
+): Promise<Result> {
+  const workers = startWorkers(house, works)
+  try {
+    return await work()
+  } finally {
+    await workers.stop()
+  }
+}
+
+test('what a person approved and a rule forbids since is not given: it fails in words, and all of it is kept', async () => {
+  const on = await stage('forbidden since')
+  await on.rule(permit)
+  const request = await on.approve(await on.ask(on.account('300000000001')))
+  await on.rule(forbid)
+  const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'))
+  assert.match(grant?.end_reason ?? '', /^policy no longer permits it: rule `.*` \(closed since\) forbids `ReadOnly`/)
+  assert.equal(await on.heldAt('300000000001'), 0)
+  const [told] = await on.eventsOf(grant?.id ?? '')
+  assert.equal(told?.type, 'grant.failed')
+  assert.deepEqual([told?.data.request_id, told?.data.cause], [request, 'policy_denied'])
+  const decisions = await house.asSuperuser(
+    'select question_kind, allowed, principal_id, rule_ids from decision where request_id = $1 order by id',
+    [request],
+  )
+  assert.deepEqual(
+    decisions.map(({ question_kind, allowed }) => [question_kind, allowed]),
+    [
+      ['ask', true],
+      ['approve', true],
+      ['ask_again', false],
+    ],
+  )
+  assert.deepEqual(decisions[2]?.rule_ids, told?.data.rule_ids)
+  assert.equal(decisions[2]?.principal_id, on.people.user.user_id)
+})
+
+test('what a person approved is given by whatever mode it is permitted now', async () => {
+  const on = await stage('another mode')
+  const takeAway = await on.rule(permit)
+  const request = await on.approve(await on.ask(on.account('300000000001')))
+  await takeAway()
+  await on.rule(auto)
+  await withWorkers(() => on.grantsAre(request, 'active', 'successful'))
+})
+
+test('what a rule approved must still be approved by rule: a person’s decision was never asked for', async () => {
+  const on = await stage('no longer auto')
+  await on.rule(auto)
+  const request = await on.ask(on.account('300000000001'))
+  await on.rule('@approval_mode("auto") @notice("ask somebody") forbid (principal, action, resource);')
+  const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'))
+  assert.match(
+    grant?.end_reason ?? '',
+    /^policy no longer approves it without a person: .*ask somebody.*a person decides/,
+  )
+})
+
+test('an emergency must still be one that a rule permits', async () => {
+  const on = await stage('emergencies')
+  const takeAway = await on.rule(emergency)
+  const asking = (id: string) => on.account(id, { break_glass: true, reason: 'the site is down' })
+  const first = await on.ask(asking('300000000001'))
+  await withWorkers(() => on.grantsAre(first, 'active', 'successful'))
+  const second = await on.ask(asking('300000000002'))
+  await takeAway()
+  await on.rule(auto)
+  const [grant] = await withWorkers(() => on.grantsAre(second, 'failed', 'failed'))
+  assert.match(grant?.end_reason ?? '', /no rule permits .* in an emergency/)
+})
+
+for (const [decided_by, approval_mode, mode, given] of [
+  ['grace', 'require', 'require', true],
+  ['grace', 'require', 'auto', true],
+  ['grace', 'require', null, false],
+  [null, 'auto', 'auto', true],
+  [null, 'auto', 'require', false],
+  [null, 'auto', null, false],
+  [null, 'break_glass', 'break_glass', true],
+  [null, 'break_glass', null, false],
+] as const) {
+  test(`decided by ${decided_by ?? 'nobody'} as ${approval_mode}, now ${mode ?? 'denied'}: ${given ? 'given' : 'not given'}`, () => {
+    const decision = { allowed: mode !== null, mode, reasoning: 'so it is' }
+    assert.equal(whyNotGiven({ decided_by, approval_mode }, decision) === undefined, given)
+  })
+}
+
+test('the question is the one of the asking: its duration, road and address, not those of the giving', async () => {
+  const on = await stage('circumstances')
+  await on.rule(
+    `@approval_mode("auto") permit (principal, action, resource) when {
+      context.via == "api_key" && context.duration_seconds == 600 && context.has_reason && context.source_ip.isLoopback() };`,
+  )
+  const asked = await house.call({
+    method: 'POST',
+    url: '/v1/requests',
+    tenant_id: on.tenant_id,
+    api_key: on.people.user.api_key,
+    body: on.account('300000000001', { duration_seconds: 600, reason: 'to look' }),
+  })
+  assert.equal(asked.status, 201, asked.text)
+  await withWorkers(() => on.grantsAre(String(asked.body.id), 'active', 'successful'))
+})
+
+test('people and resources are those of the giving: a role taken away, an account moved out of its unit', async () => {
+  const on = await stage('fresh facts')
+  const unit = 'ou-ab12-12345678'
+  await on.cache({ '300000000001': { units: [unit] }, '300000000002': { units: [unit] } })
+  await on.rule(
+    `@approval_mode("auto") permit (principal in Role::"user", action, resource in cloud_organizational_unit::"${unit}");`,
+  )
+  const moved = await on.ask(on.account('300000000001'))
+  const stayed = await on.ask(on.account('300000000002'))
+  await on.cache({ '300000000001': { units: [] } })
+  await withWorkers(async () => {
+    await on.grantsAre(moved, 'failed', 'failed')
+    await on.grantsAre(stayed, 'active', 'successful')
+  })
+  const demoted = await on.ask(on.account('300000000002', { action: 'PowerUser' }))
+  await house.asSuperuser(`delete from user_role where tenant_id = $1 and user_id = $2`, [
+    on.tenant_id,
+    on.people.user.user_id,
+  ])
+  await withWorkers(() => on.grantsAre(demoted, 'failed', 'failed'))
+})
+
+test('what fans out is asked in full: one account forbidden since, and none of it is given', async () => {
+  const on = await stage('fan-out')
+  const unit = 'ou-ab12-12345678'
+  await on.cache({ '300000000001': { units: [unit] }, '300000000002': { units: [unit] } })
+  await on.rule(auto)
+  const body = { resource: { type: 'cloud_organizational_unit', id: unit }, action: 'ReadOnly' }
+  const request = await on.ask(body)
+  await on.rule('forbid (principal, action, resource == cloud_account::"300000000002");')
+  const grants = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'))
+  assert.equal(grants.length, 2)
+  for (const { end_reason } of grants) assert.match(end_reason ?? '', /forbids .* on cloud_account `300000000002`/)
+  assert.equal((await on.heldAt('300000000001')) + (await on.heldAt('300000000002')), 0)
+})
+
+test('a grant that joins access that is there is asked about too; whoever holds it keeps it', async () => {
+  const on = await stage('joining')
+  await on.rule(permit)
+  const first = await on.approve(await on.ask(on.account('300000000001')))
+  await withWorkers(() => on.grantsAre(first, 'active', 'successful'))
+  const second = await on.approve(await on.ask(on.account('300000000001')))
+  await on.rule(forbid)
+  await withWorkers(() => on.grantsAre(second, 'failed', 'failed'))
+  await withWorkers(() => on.grantsAre(first, 'active', 'successful'))
+  assert.equal(await on.heldAt('300000000001'), 1)
+})
+
+test('a grant that comes while another is being given is asked about for itself', async () => {
+  const on = await stage('meanwhile')
+  await on.rule(permit)
+  await on.weather(1_000)
+  const first = await on.approve(await on.ask(on.account('300000000001', { duration_seconds: 600 })))
+  await withWorkers(() => on.grantsAre(first, 'pending', 'attempting'))
+  const second = await on.approve(await on.ask(on.account('300000000001', { duration_seconds: 1_200 })))
+  await withWorkers(() => on.grantsHang(second))
+  await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 600 };')
+  await on.clearUp()
+  await withWorkers(async () => {
+    await on.grantsAre(first, 'active', 'successful')
+    await on.grantsAre(second, 'failed', 'failed')
+  })
+})
+
+/** Workers between whose question and write this happens, once. */
+function interrupted(happening: () => Promise<unknown>): DueWork[] {
+  let happened = false
+  const ask: typeof askAgain = async (tx, ids) => {
+    const word = await askAgain(tx, ids)
+    if (!happened) {
+      happened = true
+      await happening()
+    }
+    return word
+  }
+  return [planGrant(() => sandbox), convergeEntitlement(() => sandbox, ask)]
+}
+
+for (const joins of [false, true]) {
+  const where = joins ? 'joining what is there' : 'giving'
+
+  test(`rules that change between the question and ${where}: asked once more, by the rules as they are then (R7)`, async () => {
+    const on = await stage(`race of rules, ${where}`)
+    await on.rule(permit)
+    if (joins) {
+      const first = await on.approve(await on.ask(on.account('300000000001')))
+      await withWorkers(() => on.grantsAre(first, 'active', 'successful'))
+    }
+    const forbidden = await on.approve(await on.ask(on.account('300000000001')))
+    const works = interrupted(() => on.rule(forbid))
+    await withWorkers(() => on.grantsAre(forbidden, 'failed', 'failed'), works)
+    assert.equal(await on.heldAt('300000000001'), joins ? 1 : 0)
+  })
+
+  test(`a change of rules that forbids nothing only asks again before ${where} (R7)`, async () => {
+    const on = await stage(`harmless race, ${where}`)
+    await on.rule(permit)
+    if (joins) {
+      const first = await on.approve(await on.ask(on.account('300000000001')))
+      await withWorkers(() => on.grantsAre(first, 'active', 'successful'))
+    }
+    const request = await on.approve(await on.ask(on.account('300000000001')))
+    const works = interrupted(() => on.rule('forbid (principal == User::"nobody", action, resource);'))
+    await withWorkers(() => on.grantsAre(request, 'active', 'successful'), works)
+  })
+
+  test(`a holder who is shut out between the question and ${where} is given nothing (R6)`, async () => {
+    const on = await stage(`race of people, ${where}`)
+    await on.rule(permit)
+    if (joins) await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', keyOf(on))
+    const request = await on.approve(await on.ask(on.account('300000000001')))
+    // As if whoever shuts them out had not come to their grants yet.
+    const shutOut = () =>
+      house.asSuperuser('update tenant_user set active = false where id = $1', [on.people.user.user_id])
+    const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'), interrupted(shutOut))
+    assert.match(grant?.end_reason ?? '', /the account is deactivated/)
+    assert.equal(await on.heldAt('300000000001'), joins ? 1 : 0)
+  })
+}
+
+test('a refusal rests on the rules as they are: one that is lifted meanwhile refuses nothing (R7)', async () => {
+  const on = await stage('lifted')
+  await on.rule(permit)
+  const request = await on.approve(await on.ask(on.account('300000000001')))
+  const lift = await on.rule(forbid)
+  await withWorkers(() => on.grantsAre(request, 'active', 'successful'), interrupted(lift))
+})
+
+test('a question about a request that is not there is no permission', async () => {
+  const on = await stage('nothing there')
+  await on.rule(permit)
+  const known = await on.ask(on.account('300000000001'))
+  for (const ids of [[newId()], [known, newId()]]) {
+    await assert.rejects(askAgain(house.database.tenant(on.tenant_id), ids), /not there/)
+  }
+})
+
+test('access that ends asks policy nothing', async () => {
+  const on = await stage('ending')
+  await on.rule(permit)
+  const request = await on.approve(await on.ask(on.account('300000000001')))
+  let [grant] = await withWorkers(() => on.grantsAre(request, 'active', 'successful'))
+  assert.equal((await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)).status, 200)
+  const never: typeof askAgain = () => Promise.reject(new Error('policy was asked'))
+  const works = [planGrant(() => sandbox), convergeEntitlement(() => sandbox, never)]
+  ;[grant] = await withWorkers(() => on.grantsAre(request, 'revoked', 'deprovisioned'), works)
+  await until('nothing is left', async () => (await on.heldAt('300000000001')) === 0)
+})
+
+/** What the sandbox knows the user's access to the account by. */
+function keyOf(on: Awaited<ReturnType<typeof stage>>): [string, string] {
+  const { user_id } = on.people.user
+  return [on.tenant_id, JSON.stringify([user_id, '300000000001', 'cloud_account', '300000000001', 'ReadOnly'])]
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse, type Person } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+
+/** A grant that failed is tried again, while the hour of its approval lasts. */
+const house = await openHouse()
+startWorkers(house)
+const on = await askingStage(house, 'second tries')
+const { owner, people } = on
+await on.rule('@approval_mode("auto") permit (principal, action, resource);')
+
+const retry = (id: string, person: Person = people.user) => on.call(person, 'POST', `/v1/grants/${id}/retry`)
+
+/** A request whose target refused it, and the grant that failed; nothing of it is left at the target. */
+async function refusedByTarget(account: string): Promise<{ request: string; id: string }> {
+  await on.weather(1, 1)
+  const request = await on.ask(on.account(account, { duration_seconds: 600 }))
+  const [grant] = await on.grantsAre(request, 'failed', 'failed')
+  assert.ok(grant)
+  await until('nothing is left', async () => {
+    const rows = await house.asSuperuser(
+      `select 1 from entitlement where tenant_id = $1 and target_key like $2 and act is null and observed = 'absent'`,
+      [on.tenant_id, `%${account}%`],
+    )
+    return rows.length > 0
+  })
+  return { request, id: grant.id }
+}
+
+async function momentsOf(id: string): Promise<Record<string, unknown>> {
+  const [row] = await house.asSuperuser(
+    `select activate_by, duration_seconds, extract(epoch from expires_at - activated_at)::integer as lasts
+      from access_grant where id = $1`,
+    [id],
+  )
+  return row ?? {}
+}
+
+async function notRetryable(id: string, status: string, person?: Person): Promise<void> {
+  const reply = await retry(id, person)
+  assert.deepEqual([reply.status, reply.body.code, reply.body.details], [409, 'grant_not_retryable', { status }])
+}
+
+test('what its target refused is given at the second try, once and as long as was asked for (P17)', async () => {
+  const { request, id } = await refusedByTarget('400000000001')
+  const before = await momentsOf(id)
+  const retried = await retry(id)
+  assert.deepEqual([retried.status, retried.body.status, retried.body.end_reason], [200, 'pending', null])
+  await on.grantsAre(request, 'active', 'successful')
+  assert.deepEqual(await momentsOf(id), { ...before, lasts: 600 })
+  assert.equal(await on.heldAt('400000000001'), 1)
+  assert.deepEqual(
+    (await on.eventsOf(id)).map((event) => event.type),
+    ['grant.failed', 'grant.retried', 'grant.activated'],
+  )
+})
+
+test('a retry while the clean-up goes on ends with access, once', async () => {
+  const account = '400000000002'
+  await on.weather(1_000)
+  const request = await on.ask(on.account(account))
+  await underWay(account, 'grant')
+  await house.asSuperuser(`update sandbox_operation set polls_left = 1, outcome = 'FAILED' where tenant_id = $1`, [
+    on.tenant_id,
+  ])
+  const [grant] = await on.grantsAre(request, 'failed', 'failed')
+  await underWay(account, 'revoke')
+  assert.equal((await retry(grant?.id ?? '')).status, 200)
+  await on.grantsHang(request)
+  await on.clearUp()
+  await on.grantsAre(request, 'active', 'successful')
+  assert.equal(await on.heldAt(account), 1)
+})
+
+test('of two retries at once one wins', async () => {
+  const { request, id } = await refusedByTarget('400000000003')
+  const replies = await Promise.all([retry(id), retry(id)])
+  assert.deepEqual(replies.map((reply) => reply.status).sort(), [200, 409])
+  await on.grantsAre(request, 'active', 'successful')
+  const told = await on.eventsOf(id)
+  assert.equal(told.filter((event) => event.type === 'grant.activated').length, 1)
+})
+
+test('only what failed is tried again: not what waits, is held, was revoked or is over', async () => {
+  await on.weather(1_000)
+  const waiting = await on.ask(on.account('400000000004'))
+  const [pending] = await on.grantsAre(waiting, 'pending', 'attempting')
+  await notRetryable(pending?.id ?? '', 'pending')
+  await on.clearUp()
+  const [active] = await on.grantsAre(waiting, 'active', 'successful')
+  await notRetryable(active?.id ?? '', 'active')
+  await on.call(people.user, 'POST', `/v1/grants/${active?.id}/revoke`)
+  await notRetryable(active?.id ?? '', 'revoked')
+  await on.grantsAre(waiting, 'revoked', 'deprovisioned')
+})
+
+test('not after its hour: what could not be given in time stays failed', async () => {
+  const { id } = await refusedByTarget('400000000005')
+  await house.asSuperuser('update access_grant set activate_by = clock_timestamp() where id = $1', [id])
+  await notRetryable(id, 'failed')
+})
+
+test('what has been active is never begun again (P17)', async () => {
+  const { id } = await refusedByTarget('400000000006')
+  await house.asSuperuser(
+    'update access_grant set activated_at = clock_timestamp(), expires_at = clock_timestamp() where id = $1',
+    [id],
+  )
+  await notRetryable(id, 'failed')
+})
+
+test('others’ is for whoever may end anybody’s access; what is not there is not found', async () => {
+  const { request, id } = await refusedByTarget('400000000007')
+  for (const person of [people.approver, people.auditor]) {
+    const reply = await retry(id, person)
+    assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'])
+  }
+  assert.equal((await retry(request, owner)).status, 404)
+  assert.equal((await retry(id, people.admin)).status, 200)
+  await on.grantsAre(request, 'active', 'successful')
+})
+
+test('policy is asked at every try: refused again while it forbids, given once it does not', async () => {
+  const { request: failing, id } = await refusedByTarget('400000000009')
+  const open = await on.rule('@notice("closed") forbid (principal, action, resource == cloud_account::"400000000009");')
+  assert.equal((await retry(id)).status, 200)
+  const [still] = await on.grantsAre(failing, 'failed', 'failed')
+  assert.match(still?.end_reason ?? '', /closed/)
+  await open()
+  assert.equal((await retry(id)).status, 200)
+  await on.grantsAre(failing, 'active', 'successful')
+})
+
+test('nobody is given again what they asked for before they were shut out (R6)', async () => {
+  const { id } = await refusedByTarget('400000000010')
+  await house.asSuperuser('update tenant_user set active = false where id = $1', [people.user.user_id])
+  await notRetryable(id, 'failed', people.admin)
+  await house.asSuperuser('update tenant_user set active = true where id = $1', [people.user.user_id])
+})
+
+/** Waits until the target is at this act, on an account. */
+function underWay(account: string, act: string): Promise<boolean> {
+  return until(`the target is at it: ${act}`, async () => {
+    const rows = await house.asSuperuser(
+      'select 1 from entitlement where tenant_id = $1 and target_key like $2 and act = $3 and act_reference is not null',
+      [on.tenant_id, `%${account}%`, act],
+    )
+    return rows.length > 0
+  })
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { dueWork } from '../../src/app.ts'
+import { type DueWork, startDueWork } from '../../src/jobs/work-list.ts'
+import type { TestDatabase } from './database.ts'
+
+/** Workers that do what is due as the service's own do; a fault of theirs fails the test. They stop before the database goes. */
+export function startWorkers({ database, atEnd }: TestDatabase, works: readonly DueWork[] = dueWork) {
+  const faults: unknown[] = []
+  const work = startDueWork(
+    database,
+    works,
+    4,
+    (error) => faults.push(error),
+    (_table, _item, error) => faults.push(error),
+  )
+  const waking = setInterval(() => work.wake(), 20)
+  const stop = async () => {
+    clearInterval(waking)
+    await work.stop()
+    assert.deepEqual(faults, [])
+  }
+  atEnd(stop)
+  return { stop }
+}
