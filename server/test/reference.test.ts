@@ -36,12 +36,13 @@ test('every schema in the document is JSON Schema of 2020-12', () => {
   }
 })
 
-test('every operation stands in the document once, under its own name', () => {
+test('every operation stands in the document once, under its own name, and how to see that the service is well', () => {
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => `${operationId}: ${method.toUpperCase()} ${path}`),
   )
   const declared = Object.entries(operations).map(([name, { method, path }]) => `${name}: ${method} ${path}`)
-  assert.deepEqual(described.sort(), declared.sort())
+  const health = ['getLiveness: GET /livez', 'getReadiness: GET /readyz']
+  assert.deepEqual(described.sort(), [...declared, ...health].sort())
 })
 
 test('one name is one schema, whichever operation it stands in', () => {

@@ -30,6 +30,9 @@ test('there is no global provider until the environment names one, wholly', () =
 const refused: [NodeJS.ProcessEnv, RegExp][] = [
   [{ PORT: 'http' }, /PORT is `http`/],
   [{ PORT: '65536' }, /1 to 65535/],
+  [{ TRUST_PROXY: 'proxy.internal' }, /TRUST_PROXY holds `proxy.internal`/],
+  [{ TRUST_PROXY: '10.0.0.1, 10.0.0.0/33' }, /TRUST_PROXY holds `10.0.0.0\/33`/],
+  [{ TRUST_PROXY: '10.0.0.1,' }, /TRUST_PROXY holds ``/],
   [{ METRICS_PORT: '0' }, /METRICS_PORT is `0`/],
   [{ METRICS_HOST: '::' }, /without METRICS_PORT/],
   [{ STOP_DELAY_SECONDS: '5s' }, /STOP_DELAY_SECONDS is `5s`/],
@@ -62,4 +65,9 @@ test('metrics are served where their port is named, on the loopback address by d
   assert.equal(readConfig({}).metrics, undefined)
   assert.deepEqual(readConfig({ METRICS_PORT: '9464' }).metrics, { host: '127.0.0.1', port: 9464 })
   assert.deepEqual(readConfig({ METRICS_PORT: '9464', METRICS_HOST: '::' }).metrics, { host: '::', port: 9464 })
+})
+
+test('TRUST_PROXY takes addresses and networks', () => {
+  const { trust_proxy } = readConfig({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,fd00::/8' })
+  assert.deepEqual(trust_proxy, ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'])
 })

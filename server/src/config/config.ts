@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 
 /** What the environment says, read once. */
@@ -204,5 +205,14 @@ function readHttpAddress(name: string, text: string): string {
 function readTrustProxy(text: string): string[] | boolean {
   if (text === '' || text === 'false') return false
   if (text === 'true') return true
-  return text.split(',').map((address) => address.trim())
+  return text.split(',').map((part) => {
+    const network = part.trim()
+    const [address = '', bits, ...more] = network.split('/')
+    const longest = isIP(address) === 6 ? 128 : 32
+    const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest)
+    if (isIP(address) !== 0 && isNetwork && more.length === 0) return network
+    throw new Error(
+      `TRUST_PROXY holds \`${network}\`; name addresses or networks such as 10.0.0.0/8, parted by commas, or \`true\``,
+    )
+  })
 }

@@ -44,11 +44,22 @@ export async function openForService(
   }
 }
 
-/** The same for a command beside a running service: the embedded server is shared while it runs, else started for the command's time. */
+/**
+ * The same for a command beside a running service: the embedded server is shared while it runs, else started for the
+ * command's time. None is made: a command that finds none was told the wrong folder.
+ */
 export async function openForOperator(config: Config, log: Log): Promise<OpenedDatabase> {
-  const running = config.database_url === undefined ? await readRunningEmbedded(config.data_dir) : undefined
-  if (running === undefined) return openForService(config, log, (reason) => log(reason))
-  return { service: targetsOf(running).service, stop: async () => undefined }
+  const { database_url, data_dir } = config
+  if (database_url !== undefined) return openForService(config, log, (reason) => log(reason))
+  const running = await readRunningEmbedded(data_dir)
+  if (running !== undefined) return { service: targetsOf(running).service, stop: async () => undefined }
+  requireEmbedded(data_dir)
+  return openForService(config, log, (reason) => log(reason))
+}
+
+function requireEmbedded(data_dir: string): void {
+  if (findPlace(data_dir) !== undefined) return
+  throw new Error(`there is no database in \`${data_dir}\`: set DATA_DIR or DATABASE_URL as the service has it`)
 }
 
 /**
@@ -76,9 +87,7 @@ async function findAsItIs(config: Config, log: Log, make: boolean): Promise<Data
   }
   const running = await readRunningEmbedded(data_dir)
   if (running !== undefined) return { ...targetsOf(running), stop: async () => undefined }
-  if (!make && findPlace(data_dir) === undefined) {
-    throw new Error(`there is no database in \`${data_dir}\`: set DATA_DIR or DATABASE_URL as the service has it`)
-  }
+  if (!make) requireEmbedded(data_dir)
   const embedded = await startEmbedded({ dataDir: data_dir, log, onCrash: (reason) => log(reason) })
   try {
     return { ...(await setUpEmbedded(embedded)), stop: embedded.stop }

@@ -14,7 +14,7 @@ type Json = { [name: string]: unknown }
  */
 export function describeApi(operations: Record<string, Operation>, publicUrl: string): Json {
   const components: Record<string, unknown> = { Error: errorSchema }
-  const paths: Record<string, Json> = {}
+  const paths: Record<string, Json> = { ...healthPaths }
   for (const [operationId, operation] of Object.entries(operations)) {
     paths[operation.path] = {
       ...paths[operation.path],
@@ -88,6 +88,29 @@ function describeOperation(operationId: string, operation: Operation, components
       ...describeErrors(operation),
     },
   }
+}
+
+/** How a supervisor and a balancer see the process: no operations, since nobody in particular asks. */
+const healthPaths = Object.fromEntries(
+  [
+    {
+      path: '/livez',
+      operationId: 'getLiveness',
+      summary: 'Whether the process runs',
+      status: 'alive',
+      mayFail: false,
+    },
+    { path: '/readyz', operationId: 'getReadiness', summary: 'Whether it can serve', status: 'ready', mayFail: true },
+  ].map(({ path, operationId, summary, status, mayFail }) => {
+    const schema = { type: 'object', required: ['status'], properties: { status: { type: 'string', const: status } } }
+    const error = { description: '`unavailable`', content: jsonOf({ $ref: '#/components/schemas/Error' }) }
+    const responses = { 200: { description: 'OK', content: jsonOf(schema) }, ...(mayFail && { 503: error }) }
+    return [path, { get: { operationId, summary, tags: ['health'], security: [], responses } }]
+  }),
+)
+
+function jsonOf(schema: Json): Json {
+  return { 'application/json': { schema } }
 }
 
 const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 302: 'Go there; no body' }

@@ -116,6 +116,14 @@ test('starts on an empty folder, stops when told to, and goes on where it was', 
     assert.equal(postmasterOf(data_dir), undefined)
   })
 
+  await t.test('a command that is told the wrong folder says so, and makes no database there', async () => {
+    const elsewhere = join(data_dir, 'elsewhere')
+    const lost = startScript('admin', ['tenant', 'list'], { DATA_DIR: elsewhere })
+    assert.equal(await lost.end(), 1, lost.output())
+    assert.match(lost.output(), /there is no database in `.*elsewhere`: set DATA_DIR/)
+    assert.ok(!existsSync(elsewhere))
+  })
+
   await t.test('with another SECRET_KEY it refuses to start in one sentence, and leaves nothing running', async () => {
     const SECRET_KEY = randomBytes(32).toString('base64')
     await assertOneSentence({ SECRET_KEY }, /SECRET_KEY/)

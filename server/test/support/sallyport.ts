@@ -157,7 +157,7 @@ async function start(data_dir: string, env: Record<string, string>): Promise<Sal
       if (started.exitCode() !== undefined) throw new Error(`the service ended:\n${started.output()}`)
       return (await fetch(`${base_url}/readyz`).catch(() => undefined))?.ok
     },
-    30_000,
+    90_000,
   )
   return running(started, base_url, data_dir, performance.now() - began)
 }
