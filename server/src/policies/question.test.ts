@@ -35,7 +35,7 @@ const smuggled: [name: string, principal: Partial<Principal>, resource: Partial<
   ['half a surrogate pair', { email: '\ud800' }, {}],
 ]
 for (const [name, principal, resource] of smuggled)
-  test(`refuses an escape of the engine as ${name}`, () => {
+  test(`refuses an escape of the engine as ${name} (J1)`, () => {
     const question = { ...sampleAsk, principal: { ...sampleAsk.principal, ...principal } }
     assert.throws(() => askOf(question, { ...sampleAccount, ...resource }, 'a'), TypeError)
   })

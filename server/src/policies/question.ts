@@ -155,8 +155,9 @@ function contextRecord(context: RequestContext): EngineQuestion['context'] {
   }
 }
 
-const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+/** By the names of their zones, each in its one spelling as the setting has it: there are no more than there are zones. */
 const clocks = new Map<string, Intl.DateTimeFormat>()
+const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
 /**
  * Weekday (1 is Monday) and minute since midnight on the clocks of a time zone (IANA name).

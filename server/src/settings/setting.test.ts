@@ -33,9 +33,18 @@ const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
   ['requests.require_reason', { takes: ['true', 'false'], refuses: ['True', 'yes', '1', ''] }],
   [
     'timezone.default',
-    { takes: ['UTC', 'Europe/Berlin', 'Asia/Kolkata'], refuses: ['', '+01:00', 'Mars/Olympus', 'Europe/Berlin '] },
+    {
+      takes: ['UTC', 'Europe/Berlin', 'Asia/Kolkata'],
+      refuses: ['', '+01:00', 'Mars/Olympus', 'Europe/Berlin ', 'Europe/\u212aiev'],
+    },
   ],
 ]
+
+test('a time zone has one name in whatever case it was written: what is kept by its name has an end', () => {
+  for (const spelling of ['Europe/Berlin', 'europe/berlin', 'EUROPE/BERLIN', 'eUrOpE/bErLiN']) {
+    assert.equal(readSettingValues({ 'timezone.default': spelling })['timezone.default'], 'Europe/Berlin')
+  }
+})
 
 test('every setting has its line in the table of values', () => {
   assert.deepEqual(
