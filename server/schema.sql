@@ -188,6 +188,8 @@ create policy tenant_wall on api_key
 grant select, insert on api_key to sallyport_app;
 grant update (last_used_at, revoked_at, revoked_by) on api_key to sallyport_app;
 grant select (tenant_id, id) on api_key to sallyport_work;
+CREATE TRIGGER api_key_authority AFTER UPDATE ON api_key FOR EACH ROW WHEN (old.revoked_at IS DISTINCT FROM new.revoked_at OR old.expires_at IS DISTINCT FROM new.expires_at OR old.scopes IS DISTINCT FROM new.scopes OR old.secret_hash IS DISTINCT FROM new.secret_hash OR old.kind IS DISTINCT FROM new.kind OR old.created_by IS DISTINCT FROM new.created_by) EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER api_key_gone AFTER DELETE ON api_key FOR EACH ROW EXECUTE FUNCTION authority_changed();
 
 create table cloud_account (
   tenant_id uuid not null,
@@ -364,6 +366,7 @@ create policy tenant_wall on group_member
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on group_member to sallyport_app;
+CREATE TRIGGER group_member_authority AFTER INSERT OR DELETE OR UPDATE ON group_member FOR EACH ROW EXECUTE FUNCTION authority_changed();
 
 create table group_role (
   tenant_id uuid not null,
@@ -385,6 +388,7 @@ create policy tenant_wall on group_role
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on group_role to sallyport_app;
+CREATE TRIGGER group_role_authority AFTER INSERT OR DELETE OR UPDATE ON group_role FOR EACH ROW EXECUTE FUNCTION authority_changed();
 
 create table identity_provider (
   tenant_id uuid not null,
@@ -555,6 +559,7 @@ create policy tenant_wall on role
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on role to sallyport_app;
 grant update (name, description, scopes, updated_at) on role to sallyport_app;
+CREATE TRIGGER role_authority AFTER UPDATE ON role FOR EACH ROW WHEN (old.scopes IS DISTINCT FROM new.scopes) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER role_system_fixed BEFORE DELETE OR UPDATE ON role FOR EACH ROW WHEN (old.system) EXECUTE FUNCTION system_role_is_fixed();
 
 create table role_added_scope (
@@ -795,6 +800,7 @@ create policy tenant_wall on tenant_user
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on tenant_user to sallyport_app;
 grant select (tenant_id, id, issuer, subject, link_key) on tenant_user to sallyport_work;
+CREATE TRIGGER tenant_user_authority AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
 
 create table user_password (
@@ -833,6 +839,7 @@ create policy tenant_wall on user_role
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on user_role to sallyport_app;
+CREATE TRIGGER user_role_authority AFTER INSERT OR DELETE OR UPDATE ON user_role FOR EACH ROW EXECUTE FUNCTION authority_changed();
 
 CREATE OR REPLACE FUNCTION public.access_grant_moves()
  RETURNS trigger
@@ -850,6 +857,16 @@ CREATE OR REPLACE FUNCTION public.access_request_moves()
 AS $function$
 begin
   raise exception 'a decided request is never decided again' using errcode = 'restrict_violation', constraint = 'access_request_decided';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.authority_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('sallyport_authority', coalesce(new.tenant_id, old.tenant_id)::text);
+  return null;
 end
 $function$;
 

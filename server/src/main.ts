@@ -78,7 +78,8 @@ async function serve(config: Config, opened: OpenedDatabase) {
   const onFailure = (error: unknown) => console.error('the token keys could not be read anew:', error)
   const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
   const metrics = config.metrics && openMetrics()
-  const app = await createApp({ config, database, background, watching, rootKey, tokenKeys, metrics })
+  const listenTo = opened.service
+  const app = await createApp({ config, database, background, watching, listenTo, rootKey, tokenKeys, metrics })
   if (metrics !== undefined) countQuestions(theCourt, metrics)
   const closeMetrics = await publishMetrics(
     config.metrics,

@@ -1,8 +1,11 @@
 import { dueWork, operations, subscribers } from './app.ts'
+import { type AdmissionCache, createAdmissionCache } from './auth/admission-cache.ts'
 import { authenticateWith } from './auth/authenticate.ts'
 import { openProviderSignIn } from './auth/oidc-sign-in.ts'
 import type { TokenKeys } from './auth/signing-keys.ts'
 import type { Config } from './config/config.ts'
+import type { ConnectionTarget } from './db/connect.ts'
+import { type Listening, listen } from './db/listen.ts'
 import type { Database } from './db/transaction.ts'
 import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
@@ -29,6 +32,8 @@ export type AppOptions = {
   background: Database
   /** For health, which a flood of requests must not keep from answering; undefined: as for requests. */
   watching?: Database
+  /** Where to hear of changes that other processes make. Left out: every request asks the database who calls. */
+  listenTo?: ConnectionTarget
   rootKey: RootKey
   tokenKeys: TokenKeys
   /** Undefined: nobody watches. */
@@ -52,6 +57,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const egress = openEgress(readEgressAllow(config.egress_allow))
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
+  let listening: Listening | undefined
+  const admissions = createAdmissionCache({ isFresh: () => listening?.isFresh() ?? false })
   const server = await buildServer({
     operations,
     publicUrl: config.public_url,
@@ -77,7 +84,13 @@ export async function createApp(options: AppOptions): Promise<App> {
         global: config.oidc,
         onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
       }),
-      authenticate: authenticateWith({ database, tokens: tokenKeys, onFailure: (error) => server.log.warn(error) }),
+      authenticate: authenticateWith({
+        database,
+        tokens: tokenKeys,
+        admissions,
+        onFailure: (error) => server.log.warn(error),
+      }),
+      dropAdmissions: admissions.drop,
       async recordRefusal(ctx, operationId, { code }) {
         const data = { operation: operationId, code, source_ip: ctx.source_ip }
         const event = { type: 'access.refused', subject_type: 'operation', subject_id: operationId, data } as const
@@ -89,15 +102,37 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   })
 
+  listening = hearChanges(options, admissions, server.log)
+
   return {
     server,
     startWorkers: () => loops.push(...startLoops(server.log, background, metrics)),
     async stop() {
       ready = false
       await server.close()
+      listening?.stop()
       await Promise.all(loops.map((loop) => loop.stop()))
     },
   }
+}
+
+/** Has what was kept of credentials dropped when another process changes what it rests on. */
+function hearChanges(
+  { listenTo, background }: AppOptions,
+  { drop, clear }: AdmissionCache,
+  log: HttpServer['log'],
+): Listening | undefined {
+  if (listenTo === undefined) return undefined
+  return listen({
+    target: listenTo,
+    channel: 'sallyport_authority',
+    beats: background.service,
+    onNotice: drop,
+    onConnect: clear,
+    onFresh: () => log.info('changes of rights by other processes are heard: credentials are kept for seconds'),
+    onLoss: (err) =>
+      log.warn({ err }, 'changes of rights by other processes are not heard: every request asks for them'),
+  })
 }
 
 function countAnswers(metrics: Metrics) {

@@ -111,6 +111,7 @@ export type KeyStanding = {
   key_scopes: string[]
   user_id: string
   user_scopes: string[]
+  expires_at: string | null
   now: string
   /** Its `last_used_at` is older than a minute. */
   unused_lately: boolean
@@ -123,7 +124,7 @@ export type KeyStanding = {
 export async function findKeyStanding(tx: Tx, id: string, kind: KeyKind): Promise<KeyStanding | undefined> {
   const [standing] = await tx.read(sql<KeyStanding>`
     select k.secret_hash, k.scopes as key_scopes, u.id as user_id, ${scopesAsArray(tx)} as user_scopes,
-      clock_timestamp() as now,
+      k.expires_at, clock_timestamp() as now,
       (k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute') as unused_lately
     from api_key k join tenant_user u on u.tenant_id = k.tenant_id and u.id = k.created_by
     where k.tenant_id = ${tx.tenant_id} and k.id = ${id} and k.kind = ${kind} and k.revoked_at is null

@@ -14,6 +14,7 @@ export const revokeApiKey = operation({
   params: IdParams,
   replies: { 200: ApiKey },
   errors: ['not_found'],
+  changes: 'authority',
   async run(ctx, { params }) {
     const key = (await revokeLiveApiKey(ctx, params.id)) ?? (await findApiKey(ctx.tx, params.id))
     if (key === undefined) throw notFound('API key')

@@ -7,6 +7,7 @@ import { newId } from '../kernel/id.ts'
 import { createTenant, operatorCtx } from '../tenants/create-tenant.ts'
 import { issueKey } from '../tenants/operator.ts'
 import { insertUser } from '../users/user-store.ts'
+import { createAdmissionCache } from './admission-cache.ts'
 import { authenticateWith } from './authenticate.ts'
 import { openTokenKeys, type TokenKeys } from './signing-keys.ts'
 
@@ -16,6 +17,7 @@ const issuer = 'http://127.0.0.1:8080'
 const failures: unknown[] = []
 const onFailure = (error: unknown) => failures.push(error)
 const open = (key = rootKey) => openTokenKeys({ database: db.database, rootKey: key, issuer, onFailure })
+const neverKept = createAdmissionCache({ isFresh: () => false })
 const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct horse battery' }
 
 let tokens: TokenKeys
@@ -26,7 +28,7 @@ let owner_id: string
 before(async () => {
   const both = await Promise.all([open(), open()])
   tokens = both[0]
-  authenticate = authenticateWith({ database: db.database, tokens, onFailure })
+  authenticate = authenticateWith({ database: db.database, tokens, admissions: neverKept, onFailure })
   const made = await createTenant(db.database, { name: 'Acme', owner })
   tenant_id = made.tenant_id
   owner_id = made.owner.id

@@ -4,46 +4,53 @@ import type { Database } from '../db/transaction.ts'
 import type { Admission, PresentedCredential } from '../http/pipeline.ts'
 import { newId } from '../kernel/id.ts'
 import { findAuthority } from '../users/user-store.ts'
+import { type AdmissionCache, digestOf, type Proof } from './admission-cache.ts'
 import type { TokenKeys } from './signing-keys.ts'
 import { isTokenLive, readBearer } from './token.ts'
 
 export type AuthenticateOptions = {
   database: Database
   tokens: TokenKeys
+  admissions: AdmissionCache
   /** Told when the use of a key could not be noted, which fails no request. */
   onFailure(error: unknown): void
 }
 
 /**
  * Makes the check of credentials that the pipeline asks: undefined for whatever proves nobody. Rights are never read from
- * a credential, they come from the database at each request.
+ * a credential, they come from the database: at this request, or a moment ago and unchanged since.
  */
 export function authenticateWith(options: AuthenticateOptions) {
+  const { admissions } = options
   const noteUse = notesUse(options)
 
   return async ({ authorization, api_key }: PresentedCredential): Promise<Admission | undefined> => {
-    if (authorization !== undefined) return admitToken(options, authorization)
-    return api_key === undefined ? undefined : admitKey(options, api_key, noteUse)
+    if (authorization !== undefined) {
+      return admissions.admit(digestOf('token', authorization), () => proveToken(options, authorization))
+    }
+    if (api_key === undefined) return undefined
+    return admissions.admit(digestOf('api_key', api_key), () => proveKey(options, api_key, noteUse))
   }
 }
 
-async function admitToken({ database, tokens }: AuthenticateOptions, header: string): Promise<Admission | undefined> {
+async function proveToken({ database, tokens }: AuthenticateOptions, header: string): Promise<Proof | undefined> {
   const token = readBearer(header)
   const claims = token === undefined ? undefined : await tokens.verify(token)
   if (claims === undefined) return undefined
   const standing = await findAuthority(database.tenant(claims.tid), claims.sub)
   if (standing === undefined) return undefined
+  const isLive = (now: Date) => isTokenLive(claims, now)
   const now = new Date(standing.now)
-  if (!isTokenLive(claims, now)) return undefined
+  if (!isLive(now)) return undefined
   const actor = { kind: 'user', user_id: standing.id, api_key_id: null, scopes: new Set(standing.scopes) } as const
-  return { tenant_id: claims.tid, actor, via: 'token', now }
+  return { admission: { tenant_id: claims.tid, actor, via: 'token', now }, isLive }
 }
 
-async function admitKey(
+async function proveKey(
   { database }: AuthenticateOptions,
   text: string,
   noteUse: (tenant_id: string, id: string) => void,
-): Promise<Admission | undefined> {
+): Promise<Proof | undefined> {
   const key = readKeyText(text)
   if (key === undefined || key.kind !== 'api') return undefined
   // A key that nobody made costs the same two trips as one whose secret is wrong: time does not tell which ids exist.
@@ -55,7 +62,11 @@ async function admitKey(
   const makers = new Set(standing.user_scopes)
   const scopes = new Set(standing.key_scopes.filter((scope) => makers.has(scope)))
   const actor = { kind: 'api_key', user_id: standing.user_id, api_key_id: key.id, scopes } as const
-  return { tenant_id, actor, via: 'api_key', now: new Date(standing.now) }
+  const end = standing.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(standing.expires_at)
+  return {
+    admission: { tenant_id, actor, via: 'api_key', now: new Date(standing.now) },
+    isLive: (now) => now.getTime() < end,
+  }
 }
 
 /** Notes beside the request that a key is in use, each key once at a time, so that a busy key's calls do not queue up for it. */

@@ -9,6 +9,7 @@ import { listPermissions } from '../permissions/list-permissions.ts'
 import { openSealer } from '../secrets/sealer.ts'
 import { createTenant } from '../tenants/create-tenant.ts'
 import { getUser } from '../users/get-user.ts'
+import { createAdmissionCache } from './admission-cache.ts'
 import { authenticateWith } from './authenticate.ts'
 import { getJwks } from './get-jwks.ts'
 import { causeOfRefusal, login } from './login.ts'
@@ -32,7 +33,13 @@ const server = await buildServer({
     tokens,
     sealer: openSealer(Buffer.alloc(32, 1)),
     providerSignIn: noProviders(db.database),
-    authenticate: authenticateWith({ database: db.database, tokens, onFailure }),
+    authenticate: authenticateWith({
+      database: db.database,
+      tokens,
+      admissions: createAdmissionCache({ isFresh: () => false }),
+      onFailure,
+    }),
+    dropAdmissions: () => undefined,
     recordRefusal: async () => undefined,
     afterWrite: () => undefined,
   },

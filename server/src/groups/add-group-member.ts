@@ -20,6 +20,7 @@ export const addGroupMember = operation({
   body: Body({ user_id: Uuid }),
   replies: { 201: GroupMember },
   errors: ['not_found', 'already_member', 'version_conflict'],
+  changes: 'authority',
   async run(ctx, { params, body }) {
     const user_id = body.user_id.toLowerCase()
     for (let attempt = 1; attempt <= attempts; attempt += 1) {

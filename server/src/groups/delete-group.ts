@@ -14,6 +14,7 @@ export const deleteGroup = operation({
   params: IdParams,
   replies: { 204: null },
   errors: ['not_found'],
+  changes: 'authority',
   async run(ctx, { params }): Promise<undefined> {
     if (await deleteLocalGroup(ctx, params.id)) return
     const group = await findGroup(ctx.tx, params.id)

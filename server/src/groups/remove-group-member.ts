@@ -13,6 +13,7 @@ export const removeGroupMember = operation({
   params: MemberParams,
   replies: { 204: null },
   errors: ['not_found'],
+  changes: 'authority',
   async run(ctx, { params }): Promise<undefined> {
     if (await deleteLocalMember(ctx, params.id, params.user_id)) return
     const found = await findMembership(ctx.tx, params.id, params.user_id)

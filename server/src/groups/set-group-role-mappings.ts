@@ -21,6 +21,7 @@ export const setGroupRoleMappings = operation({
   body: Body({ role_ids: RoleIds }),
   replies: { 200: Group },
   errors: ['not_found', 'unprocessable', 'version_conflict'],
+  changes: 'authority',
   run(ctx, { params, body }) {
     const wanted = readRoleIds(body.role_ids)
     return keepRefusal(ctx, { subject_type: 'group', subject_id: params.id }, () =>

@@ -57,6 +57,11 @@ export type Declaration<
   replies: Replies
   /** What else it can answer, beside what every operation with its credential can. */
   errors: readonly ErrorCode[]
+  /**
+   * What credentials of the tenant prove, it may change: who is active, roles and their scopes, groups and theirs, keys.
+   * What this process has kept of it is dropped before the answer; the database tells the others.
+   */
+  changes?: 'authority'
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
   /** The reply is sent as lines of this type while `run` yields them; its schema is that of one line. */
@@ -80,6 +85,7 @@ export type Operation = {
   readonly status: SuccessStatus
   readonly reply: TSchema | null
   readonly errors: readonly ErrorCode[]
+  readonly changes: 'authority' | undefined
   readonly bodyLimit: number | undefined
   readonly streams: StreamType | undefined
   run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
@@ -105,6 +111,7 @@ export function operation<
     status: Number(status) as SuccessStatus,
     reply: reply as TSchema | null,
     errors: declared.errors,
+    changes: declared.changes,
     bodyLimit: declared.bodyLimit,
     streams: declared.streams,
     run: declared.run as Operation['run'],

@@ -24,6 +24,8 @@ export type PipelineParts = {
   providerSignIn: ProviderSignIn
   /** Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told. */
   authenticate(presented: PresentedCredential): Promise<Admission | undefined>
+  /** Forgets what was kept of the rights of a tenant's people. */
+  dropAdmissions(tenant_id: string): void
   /** Keeps a refusal in the audit log of the credential's own tenant. */
   recordRefusal(ctx: Ctx, operationId: string, problem: Problem): Promise<void>
   /** Something was written: whoever acts on it afterwards should look now. */
@@ -79,9 +81,18 @@ export function pipeline(parts: PipelineParts, operationId: string, operation: O
       const value = request.headers[name]
       return Array.isArray(value) ? value.join(', ') : value
     }
-    const reply = await operation.run(ctx, { params, query, body, page, header } as never)
+    const reply = await runThenDrop(ctx, { params, query, body, page, header } as never)
     if (operation.method !== 'GET') parts.afterWrite()
     return reply
+  }
+
+  /** Whatever comes of it: something may have been committed before it failed. */
+  async function runThenDrop(ctx: Ctx, input: Parameters<Operation['run']>[1]): Promise<unknown> {
+    try {
+      return await operation.run(ctx, input)
+    } finally {
+      if (operation.changes === 'authority') parts.dropAdmissions(ctx.tx.tenant_id)
+    }
   }
 
   return { admit, run }

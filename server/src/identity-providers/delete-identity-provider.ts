@@ -14,6 +14,7 @@ export const deleteIdentityProvider = operation({
   params: IdParams,
   replies: { 204: null },
   errors: ['not_found'],
+  changes: 'authority',
   run: (ctx, { params }): Promise<undefined> =>
     ctx.tx.interactive(async (tx) => {
       // Held first: a key that is being made for it waits, and then finds it gone.

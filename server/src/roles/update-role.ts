@@ -19,6 +19,7 @@ export const updateRole = operation({
   body: RoleChange,
   replies: { 200: Role },
   errors: ['not_found', 'unprocessable'],
+  changes: 'authority',
   run(ctx, { params, body }) {
     const change = body.scopes === undefined ? body : { ...body, scopes: requireScopes(body.scopes) }
     const id = readRoleId(params.role_id)

@@ -16,6 +16,7 @@ export const createUser = operation({
   body: NewUserInput,
   replies: { 201: User },
   errors: ['user_exists', 'unprocessable'],
+  changes: 'authority',
   async run(ctx, { body }) {
     const settings = await readSettings(ctx.tx)
     const rules = { min_length: settings['auth.password_min_length'] }

@@ -15,6 +15,7 @@ export const deleteUser = (endAccess: EndAccess) =>
     params: IdParams,
     replies: { 204: null },
     errors: ['not_found', 'last_owner'],
+    changes: 'authority',
     run: (ctx, { params }) =>
       ctx.tx.interactive(async (tx) => {
         const inside = { ...ctx, tx }

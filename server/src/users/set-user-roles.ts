@@ -19,6 +19,7 @@ export const setUserRoles = operation({
   body: Body({ roles: RoleIds }),
   replies: { 200: User },
   errors: ['not_found', 'unprocessable', 'last_owner', 'version_conflict'],
+  changes: 'authority',
   run(ctx, { params, body }) {
     const wanted = readRoleIds(body.roles)
     return keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>

@@ -22,6 +22,7 @@ export const updateUser = (endAccess: EndAccess) =>
     body: UserChange,
     replies: { 200: User },
     errors: ['not_found', 'last_owner'],
+    changes: 'authority',
     run: (ctx, { params, body }) =>
       keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>
         ctx.tx.interactive(async (tx) => {

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId } from '../kernel/id.ts'
+import { createAdmissionCache, digestOf, type Proof } from './admission-cache.ts'
+
+const began = Date.parse('2026-01-01T00:00:00Z')
+const always = () => true
+const [acme, other] = [newId(), newId()]
+
+type Held = { tenant_id?: string; fresh?: () => boolean; limit?: number }
+
+/** A cache on a clock that the test sets, and a database that says what the test says, counting how often. */
+function stage({ fresh = always, limit = 100 }: Held = {}) {
+  const clock = { ms: 0 }
+  const cache = createAdmissionCache({ isFresh: fresh, limit, clock: () => clock.ms })
+  let asked = 0
+  const proof = (scopes: string[], isLive: Proof['isLive'] = always, tenant_id = acme): Proof => {
+    const actor = { kind: 'user', user_id: newId(), api_key_id: null, scopes: new Set(scopes) } as const
+    return { admission: { tenant_id, actor, via: 'token', now: new Date(began + clock.ms) }, isLive }
+  }
+  const admit = async (digest: string, answer: () => Proof | undefined | Promise<Proof | undefined>) => {
+    const admission = await cache.admit(digest, async () => {
+      asked += 1
+      return answer()
+    })
+    return admission && [...admission.actor.scopes]
+  }
+  return { clock, cache, proof, admit, asked: () => asked }
+}
+
+test('a credential is asked for once in five seconds, and never taken for older than that (A6, A9)', async () => {
+  const { clock, proof, admit, asked } = stage()
+  assert.deepEqual(await admit('a', () => proof(['before'])), ['before'])
+  clock.ms = 4_999
+  assert.deepEqual(await admit('a', () => proof(['after'])), ['before'])
+  clock.ms = 5_000
+  assert.deepEqual(await admit('a', () => proof(['after'])), ['after'])
+  assert.equal(asked(), 2)
+})
+
+test('its age counts from the question, not from a late answer', async () => {
+  const { clock, proof, admit } = stage()
+  await admit('a', () => {
+    clock.ms = 4_000
+    return proof(['before'])
+  })
+  clock.ms = 5_000
+  assert.deepEqual(await admit('a', () => proof(['after'])), ['after'])
+})
+
+test('what changed is forgotten: of the tenant that was named, and at a new connection of all (A6)', async () => {
+  const { cache, proof, admit, asked } = stage()
+  const ask = async () => {
+    await admit('a', () => proof([], always, acme))
+    await admit('o', () => proof([], always, other))
+    return asked()
+  }
+  assert.deepEqual([await ask(), await ask()], [2, 2])
+  cache.drop(acme)
+  assert.equal(await ask(), 3)
+  cache.clear()
+  assert.equal(await ask(), 5)
+})
+
+for (const forget of ['drop', 'clear'] as const) {
+  test(`an answer from before a ${forget} is neither kept nor shared with whoever comes after it (A6)`, async () => {
+    const { cache, proof, admit } = stage()
+    const slow = Promise.withResolvers<Proof>()
+    const early = admit('a', () => slow.promise)
+    cache[forget](acme)
+    const late = admit('a', () => proof(['after']))
+    slow.resolve(proof(['before']))
+    assert.deepEqual([await early, await late], [['before'], ['after']])
+    assert.deepEqual(await admit('a', () => undefined), ['after'])
+  })
+}
+
+test('while changes elsewhere are not heard, every request asks, and nobody waits for another’s answer (F15)', async () => {
+  let fresh = true
+  const { proof, admit, asked } = stage({ fresh: () => fresh })
+  await admit('a', () => proof(['before']))
+  fresh = false
+  const slow = Promise.withResolvers<Proof>()
+  const first = admit('a', () => slow.promise)
+  assert.deepEqual(await admit('a', () => proof(['after'])), ['after'])
+  slow.resolve(proof(['before']))
+  assert.deepEqual(await first, ['before'])
+  assert.equal(asked(), 3)
+})
+
+test('many who bring one credential at once ask once', async () => {
+  const { proof, admit, asked } = stage()
+  const slow = Promise.withResolvers<Proof>()
+  const all = Array.from({ length: 50 }, () => admit('a', () => slow.promise))
+  slow.resolve(proof(['one']))
+  assert.deepEqual(new Set((await Promise.all(all)).map(String)), new Set(['one']))
+  assert.equal(asked(), 1)
+})
+
+test('nobody joins a question that has gone on for five seconds', async () => {
+  const { clock, proof, admit } = stage()
+  const slow = Promise.withResolvers<Proof>()
+  const first = admit('a', () => slow.promise)
+  clock.ms = 5_000
+  assert.deepEqual(await admit('a', () => proof(['after'])), ['after'])
+  slow.resolve(proof(['before']))
+  await first
+  assert.deepEqual(await admit('a', () => undefined), ['after'])
+})
+
+test('what proves nothing is asked again each time, and so is what failed', async () => {
+  const { proof, admit } = stage()
+  assert.equal(await admit('a', () => undefined), undefined)
+  await assert.rejects(
+    admit('a', () => Promise.reject(new Error('down'))),
+    /down/,
+  )
+  assert.deepEqual(await admit('a', () => proof(['made since'])), ['made since'])
+})
+
+test('one that may have ended by the clock carried on is asked for; at that very moment it has (A9)', async () => {
+  const { clock, proof, admit } = stage()
+  const live = (now: Date) => now.getTime() < began + 1_000
+  await admit('a', () => proof(['before'], live))
+  clock.ms = 999
+  assert.deepEqual(await admit('a', () => undefined), ['before'])
+  clock.ms = 1_000
+  assert.equal(await admit('a', () => undefined), undefined)
+})
+
+test('an end is looked at from the question on, a moment handed on is counted from the answer: each errs to its safe side', async () => {
+  const { clock, cache, proof } = stage()
+  const seen: number[] = []
+  await cache.admit('a', async () => {
+    const asked = proof([], (now) => seen.push(now.getTime() - began) > 0)
+    clock.ms = 300
+    return asked
+  })
+  clock.ms = 1_000
+  const again = await cache.admit('a', async () => undefined)
+  assert.deepEqual([seen, again?.now.getTime()], [[1_000], began + 700])
+})
+
+test('only so many are kept, and those not used for longest give way', async () => {
+  const { proof, admit, asked } = stage({ limit: 2 })
+  for (const digest of ['a', 'b', 'a', 'c', 'a']) await admit(digest, () => proof([]))
+  assert.equal(asked(), 3)
+  await admit('b', () => proof([]))
+  assert.equal(asked(), 4)
+})
+
+test('a credential is known by its digest and its kind: a token sent as a key is another one', () => {
+  assert.notEqual(digestOf('token', 'x'), digestOf('api_key', 'x'))
+  assert.match(digestOf('token', 'x'), /^[\w-]{43}$/)
+})

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connectAlone } from '../src/db/connect.ts'
+import { newId } from '../src/kernel/id.ts'
+import { openHouse, operations } from './support/house.ts'
+import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
+import { until } from './support/wait.ts'
+
+/**
+ * What tells other processes that rights changed, and what does not: the database's triggers, and the operations that say
+ * of themselves that they change them, so that the process itself forgets before it answers.
+ */
+const house = await openHouse()
+const tenant = await house.tenant('rights')
+const { tenant_id, owner, people } = tenant
+const other = await house.tenant('statements')
+const otherRecords = await makeRecords(house, other)
+const listener = await connectAlone(house.service)
+const heard: string[] = []
+before(async () => {
+  listener.on('notification', ({ payload = '' }) => heard.push(payload))
+  await listener.query('listen sallyport_authority')
+})
+after(() => listener.end())
+
+/** The tenants that were named while `act` ran. Notices come in the order of commits: a mark of our own ends them. */
+async function noticesOf(act: () => Promise<unknown>): Promise<string[]> {
+  const mark = newId()
+  heard.length = 0
+  await act()
+  await house.asSuperuser(`select pg_notify('sallyport_authority', $1)`, [mark])
+  await until('the mark is heard', async () => heard.includes(mark))
+  return heard.slice(0, heard.indexOf(mark))
+}
+
+const call = (method: string, url: string, body?: unknown) =>
+  house.call({ method, url, tenant_id, token: owner.token, ...(body !== undefined && { body }) })
+
+async function make(url: string, body: unknown): Promise<string> {
+  const reply = await call('POST', url, body)
+  assert.equal(reply.status, 201, reply.text)
+  return String(reply.body.id)
+}
+
+const someUser = () =>
+  make('/v1/users', { email: `${newId()}@example.com`, name: 'X', roles: ['user'], auth_provider: 'oidc' })
+const someGroup = () => make('/v1/groups', { name: 'a group' })
+
+/** Each operation that says it changes rights, in a way in which it does. */
+const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
+  createUser: async () => () =>
+    call('POST', '/v1/users', { email: `${newId()}@example.com`, name: 'X', roles: ['user'], auth_provider: 'oidc' }),
+  updateUser: async () => {
+    const id = await someUser()
+    return () => call('PATCH', `/v1/users/${id}`, { active: false })
+  },
+  deleteUser: async () => {
+    const id = await someUser()
+    return () => call('DELETE', `/v1/users/${id}`)
+  },
+  setUserRoles: async () => {
+    const id = await someUser()
+    return () => call('PUT', `/v1/users/${id}/roles`, { roles: ['user', 'approver'] })
+  },
+  updateRole: async () => {
+    const id = await make('/v1/roles', { name: 'a role', scopes: ['requests:create', 'grants:read'] })
+    return () => call('PATCH', `/v1/roles/${id}`, { scopes: ['grants:read'] })
+  },
+  deleteGroup: async () => {
+    const id = await someGroup()
+    await call('POST', `/v1/groups/${id}/members`, { user_id: people.user.user_id })
+    return () => call('DELETE', `/v1/groups/${id}`)
+  },
+  addGroupMember: async () => {
+    const id = await someGroup()
+    return () => call('POST', `/v1/groups/${id}/members`, { user_id: people.user.user_id })
+  },
+  removeGroupMember: async () => {
+    const id = await someGroup()
+    await call('POST', `/v1/groups/${id}/members`, { user_id: people.user.user_id })
+    return () => call('DELETE', `/v1/groups/${id}/members/${people.user.user_id}`)
+  },
+  setGroupRoleMappings: async () => {
+    const id = await someGroup()
+    return () => call('PUT', `/v1/groups/${id}/role-mappings`, { role_ids: ['user'] })
+  },
+  revokeApiKey: async () => {
+    const id = await make('/v1/api-keys', sampleBodies.createApiKey)
+    return () => call('DELETE', `/v1/api-keys/${id}`)
+  },
+  deleteIdentityProvider: async () => {
+    const id = await make('/v1/identity-providers', sampleBodies.createIdentityProvider)
+    await make('/v1/api-keys', { name: 'a SCIM key', identity_provider_id: id })
+    return () => call('DELETE', `/v1/identity-providers/${id}`)
+  },
+}
+
+for (const [operationId, { changes }] of Object.entries(operations)) {
+  if (changes !== 'authority') continue
+  test(`${operationId} says that it changes rights, and the database tells of it`, async () => {
+    const prepare = changing[operationId]
+    assert.ok(prepare, 'say in this file how it does')
+    const act = await prepare()
+    const told = await noticesOf(async () => {
+      const reply = await act()
+      assert.ok(reply.status < 300, reply.text)
+    })
+    assert.deepEqual([...new Set(told)], [tenant_id])
+  })
+}
+
+test('no operation changes rights that does not say so', async () => {
+  const records = await makeRecords(house, tenant)
+  const silent: string[] = []
+  for (const [operationId, operation] of Object.entries(operations)) {
+    const url = addressed(operation.path, records)
+    const body = operation.body === undefined ? undefined : sampleBodies[operationId]
+    const told = await noticesOf(() => call(operation.method, url, body))
+    if (told.length > 0 && operation.changes === undefined) silent.push(operationId)
+  }
+  assert.deepEqual(silent, [], "add `changes: 'authority'`")
+})
+
+const given = `(tenant_id, user_id, role_id) values ('${other.tenant_id}', '${other.people.auditor.user_id}'`
+const mapped = `(tenant_id, group_id, role_id) values ('${other.tenant_id}', '${otherRecords['/v1/groups/{id}']?.id}'`
+const whose = `where tenant_id = '${other.tenant_id}'`
+const statements: [says: string, text: string, told: boolean][] = [
+  ['a key is used', `update api_key set last_used_at = clock_timestamp() ${whose}`, false],
+  ['a key is revoked', `update api_key set revoked_at = clock_timestamp() ${whose}`, true],
+  ['a key’s end is moved', `update api_key set expires_at = clock_timestamp() ${whose}`, true],
+  ['a key’s scopes change', `update api_key set scopes = '{}' ${whose}`, true],
+  ['a key is gone', `delete from api_key ${whose}`, true],
+  ['a user’s profile changes', `update tenant_user set name = 'Y', updated_at = clock_timestamp() ${whose}`, false],
+  ['a user is active as before', `update tenant_user set active = active ${whose}`, false],
+  ['a user is deactivated', `update tenant_user set active = false ${whose} and not is_owner`, true],
+  ['a role is called otherwise', `update role set name = 'Z' ${whose} and not system`, false],
+  ['a role has other scopes', `update role set scopes = '{}' ${whose} and not system`, true],
+  ['a role is taken', `delete from user_role ${whose} and role_id = 'auditor'`, true],
+  ['a role is given', `insert into user_role ${given}, 'auditor')`, true],
+  ['a role is replaced', `update user_role set role_id = 'approver' ${whose} and role_id = 'auditor'`, true],
+  ['a group is called otherwise', `update tenant_group set name = 'Z' ${whose}`, false],
+  ['a group gives a role', `insert into group_role ${mapped}, 'user')`, true],
+  ['a membership ends', `delete from group_member ${whose}`, true],
+  ['a group gives no role', `delete from group_role ${whose}`, true],
+  ['a tenant is called otherwise', `update tenant set name = 'Z' where id = '${other.tenant_id}'`, false],
+]
+for (const [says, text, told] of statements) {
+  test(`the database ${told ? 'tells' : 'does not tell'} that ${says}`, async () => {
+    assert.deepEqual(await noticesOf(() => house.asSuperuser(text)), told ? [other.tenant_id] : [])
+  })
+}
+
+test('asking, approving, and what becomes of it tell nothing: a notice would make every commit wait its turn', async () => {
+  const triggers = await house.asSuperuser<{ name: string }>(
+    `select distinct tgrelid::regclass::text as name from pg_trigger t join pg_proc f on f.oid = t.tgfoid
+      where f.proname = 'authority_changed' order by 1`,
+  )
+  const tables = ['api_key', 'group_member', 'group_role', 'role', 'tenant_user', 'user_role']
+  assert.deepEqual(
+    triggers.map(({ name }) => name),
+    tables,
+  )
+})
