@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { connectAlone } from '../src/db/connect.ts'
 import { newId } from '../src/kernel/id.ts'
 import { openHouse, operations } from './support/house.ts'
@@ -18,10 +18,10 @@ const otherRecords = await makeRecords(house, other)
 const listener = await connectAlone(house.service)
 const heard: string[] = []
 before(async () => {
+  house.atEnd(() => listener.end())
   listener.on('notification', ({ payload = '' }) => heard.push(payload))
   await listener.query('listen sallyport_authority')
 })
-after(() => listener.end())
 
 /** The tenants that were named while `act` ran. Notices come in the order of commits: a mark of our own ends them. */
 async function noticesOf(act: () => Promise<unknown>): Promise<string[]> {
@@ -95,11 +95,13 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
   },
 }
 
-for (const [operationId, { changes }] of Object.entries(operations)) {
-  if (changes !== 'authority') continue
-  test(`${operationId} says that it changes rights, and the database tells of it`, async () => {
-    const prepare = changing[operationId]
-    assert.ok(prepare, 'say in this file how it does')
+test('every operation that says that it changes rights is tried here, and those that are tried say so', () => {
+  const declared = Object.keys(operations).filter((operationId) => operations[operationId]?.changes === 'authority')
+  assert.deepEqual(declared.sort(), Object.keys(changing).sort())
+})
+
+for (const [operationId, prepare] of Object.entries(changing)) {
+  test(`${operationId} changes rights, and the database tells of it`, async () => {
     const act = await prepare()
     const told = await noticesOf(async () => {
       const reply = await act()

@@ -84,8 +84,8 @@ function openLine(
   const client = new pg.Client({
     ...target,
     stream: () => socket,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 5_000,
+    connectionTimeoutMillis: freshForMs,
+    query_timeout: freshForMs,
     application_name: 'sallyport-listen',
   })
   let timer: NodeJS.Timeout | undefined

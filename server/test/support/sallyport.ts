@@ -173,7 +173,7 @@ export async function startOn(
 
 /**
  * On a database of its own on the test run's server; `asSuperuser` sees past every wall, `beside` starts another process
- * on the same database, with the same root key.
+ * on the same database, with the same root key, by another way to it where one is given.
  */
 export async function startOnTestServer(env: Record<string, string> = {}) {
   const stops: (() => Promise<unknown>)[] = []
@@ -182,12 +182,12 @@ export async function startOnTestServer(env: Record<string, string> = {}) {
   const { service, owner, asSuperuser } = await testDatabase()
   const databases = { DATABASE_URL: urlOf(service), DATABASE_OWNER_URL: urlOf(owner) }
   const data_dir = await dataFolder()
-  const beside = async () => {
-    const sallyport = await startOn(databases, data_dir, env)
+  const beside = async (reachedBy: ConnectionTarget = service) => {
+    const sallyport = await startOn({ ...databases, DATABASE_URL: urlOf(reachedBy) }, data_dir, env)
     stops.push(sallyport.stop)
     return sallyport
   }
-  return { ...(await beside()), asSuperuser, beside }
+  return { ...(await beside()), asSuperuser, service, beside }
 }
 
 export function urlOf({ host, port, user, password, database }: ConnectionTarget): string {
