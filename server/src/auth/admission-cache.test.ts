@@ -102,9 +102,9 @@ test('nobody joins a question that has gone on for five seconds', async () => {
   const slow = Promise.withResolvers<Proof>()
   const first = admit('a', () => slow.promise)
   clock.ms = 5_000
-  assert.deepEqual(await admit('a', () => proof(['after'])), ['after'])
+  const second = admit('a', () => proof(['after']))
   slow.resolve(proof(['before']))
-  await first
+  assert.deepEqual([await first, await second], [['before'], ['after']])
   assert.deepEqual(await admit('a', () => undefined), ['after'])
 })
 
