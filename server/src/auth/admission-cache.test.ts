@@ -141,11 +141,11 @@ test('an end is looked at from the question on, a moment handed on is counted fr
   assert.deepEqual([seen, again?.now.getTime()], [[1_000], began + 700])
 })
 
-test('only so many are kept, and those not used for longest give way', async () => {
+test('only so many are kept, and those asked for longest ago give way', async () => {
   const { proof, admit, asked } = stage({ limit: 2 })
-  for (const digest of ['a', 'b', 'a', 'c', 'a']) await admit(digest, () => proof([]))
+  for (const digest of ['a', 'b', 'c', 'c', 'b']) await admit(digest, () => proof([]))
   assert.equal(asked(), 3)
-  await admit('b', () => proof([]))
+  await admit('a', () => proof([]))
   assert.equal(asked(), 4)
 })
 

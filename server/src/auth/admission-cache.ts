@@ -20,7 +20,7 @@ export type AdmissionCache = {
 export type AdmissionCacheOptions = {
   /** Whether changes made elsewhere are heard of just now. While they are not, every request asks. */
   isFresh(): boolean
-  /** The most admissions kept; those not used for longest give way. One takes 2 to 3 KB. */
+  /** The most admissions kept; those asked for longest ago, the next to be asked anew, give way. One takes 2 to 3 KB. */
   limit?: number
   /** Milliseconds of a clock that nobody sets. */
   clock?(): number
@@ -47,11 +47,12 @@ export function createAdmissionCache(options: AdmissionCacheOptions): AdmissionC
   function recall(digest: string): Admission | undefined {
     const entry = kept.get(digest)
     if (entry === undefined) return undefined
-    kept.delete(digest)
     const now = clock()
-    if (now - entry.asked >= longestAge || !entry.isLive(later(entry, now - entry.asked))) return undefined
-    kept.set(digest, entry)
-    return { ...entry.admission, now: later(entry, now - entry.answered) }
+    if (now - entry.asked < longestAge && entry.isLive(later(entry, now - entry.asked))) {
+      return { ...entry.admission, now: later(entry, now - entry.answered) }
+    }
+    kept.delete(digest)
+    return undefined
   }
 
   /** INVARIANT: nobody joins, and nothing keeps, a question from before a `drop`: its answer may be from before the change. */
@@ -72,6 +73,7 @@ export function createAdmissionCache(options: AdmissionCacheOptions): AdmissionC
 
   function keep(digest: string, entry: Kept): void {
     kept.delete(digest)
+    // Kept in the order of asking: moving an entry at each use costs a Map more than all the rest.
     const [oldest] = kept.size < limit ? [] : kept.keys()
     if (oldest !== undefined) kept.delete(oldest)
     kept.set(digest, entry)
