@@ -258,6 +258,7 @@ create table entitlement (
   lease_until timestamp with time zone,
   generation bigint not null default 0,
   updated_at timestamp with time zone not null default clock_timestamp(),
+  gives boolean not null default false,
   constraint entitlement_pk PRIMARY KEY (tenant_id, id),
   constraint entitlement_target_key_uq UNIQUE (tenant_id, provisioner, target_key),
   constraint entitlement_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
@@ -265,7 +266,8 @@ create table entitlement (
   constraint entitlement_act_reference_ck CHECK (act IS NOT NULL OR act_reference IS NULL),
   constraint entitlement_observed_ck CHECK (observed = ANY (ARRAY['absent'::text, 'present'::text, 'unknown'::text]))
 );
-CREATE INDEX entitlement_due_ix ON entitlement USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX entitlement_gives_due_ix ON entitlement USING btree (next_look_at) WHERE next_look_at IS NOT NULL AND gives;
+CREATE INDEX entitlement_takes_due_ix ON entitlement USING btree (next_look_at) WHERE next_look_at IS NOT NULL AND NOT gives;
 alter table entitlement enable row level security;
 alter table entitlement force row level security;
 create policy entitlement_work on entitlement to sallyport_work
@@ -275,7 +277,7 @@ create policy tenant_wall on entitlement
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on entitlement to sallyport_app;
-grant select (tenant_id, id, failures, next_look_at, lease_until, generation) on entitlement to sallyport_work;
+grant select (tenant_id, id, failures, next_look_at, lease_until, generation, gives) on entitlement to sallyport_work;
 grant update (lease_until, generation) on entitlement to sallyport_work;
 
 create table event (

@@ -177,5 +177,5 @@ export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide)]
 export const dueWork: readonly DueWork[] = [
   expireRequest,
   planGrant(() => sandbox),
-  convergeEntitlement(() => sandbox, askAgain),
+  ...convergeEntitlement(() => sandbox, askAgain),
 ]

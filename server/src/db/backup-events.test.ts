@@ -37,7 +37,8 @@ const tell = async (db: TestDatabase, tenant_id: string, subject_id: string) => 
 /** What a subscriber is handed until it was handed so much, and nothing more is there. */
 async function hear(db: TestDatabase, name: string, atLeast: number): Promise<string[]> {
   const heard: string[] = []
-  const handle = async (_ctx: WorkCtx, event: DeliveredEvent) => void heard.push(event.subject_id)
+  const handle = async (_ctx: WorkCtx, events: readonly DeliveredEvent[]) =>
+    void heard.push(...events.map((event) => event.subject_id))
   const subscriber: Subscriber = { name, on: ['request.created'], handle }
   await until(`${atLeast} events are handed over`, async () => {
     while (await deliver(db.database, subscriber, (_name, _id, error) => assert.fail(String(error))));

@@ -47,6 +47,15 @@ export function mustBePreparedAnew({ code, message }: DatabaseError): boolean {
   return code === '26000' || (code === '0A000' && message.includes('cached plan'))
 }
 
+/**
+ * Whether a statement failed for what it met, rather than for want of a database: of many rows that failed together one
+ * may be to blame, such as one that somebody holds locked.
+ */
+export function isRowsOwnFault(error: unknown): boolean {
+  if (!(error instanceof Problem) || error.code !== 'unavailable') return true
+  return error.cause instanceof Error && ['55P03', '40P01'].includes((error.cause as DatabaseError).code ?? '')
+}
+
 type DatabaseError = Error & { code?: string | undefined; constraint?: string | undefined }
 
 /** Throws what the caller should see for what the driver threw; the original stays as its cause. */

@@ -16,7 +16,7 @@ export const workTables: Record<string, { select: string[]; update: string[] }> 
   },
   api_key: { select: ['tenant_id', 'id'], update: [] },
   entitlement: {
-    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation', 'failures'],
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation', 'failures', 'gives'],
     update: ['lease_until', 'generation'],
   },
   event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },

@@ -28,9 +28,10 @@ function listener(on: EventType[] = ['request.created']) {
   const subscriber: Subscriber = {
     name: `listener-${newId()}`,
     on,
-    handle: async (ctx, event) => {
-      if (fails.has(event.subject_id)) throw new Error(`not ready for ${event.subject_id}`)
-      heard.push({ ...event, tenant_id: ctx.tx.tenant_id })
+    handle: async (ctx, events) => {
+      const failing = events.find((event) => fails.has(event.subject_id))
+      if (failing !== undefined) throw new Error(`not ready for ${failing.subject_id}`)
+      heard.push(...events.map((event) => ({ ...event, tenant_id: ctx.tx.tenant_id })))
     },
   }
   const subjects = () => heard.map((event) => event.subject_id)

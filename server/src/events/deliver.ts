@@ -15,20 +15,23 @@ export type DeliveredEvent = {
 }
 
 /**
- * Whoever acts on events afterwards. INVARIANT: `handle` is idempotent, since an event is delivered at least once; it
- * runs as the event's tenant.
+ * Whoever acts on events afterwards. `handle` is given events of one tenant that happened one after another. INVARIANT: it
+ * is idempotent, since an event is delivered at least once, and alone once more where it failed among others.
  */
 export type Subscriber = {
   /** Names its cursor: never change it once it has run. */
   name: string
   on: readonly EventType[]
-  handle(ctx: WorkCtx, event: DeliveredEvent): Promise<void>
+  handle(ctx: WorkCtx, events: readonly DeliveredEvent[]): Promise<void>
 }
+
+type OnFailure = (subscriber: string, event_id: string, error: unknown) => void
 
 type Position = { tenant_id: string; id: string; type: EventType; xid: string; seq: string }
 type Cursor = { xid: string; seq: string; generation: string }
 
-const batchSize = 200
+const batchSize = 400
+const longestRun = 100
 /** Half a lease: a batch that takes longer is cut, its progress saved, the rest taken up again. */
 const longestBatchMs = 10_000
 
@@ -36,22 +39,17 @@ const longestBatchMs = 10_000
  * Hands a subscriber what has happened since it last looked, in commit order, and what waits to be tried again.
  * Answers whether there is more. One process at a time does this for a subscriber; others answer false.
  */
-export async function deliver(
-  database: Database,
-  subscriber: Subscriber,
-  onFailure: (subscriber: string, event_id: string, error: unknown) => void,
-): Promise<boolean> {
+export async function deliver(database: Database, subscriber: Subscriber, onFailure: OnFailure): Promise<boolean> {
   const cursor = await claimCursor(database, subscriber.name)
   if (cursor === undefined) return false
   const positions = await readPositions(database, cursor)
   const started = performance.now()
   let reached: Position | undefined
-  for (const position of positions) {
+  for (const run of runsOfOneTenant(positions)) {
     if (performance.now() - started > longestBatchMs) break
-    if (subscriber.on.includes(position.type)) {
-      await handOver(database, subscriber, position, onFailure)
-    }
-    reached = position
+    const heard = run.filter(({ type }) => subscriber.on.includes(type))
+    if (heard.length > 0) await handOver(database, subscriber, heard, onFailure)
+    reached = run.at(-1)
   }
   await retryParked(database, subscriber, onFailure)
   await saveCursor(database, subscriber.name, cursor, reached)
@@ -85,25 +83,46 @@ async function saveCursor(database: Database, subscriber: string, cursor: Cursor
   ])
 }
 
+/** Events of one tenant that stand one after another, at most so many that a batch can still be cut between them. */
+function runsOfOneTenant(positions: readonly Position[]): Position[][] {
+  const runs: Position[][] = []
+  for (const position of positions) {
+    const last = runs.at(-1)
+    if (last !== undefined && last.length < longestRun && last[0]?.tenant_id === position.tenant_id) last.push(position)
+    else runs.push([position])
+  }
+  return runs
+}
+
+type Where = { tenant_id: string; id: string }
+
+/**
+ * Hands over events of one tenant; where they fail together each is tried alone, and parked if it fails again. Answers
+ * whether none failed.
+ */
 async function handOver(
   database: Database,
   subscriber: Subscriber,
-  where: { tenant_id: string; id: string },
-  onFailure: (subscriber: string, event_id: string, error: unknown) => void,
-): Promise<void> {
-  const tx = database.tenant(where.tenant_id)
+  run: readonly Where[],
+  onFailure: OnFailure,
+): Promise<boolean> {
+  const [first] = run
+  if (first === undefined) return true
+  const tx = database.tenant(first.tenant_id)
   try {
-    const [event] = await tx.read(sql<DeliveredEvent>`select id, type, at, actor_id, subject_type, subject_id, data
-      from event where tenant_id = ${where.tenant_id} and id = ${where.id}`)
-    if (event === undefined) return
-    await subscriber.handle({ tx, actor: systemActor, request_id: `event:${event.id}` }, event)
-    await tx.write([
-      sql`delete from event_parked where tenant_id = ${where.tenant_id} and subscriber = ${subscriber.name}
-        and event_id = ${where.id}`,
-    ])
+    const events = await tx.read(sql<DeliveredEvent>`select id, type, at, actor_id, subject_type, subject_id, data
+      from event where tenant_id = ${first.tenant_id} and id = any(${run.map(({ id }) => id)}::uuid[])
+      order by event.xid, event.seq`)
+    await subscriber.handle({ tx, actor: systemActor, request_id: `event:${first.id}` }, events)
+    return true
   } catch (error) {
-    onFailure(subscriber.name, where.id, error)
-    await tx.write([park(where.tenant_id, subscriber.name, where.id, error)])
+    if (run.length > 1) {
+      for (const one of run) await handOver(database, subscriber, [one], onFailure)
+      return false
+    }
+    onFailure(subscriber.name, first.id, error)
+    await tx.write([park(first.tenant_id, subscriber.name, first.id, error)])
+    return false
   }
 }
 
@@ -117,13 +136,15 @@ function park(tenant_id: string, subscriber: string, event_id: string, error: un
       next_look_at = clock_timestamp() + least(interval '1 hour', interval '1 second' * (2 ^ least(event_parked.attempts, 12)))`
 }
 
-async function retryParked(
-  database: Database,
-  subscriber: Subscriber,
-  onFailure: (subscriber: string, event_id: string, error: unknown) => void,
-): Promise<void> {
+async function retryParked(database: Database, subscriber: Subscriber, onFailure: OnFailure): Promise<void> {
   const due = await database.work.read(sql<{ tenant_id: string; id: string }>`select tenant_id, event_id as id
     from event_parked where subscriber = ${subscriber.name} and next_look_at <= clock_timestamp()
     order by next_look_at limit 20`)
-  for (const where of due) await handOver(database, subscriber, where, onFailure)
+  for (const where of due) {
+    if (!(await handOver(database, subscriber, [where], onFailure))) continue
+    await database.tenant(where.tenant_id).write([
+      sql`delete from event_parked where tenant_id = ${where.tenant_id} and subscriber = ${subscriber.name}
+        and event_id = ${where.id}`,
+    ])
+  }
 }

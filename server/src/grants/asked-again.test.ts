@@ -201,7 +201,7 @@ function interrupted(happening: () => Promise<unknown>): DueWork[] {
     }
     return word
   }
-  return [planGrant(() => sandbox), convergeEntitlement(() => sandbox, ask)]
+  return [planGrant(() => sandbox), ...convergeEntitlement(() => sandbox, ask)]
 }
 
 for (const joins of [false, true]) {
@@ -270,7 +270,7 @@ test('access that ends asks policy nothing', async () => {
   let [grant] = await withWorkers(() => on.grantsAre(request, 'active', 'successful'))
   assert.equal((await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)).status, 200)
   const never: typeof askAgain = () => Promise.reject(new Error('policy was asked'))
-  const works = [planGrant(() => sandbox), convergeEntitlement(() => sandbox, never)]
+  const works = [planGrant(() => sandbox), ...convergeEntitlement(() => sandbox, never)]
   ;[grant] = await withWorkers(() => on.grantsAre(request, 'revoked', 'deprovisioned'), works)
   await until('nothing is left', async () => (await on.heldAt('300000000001')) === 0)
 })

@@ -1,5 +1,8 @@
-import type { DueWork, WorkItem } from '../jobs/work-list.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { Bounds } from '../jobs/in-hand.ts'
+import type { DueWork } from '../jobs/work-list.ts'
 import type { WorkCtx } from '../kernel/context.ts'
+import { inTime, longestCallMs } from '../provisioners/in-time.ts'
 import type { Progress, Provisioner } from '../provisioners/provisioner.ts'
 import { TargetError } from '../provisioners/provisioner.ts'
 import {
@@ -10,33 +13,28 @@ import {
   nextStep,
   type Step,
 } from './entitlement.ts'
-import {
-  beginGrant,
-  beginRevoke,
-  closeLook,
-  type EntitlementRow,
-  endAct,
-  failRefused,
-  mostWaiting,
-  nobody,
-  openLook,
-  type Permitted,
-  saveAbsent,
-  saveFailure,
-  savePresent,
-  saveProgress,
-  type Waiting,
-} from './entitlement-store.ts'
+import { beginGrant, failRefused, nobody, type Permitted, savePresent } from './give-store.ts'
+import { beginRevoke, openLook, settle } from './ledger-books.ts'
+import { type EntitlementRow, mostWaiting, type Waiting } from './look-store.ts'
 import type { AskAgain } from './policy-word.ts'
+import type { Settling } from './take-store.ts'
 
 /** What a turn knows of its entitlement. */
 type State = EntitlementState & EntitlementRow
 
 /** What the steps of a turn are taken with. */
-type Means = { provisioner: Provisioner; askAgain: AskAgain }
+type Means = {
+  provisioner: Provisioner
+  askAgain: AskAgain
+  /** In [0, 1). */
+  random(): number
+  longestCallMs: number
+}
 
-/** How a turn ends: milliseconds until the next look (undefined: at the next deadline), or how often it has failed. */
-type Turn = { wait_ms: number | undefined } | { failures: number }
+/** How a turn ends. */
+type Turn = Pick<Settling, 'wait_ms' | 'last'>
+
+const anew: Turn = { wait_ms: 0, last: undefined }
 
 /** More than any sane course of one turn; what is left is done in the next. */
 const mostSteps = 8
@@ -44,42 +42,55 @@ const mostSteps = 8
 /** A poll whose operation the target has lost is asked so often, then the target itself is looked at. */
 const mostPollFailures = 4
 
+/** What is taken away goes in crowds, many rows in one trip; what is given is asked about one by one. */
+const bounds: Record<'takes' | 'gives', Bounds> = {
+  takes: { width: 2_048, perTenant: 1_024 },
+  gives: { width: 64, perTenant: 32 },
+}
+
 /**
- * Brings one entitlement closer to what its live grants want: looks, takes the smallest step, looks again. Nothing is given
+ * Brings entitlements closer to what their live grants want: looks, takes the smallest step, looks again. Nothing is given
  * to a pending grant without policy's word of that moment.
  */
 export function convergeEntitlement(
   provisionerOf: (name: string) => Provisioner,
   askAgain: AskAgain,
-  random = Math.random,
-): DueWork {
-  return {
-    table: 'entitlement',
-    async run(ctx, item) {
-      const row = await openLook(ctx, item)
-      if (row === undefined) return
-      const turn = await takeSteps(ctx, item, row, { provisioner: provisionerOf(row.provisioner), askAgain })
-      const wait_ms = 'failures' in turn ? backoffMs(turn.failures, random()) : turn.wait_ms
-      await closeLook(ctx.tx, item, row.due_at, wait_ms)
-    },
+  means: Partial<Means> = {},
+): DueWork[] {
+  const run = async (ctx: WorkCtx, item: WorkItem) => {
+    const row = await openLook(ctx.tx, item)
+    if (row === undefined) return
+    const provisioner = provisionerOf(row.provisioner)
+    const turn = await takeSteps(ctx, item, row, {
+      random: Math.random,
+      longestCallMs,
+      ...means,
+      provisioner,
+      askAgain,
+    })
+    await settle(ctx.tx, { item, due_at: row.due_at, ...turn })
   }
+  return (['takes', 'gives'] as const).map((part) => ({ table: 'entitlement', part, bounds: bounds[part], run }))
 }
 
 async function takeSteps(ctx: WorkCtx, item: WorkItem, row: EntitlementRow, means: Means): Promise<Turn> {
   const state: State = { ...row, ...desired(row.held, row.waiting), told_now: null, seen_now: false }
   for (let steps = 0; steps < mostSteps; steps += 1) {
     const step = nextStep(state)
-    if (step === 'rest') return { wait_ms: undefined }
+    if (step === 'rest')
+      return { wait_ms: undefined, last: state.seen_now && state.observed === 'absent' ? gone : undefined }
     try {
       const turn = await takeStep(ctx, item, state, step, means)
       if (turn !== undefined) return turn
     } catch (error) {
       if (!(error instanceof TargetError)) throw error
-      return await fail(ctx, item, state, step, error)
+      return fail(state, step, error, means.random())
     }
   }
-  return { wait_ms: 0 }
+  return anew
 }
+
+const gone = { gone: true } as const
 
 function desired(held: boolean, waiting: Waiting[]) {
   return { waiting, wanted: held || waiting.length > 0, joining: waiting.length > 0 }
@@ -97,22 +108,22 @@ async function takeStep(
   if (step === 'verify') return look(ctx, item, state, means)
   if (step === 'grant') {
     const permitted = await askAbout(ctx, item, state, state.waiting, askAgain)
-    if (permitted === undefined) return { wait_ms: 0 }
+    if (permitted === undefined) return anew
     // All that wanted it was refused: nothing is given.
     if (!state.wanted) return undefined
-    if (!(await beginGrant(ctx.tx, item, permitted))) return { wait_ms: 0 }
+    if (!(await beginGrant(ctx.tx, item, permitted))) return anew
     state.waiting = state.waiting.map((grant) => ({ ...grant, begun: true }))
   }
-  if (step === 'revoke' && !(await beginRevoke(ctx.tx, item))) return { wait_ms: undefined }
-  const progress = await act(ctx, state, step, provisioner)
+  if (step === 'revoke' && !(await beginRevoke(ctx.tx, item))) return { wait_ms: undefined, last: undefined }
+  const progress = await act(ctx, state, step, means)
   if (progress.done) {
-    await endAct(ctx.tx, item)
+    // Not written down by itself: only a look at the target will say what it holds, and an act is done again without harm.
     const told_now = step === 'poll' ? state.act : step
     Object.assign(state, { observed: 'unknown', act: null, act_reference: null, told_now })
     return undefined
   }
-  await saveProgress(ctx.tx, item, progress.reference)
-  return { wait_ms: provisioner.pollAfterMs(step === 'poll' ? state.act_polls : 0) }
+  const polls = step === 'poll' ? state.act_polls : 0
+  return { wait_ms: provisioner.pollAfterMs(polls), last: { under_way: progress.reference } }
 }
 
 /** Reads from the target what it holds. Where it holds it, grants that wait become active. */
@@ -120,14 +131,14 @@ async function look(
   ctx: WorkCtx,
   item: WorkItem,
   state: State,
-  { provisioner, askAgain }: Means,
+  { provisioner, askAgain, longestCallMs }: Means,
 ): Promise<Turn | undefined> {
-  const observed = (await provisioner.verify(ctx.tx, state.target)) ? 'present' : 'absent'
+  const isHeld = await inTime(longestCallMs, (signal) => provisioner.verify(ctx.tx, state.target, signal))
+  const observed = isHeld ? 'present' : 'absent'
   if (contradicts(state.told_now, observed)) {
     throw new TargetError('transient', `the target says that the ${state.told_now} is done, and does not show it`)
   }
   if (observed === 'absent') {
-    await saveAbsent(ctx, item)
     Object.assign(state, { observed, seen_now: true })
     return undefined
   }
@@ -136,9 +147,9 @@ async function look(
   const given = state.waiting.filter((grant) => grant.begun && state.told_now === 'grant')
   const rest = state.waiting.filter((grant) => !given.includes(grant))
   const joining = await askAbout(ctx, item, state, rest, askAgain)
-  if (joining === undefined) return { wait_ms: 0 }
+  if (joining === undefined) return anew
   const activated = await savePresent(ctx, item, idsOf(given), joining)
-  if (full || joining.grant_ids.some((id) => !activated.includes(id))) return { wait_ms: 0 }
+  if (full || joining.grant_ids.some((id) => !activated.includes(id))) return anew
   Object.assign(state, { observed, joining: false, seen_now: true })
   return undefined
 }
@@ -176,26 +187,27 @@ function idsOf(grants: readonly Waiting[]): string[] {
 }
 
 function act(
-  ctx: WorkCtx,
-  state: EntitlementRow,
+  { tx }: WorkCtx,
+  { target, act_reference }: EntitlementRow,
   step: 'poll' | 'grant' | 'revoke',
-  provisioner: Provisioner,
+  { provisioner, longestCallMs }: Means,
 ): Promise<Progress> {
-  if (step === 'poll') return provisioner.poll(ctx.tx, state.act_reference ?? '')
-  return provisioner[step](ctx.tx, state.target)
+  return inTime(longestCallMs, (signal) =>
+    step === 'poll' ? provisioner.poll(tx, act_reference ?? '', signal) : provisioner[step](tx, target, signal),
+  )
 }
 
 /** Nothing is given up: a revoke is tried for ever, a grant until its deadline or a refusal that will not pass. */
-async function fail(ctx: WorkCtx, item: WorkItem, state: State, step: Step, error: TargetError): Promise<Turn> {
+function fail(state: State, step: Step, error: TargetError, random: number): Turn {
   const failures = state.failures + 1
   const giving = step === 'verify' ? state.wanted : (step === 'poll' ? state.act : step) === 'grant'
   const lostTrack = step === 'poll' && (error.kind === 'permanent' || failures >= mostPollFailures)
-  await saveFailure(ctx, item, {
+  const failure = {
     message: error.message,
     giving,
     permanent: error.kind === 'permanent',
-    clears_act: step === 'grant' || step === 'revoke' || lostTrack,
+    clears_act: step === 'grant' || step === 'revoke' || state.told_now !== null || lostTrack,
     alarm: failures === alarmAfterFailures,
-  })
-  return { failures }
+  }
+  return { wait_ms: backoffMs(failures, random), last: { failure } }
 }

@@ -1,10 +1,11 @@
 import { allOf, sql } from '../db/sql.ts'
 import { emit, emitEach } from '../events/emit.ts'
-import type { WorkItem } from '../jobs/work-list.ts'
+import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import type { GrantAsk, Plan } from '../provisioners/provisioner.ts'
+import { isWaitedFor } from './entitlement-store.ts'
 import { activateWithinSeconds, type Grant, grantName } from './grant.ts'
 
 /** Where a grant gives access, as its request fixed it. */
@@ -91,16 +92,20 @@ export function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string): S
 }
 
 /**
- * Ends live grants of a tenant. Their entitlements are due first, since workers too lock an entitlement before its grants,
- * and once more afterwards, for one that a grant was linked to while this waited for it.
+ * Ends live grants of a tenant. Their entitlements are due first, in the order of their ids, since workers too lock
+ * entitlements so before their grants; and once more afterwards, for one that a grant was linked to while this waited for it.
  */
 function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
   const { tx, actor } = ctx
   const ours = sql`g.tenant_id = ${tx.tenant_id} and ${which}`
   const live = sql`g.status in ('pending', 'active')`
   // `now()` is when the transaction began: those that it has ended itself.
-  const due = sql`update entitlement e set next_look_at = clock_timestamp() from access_grant g
-    where ${ours} and (${live} or g.ended_at >= now()) and e.tenant_id = g.tenant_id and e.id = g.entitlement_id`
+  const due = sql`with due as (
+      select e.id from entitlement e where e.tenant_id = ${tx.tenant_id} and e.id in (
+        select g.entitlement_id from access_grant g where ${ours} and (${live} or g.ended_at >= now()))
+      order by e.id for no key update)
+    update entitlement e set next_look_at = clock_timestamp(), gives = ${isWaitedFor}
+    from due where e.tenant_id = ${tx.tenant_id} and e.id = due.id`
   const revoke = sql<GrantRow>`with revoked as (
       update access_grant g set status = 'revoked', ended_at = clock_timestamp(), ended_by = ${actor.user_id},
         end_reason = ${reason}, next_look_at = null, expiring_at = null, updated_at = clock_timestamp(),
@@ -187,12 +192,12 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
  */
 export async function linkGrant(tx: Tx, item: WorkItem, provisioner: string, plan: Plan): Promise<void> {
   await tx.write([
-    sql`insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at)
+    sql`insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at, gives)
       select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${plan.key}::text,
-        ${JSON.stringify(plan.target)}::jsonb, ${plan.held}::boolean, 'unknown', clock_timestamp()
+        ${JSON.stringify(plan.target)}::jsonb, ${plan.held}::boolean, 'unknown', clock_timestamp(), true
       from access_grant g where ${oursToPlan(tx, item)} and g.status = 'pending'
       on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
-        next_look_at = clock_timestamp(), updated_at = clock_timestamp(),
+        next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
         held_before = case when entitlement.observed = 'absent' and entitlement.act is null
           then excluded.held_before else entitlement.held_before end,
         observed = case when entitlement.observed = 'absent' and entitlement.act is null

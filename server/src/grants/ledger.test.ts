@@ -3,15 +3,17 @@ import { before, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { until } from '../../test/support/wait.ts'
 import { sql } from '../db/sql.ts'
-import { startDueWork, type WorkItem } from '../jobs/work-list.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import { startDueWork } from '../jobs/work-list.ts'
 import { systemActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { sandbox } from '../provisioners/sandbox/sandbox.ts'
 import { askAgain } from '../requests/asking-again.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
-import { openLook, saveAbsent } from './entitlement-store.ts'
 import { findGrant, insertGrants, revokeLiveGrant } from './grant-store.ts'
+import { openLooks } from './look-store.ts'
 import { planGrant } from './plan-grant.job.ts'
+import { beginRevokes, settle } from './take-store.ts'
 
 const db = await testDatabase()
 const tenant_id = newId()
@@ -36,14 +38,7 @@ before(async () => {
 
 const work = startDueWork(
   db.database,
-  [
-    planGrant(() => sandbox),
-    convergeEntitlement(
-      () => sandbox,
-      askAgain,
-      () => 0,
-    ),
-  ],
+  [planGrant(() => sandbox), ...convergeEntitlement(() => sandbox, askAgain, { random: () => 0 })],
   4,
   (error) => faults.push(error),
   (_table, _item, error) => faults.push(error),
@@ -265,8 +260,9 @@ test('a worker that lost its lease writes nothing', async () => {
   )
   assert.ok(entitlement)
   const stale: WorkItem = { tenant_id, id: entitlement.id, generation: String(Number(entitlement.generation) - 1) }
-  assert.equal(await openLook(ctx, stale), undefined)
-  await saveAbsent(ctx, stale)
+  assert.deepEqual(await openLooks(tx, [stale]), [undefined])
+  assert.deepEqual(await beginRevokes(tx, [stale]), [false])
+  await settle(tx, [{ item: stale, due_at: '2026-01-01', wait_ms: 0, last: { gone: true } }])
   const [after] = await db.asSuperuser<{ observed: string }>('select observed from entitlement where id = $1', [
     entitlement.id,
   ])

@@ -1,4 +1,5 @@
 import type { DueWork } from '../jobs/work-list.ts'
+import { inTime, longestCallMs } from '../provisioners/in-time.ts'
 import { type Provisioner, TargetError } from '../provisioners/provisioner.ts'
 import { backoffMs } from './entitlement.ts'
 import { findGrantToPlan, linkGrant, savePlanFailure } from './grant-store.ts'
@@ -13,7 +14,12 @@ export function planGrant(provisionerFor: (resource_type: string) => Provisioner
       if (found.late) return savePlanFailure(ctx, item, 'access could not be given in time', undefined)
       const provisioner = provisionerFor(found.ask.resource.type)
       try {
-        await linkGrant(ctx.tx, item, provisioner.name, await provisioner.plan(ctx.tx, found.ask))
+        await linkGrant(
+          ctx.tx,
+          item,
+          provisioner.name,
+          await inTime(longestCallMs, (signal) => provisioner.plan(ctx.tx, found.ask, signal)),
+        )
       } catch (error) {
         if (!(error instanceof TargetError)) throw error
         const wait_ms = error.kind === 'permanent' ? undefined : backoffMs(found.failures, Math.random())

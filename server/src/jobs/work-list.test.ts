@@ -4,7 +4,8 @@ import { testDatabase } from '../../test/support/database.ts'
 import { until } from '../../test/support/wait.ts'
 import { sql } from '../db/sql.ts'
 import { newId } from '../kernel/id.ts'
-import { type DueWork, startDueWork, type WorkItem } from './work-list.ts'
+import type { WorkItem } from './claim.ts'
+import { type DueWork, startDueWork } from './work-list.ts'
 
 const db = await testDatabase()
 const tenant_id = newId()

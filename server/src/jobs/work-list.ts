@@ -1,65 +1,41 @@
-import { sql } from '../db/sql.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../db/transaction.ts'
-import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
+import { systemActor, type WorkCtx } from '../kernel/context.ts'
+import { claimDue, extendLeases, giveBack, type Part, postpone, type WorkItem, type WorkTable } from './claim.ts'
+import { type Bounds, type InHand, keepInHand } from './in-hand.ts'
 import { type Loop, startLoop } from './loop.ts'
 
-/**
- * Tables that are their own work list: `next_look_at` says when a row next needs a look, `lease_until` who has it until
- * when, `generation` fences whoever lost it.
- */
-export type WorkTable = 'access_request' | 'access_grant' | 'entitlement'
-
-/** A row whose moment has come, claimed: ours until the lease ends, as long as the generation is still this one. */
-export type WorkItem = { tenant_id: string; id: string; generation: string }
-
-/** What is done about the rows of one table. INVARIANT: every write of `run` is guarded by the item's generation. */
+/** What is done about the rows of one list. INVARIANT: every write of `run` is guarded by the item's generation. */
 export type DueWork = {
   table: WorkTable
+  /** Where the table is two lists. What takes access away goes first. */
+  part?: Part
+  /** Where more or fewer are in hand at once than is usual. */
+  bounds?: Bounds
   run(ctx: WorkCtx, item: WorkItem): Promise<void>
 }
 
 export type FailedWork = (table: WorkTable, item: WorkItem, error: unknown) => void
 
-const tables: Record<WorkTable, Statement> = {
-  access_request: sql`access_request`,
-  access_grant: sql`access_grant`,
-  entitlement: sql`entitlement`,
-}
+/** A list with what is in hand of it. */
+type Worked = { work: DueWork; hand: InHand }
 
-const leaseSeconds = 20
+/** Against a lease of 20 s. */
 const heartbeatMs = 5_000
 
-/** Claims at most `limit` rows that are due; rows that another process holds are passed over. */
-async function claimDue(database: Database, table: WorkTable, limit: number): Promise<WorkItem[]> {
-  const name = tables[table]
-  const [items] = await database.work.write([
-    sql<WorkItem>`with due as (
-        select tenant_id, id from ${name} where next_look_at <= clock_timestamp()
-          and (lease_until is null or lease_until <= clock_timestamp())
-        order by next_look_at limit ${limit} for update skip locked)
-      update ${name} w set generation = w.generation + 1,
-        lease_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-      from due where w.tenant_id = due.tenant_id and w.id = due.id
-      returning w.tenant_id, w.id, w.generation::text`,
-  ])
-  return items
-}
+/** What is not done so long after the stop is given back. */
+const longestFinishMs = 5_000
 
-/** Milliseconds until the next row is due, by the database's clock; undefined when none is. */
-async function msToNextDue(database: Database): Promise<number | undefined> {
-  const next = (name: Statement) => sql`(select next_look_at from ${name}
-    where next_look_at is not null and (lease_until is null or lease_until <= clock_timestamp())
-    order by next_look_at limit 1)`
-  const [row] = await database.work.read(
-    sql<{ ms: number | null }>`select extract(epoch from least(${next(tables.access_request)},
-      ${next(tables.access_grant)}, ${next(tables.entitlement)}) - clock_timestamp())::float8 * 1000 as ms`,
-  )
-  return row?.ms ?? undefined
-}
+/** However much there is to take away, the other lists come up every so many turns. */
+const turnsUntilOthers = 16
+
+/** Rows that are due and locked by somebody's transaction are looked for again after this. */
+const lockedMs = 10
 
 /**
- * Does what is due, in every table, at most `width` rows of one at a time; a slow row holds up no other. `wake` it when
- * something was written; by itself it looks at the next moment, and every second for what other processes wrote.
+ * Does what is due, in every list, at most `width` rows of one at a time where it does not say otherwise; a slow row holds
+ * up no other, and a slow tenant no other. `wake` it when something was written; by itself it looks at the next moment,
+ * and every second for what other processes wrote.
  */
 export function startDueWork(
   database: Database,
@@ -68,59 +44,80 @@ export function startDueWork(
   onFault: (error: unknown) => void,
   onFailure: FailedWork,
 ): Loop {
-  const underWay = new Map<WorkTable, Set<Promise<void>>>(works.map((work) => [work.table, new Set()]))
-  const takeUp = async (work: DueWork) => {
-    const mine = underWay.get(work.table) ?? new Set()
-    const free = width - mine.size
-    const items = free > 0 ? await claimDue(database, work.table, free) : []
-    for (const item of items) {
-      const doing = doItem(database, work, item, onFailure).finally(() => {
-        mine.delete(doing)
-        loop.wake()
-      })
-      mine.add(doing)
-    }
-  }
+  const worked: Worked[] = works.map((work) => {
+    const bounds = work.bounds ?? { width, perTenant: width }
+    return { work, hand: keepInHand(bounds, database.tenant, () => loop.wake()) }
+  })
+  const first = worked.filter(({ work }) => work.part === 'takes')
+  const others = worked.filter(({ work }) => work.part !== 'takes')
+  const start = ({ work, hand }: Worked, item: WorkItem) =>
+    hand.add(item, (tx) =>
+      doItem({ tx, actor: systemActor, request_id: `${work.table}:${item.id}` }, work, item, onFailure),
+    )
+  let turnsWithoutOthers = 0
+
   const turn = async () => {
-    await Promise.all(works.map(takeUp))
-    return Math.max(0, Math.ceil((await msToNextDue(database)) ?? Number.MAX_SAFE_INTEGER))
+    const urgent = await takeUp(database, first, [], start)
+    turnsWithoutOthers += 1
+    if (urgent.left && turnsWithoutOthers < turnsUntilOthers) return urgent.wait
+    turnsWithoutOthers = 0
+    const backedUp = first.flatMap(({ hand }) => hand.fullTenants())
+    return Math.min(urgent.wait, (await takeUp(database, others, backedUp, start)).wait)
   }
   const loop = startLoop(turn, onFault)
+  const heartbeat = setInterval(() => {
+    for (const { work, hand } of worked) {
+      const items = hand.olderThan(heartbeatMs - 1_000)
+      if (items.length > 0) extendLeases(database, work.table, items).catch(onFault)
+    }
+  }, heartbeatMs)
+
   return {
     wake: loop.wake,
-    stop: async () => {
+    async stop() {
       await loop.stop()
-      await Promise.all([...underWay.values()].flatMap((mine) => [...mine]))
+      const late = pause(longestFinishMs, undefined, { ref: false })
+      await Promise.race([Promise.all(worked.map(({ hand }) => hand.allDone())), late])
+      clearInterval(heartbeat)
+      for (const { work, hand } of worked) {
+        const items = hand.olderThan(0)
+        if (items.length > 0) await giveBack(database, work.table, items).catch(onFault)
+      }
     },
   }
 }
 
-async function doItem(database: Database, work: DueWork, item: WorkItem, onFailure: FailedWork): Promise<void> {
-  const heartbeat = setInterval(() => {
-    extendLease(database, work.table, item).catch((error: unknown) => onFailure(work.table, item, error))
-  }, heartbeatMs)
-  const tx = database.tenant(item.tenant_id)
+/**
+ * Claims of each list what there is room for, and starts on it. Answers whether more is due, and milliseconds until it is
+ * worth another look. `backedUp`: tenants that have so much to take away that nothing is given to them meanwhile.
+ */
+async function takeUp(
+  database: Database,
+  worked: readonly Worked[],
+  backedUp: readonly string[],
+  start: (worked: Worked, item: WorkItem) => void,
+): Promise<{ left: boolean; wait: number }> {
+  const asked = worked.flatMap((one) => {
+    const { table, part } = one.work
+    const without = [...one.hand.fullTenants(), ...(part === 'gives' ? backedUp : [])]
+    const ask = { table, part, ...one.hand.room(), without }
+    return ask.most > 0 ? [{ one, ask }] : []
+  })
+  const asks = asked.map(({ ask }) => ask)
+  const claims = asks.length > 0 ? await claimDue(database, asks) : []
+  for (const [index, { one }] of asked.entries()) for (const item of claims[index]?.items ?? []) start(one, item)
+  const waits = claims.map(({ items, left, ms }) => {
+    if (left) return items.length > 0 ? 0 : lockedMs
+    return ms === null ? Number.MAX_SAFE_INTEGER : Math.max(0, Math.ceil(ms))
+  })
+  return { left: claims.some(({ left }) => left), wait: Math.min(Number.MAX_SAFE_INTEGER, ...waits) }
+}
+
+async function doItem(ctx: WorkCtx, work: DueWork, item: WorkItem, onFailure: FailedWork): Promise<void> {
   try {
-    await work.run({ tx, actor: systemActor, request_id: `${work.table}:${item.id}` }, item)
+    await work.run(ctx, item)
   } catch (error) {
     onFailure(work.table, item, error)
-    await tx.write([postpone(work.table, item)]).catch((again: unknown) => onFailure(work.table, item, again))
-  } finally {
-    clearInterval(heartbeat)
+    await ctx.tx.write([postpone(work.table, item)]).catch((again: unknown) => onFailure(work.table, item, again))
   }
-}
-
-async function extendLease(database: Database, table: WorkTable, item: WorkItem): Promise<void> {
-  await database.work.write([
-    sql`update ${tables[table]} set lease_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-      where tenant_id = ${item.tenant_id} and id = ${item.id} and generation = ${item.generation}::bigint
-        and lease_until is not null`,
-  ])
-}
-
-/** After a fault of ours: given back, to be looked at again a little later, so that a broken row does not spin. */
-function postpone(table: WorkTable, item: WorkItem): Statement {
-  return sql`update ${tables[table]} set lease_until = null, next_look_at = clock_timestamp() + interval '5 seconds'
-    where tenant_id = ${item.tenant_id} and id = ${item.id} and generation = ${item.generation}::bigint
-      and next_look_at is not null`
 }

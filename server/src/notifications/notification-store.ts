@@ -46,8 +46,9 @@ export async function readAllNotifications(tx: Tx, user_id: string | null): Prom
   return row?.updated ?? 0
 }
 
-/** What is said to several people of one event. */
+/** What is said to one person of one event. */
 export type NewNotification = {
+  user_id: string
   event_id: string
   event_type: string
   title: string
@@ -57,18 +58,14 @@ export type NewNotification = {
 }
 
 /** Tells each person, unless they were told of this event before. */
-export async function insertNotifications(
-  tx: Tx,
-  user_ids: readonly string[],
-  notification: NewNotification,
-): Promise<void> {
-  if (user_ids.length === 0) return
-  const { event_id, event_type, title, body, resource_type, resource_id } = notification
+export async function insertNotifications(tx: Tx, notifications: readonly NewNotification[]): Promise<void> {
+  if (notifications.length === 0) return
+  const rows = notifications.map((notification) => ({ ...notification, id: newId() }))
   await tx.write([
     sql`insert into notification (tenant_id, id, user_id, event_id, event_type, title, body, resource_type, resource_id)
-      select ${tx.tenant_id}::uuid, id, user_id, ${event_id}::uuid, ${event_type}::text, ${title}::text, ${body}::text,
-        ${resource_type}::text, ${resource_id}::uuid
-      from unnest(${user_ids.map(() => newId())}::uuid[], ${[...user_ids]}::uuid[]) as told (id, user_id)
+      select ${tx.tenant_id}::uuid, told.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as told (id uuid, user_id uuid, event_id uuid, event_type text, title text, body text, resource_type text,
+          resource_id uuid)
       on conflict (tenant_id, event_id, user_id) do nothing`,
   ])
 }
@@ -103,14 +100,13 @@ export async function findRequestToTell(
   return found
 }
 
-/** The grant that an event is about. */
-export async function findGrantToTell(tx: Tx, id: string): Promise<GrantFacts | undefined> {
-  const [found] = await tx.read(
-    sql<GrantFacts>`select held.user_id as holder_id, held.name, held.status, held.expires_at, held.ended_by,
-      held.end_reason,      ender.name as ended_by_name
+/** The grants that events are about. */
+export function findGrantsToTell(tx: Tx, ids: readonly string[]): Promise<(GrantFacts & { id: string })[]> {
+  return tx.read(
+    sql<GrantFacts & { id: string }>`select held.id, held.user_id as holder_id, held.name, held.status, held.expires_at,
+      held.ended_by, held.end_reason, ender.name as ended_by_name
     from access_grant held
     left join tenant_user ender on ender.tenant_id = held.tenant_id and ender.id = held.ended_by
-    where held.tenant_id = ${tx.tenant_id}::uuid and held.id = ${id}::uuid`,
+    where held.tenant_id = ${tx.tenant_id}::uuid and held.id = any(${[...ids]}::uuid[])`,
   )
-  return found
 }

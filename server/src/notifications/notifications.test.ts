@@ -80,7 +80,7 @@ async function happened(type: EventType, subject_id: string, actor_id: string | 
 const handle = (event: DeliveredEvent, mayApprove = everybody) =>
   tellPeople(mayApprove).handle(
     { tx: database.tenant(tenant_id), actor: systemActor, request_id: `event:${event.id}` },
-    event,
+    [event],
   )
 
 async function toldTo(someone: Caller, query = ''): Promise<Told[]> {

@@ -10,7 +10,7 @@ import {
   type RequestEvent,
   requestNotices,
 } from './notice.ts'
-import { findGrantToTell, findRequestToTell, insertNotifications } from './notification-store.ts'
+import { findGrantsToTell, findRequestToTell, insertNotifications, type NewNotification } from './notification-store.ts'
 
 /** Those of the people whom policy permits to approve the request. */
 export type MayApprove = (ctx: WorkCtx, request_id: string, user_ids: string[]) => Promise<string[]>
@@ -23,11 +23,22 @@ export function tellPeople(mayApprove: MayApprove): Subscriber {
   return {
     name: 'notifications',
     on: [...(Object.keys(requestNotices) as RequestEvent[]), ...(Object.keys(grantNotices) as GrantEvent[])],
-    async handle(ctx, event) {
-      if (isRequestEvent(event.type)) await tellOfRequest(ctx, event.type, event, mayApprove)
-      if (isGrantEvent(event.type)) await tellOfGrant(ctx, event.type, event)
+    async handle(ctx, events) {
+      let grants: (DeliveredEvent & { type: GrantEvent })[] = []
+      for (const event of events) {
+        if (isOfGrant(event)) grants.push(event)
+        if (!isRequestEvent(event.type)) continue
+        await tellOfGrants(ctx, grants)
+        grants = []
+        await tellOfRequest(ctx, event.type, event, mayApprove)
+      }
+      await tellOfGrants(ctx, grants)
     },
   }
+}
+
+function isOfGrant(event: DeliveredEvent): event is DeliveredEvent & { type: GrantEvent } {
+  return isGrantEvent(event.type)
 }
 
 async function tellOfRequest(
@@ -46,24 +57,32 @@ async function tellOfRequest(
     eligible_approvers: () =>
       request.approver_ids.length === 0 ? [] : mayApprove(ctx, event.subject_id, request.approver_ids),
   }
-  await insertNotifications(ctx.tx, await recipients[to](), {
+  const notification = {
     event_id: event.id,
     event_type,
     title,
     body,
     resource_type: 'access_request',
     resource_id: event.subject_id,
-  })
+  } as const
+  const user_ids = await recipients[to]()
+  await insertNotifications(
+    ctx.tx,
+    user_ids.map((user_id) => ({ ...notification, user_id })),
+  )
 }
 
-async function tellOfGrant(ctx: WorkCtx, event_type: GrantEvent, event: DeliveredEvent): Promise<void> {
-  const grant = await findGrantToTell(ctx.tx, event.subject_id)
-  if (grant === undefined) return
-  await insertNotifications(ctx.tx, [grant.holder_id], {
-    event_id: event.id,
-    event_type,
-    ...noticeOfGrant(event_type, grant),
-    resource_type: 'access_grant',
-    resource_id: event.subject_id,
+/** Of many at once, as when many end at one moment. */
+async function tellOfGrants(ctx: WorkCtx, events: readonly (DeliveredEvent & { type: GrantEvent })[]): Promise<void> {
+  if (events.length === 0) return
+  const ids = events.map((event) => event.subject_id)
+  const grants = new Map((await findGrantsToTell(ctx.tx, ids)).map((grant) => [grant.id, grant]))
+  const notifications = events.flatMap(({ id, type, subject_id }): NewNotification[] => {
+    const grant = grants.get(subject_id)
+    if (grant === undefined) return []
+    const notice = noticeOfGrant(type, grant)
+    const resource = { resource_type: 'access_grant', resource_id: subject_id } as const
+    return [{ user_id: grant.holder_id, event_id: id, event_type: type, ...notice, ...resource }]
   })
+  await insertNotifications(ctx.tx, notifications)
 }

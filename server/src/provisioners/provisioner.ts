@@ -28,17 +28,18 @@ export type Progress = { done: true } | { done: false; reference: string }
 
 /**
  * A target of one kind. Each function is idempotent and can be resumed by name: granting twice is one entitlement,
- * revoking twice, or what was never there, succeeds. Failures are thrown as `TargetError`.
+ * revoking twice, or what was never there, succeeds. Failures are thrown as `TargetError`. `signal`: the caller waits no
+ * longer; what was begun may still land.
  */
 export type Provisioner = {
   name: string
   /** Resolves who and what, changes nothing. */
-  plan(tx: Tx, ask: GrantAsk): Promise<Plan>
-  grant(tx: Tx, target: Plan['target']): Promise<Progress>
-  revoke(tx: Tx, target: Plan['target']): Promise<Progress>
-  poll(tx: Tx, reference: string): Promise<Progress>
+  plan(tx: Tx, ask: GrantAsk, signal: AbortSignal): Promise<Plan>
+  grant(tx: Tx, target: Plan['target'], signal: AbortSignal): Promise<Progress>
+  revoke(tx: Tx, target: Plan['target'], signal: AbortSignal): Promise<Progress>
+  poll(tx: Tx, reference: string, signal: AbortSignal): Promise<Progress>
   /** Whether the target holds it now, read from the target itself. */
-  verify(tx: Tx, target: Plan['target']): Promise<boolean>
+  verify(tx: Tx, target: Plan['target'], signal: AbortSignal): Promise<boolean>
   /** Milliseconds until the next poll, after so many. */
   pollAfterMs(polls: number): number
 }

@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { emit, emitEach, type NewEvent } from '../events/emit.ts'
 import { insertGrants, revokeGrantsOf } from '../grants/grant-store.ts'
-import type { WorkItem } from '../jobs/work-list.ts'
+import type { WorkItem } from '../jobs/claim.ts'
 import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Decision } from '../policies/decide.ts'

@@ -1,0 +1,118 @@
+import { sql } from '../db/sql.ts'
+import { emitEach } from '../events/emit.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { settingSeconds } from '../settings/setting-store.ts'
+import { grantsOf, isWanted, ours } from './entitlement-store.ts'
+import type { Waiting } from './look-store.ts'
+import type { PolicyWord } from './policy-word.ts'
+
+/** Pending grants that policy permits, as long as `still` is true. */
+export type Permitted = { grant_ids: readonly string[]; still: Statement }
+
+/** For where no pending grant is concerned. */
+export const nobody: Permitted = { grant_ids: [], still: sql`true` }
+
+/**
+ * The common table expression of permitted grants that may still be given: they wait, the rules are those that were asked,
+ * the holder is active. Whoever shuts the holder out at the same moment comes before it, or after it and ends it.
+ */
+function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, still }: Permitted): Statement {
+  return sql`permitted as (
+      select g.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+      where ${grantsOf(tx, item)} and g.id = any(${[...grant_ids]}::uuid[]) and g.status = 'pending' and u.active
+        and ${still}
+      for share of u)`
+}
+
+/**
+ * Writes down that access is about to be given. What we give is ours from then on. False, and nothing is written: the
+ * rules changed since they were asked, a permitted grant waits no more, nobody wants it, or the lease was lost.
+ */
+export async function beginGrant(tx: Tx, item: WorkItem, permitted: Permitted): Promise<boolean> {
+  const count = permitted.grant_ids.length
+  const [rows] = await tx.write([
+    sql`with ${stillPermitted(tx, item, permitted)},
+      begun as (
+        update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
+          held_before = false, updated_at = clock_timestamp()
+        where ${ours(tx, item)} and (select count(*) from permitted) = ${count} and ${isWanted} returning e.id),
+      attempted as (
+        update access_grant g set provisioning_status = 'attempting', updated_at = clock_timestamp()
+        from begun, permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id
+          and g.status = 'pending' and g.provisioning_status <> 'attempting')
+      select id from begun`,
+  ])
+  return rows.length > 0
+}
+
+/**
+ * Fails the grants that policy refuses now, keeps why, tells of it. Answers whether all of them are settled: false where
+ * the rules changed since they were asked.
+ */
+export async function failRefused(
+  ctx: WorkCtx,
+  item: WorkItem,
+  waiting: readonly Waiting[],
+  word: PolicyWord,
+): Promise<boolean> {
+  const { tx } = ctx
+  const failing = [...word.refused].map(([request_id, { reason, data, keep }]) => {
+    const ids = waiting.filter((grant) => grant.request_id === request_id).map((grant) => grant.id)
+    return sql`with failed as (
+        update access_grant g set status = 'failed', provisioning_status = 'failed', ended_at = clock_timestamp(),
+          end_reason = ${reason}, updated_at = clock_timestamp()
+        from entitlement e where ${ours(tx, item)} and ${grantsOf(tx, item)} and g.id = any(${ids}::uuid[])
+          and g.status = 'pending' and ${word.still}
+        returning g.id, g.request_id),
+      kept as (${keep(sql`(select distinct request_id as id from failed) as refused`)}),
+      told as (${emitEach(ctx, { type: 'grant.failed', subject_type: 'grant', data }, sql`failed`)})
+      select id from failed`
+  })
+  const failed = await tx.write(failing)
+  return failed.every((rows) => rows.length > 0)
+}
+
+/**
+ * The target itself says that it holds it. Grants that wait become active, their time begins: those of `begun`, given by
+ * our own act, and those of `joining`, which the target's word alone is enough for. Answers the ids of the activated.
+ */
+export async function savePresent(
+  ctx: WorkCtx,
+  item: WorkItem,
+  begun: readonly string[],
+  joining: Permitted,
+): Promise<string[]> {
+  const { tx } = ctx
+  // The holders are locked before the entitlement, in the order of whoever shuts them out.
+  const [rows] = await tx.write([
+    sql<{ id: string }>`with ${stillPermitted(tx, item, joining)},
+      ${seen(tx, item, 'present', sql`(select count(*) from permitted) >= 0`)},
+      ${activate(ctx, begun)}
+      select id from active`,
+  ])
+  return rows.map((row) => row.id)
+}
+
+function seen(tx: Tx, item: WorkItem, observed: 'present' | 'absent', condition: Statement): Statement {
+  const agrees = sql`(${isWanted}) = ${observed === 'present'}::boolean`
+  return sql`seen as (
+      update entitlement e set observed = ${observed}, act = null, act_reference = null, updated_at = clock_timestamp(),
+        failures = case when ${agrees} then 0 else e.failures end,
+        last_error = case when ${agrees} then null else e.last_error end
+      where ${ours(tx, item)} and ${condition} returning e.tenant_id, e.id, e.held_before)`
+}
+
+function activate(ctx: WorkCtx, begun: readonly string[]): Statement {
+  const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
+  return sql`active as (
+      update access_grant g set status = 'active', activated_at = t.now, last_error = null, updated_at = t.now,
+        expires_at = t.now + make_interval(secs => g.duration_seconds),
+        expiring_at = t.now + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
+        provisioning_status = case when seen.held_before then 'not_attempted' else 'successful' end
+      from seen, (select clock_timestamp() as now) t
+      where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and g.status = 'pending'
+        and g.activate_by > t.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))
+      returning g.id, g.request_id),
+    told as (${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)})`
+}

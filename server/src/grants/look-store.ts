@@ -1,0 +1,85 @@
+import { sql } from '../db/sql.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { Tx } from '../kernel/context.ts'
+import type { EntitlementState } from './entitlement.ts'
+import { isLeaving, isWanted, mine, tellOfGrants } from './entitlement-store.ts'
+
+/** A pending grant. `begun`: an act that gives it was begun, with policy's word. */
+export type Waiting = { id: string; request_id: string; begun: boolean }
+
+/** An entitlement as a look at it begins. */
+export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'wanted' | 'joining'> & {
+  /** An active grant wants it. */
+  held: boolean
+  /** The oldest pending grants that want it, at most `mostWaiting`. */
+  waiting: Waiting[]
+  provisioner: string
+  target: Record<string, unknown>
+  act_polls: number
+  failures: number
+  /** The moment that made it due, to the microsecond: whoever sets another one meanwhile is not overruled. */
+  due_at: string
+}
+
+/** So many pending grants of one entitlement are given in one turn; the rest come in the next. */
+export const mostWaiting = 50
+
+/**
+ * Does what the clock alone demands of many entitlements (ends what is over, fails what did not begin in time, tells of a
+ * coming end), then answers how desired and observed stand; undefined where the lease was lost. One trip.
+ */
+export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(EntitlementRow | undefined)[]> {
+  const asked = items.map((item) => ({ item }))
+  const answers = await tx.write([
+    sql`with ${mine(tx, asked, sql``, clockDemands)}, ${endOnTime(tx)}, ${failLate(tx)}, ${tellOfComingEnd(tx)},
+      told_expired as (${tellOfGrants(tx, 'grant.expired', sql`ended`)}),
+      told_failed as (${tellOfGrants(tx, 'grant.failed', sql`late`)})
+      ${tellOfGrants(tx, 'grant.expiring', sql`ending`)}`,
+    sql`with ${mine(tx, asked, sql``, sharedEnd)}
+      update access_grant g set provisioning_status = 'deprovisioned', updated_at = clock_timestamp()
+      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`,
+    sql<EntitlementRow & { id: string }>`select e.*
+      from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
+        as item (id, generation)
+      cross join lateral (
+        select e.id, e.provisioner, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
+          e.next_look_at::text as due_at,
+          (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
+            and g.status = 'active' limit 1) is not null as held,
+          coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'request_id', p.request_id,
+              'begun', p.provisioning_status = 'attempting') order by p.id)
+            from (select g.id, g.request_id, g.provisioning_status from access_grant g where g.tenant_id = e.tenant_id
+              and g.entitlement_id = e.id and g.status = 'pending' order by g.id limit ${mostWaiting}) p), '[]') as waiting
+        from entitlement e where e.tenant_id = ${tx.tenant_id} and e.id = item.id and e.generation = item.generation
+        offset 0) e`,
+  ])
+  const rows = new Map(answers[2].map((row) => [row.id, row]))
+  return items.map(({ id }) => rows.get(id))
+}
+
+/** The clock demands something. `now()`: one moment for all of it, so that what was locked is what is changed. */
+const clockDemands = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
+  and ((g.status = 'active' and (g.expires_at <= now() or g.expiring_at <= now()))
+    or (g.status = 'pending' and g.activate_by <= now())))`
+
+/** A grant has ended, and the access stays for another. */
+const sharedEnd = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
+    and ${isLeaving}) and ${isWanted}`
+
+const endOnTime = (tx: Tx) => sql`ended as (
+    update access_grant g set status = 'expired', ended_at = clock_timestamp(), expiring_at = null,
+      provisioning_status = case when g.provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end,
+      updated_at = clock_timestamp()
+    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'active' and g.expires_at <= now()
+    returning g.id, g.request_id, g.entitlement_id)`
+
+const failLate = (tx: Tx) => sql`late as (
+    update access_grant g set status = 'failed', ended_at = clock_timestamp(), provisioning_status = 'failed',
+      end_reason = 'access could not be given in time', updated_at = clock_timestamp()
+    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending' and g.activate_by <= now()
+    returning g.id, g.request_id, g.entitlement_id)`
+
+const tellOfComingEnd = (tx: Tx) => sql`ending as (
+    update access_grant g set expiring_at = null, updated_at = clock_timestamp()
+    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'active' and g.expiring_at <= now() and g.expires_at > now()
+    returning g.id, g.request_id, g.entitlement_id)`

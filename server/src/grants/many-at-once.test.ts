@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { seedManyGrants } from '../../test/support/many-grants.ts'
+import { until } from '../../test/support/wait.ts'
+import { startDueWork } from '../jobs/work-list.ts'
+import { sandbox } from '../provisioners/sandbox/sandbox.ts'
+import { askAgain } from '../requests/asking-again.ts'
+import { convergeEntitlement } from './converge-entitlement.job.ts'
+
+/** Many grants that end at one instant: as one crowd they are taken away, each as if it were alone. */
+const db = await testDatabase()
+const { asSuperuser } = db
+const faults: unknown[] = []
+
+function startWork(longestCallMs?: number) {
+  const means = { random: () => 0, ...(longestCallMs !== undefined && { longestCallMs }) }
+  const works = convergeEntitlement(() => sandbox, askAgain, means)
+  const onFault = (error: unknown) => faults.push(error)
+  const work = startDueWork(db.database, works, 4, onFault, (_table, _item, error) => onFault(error))
+  db.atEnd(async () => {
+    await work.stop()
+    assert.deepEqual(faults, [])
+  })
+  return work
+}
+
+async function instant(): Promise<string> {
+  const [row] = await asSuperuser<{ now: string }>('select clock_timestamp()::text as now')
+  return row?.now ?? ''
+}
+
+function gone(tenant_ids: readonly string[]): Promise<boolean> {
+  return until('all of it is seen to be gone', async () => {
+    const left = await asSuperuser(
+      `select from access_grant where tenant_id = any($1) and provisioning_status <> 'deprovisioned' limit 1`,
+      [tenant_ids],
+    )
+    return left.length === 0
+  })
+}
+
+/** How many rows the question finds for these tenants. */
+async function count(question: string, tenant_ids: readonly string[]): Promise<number> {
+  const [row] = await asSuperuser<{ count: number }>(`select count(*)::int from (${question}) found`, [tenant_ids])
+  return row?.count ?? -1
+}
+
+test('300 grants that end at one instant: each is revoked once, told once, and nothing is left behind (F11)', async () => {
+  const tenants = await seedManyGrants(asSuperuser, 300, 3, await instant())
+  const work = startWork()
+  await gone(tenants)
+  const of = (question: string) => count(question, tenants)
+  assert.equal(await of('select from sandbox_assignment where tenant_id = any($1)'), 0)
+  assert.equal(
+    await of(`select distinct key from sandbox_operation where tenant_id = any($1) and kind = 'delete'`),
+    300,
+  )
+  assert.equal(await of('select from sandbox_operation where tenant_id = any($1)'), 300)
+  const told = `select subject_id, request_id from event where tenant_id = any($1) and type = 'grant.expired'`
+  assert.equal(await of(told), 300)
+  assert.equal(await of(`${told} and request_id = 'entitlement:' || subject_id`), 300, 'each by its own worker')
+  assert.equal(await of(`select from event where tenant_id = any($1)`), 300)
+  const rested = `observed = 'absent' and act is null and failures = 0 and lease_until is null and next_look_at is null`
+  assert.equal(await of(`select from entitlement where tenant_id = any($1) and ${rested}`), 300)
+  await work.stop()
+})
+
+test('a target that is throttled, in conflict, failing or forgetful for long is never given up on (F7)', async () => {
+  const tenants = await seedManyGrants(asSuperuser, 40, 1, await instant())
+  await asSuperuser(
+    `insert into sandbox_weather (tenant_id, polls, throttled, conflicting, forgotten, failed) select $1, 2, 50, 50, 50, 50`,
+    tenants,
+  )
+  const work = startWork()
+  await gone(tenants)
+  assert.equal(await count('select from sandbox_assignment where tenant_id = any($1)', tenants), 0)
+  const failed = `select subject_id from event where tenant_id = any($1) and type = 'grant.failed'`
+  assert.ok((await count(failed, tenants)) > 0, 'people were told that it is stuck')
+  assert.equal(
+    await count(`select distinct subject_id from (${failed}) each_once`, tenants),
+    await count(failed, tenants),
+  )
+  await work.stop()
+})
+
+test('a target that does not answer in time has failed for now: said on the grant, and tried again (F7)', async () => {
+  const tenants = await seedManyGrants(asSuperuser, 20, 1, await instant())
+  await asSuperuser('insert into sandbox_weather (tenant_id, delay_ms) select $1, 3600000', tenants)
+  const work = startWork(200)
+  await until('all of them are said to be stuck', async () => {
+    const stuck = `select from access_grant where tenant_id = any($1) and provisioning_status = 'deprovisioning_failed'
+      and last_error ~ 'did not answer within'`
+    return (await count(stuck, tenants)) === 20
+  })
+  await asSuperuser('update sandbox_weather set delay_ms = 0 where tenant_id = $1', tenants)
+  await gone(tenants)
+  assert.equal(await count('select from sandbox_assignment where tenant_id = any($1)', tenants), 0)
+  await work.stop()
+})
+
+test('a tenant whose target hangs delays nobody else’s end', async () => {
+  const ends = await instant()
+  const hung = await seedManyGrants(asSuperuser, 50, 1, ends)
+  await asSuperuser('insert into sandbox_weather (tenant_id, delay_ms) select $1, 3600000', hung)
+  const others = await seedManyGrants(asSuperuser, 50, 2, ends)
+  const work = startWork()
+  await gone(others)
+  assert.equal(await count('select from sandbox_assignment where tenant_id = any($1)', hung), 50)
+  await work.stop()
+  const left = `select from entitlement where tenant_id = any($1) and act = 'revoke' and lease_until is null
+    and next_look_at is not null`
+  assert.equal(await count(left, hung), 50, 'what hung at the stop is left for the next')
+})
+
+test('one row that somebody holds locked spoils none of its crowd', async () => {
+  const tenants = await seedManyGrants(asSuperuser, 30, 1, await instant())
+  await asSuperuser('begin')
+  const [locked] = await asSuperuser<{ id: string }>(
+    'select id from access_grant where tenant_id = $1 order by id limit 1 for update',
+    tenants,
+  )
+  const work = startWork()
+  const gone = `select from access_grant where tenant_id = any($1) and provisioning_status = 'deprovisioned'`
+  await until('all others are gone', async () => (await count(gone, tenants)) === 29)
+  await asSuperuser('commit')
+  await until('that one too', async () => (await count(gone, tenants)) === 30)
+  assert.ok(faults.splice(0).length > 0, `waiting for ${locked?.id} was told`)
+  await work.stop()
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { seedManyGrants } from '../../test/support/many-grants.ts'
+import { sql } from '../db/sql.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import { systemActor } from '../kernel/context.ts'
+import { beginGrant, nobody, savePresent } from './give-store.ts'
+import { openLooks } from './look-store.ts'
+import { beginRevokes, type Settling, settle } from './take-store.ts'
+
+/** A worker that lost its lease while it was away: whatever it writes then changes nothing, alone or among others. */
+const db = await testDatabase()
+const { asSuperuser } = db
+
+type Stage = { tx: ReturnType<typeof db.database.tenant>; stale: WorkItem; held: WorkItem }
+
+/** Two entitlements whose grants have ended; of one the lease was lost to another worker. */
+async function stage(): Promise<Stage> {
+  const [tenant_id = ''] = await seedManyGrants(asSuperuser, 2, 1, '2026-01-01')
+  const [one, other] = await asSuperuser<{ id: string }>(
+    `update entitlement set generation = 7, lease_until = clock_timestamp() + interval '1 hour' where tenant_id = $1 returning id`,
+    [tenant_id],
+  )
+  assert.ok(one && other)
+  const stale = { tenant_id, id: one.id, generation: '6' }
+  return { tx: db.database.tenant(tenant_id), stale, held: { tenant_id, id: other.id, generation: '7' } }
+}
+
+/** All that is kept of an entitlement: itself, its grants, and what was told of them. */
+async function kept({ tenant_id, id }: WorkItem): Promise<unknown> {
+  return asSuperuser(
+    `select to_jsonb(e) as entitlement,
+        (select jsonb_agg(to_jsonb(g)) from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id) as grants,
+        (select count(*) from event where event.tenant_id = e.tenant_id and subject_id = e.id::text) as told
+      from entitlement e where tenant_id = $1 and id = $2`,
+    [tenant_id, id],
+  )
+}
+
+const ended = (item: WorkItem, last: Settling['last']): Settling => ({ item, due_at: '2026-01-01Z', wait_ms: 0, last })
+const failure = { message: 'no', giving: false, permanent: false, clears_act: true, alarm: true }
+
+const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknown>> = {
+  'the look that ends what is over': ({ tx }, items) => openLooks(tx, items),
+  'the beginning of a revocation': ({ tx }, items) => beginRevokes(tx, items),
+  'a reference to ask by': ({ tx }, items) =>
+    settle(
+      tx,
+      items.map((item) => ended(item, { under_way: 'r' })),
+    ),
+  'that it is gone': ({ tx }, items) =>
+    settle(
+      tx,
+      items.map((item) => ended(item, { gone: true })),
+    ),
+  'a failure': ({ tx }, items) =>
+    settle(
+      tx,
+      items.map((item) => ended(item, { failure })),
+    ),
+  'the end of a turn': ({ tx }, items) =>
+    settle(
+      tx,
+      items.map((item) => ended(item, undefined)),
+    ),
+}
+
+for (const [what, write] of Object.entries(writes)) {
+  test(`a stale worker does not write ${what}, while those beside it in the same trip do (F2)`, async () => {
+    const on = await stage()
+    // So that there is something to do about a failure and an end.
+    if (!what.startsWith('the look')) await openLooks(on.tx, [on.held])
+    if (what === 'a reference to ask by') await beginRevokes(on.tx, [on.held])
+    await asSuperuser(`update access_grant set provisioning_status = 'deprovisioning' where tenant_id = $1`, [
+      on.tx.tenant_id,
+    ])
+    const [staleBefore, heldBefore] = [await kept(on.stale), await kept(on.held)]
+    await write(on, [on.stale, on.held])
+    assert.deepEqual(await kept(on.stale), staleBefore)
+    assert.notDeepEqual(await kept(on.held), heldBefore)
+  })
+}
+
+test('a stale worker is told that it lost the lease, and begins nothing (F2)', async () => {
+  const { tx, stale, held } = await stage()
+  const [lost, row] = await openLooks(tx, [stale, held])
+  assert.equal(lost, undefined)
+  assert.ok(row !== undefined)
+  assert.deepEqual(await beginRevokes(tx, [stale, held]), [false, true])
+})
+
+test('a stale worker neither begins to give nor says that it is there (F2)', async () => {
+  const { tx, stale } = await stage()
+  const { tenant_id, id } = stale
+  await asSuperuser(
+    `update access_grant set status = 'active', activated_at = clock_timestamp(), expires_at = clock_timestamp() + interval '1 hour'
+      where tenant_id = $1`,
+    [tenant_id],
+  )
+  const before = await kept(stale)
+  assert.equal(await beginGrant(tx, stale, nobody), false)
+  const ctx = { tx, actor: systemActor, request_id: 'test' }
+  assert.deepEqual(await savePresent(ctx, stale, [id], { grant_ids: [id], still: sql`true` }), [])
+  assert.deepEqual(await kept(stale), before)
+})

@@ -1,0 +1,130 @@
+import { sql } from '../db/sql.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
+import { isLeaving, isWaitedFor, isWanted, mine, tellOfGrants } from './entitlement-store.ts'
+
+/** Writes down that access is about to be taken away, of many entitlements. False: the lease was lost. */
+export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<boolean[]> {
+  const asked = items.map((item) => ({ item }))
+  const [begun] = await tx.write([
+    sql<{ id: string }>`with ${mine(tx, asked)}
+      update entitlement e set act = 'revoke', act_reference = null, act_polls = 0, observed = 'unknown',
+        updated_at = clock_timestamp()
+      from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id returning e.id`,
+  ])
+  const ids = new Set(begun.map(({ id }) => id))
+  return items.map(({ id }) => ids.has(id))
+}
+
+/**
+ * An act, a poll or a look failed. `giving`: it was to give access. `permanent`: grants that wait for it fail. `alarm`: what
+ * should be taken away has failed so often that people are told; it is tried on.
+ */
+export type Failure = { message: string; giving: boolean; permanent: boolean; clears_act: boolean; alarm: boolean }
+
+/** How a turn leaves an entitlement. */
+export type Settling = {
+  item: WorkItem
+  /** The moment that had made it due. */
+  due_at: string
+  /** Milliseconds until the next look; undefined: at the next deadline of its live grants. */
+  wait_ms: number | undefined
+  /**
+   * What happened last: the act goes on at the target, to be asked about by a reference; or the target does not hold it:
+   * what was to be taken away is gone; or something failed. Undefined: nothing that is not written down.
+   */
+  last: { under_way: string } | { gone: true } | { failure: Failure } | undefined
+}
+
+/**
+ * Writes how turns ended, of many entitlements, and gives them back. One trip.
+ * INVARIANT: one whose desired and observed do not agree always has a next look.
+ */
+export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<undefined[]> {
+  const gone: { item: WorkItem }[] = []
+  const failed: ({ item: WorkItem } & Failure)[] = []
+  for (const { item, last } of settlings) {
+    if (last !== undefined && 'gone' in last) gone.push({ item })
+    if (last !== undefined && 'failure' in last) failed.push({ item, ...last.failure })
+  }
+  const writes: Statement[] = []
+  if (gone.length > 0) writes.push(endLeaving(tx, gone))
+  if (failed.length > 0) writes.push(saveFailures(tx, failed))
+  await tx.write([...writes, closeLooks(tx, settlings)])
+  return settlings.map(() => undefined)
+}
+
+/** What was to be taken away is gone. */
+function endLeaving(tx: Tx, items: readonly { item: WorkItem }[]): Statement {
+  return sql`with ${mine(tx, items)}
+    update access_grant g set provisioning_status = 'deprovisioned', last_error = null, updated_at = clock_timestamp()
+    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`
+}
+
+/** Said on the grants that a failure concerns. */
+function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]): Statement {
+  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean`
+  const refused = sql`(mine.giving and mine.permanent)`
+  return sql`with ${mine(tx, items, facts)},
+    failing as (
+      update entitlement e set failures = e.failures + 1, last_error = mine.message, updated_at = clock_timestamp(),
+        act = case when not mine.clears_act then e.act end,
+        act_reference = case when not mine.clears_act then e.act_reference end,
+        observed = case when mine.clears_act then 'unknown' else e.observed end
+      from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id),
+    waiting as (
+      update access_grant g set last_error = mine.message, updated_at = clock_timestamp(),
+        status = case when ${refused} then 'failed' else g.status end,
+        provisioning_status = case when ${refused} then 'failed' else g.provisioning_status end,
+        ended_at = case when ${refused} then clock_timestamp() else g.ended_at end,
+        end_reason = case when ${refused} then 'its target refused it' else g.end_reason end
+      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending'
+      returning g.id, g.request_id, g.entitlement_id, g.status),
+    leaving as (
+      update access_grant g set last_error = mine.message, provisioning_status = 'deprovisioning_failed',
+        updated_at = clock_timestamp()
+      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and not mine.giving
+        and (${isLeaving}
+          or (g.provisioning_status = 'failed' and not exists (select from access_grant later
+            where later.tenant_id = g.tenant_id and later.entitlement_id = g.entitlement_id and later.id > g.id)))
+      returning g.id, g.request_id, g.entitlement_id, mine.alarm),
+    alarming as (
+      select id, request_id, entitlement_id from waiting where status = 'failed'
+      union all select id, request_id, entitlement_id from leaving where alarm)
+    ${tellOfGrants(tx, 'grant.failed', sql`alarming`)}`
+}
+
+/**
+ * Gives entitlements back with the moment of their next look: after the wait, or when one of their live grants next needs
+ * one, whichever is first; never overruling a moment that somebody else set meanwhile.
+ */
+function closeLooks(tx: Tx, settlings: readonly Settling[]): Statement {
+  const items = settlings.map(({ item, due_at, wait_ms, last }) => ({
+    item,
+    due_at,
+    wait_seconds: wait_ms === undefined ? null : wait_ms / 1000,
+    reference: last !== undefined && 'under_way' in last ? last.under_way : null,
+    gone: last !== undefined && 'gone' in last,
+  }))
+  const facts = sql`, due_at timestamptz, wait_seconds float8, reference text, gone boolean`
+  return sql`with ${mine(tx, items, facts)}
+    update entitlement e set lease_until = null, gives = ${isWaitedFor}, updated_at = clock_timestamp(),
+      act = case when not mine.gone then e.act end,
+      act_reference = case when not mine.gone then coalesce(mine.reference, e.act_reference) end,
+      act_polls = e.act_polls + (mine.reference is not null)::integer,
+      observed = case when mine.gone then 'absent' else e.observed end,
+      failures = case when mine.gone and not ${isWanted} then 0 else e.failures end,
+      last_error = case when not mine.gone or ${isWanted} then e.last_error end,
+      next_look_at = case when e.next_look_at is distinct from mine.due_at then e.next_look_at else least(
+        clock_timestamp() + coalesce(make_interval(secs => mine.wait_seconds),
+          case when not (${isSettled}) then interval '1 second' end),
+        (select min(least(g.expires_at, g.expiring_at, case when g.status = 'pending' then g.activate_by end))
+          from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
+            and g.status in ('pending', 'active'))) end
+    from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id`
+}
+
+/** What `e` comes to by `mine` agrees with what live grants want, or was there before us. */
+const isSettled = sql`(mine.gone or e.act is null)
+  and (case when mine.gone then 'absent' else e.observed end = case when ${isWanted} then 'present' else 'absent' end
+    or (e.held_before and (mine.gone or e.observed <> 'unknown')))`
