@@ -259,6 +259,7 @@ create table entitlement (
   generation bigint not null default 0,
   updated_at timestamp with time zone not null default clock_timestamp(),
   gives boolean not null default false,
+  may_land_until timestamp with time zone,
   constraint entitlement_pk PRIMARY KEY (tenant_id, id),
   constraint entitlement_target_key_uq UNIQUE (tenant_id, provisioner, target_key),
   constraint entitlement_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),

@@ -208,6 +208,7 @@ function fail(state: State, step: Step, error: TargetError, random: number): Tur
     permanent: error.kind === 'permanent',
     clears_act: step === 'grant' || step === 'revoke' || state.told_now !== null || lostTrack,
     alarm: failures === alarmAfterFailures,
+    may_land: (step === 'grant' || (lostTrack && state.act === 'grant')) && error.kind === 'transient',
   }
   return { wait_ms: backoffMs(failures, random), last: { failure } }
 }

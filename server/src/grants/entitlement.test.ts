@@ -9,6 +9,7 @@ const calm: EntitlementState = {
   observed: 'absent',
   told_now: null,
   seen_now: false,
+  may_land: false,
   act: null,
   act_reference: null,
 }
@@ -25,6 +26,10 @@ const table: [string, Partial<EntitlementState>, Step][] = [
   ['nobody wants it and nobody knows', { observed: 'unknown' }, 'revoke'],
   ['nobody wants it, nobody knows, and it was there before us', { observed: 'unknown', held_before: true }, 'verify'],
   ['the target just said that the act is done', { observed: 'unknown', told_now: 'revoke' }, 'verify'],
+  ['nobody wants it and what a lost call began may land', { may_land: true }, 'verify'],
+  ['it was just looked for', { may_land: true, seen_now: true }, 'rest'],
+  ['what a lost call began has landed', { may_land: true, seen_now: true, observed: 'present' }, 'revoke'],
+  ['what a lost call began may land, and is wanted', { may_land: true, wanted: true, observed: 'present' }, 'rest'],
   ['an act is under way', { wanted: true, act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
   ['an act is under way and is no longer wanted', { act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
   ['a grant never answered and is wanted', { wanted: true, act: 'grant', observed: 'unknown' }, 'grant'],

@@ -17,6 +17,8 @@ export type EntitlementState = {
   told_now: 'grant' | 'revoke' | null
   /** In this turn the target was looked at. */
   seen_now: boolean
+  /** An act that gives failed lately, and what it may have begun can land still. */
+  may_land: boolean
   /** The act under way, written down before it began. */
   act: 'grant' | 'revoke' | null
   /** The target's own name for it; null when it never answered. */
@@ -35,6 +37,7 @@ export function nextStep(state: EntitlementState): Step {
   if (state.observed === 'unknown')
     return state.wanted || state.held_before || state.told_now !== null ? 'verify' : 'revoke'
   if (state.joining && state.observed === 'present' && !state.seen_now) return 'verify'
+  if (!state.wanted && state.observed === 'absent' && state.may_land && !state.seen_now) return 'verify'
   if (state.wanted && state.observed === 'absent') return 'grant'
   if (!state.wanted && state.observed === 'present' && !state.held_before) return 'revoke'
   return 'rest'

@@ -188,7 +188,7 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
 
 /**
  * Hangs the grant on the entitlement that the plan names, made where it is new, and has that looked at now. Whether it was
- * at the target before us is asked anew whenever nothing of ours is there.
+ * at the target before us is asked anew whenever nothing of ours is there, nor may land there still.
  */
 export async function linkGrant(tx: Tx, item: WorkItem, provisioner: string, plan: Plan): Promise<void> {
   await tx.write([
@@ -199,7 +199,8 @@ export async function linkGrant(tx: Tx, item: WorkItem, provisioner: string, pla
       on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
         next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
         held_before = case when entitlement.observed = 'absent' and entitlement.act is null
-          then excluded.held_before else entitlement.held_before end,
+          then excluded.held_before and coalesce(entitlement.may_land_until <= clock_timestamp(), true)
+          else entitlement.held_before end,
         observed = case when entitlement.observed = 'absent' and entitlement.act is null
           then 'unknown' else entitlement.observed end`,
     sql`update access_grant g set entitlement_id = e.id, next_look_at = null, lease_until = null, failures = 0,

@@ -43,7 +43,7 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
         as item (id, generation)
       cross join lateral (
         select e.id, e.provisioner, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
-          e.next_look_at::text as due_at,
+          e.next_look_at::text as due_at, coalesce(e.may_land_until > now(), false) as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
           coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'request_id', p.request_id,

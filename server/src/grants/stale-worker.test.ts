@@ -39,7 +39,7 @@ async function kept({ tenant_id, id }: WorkItem): Promise<unknown> {
 }
 
 const ended = (item: WorkItem, last: Settling['last']): Settling => ({ item, due_at: '2026-01-01Z', wait_ms: 0, last })
-const failure = { message: 'no', giving: false, permanent: false, clears_act: true, alarm: true }
+const failure = { message: 'no', giving: false, permanent: false, clears_act: true, alarm: true, may_land: false }
 
 const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknown>> = {
   'the look that ends what is over': ({ tx }, items) => openLooks(tx, items),

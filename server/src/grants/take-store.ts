@@ -3,12 +3,16 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { isLeaving, isWaitedFor, isWanted, mine, tellOfGrants } from './entitlement-store.ts'
 
+/** So long after a call that was not answered what it began is looked for: far longer than a target takes. */
+const mayLandFor = sql`clock_timestamp() + interval '15 minutes'`
+
 /** Writes down that access is about to be taken away, of many entitlements. False: the lease was lost. */
 export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<boolean[]> {
   const asked = items.map((item) => ({ item }))
   const [begun] = await tx.write([
     sql<{ id: string }>`with ${mine(tx, asked)}
       update entitlement e set act = 'revoke', act_reference = null, act_polls = 0, observed = 'unknown',
+        may_land_until = case when e.act = 'grant' then ${mayLandFor} else e.may_land_until end,
         updated_at = clock_timestamp()
       from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id returning e.id`,
   ])
@@ -18,9 +22,17 @@ export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<
 
 /**
  * An act, a poll or a look failed. `giving`: it was to give access. `permanent`: grants that wait for it fail. `alarm`: what
- * should be taken away has failed so often that people are told; it is tried on.
+ * should be taken away has failed so often that people are told; it is tried on. `may_land`: what was to give access may
+ * have been begun all the same.
  */
-export type Failure = { message: string; giving: boolean; permanent: boolean; clears_act: boolean; alarm: boolean }
+export type Failure = {
+  message: string
+  giving: boolean
+  permanent: boolean
+  clears_act: boolean
+  alarm: boolean
+  may_land: boolean
+}
 
 /** How a turn leaves an entitlement. */
 export type Settling = {
@@ -63,14 +75,15 @@ function endLeaving(tx: Tx, items: readonly { item: WorkItem }[]): Statement {
 
 /** Said on the grants that a failure concerns. */
 function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]): Statement {
-  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean`
+  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean, may_land boolean`
   const refused = sql`(mine.giving and mine.permanent)`
   return sql`with ${mine(tx, items, facts)},
     failing as (
       update entitlement e set failures = e.failures + 1, last_error = mine.message, updated_at = clock_timestamp(),
         act = case when not mine.clears_act then e.act end,
         act_reference = case when not mine.clears_act then e.act_reference end,
-        observed = case when mine.clears_act then 'unknown' else e.observed end
+        observed = case when mine.clears_act then 'unknown' else e.observed end,
+        may_land_until = case when mine.may_land then ${mayLandFor} else e.may_land_until end
       from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id),
     waiting as (
       update access_grant g set last_error = mine.message, updated_at = clock_timestamp(),
@@ -118,6 +131,7 @@ function closeLooks(tx: Tx, settlings: readonly Settling[]): Statement {
       next_look_at = case when e.next_look_at is distinct from mine.due_at then e.next_look_at else least(
         clock_timestamp() + coalesce(make_interval(secs => mine.wait_seconds),
           case when not (${isSettled}) then interval '1 second' end),
+        case when e.may_land_until > clock_timestamp() and not ${isWanted} then clock_timestamp() + interval '1 minute' end,
         (select min(least(g.expires_at, g.expiring_at, case when g.status = 'pending' then g.activate_by end))
           from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status in ('pending', 'active'))) end

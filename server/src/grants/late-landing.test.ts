@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+
+/** Access that is ended while it is being given, on targets that do what they were asked late. */
+const house = await openHouse()
+const auto = '@approval_mode("auto") permit (principal, action, resource);'
+const account = '400000000001'
+
+async function stage(name: string) {
+  const on = await askingStage(house, name)
+  await on.rule(auto)
+  const { tenant_id } = on
+  const operations = (kind: 'create' | 'delete') =>
+    house.asSuperuser<{ key: string; polls_left: number; outcome: string }>(
+      'select key, polls_left, outcome from sandbox_operation where tenant_id = $1 and kind = $2',
+      [tenant_id, kind],
+    )
+  const lookAgain = () =>
+    house.asSuperuser('update entitlement set next_look_at = clock_timestamp() where tenant_id = $1', [tenant_id])
+  const luck = (bad: Record<string, number>) =>
+    house.asSuperuser(
+      `insert into sandbox_weather (tenant_id, forgotten, throttled) values ($1, $2, $3) on conflict (tenant_id)
+        do update set forgotten = excluded.forgotten, throttled = excluded.throttled`,
+      [tenant_id, bad.forgotten ?? 0, bad.throttled ?? 0],
+    )
+  /** Nothing at the target, and the ledger knows it and will look again, or rests. */
+  const entitlement = async () => {
+    const [row] = await house.asSuperuser<{ observed: string; act: string | null; looks_again: boolean }>(
+      'select observed, act, next_look_at is not null as looks_again from entitlement where tenant_id = $1',
+      [tenant_id],
+    )
+    return row
+  }
+  const revoke = async (request: string) => {
+    const [grant] = await on.grantsOf(request)
+    const reply = await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)
+    assert.equal(reply.status, 200, reply.text)
+  }
+  return { ...on, operations, lookAgain, luck, entitlement, revoke }
+}
+
+test('revoked while the target is giving it: the create lands later, and it ends revoked and absent there (R3)', async () => {
+  const on = await stage('slow create')
+  await on.weather(1_000)
+  const { stop } = startWorkers(house)
+  const request = await on.ask(on.account(account))
+  await on.grantsAre(request, 'pending', 'attempting')
+  await on.revoke(request)
+  assert.equal((await on.operations('delete')).length, 0)
+  await on.clearUp()
+  await on.grantsAre(request, 'revoked', 'deprovisioned')
+  const [created] = await on.operations('create')
+  assert.deepEqual([created?.polls_left, created?.outcome], [0, 'SUCCEEDED'], 'it did land')
+  assert.equal(await on.heldAt(account), 0)
+  await until('the ledger rests', async () => (await on.entitlement())?.looks_again === false)
+  assert.deepEqual(await on.entitlement(), { observed: 'absent', act: null, looks_again: false })
+  await stop()
+})
+
+test('what a call that was never answered had begun lands after the revocation: it is found and taken away (R3)', async () => {
+  const on = await stage('lost answer')
+  await on.luck({ forgotten: 1, throttled: 1_000 })
+  const { stop } = startWorkers(house)
+  const request = await on.ask(on.account(account))
+  const [begun] = await until('a call was begun and not answered', async () => {
+    const begun = await on.operations('create')
+    return begun.length > 0 && begun
+  })
+  await until('that is written down', async () => (await on.entitlement())?.act === null)
+  await on.revoke(request)
+  await on.luck({})
+  await until('it is seen to be absent', async () => (await on.entitlement())?.observed === 'absent')
+  assert.deepEqual(await on.entitlement(), { observed: 'absent', act: null, looks_again: true })
+
+  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
+  await on.lookAgain()
+  await until('it is taken away', async () => (await on.heldAt(account)) === 0)
+  await until('the ledger knows', async () => (await on.entitlement())?.observed === 'absent')
+
+  // And a new grant that finds it there does not take it for somebody else's.
+  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
+  const second = await on.ask(on.account(account))
+  await on.grantsAre(second, 'active', 'successful')
+  await on.revoke(second)
+  await on.grantsAre(second, 'revoked', 'deprovisioned')
+  assert.equal(await on.heldAt(account), 0)
+  await stop()
+})
