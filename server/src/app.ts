@@ -62,7 +62,9 @@ import { denyRequest } from './requests/deny-request.ts'
 import { expireRequest } from './requests/expire-request.job.ts'
 import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
 import { getRequest } from './requests/get-request.ts'
+import { getRequestDecision } from './requests/get-request-decision.ts'
 import { listRequests } from './requests/list-requests.ts'
+import { previewRequest } from './requests/preview-request.ts'
 import { endAccessOf } from './requests/transition-store.ts'
 import { createRole } from './roles/create-role.ts'
 import { deleteRole } from './roles/delete-role.ts'
@@ -95,8 +97,10 @@ export const operations: Record<string, Operation> = {
   exchangeAuthorizationCode,
   getJwks,
   createRequest,
+  previewRequest,
   listRequests,
   getRequest,
+  getRequestDecision,
   approveRequest,
   denyRequest,
   cancelRequest,

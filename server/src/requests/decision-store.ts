@@ -1,13 +1,14 @@
-import { sql } from '../db/sql.ts'
+import { allOf, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
+import type { PageAsk } from '../kernel/page.ts'
 import type { Decision } from '../policies/decide.ts'
+import type { FullDecision, questionKinds } from './decision.ts'
 import type { AskedRequest, Circumstances } from './policy-question.ts'
 
 /** The question that a decision answers, as it is kept. */
 export type KeptQuestion = {
-  /** `ask_again`: right before access was given, about what was approved. */
-  kind: 'ask' | 'approve' | 'ask_again'
+  kind: (typeof questionKinds)[number]
   principal_id: string
   asked: Omit<AskedRequest, 'id'>
   when: Circumstances
@@ -51,4 +52,21 @@ export async function insertRefusedAsking(tx: Tx, decision: Decision, question: 
   const id = newId()
   await tx.write([keepDecision(tx, decision, question, undefined, id)])
   return id
+}
+
+/** So many of the rules that decided are told. */
+const mostRulesTold = 100
+
+/** What policy was asked about a request, oldest first. */
+export function listDecisionsPage(tx: Tx, request_id: string, page: PageAsk): Promise<FullDecision[]> {
+  const conditions = [sql`d.tenant_id = ${tx.tenant_id}`, sql`d.request_id = ${request_id}`]
+  if (page.after !== undefined) conditions.push(sql`d.id > ${page.after[0]}`)
+  return tx.read(sql<FullDecision>`select d.id, d.question_kind as kind, d.decided_at, d.principal_id, d.allowed,
+      d.approval_mode, d.reasoning, d.notices, d.rule_set_version::float8 as rule_set_version, d.question, d.errors,
+      coalesce((select jsonb_agg(jsonb_build_object('id', told.id, 'policy_name', p.name, 'notice', r.notice)
+          order by told.place)
+        from unnest(d.rule_ids[1:${mostRulesTold}::integer]) with ordinality as told (id, place)
+        left join policy_rule r on r.tenant_id = d.tenant_id and r.id = told.id
+        left join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id), '[]') as rules
+    from decision d where ${allOf(conditions)} order by d.id limit ${page.limit + 1}`)
 }

@@ -1,15 +1,22 @@
+import { type Static, Type } from 'typebox'
 import { invalidInput } from '../kernel/errors.ts'
-import type { ResourceReference } from './request.ts'
+import { ResourceReference } from './request.ts'
 
 /** Where access is given: one grant each. What policy was asked about is what the target is told. */
-export type Place = {
-  type: ResourceReference['type']
-  id: string
-  /** The account that the resource lies in, where that is known. */
-  account_id?: string
-  /** The permission set that is given on the account, where one was asked for. */
-  permission_set?: string
-}
+export const Place = Type.Object(
+  {
+    type: ResourceReference.properties.type,
+    id: Type.String(),
+    account_id: Type.Optional(
+      Type.String({ description: 'the account that the resource lies in, where that is known' }),
+    ),
+    permission_set: Type.Optional(
+      Type.String({ description: 'the permission set that is given on the account, where one was asked for' }),
+    ),
+  },
+  { title: 'Place' },
+)
+export type Place = Static<typeof Place>
 
 /** A request that fans out touches at most so many accounts. */
 export const mostPlaces = 50

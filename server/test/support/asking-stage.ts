@@ -57,7 +57,7 @@ function kept(house: House, tenant_id: string) {
     status: string
     provisioning_status: string
     end_reason: string | null
-    expires_at: Date | null
+    expires_at: string | null
   }
   const grantsOf = (request_id: string) =>
     house.asSuperuser<GrantKept>(

@@ -26,6 +26,7 @@ export const sampleBodies: Record<string, unknown> = {
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},
   markNotificationRead: {},
+  previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   retryGrant: {},

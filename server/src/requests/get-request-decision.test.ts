@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse, type Person } from '../../test/support/house.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+import { newId } from '../kernel/id.ts'
+import { decisionFor, type FullDecision } from './decision.ts'
+
+/** Why: what policy was asked about a request, and what it answered. */
+const house = await openHouse()
+const on = await askingStage(house, 'reasons')
+const { owner, people } = on
+
+type Told = Omit<FullDecision, 'errors'> & { errors?: unknown[] }
+
+async function decisions(id: string, person: Person, query = ''): Promise<Told[]> {
+  const reply = await on.call(person, 'GET', `/v1/requests/${id}/decision${query}`)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body.data as Told[]
+}
+
+await on.rule('@notice("ask first") permit (principal, action, resource);')
+const request = await on.approve(await on.ask(on.account('600000000001', { reason: 'to look', duration_seconds: 600 })))
+await on.rule('@notice("closed since") forbid (principal, action, resource == cloud_account::"600000000001");')
+const workers = startWorkers(house)
+await on.grantsAre(request, 'failed', 'failed')
+await workers.stop()
+
+test('tells each question in its order: asked, approved, and asked again before it was given', async () => {
+  const told = await decisions(request, people.user)
+  assert.deepEqual(
+    told.map(({ kind, allowed, approval_mode, principal_id }) => [kind, allowed, approval_mode, principal_id]),
+    [
+      ['ask', true, 'require', people.user.user_id],
+      ['approve', true, null, people.approver.user_id],
+      ['ask_again', false, null, people.user.user_id],
+    ],
+  )
+  const [asked, approved, again] = told
+  assert.match(asked?.reasoning ?? '', /ask first.*a person decides/)
+  assert.deepEqual(asked?.notices, ['ask first'])
+  assert.match(approved?.reasoning ?? '', /permits deciding the request/)
+  assert.match(again?.reasoning ?? '', /closed since.*forbids `ReadOnly` on cloud_account `600000000001`/)
+  assert.deepEqual(again?.notices, ['closed since'])
+  assert.ok((again?.rule_set_version ?? 0) > (asked?.rule_set_version ?? 0))
+  // The circumstances of the asking, both times.
+  assert.deepEqual(asked?.question, again?.question)
+  assert.equal(asked?.question.duration_seconds, 600)
+  assert.equal(asked?.question.has_reason, true)
+})
+
+test('names the rules by their ids, and more of them to whoever may read them', async () => {
+  const [, , plain] = await decisions(request, people.user)
+  assert.equal(plain?.rules.length, 1)
+  assert.deepEqual(Object.keys(plain?.rules[0] ?? {}), ['id'])
+  assert.equal(plain?.errors, undefined)
+  const [, , full] = await decisions(request, owner)
+  assert.deepEqual(full?.rules, [{ id: plain?.rules[0]?.id, policy_name: 'reasons', notice: 'closed since' }])
+  assert.deepEqual(full?.errors, [])
+})
+
+test('tells whence somebody asked or decided to themselves, and to whoever reads the audit log', async () => {
+  const roads = async (person: Person) =>
+    (await decisions(request, person)).map(({ question }) => 'source_ip' in question && 'via' in question)
+  assert.deepEqual(await roads(people.user), [true, false, true])
+  assert.deepEqual(await roads(people.approver), [false, true, false])
+  assert.deepEqual(await roads(people.auditor), [true, true, true])
+})
+
+test('is for whoever may see the request; for others there is none', async () => {
+  const theirs = await on.ask(on.account('600000000002'), owner)
+  for (const id of [theirs, newId()]) {
+    const reply = await on.call(people.user, 'GET', `/v1/requests/${id}/decision`)
+    assert.deepEqual([reply.status, reply.body.code], [404, 'not_found'])
+  }
+})
+
+test('comes in pages', async () => {
+  const [first] = await decisions(request, people.user, '?limit=1')
+  const reply = await on.call(people.user, 'GET', `/v1/requests/${request}/decision?limit=1`)
+  const [second, third] = await decisions(request, people.user, `?cursor=${reply.body.next_cursor}`)
+  assert.deepEqual([first?.kind, second?.kind, third?.kind], ['ask', 'approve', 'ask_again'])
+})
+
+test('keeps its words when the rule they name is gone, and says that it is', async () => {
+  const takeAway = await on.rule(
+    '@notice("for a day") @approval_mode("auto") permit (principal, action == Action::"Once", resource);',
+  )
+  const id = await on.ask(on.account('600000000003', { action: 'Once' }))
+  await takeAway()
+  const [asked] = await decisions(id, owner)
+  assert.match(asked?.reasoning ?? '', /approved at once by rule .*for a day/)
+  const gone = asked?.rules.filter((rule) => rule.policy_name === null)
+  assert.equal(gone?.length, 1)
+})
+
+test('what the engine said of a rule is for whoever may read rules', () => {
+  const kept = {
+    principal_id: 'ada',
+    rules: [{ id: 'r', policy_name: 'p', notice: null }],
+    errors: [{ rule_id: 'r', message: 'no such tag' }],
+    question: { via: 'token', source_ip: '192.0.2.1' },
+  } as unknown as FullDecision
+  const shown = (...scopes: string[]) => decisionFor({ user_id: 'ben', scopes: new Set(scopes) }, kept)
+  assert.deepEqual(
+    [shown('requests:read').errors, shown('policies:read').errors, shown('audit:read').errors],
+    [undefined, kept.errors, undefined],
+  )
+})

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { systemActor } from '../kernel/context.ts'
+import { type Decision, decideAsk } from '../policies/decide.ts'
+import { findRuleSet } from '../policies/rule-set-store.ts'
+import { askQuestion } from './policy-question.ts'
+import { readStanding } from './request-store.ts'
+import { insertRequest } from './transition-store.ts'
+
+/** What is written rests on what was read: rules and people who changed meanwhile leave nothing written. */
+const house = await openHouse()
+
+async function stage(name: string) {
+  const on = await askingStage(house, name)
+  await on.rule('@approval_mode("auto") permit (principal, action, resource);')
+  const tx = house.database.tenant(on.tenant_id)
+  const requester_id = on.people.user.user_id
+  const resource = { type: 'cloud_account', id: '900000000001' } as const
+  const asked = {
+    resource,
+    action: 'ReadOnly',
+    reason: null,
+    duration_seconds: 600,
+    break_glass: false,
+    metadata: {},
+    places: [{ ...resource, account_id: resource.id }],
+    home: resource.id,
+  }
+  const when = { now: new Date('2026-03-01T08:00:00Z'), via: 'token', source_ip: '192.0.2.1' } as const
+  async function decide(): Promise<Decision> {
+    const standing = await readStanding(tx, requester_id, resource, [resource.id])
+    const ruleSet = await findRuleSet(tx, standing.version)
+    return decideAsk(ruleSet, askQuestion(standing.principal, asked, when, standing))
+  }
+  const insert = (decision: Decision) => {
+    const ctx = { tx, actor: systemActor, request_id: 'test' }
+    return insertRequest(ctx, { requester_id, asked, when, pending_ttl_seconds: 60 }, decision)
+  }
+  const kept = async () => {
+    const rows = await house.asSuperuser<{ n: number }>(
+      `select (select count(*) from access_request where tenant_id = $1) + (select count(*) from access_grant where tenant_id = $1)
+        + (select count(*) from decision where tenant_id = $1)
+        + (select count(*) from event where tenant_id = $1 and type like 'request.%') as n`,
+      [on.tenant_id],
+    )
+    return Number(rows[0]?.n)
+  }
+  return { ...on, decide, insert, kept }
+}
+
+test('policy edited ‖ approved by rule: what rests on older rules is not written, and the decision keeps its version (R7)', async () => {
+  const on = await stage('edited meanwhile')
+  const stale = await on.decide()
+  await on.rule('forbid (principal, action, resource == cloud_account::"900000000001");')
+  assert.equal(await on.insert(stale), undefined)
+  assert.equal(await on.kept(), 0)
+  assert.equal((await on.decide()).allowed, false)
+
+  const other = await stage('not edited')
+  const fresh = await other.decide()
+  const request = await other.insert(fresh)
+  const [decision] = await house.asSuperuser('select rule_set_version::text as v from decision where request_id = $1', [
+    request?.id,
+  ])
+  assert.equal(decision?.v, fresh.rule_set_version)
+})
+
+test('whoever is shut out between the question and the answer has asked for nothing (R6)', async () => {
+  const on = await stage('shut out meanwhile')
+  const decision = await on.decide()
+  await house.asSuperuser('update tenant_user set active = false where id = $1', [on.people.user.user_id])
+  assert.equal(await on.insert(decision), undefined)
+  assert.equal(await on.kept(), 0)
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+
+/** A preview says what asking would be answered, and leaves nothing behind. */
+const house = await openHouse()
+const on = await askingStage(house, 'previews')
+const { owner, people } = on
+const unit = 'ou-ab12-12345678'
+const set = 'arn:aws:sso:::permissionSet/ssoins-1234567890abcdef/ps-1234567890abcdef'
+
+await on.cache({ '500000000001': { units: [unit] }, '500000000002': { units: [unit] } })
+await on.rule('@notice("look, do not touch") permit (principal, action == Action::"ReadOnly", resource);')
+await on.rule('@approval_mode("auto") @audit_session("true") permit (principal, action == Action::"List", resource);')
+await on.rule('@approval_mode("break_glass") permit (principal, action == Action::"Admin", resource);')
+await on.rule('@notice("closed") forbid (principal, action, resource == cloud_account::"500000000009");')
+
+/** Everything that asking might leave. */
+async function traces(): Promise<unknown> {
+  return house.asSuperuser(
+    `select (select count(*) from access_request) as requests, (select count(*) from decision) as decisions,
+      (select count(*) from access_grant) as grants, (select count(*) from event) as events`,
+  )
+}
+
+const emergency = { break_glass: true, reason: 'the site is down' }
+for (const [what, body] of [
+  ['what a person decides', on.account('500000000001')],
+  ['what a rule approves', on.account('500000000001', { action: 'List', duration_seconds: 600 })],
+  ['an emergency', on.account('500000000001', { action: 'Admin', ...emergency })],
+  ['an emergency without a reason', on.account('500000000001', { action: 'Admin', break_glass: true })],
+  ['what a rule forbids', on.account('500000000009')],
+  ['what no rule permits', on.account('500000000001', { action: 'Write' })],
+  ['what lasts too long', on.account('500000000001', { duration_seconds: 1_000_000 })],
+  ['a malformed account', on.account('5')],
+  ['an action that nobody asks for', on.account('500000000001', { action: 'approve' })],
+  ['an unknown field', on.account('500000000001', { user_id: people.admin.user_id })],
+  ['a unit', { resource: { type: 'cloud_organizational_unit', id: unit }, action: 'ReadOnly' }],
+  ['an empty unit', { resource: { type: 'cloud_organizational_unit', id: 'ou-ab12-87654321' }, action: 'ReadOnly' }],
+  ['a permission set nowhere', { resource: { type: 'cloud_permission_set', id: set }, action: 'List' }],
+  [
+    'a permission set, closed on one account',
+    {
+      resource: { type: 'cloud_permission_set', id: set },
+      action: 'List',
+      metadata: { account_ids: ['500000000001', '500000000009'] },
+    },
+  ],
+] as const) {
+  test(`of ${what}: the answer of asking, without asking`, async () => {
+    const before = await traces()
+    const preview = await on.call(people.user, 'POST', '/v1/requests/preview', body)
+    assert.deepEqual(await traces(), before)
+    const created = await on.call(people.user, 'POST', '/v1/requests', body)
+    if (created.status === 400) return assert.deepEqual([preview.status, preview.body], [400, created.body])
+    assert.equal(preview.status, 200, preview.text)
+    const { allowed, notices, reasoning } = preview.body
+    if (created.status === 403) {
+      assert.deepEqual(
+        [allowed, reasoning, notices, preview.body.approval_mode, preview.body.places],
+        [false, created.body.message, created.body.notices, null, []],
+      )
+      return
+    }
+    assert.equal(created.status, 201, created.text)
+    const [kept] = await house.asSuperuser(
+      `select r.approval_mode, r.audit_session, r.duration_seconds, r.places, d.reasoning, d.notices
+        from access_request r join decision d on d.request_id = r.id where r.id = $1`,
+      [created.body.id],
+    )
+    assert.deepEqual(preview.body, { allowed: true, ...kept })
+  })
+}
+
+test('says which rules decided to whoever may read them, and to nobody else', async () => {
+  const body = on.account('500000000009')
+  const asUser = await on.call(people.user, 'POST', '/v1/requests/preview', body)
+  assert.ok(!('rule_ids' in asUser.body))
+  const asOwner = await on.call(owner, 'POST', '/v1/requests/preview', body)
+  assert.equal((asOwner.body.rule_ids as string[]).length, 1)
+})
+
+test('is the answer of the moment: another rule, another answer', async () => {
+  const body = on.account('500000000003', { action: 'Later' })
+  const allowed = async () => (await on.call(people.user, 'POST', '/v1/requests/preview', body)).body.allowed
+  assert.equal(await allowed(), false)
+  const takeAway = await on.rule('permit (principal, action == Action::"Later", resource);')
+  assert.equal(await allowed(), true)
+  await takeAway()
+  assert.equal(await allowed(), false)
+})
