@@ -92,11 +92,28 @@ suite('one’s own profile', () => {
     assert.deepEqual([taken.status, taken.body.display_name, taken.body.first_name], [200, 'O', null])
   })
 
-  test('refuses a name that is too long, and null for a name', async () => {
-    for (const body of [{ last_name: 'x'.repeat(101) }, { first_name: null }, { display_name: 7 }]) {
-      assert.equal((await call(people.user, 'PUT', url, body)).status, 400)
-    }
-  })
+  const faulty: [string, object][] = [
+    ['a name that is too long', { last_name: 'x'.repeat(101) }],
+    ['a name that is too long once it is in NFC', { last_name: 'x\u0344'.repeat(51) }],
+    ['a name that takes no room', { display_name: '\u200b' }],
+    ['a name that turns what follows around', { display_name: 'a\u202eb' }],
+    ['null for a name', { first_name: null }],
+    ['a number for a name', { display_name: 7 }],
+    ['an avatar that is a drawing', { avatar_base64: 'data:image/svg+xml;base64,PHN2Zy8+' }],
+    ['an avatar that is a page', { avatar_base64: 'data:text/html;base64,PGI+' }],
+    ['an avatar that only says it is an image', { avatar_base64: 'data:image/png;base64,PGI+' }],
+    ['an avatar that is too large', { avatar_base64: `${pixel}${'A'.repeat(256 * 1024)}` }],
+    ['an avatar that is no base64', { avatar_base64: `${pixel}!` }],
+  ]
+  for (const [name, body] of faulty) {
+    test(`refuses ${name} (I10)`, async () => {
+      const before = await call(people.user, 'GET', url)
+      const reply = await call(people.user, 'PUT', url, body)
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'], reply.text)
+      assert.deepEqual((await call(people.user, 'GET', url)).body, before.body)
+      assert.equal(reply.headers['x-content-type-options'], 'nosniff')
+    })
+  }
 })
 
 suite('one’s own preferences', () => {
@@ -122,14 +139,14 @@ suite('one’s own preferences', () => {
   })
 
   const faulty: [string, object][] = [
-    ['a zone that is a path', { timezone: '../../etc/passwd' }],
-    ['a zone that there never was', { timezone: 'Etc/GMT+99' }],
-    ['an offset', { timezone: '+01:00' }],
-    ['no language', { locale: 'not-a-locale' }],
-    ['an empty language', { locale: '' }],
-    ['another form of dates', { date_format: 'YYYY/MM/DD' }],
-    ['another form of times', { time_format: '24H' }],
-    ['a number', { timezone: 1 }],
+    ['a zone that is a path (I9)', { timezone: '../../etc/passwd' }],
+    ['a zone that there never was (I9)', { timezone: 'Etc/GMT+99' }],
+    ['an offset (I9)', { timezone: '+01:00' }],
+    ['no language (I9)', { locale: 'not-a-locale' }],
+    ['an empty language (I9)', { locale: '' }],
+    ['another form of dates (I9)', { date_format: 'YYYY/MM/DD' }],
+    ['another form of times (I9)', { time_format: '24H' }],
+    ['a number (I9)', { timezone: 1 }],
     ...Object.entries(mass).map(([field, value]): [string, object] => [`${field} (P11)`, { [field]: value }]),
   ]
   for (const [name, body] of faulty) {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** Set by `npm run test:races`: each race is run many times as often. */
 export const longVariable = 'SALLYPORT_TEST_LONG'
-const timesAsLong = 8
+const timesAsLong = 14
 
 /** How often a race is run: `few` times with every other test, many times as often where races are all that is run. */
 export function rounds(few: number): number[] {
