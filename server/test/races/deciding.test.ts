@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Reply } from '../support/client.ts'
-import { anyOf, inLanes, rounds, together } from '../support/race.ts'
+import { anyOf, balancedWait, inLanes, rounds, together } from '../support/race.ts'
 import { startTwoProcesses } from '../support/two-processes.ts'
 import { until } from '../support/wait.ts'
 
@@ -114,7 +114,15 @@ test('the same approver on two processes at once decides once (R1)', async () =>
 })
 
 test('approve ‖ approve ‖ cancel: one wins; what was cancelled gives nothing, what was approved gives once (R2)', async () => {
-  const seen = await raceOver(150, (id) => [approve(0, 0, id), approve(1, 1, id), cancel(id)])
+  const wait = balancedWait(2)
+  const cancelLate = (id: string) => async () => {
+    await pause(wait.next())
+    const reply = await cancel(id)()
+    if (reply.status < 300) wait.lengthen()
+    else wait.shorten()
+    return reply
+  }
+  const seen = await raceOver(150, (id) => [approve(0, 0, id), approve(1, 1, id), cancelLate(id)])
   const statuses = new Set(seen.map((now) => now.status))
   assert.deepEqual(statuses, new Set(['approved', 'cancelled']), 'the race is no race: one side always won')
 })
@@ -171,13 +179,17 @@ async function endPending(id: string, inMs: number): Promise<void> {
 test('approve ‖ approve at the instant of expiry: the database’s clock decides once (R5)', async () => {
   const told = new Map<string, Told[]>()
   const over = new Set<string>()
+  const wait = balancedWait(40)
   await inLanes(rounds(100), width, async () => {
     const id = await ask()
     // For every third it is over already when the first approval comes.
-    const inMs = anyOf([0, 1, 1]) * Math.floor(Math.random() * 150)
+    const inMs = anyOf([0, 1, 1]) * wait.next()
     await endPending(id, inMs)
+    const replies = await together([approve(0, 0, id), approve(1, 1, id)])
+    told.set(id, replies)
     if (inMs === 0) over.add(id)
-    told.set(id, await together([approve(0, 0, id), approve(1, 1, id)], inMs))
+    else if (replies.some(({ status }) => status === 200)) wait.shorten()
+    else wait.lengthen()
   })
   const ids = [...told.keys()]
   const pending = async () => [...(await outcomes(ids)).values()].filter(({ status }) => status === 'pending')

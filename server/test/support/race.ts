@@ -33,3 +33,20 @@ export function together<Told>(calls: readonly (() => Promise<Told>)[], spreadMs
 export function anyOf<Item>(items: readonly [Item, ...Item[]]): Item {
   return items[Math.floor(Math.random() * items.length)] ?? items[0]
 }
+
+/**
+ * A wait that makes now one side win and now the other, however busy the machine is: longer after each `lengthen`, shorter
+ * after each `shorten`.
+ */
+export function balancedWait(beginMs: number) {
+  let middle = beginMs
+  return {
+    next: () => Math.floor(Math.random() * 2 * middle),
+    lengthen: () => {
+      middle = Math.min(2_000, middle * 1.3 + 1)
+    },
+    shorten: () => {
+      middle /= 1.3
+    },
+  }
+}
