@@ -121,10 +121,10 @@ function requestId(raw: { headers: NodeJS.Dict<string | string[]> }): string {
 
 function serveHealth(server: FastifyInstance, options: ServerOptions): void {
   server.get('/livez', async () => ({ status: 'alive' }))
-  server.get('/readyz', async () => {
+  server.get('/readyz', async (_request, reply) => {
     const missing = await options.findUnreadiness()
-    if (missing !== undefined) throw new Problem('unavailable', missing)
-    return { status: 'ready' }
+    // An answer, not a fault: a balancer asks every second, and the log holds the cause already.
+    return missing === undefined ? { status: 'ready' } : replyProblem(reply, new Problem('unavailable', missing))
   })
   server.get('/', async (_request, reply) => reply.redirect('/docs/'))
 }
