@@ -89,6 +89,7 @@ async function serve(config: Config, opened: OpenedDatabase) {
       pools: { requests: database, background, watching },
       subscribers: subscribers.map(({ name }) => name),
       underWay: () => app.server.underWay,
+      hearsChanges: app.hearsChanges,
     },
   )
   const stop = async () => {

@@ -43,6 +43,8 @@ export type AppOptions = {
 /** The whole service, not yet listening. */
 export type App = {
   server: HttpServer
+  /** Whether changes of rights by other processes are heard at once. */
+  hearsChanges(): boolean
   /** Begins to work off what is due. */
   startWorkers(): void
   /** Stops answering, finishes what is under way; the databases stay open for the caller to close. */
@@ -58,7 +60,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   let listening: Listening | undefined
-  const admissions = createAdmissionCache({ isFresh: () => listening?.isFresh() ?? false })
+  const hearsChanges = () => listening?.isFresh() ?? false
+  const admissions = createAdmissionCache({ isFresh: hearsChanges })
   const server = await buildServer({
     operations,
     publicUrl: config.public_url,
@@ -106,6 +109,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   return {
     server,
+    hearsChanges,
     startWorkers: () => loops.push(...startLoops(server.log, background, metrics)),
     async stop() {
       ready = false

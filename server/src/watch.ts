@@ -22,6 +22,8 @@ export type Watched = {
   subscribers: readonly string[]
   /** Requests that are being answered now. */
   underWay: () => number
+  /** Whether changes of rights by other processes are heard. */
+  hearsChanges: () => boolean
 }
 
 /** Answers a reader of everything that operators watch: its text is there whether the database is or not. */
@@ -37,6 +39,7 @@ export function watch(watched: Watched): () => Promise<string> {
     if (!isUp) for (const name of knownByDatabase) metrics.leaveOut(name)
     metrics.set('sallyport_database_up', {}, isUp ? 1 : 0)
     metrics.set('sallyport_requests_under_way', {}, watched.underWay())
+    metrics.set('sallyport_rights_heard', {}, watched.hearsChanges() ? 1 : 0)
     tellLoad(watched)
     return metrics.text()
   }

@@ -14,7 +14,7 @@ const METRICS_PORT = String(await freePort())
 const sallyport = await startOnTestServer({ METRICS_PORT })
 const page = `http://127.0.0.1:${METRICS_PORT}/metrics`
 
-const idle = { pools: {}, underWay: () => 0 }
+const idle = { pools: {}, underWay: () => 0, hearsChanges: () => false }
 
 async function scrape() {
   const reply = await fetch(page)
@@ -57,7 +57,11 @@ test('counts requests by operation and status, and tells a refused sign-in from 
   assert.equal(took.find(({ name, labels }) => name.endsWith('_count') && labels.operation === 'login')?.value, 1)
 })
 
-test('tells how the connections to the database stand', async () => {
+test('tells how the connections to the database stand, and whether others are heard', async () => {
+  await until('they are heard', async () => {
+    const [heard] = (await scrape()).families.get('sallyport_rights_heard')?.samples ?? []
+    return heard?.value === 1
+  })
   const { families } = await scrape()
   const open = families.get('sallyport_database_connections')?.samples ?? []
   assert.deepEqual(open.map(({ labels }) => labels.pool).toSorted(), ['background', 'requests', 'watching'])

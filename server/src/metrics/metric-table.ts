@@ -34,6 +34,11 @@ export const metricTable = {
     labels: [],
     means: '1 when the database answered this scrape within 2 seconds, else 0; then what only it knows is left out',
   },
+  sallyport_rights_heard: {
+    kind: 'gauge',
+    labels: [],
+    means: '1 while changes of rights by other processes are heard at once, else 0; then every request asks for rights',
+  },
   sallyport_database_connections: {
     kind: 'gauge',
     labels: ['pool'],
