@@ -38,6 +38,7 @@ export class Lanes {
 
   /** Opens lazily: no connection is made before the first statement. `size`, at least 2, bounds how many there are. */
   constructor(target: ConnectionTarget, size: number) {
+    if (size < 2) throw new RangeError('the doors need two connections at least: one to share, one to hold')
     this.#target = target
     this.#pool = new Pool({
       most: size - 1,

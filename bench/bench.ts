@@ -1,0 +1,19 @@
+/** How long and how hard a bench works. */
+export type Effort = {
+  /** A miniature takes seconds and tells nothing but that the bench works. */
+  isMiniature: boolean
+  rounds: number
+  /** Of each measurement. */
+  seconds: number
+  /** Callers at once. */
+  clients: number
+}
+
+/** What a bench found: a table, and the sentences that belong to it. */
+export type Measured = { columns: string[]; rows: string[][]; notes: string[] }
+
+export type Bench = {
+  /** One line for `--help`. */
+  summary: string
+  run(effort: Effort, say: (line: string) => void): Promise<Measured>
+}

@@ -1,0 +1,226 @@
+import { openDatabase } from '../server/src/db/transaction.ts'
+import { listGroupsPage } from '../server/src/groups/group-store.ts'
+import type { Tx, WorkCtx } from '../server/src/kernel/context.ts'
+import { findRequestStatus } from '../server/src/requests/request-status-store.ts'
+import { readDeciding } from '../server/src/requests/request-store.ts'
+import { type PersonsDecision, saveDecision } from '../server/src/requests/transition-store.ts'
+import { openPlain } from './begin-commit.ts'
+import type { Bench, Effort, Measured } from './bench.ts'
+import { startLoad } from './load.ts'
+import { findPgbench, measureByPgbench, recordStatements, type Script, scriptOf } from './pgbench.ts'
+import { type Contender, measureCalls, measureInRounds, median, type Result } from './rounds.ts'
+import { firstNumber, firstPending, idHead, idOf, openStage, type Person, type Stage } from './stage.ts'
+
+const columns = ['pgbench', 'begin … commit', 'the door', 'over HTTP']
+const readRow = 'GET /v1/access/requests/{id}'
+const listRow = 'GET /v1/groups?limit=50'
+const batchRow = 'the write of an approval'
+const approveRow = 'POST /v1/requests/{id}/approve'
+
+/** Connections of a service for requests, as `main.ts` has them. */
+const connections = 8
+const pageLength = 50
+/** More approvals than any contender gets done in a second. */
+const mostApprovals = 5_000
+
+/** What the service makes of PostgreSQL's own speed, endpoint by endpoint. */
+export const endpoints: Bench = {
+  summary: 'the endpoints that are called most, against pgbench and the plain form of a transaction',
+  async run(effort, say) {
+    const { rounds, seconds } = effort
+    const approvals = Math.ceil(mostApprovals * seconds * (rounds + 0.5))
+    const stage = await openStage({ read: effort.isMiniature ? 200 : 5_000, pending: approvals, groups: 200 })
+    const load = startLoad()
+    const door = { served: openDatabase(stage.served, connections), quiet: openDatabase(stage.quiet, connections) }
+    const plain = {
+      served: await openPlain(stage.served, connections),
+      quiet: await openPlain(stage.quiet, connections),
+    }
+    say('the stage is set')
+    try {
+      const contenders = [
+        ...(await reads(stage, effort, { door: door.served, plain: plain.served })),
+        ...(await writes(stage, effort, { door: door.quiet, plain: plain.quiet })),
+        ...overHttp(stage, effort, load),
+      ]
+      const results = await measureInRounds(contenders, effort, say)
+      return tableOf(results, stage, effort)
+    } finally {
+      await Promise.all([
+        load.stop(),
+        door.served.close(),
+        door.quiet.close(),
+        plain.served.close(),
+        plain.quiet.close(),
+      ])
+      await stage.close()
+    }
+  },
+}
+
+/** A way to a tenant's rows. */
+type Way = { tenant(tenant_id: string): unknown }
+type Ways = { door: Way; plain: Way }
+
+const someNumber = (stage: Stage) => firstNumber + Math.floor(Math.random() * stage.rows.read)
+
+async function reads(stage: Stage, effort: Effort, ways: Ways): Promise<Contender[]> {
+  const { tenant_id } = stage
+  const page = { limit: pageLength, after: undefined }
+  const one = (tx: Tx) => findRequestStatus(tx, idOf(someNumber(stage)))
+  const list = (tx: Tx) => listGroupsPage(tx, undefined, page)
+  const asked = idOf(firstNumber)
+  const read = await recordStatements(tenant_id, (tx) => findRequestStatus(tx, asked))
+  const listed = await recordStatements(tenant_id, list)
+  const anyNumber = [`\\set number random(${firstNumber}, ${firstNumber + stage.rows.read - 1})`]
+  return [
+    ...limit(readRow, stage.served, effort, () => scriptOf(tenant_id, anyNumber, read, read, asked)),
+    ...both(readRow, ways, stage, effort, one),
+    ...limit(listRow, stage.served, effort, () => scriptOf(tenant_id, [], listed, listed, asked)),
+    ...both(listRow, ways, stage, effort, list),
+  ]
+}
+
+async function writes(stage: Stage, effort: Effort, ways: Ways): Promise<Contender[]> {
+  const { tenant_id, approver } = stage
+  const sample = await decisionOf(ways.door.tenant(tenant_id) as Tx, approver, idOf(firstPending))
+  const asked = sample.asked.id
+  const statements = () => recordStatements(tenant_id, (tx) => saveDecision(ctxOf(tx, approver), sample))
+  const [once, twice] = [await statements(), await statements()]
+  const approve = async (tx: Tx) => {
+    const decision = { ...sample, asked: { ...sample.asked, id: idOf(stage.takePending('quiet', 1)) } }
+    if ((await saveDecision(ctxOf(tx, approver), decision)) === undefined)
+      throw new Error('an approval changed nothing')
+  }
+  return [
+    ...limit(batchRow, stage.quiet, effort, (seconds) => {
+      const each = Math.ceil((mostApprovals * seconds) / effort.clients)
+      const first = stage.takePending('quiet', each * effort.clients)
+      const lines = [`\\set number ${first} + :client_id * ${each} + :done`, '\\set done :done + 1']
+      const { text, values } = scriptOf(tenant_id, lines, once, twice, asked)
+      return { text, values: { ...values, done: '0' } }
+    }),
+    ...both(batchRow, ways, stage, effort, approve),
+  ]
+}
+
+function overHttp(stage: Stage, effort: Effort, load: ReturnType<typeof startLoad>): Contender[] {
+  const { port, rows } = stage
+  const connections = effort.clients
+  const order = {
+    port,
+    connections,
+    ids: { head: idHead, first: firstNumber, count: rows.read, order: 'random' as const },
+  }
+  const get = (path: [string, string]) => requestOf(stage, stage.owner, 'GET', path)
+  const column = 'over HTTP'
+  return [
+    {
+      ...{ row: readRow, column },
+      measure: (seconds) => load.ask({ ...order, seconds, request: get(['/v1/access/requests/', '']) }),
+    },
+    {
+      ...{ row: listRow, column },
+      measure: (seconds) =>
+        load.ask({ ...order, seconds, ids: undefined, request: get([`/v1/groups?limit=${pageLength}`, '']) }),
+    },
+    {
+      ...{ row: approveRow, column },
+      async measure(seconds) {
+        const count = mostApprovals * seconds
+        const ids = { head: idHead, first: stage.takePending('served', count), count, order: 'once' as const }
+        const request = requestOf(stage, stage.approver, 'POST', ['/v1/requests/', '/approve'])
+        const perSecond = await load.ask({ ...order, seconds, request, ids })
+        // What follows from the approvals is not measured, and must not be felt by whoever is next.
+        await stage.postponeWork()
+        return perSecond
+      },
+    },
+  ]
+}
+
+function requestOf(
+  { tenant_id, port }: Stage,
+  { token }: Person,
+  method: string,
+  [head, tail]: [string, string],
+): [string, string] {
+  const headers = [`host: 127.0.0.1:${port}`, `x-tenant-id: ${tenant_id}`, `authorization: Bearer ${token}`]
+  return [`${method} ${head}`, [`${tail} HTTP/1.1`, ...headers, '', ''].join('\r\n')]
+}
+
+/** PostgreSQL's own speed, where there is a pgbench to measure it. */
+function limit(
+  row: string,
+  target: Stage['served'],
+  { clients }: Effort,
+  script: (seconds: number) => Script,
+): Contender[] {
+  const pgbench = findPgbench()
+  if (pgbench === undefined) return []
+  const measure = (seconds: number) => measureByPgbench(pgbench, target, script(seconds), { clients, seconds })
+  return [{ row, column: 'pgbench', measure }]
+}
+
+function both(
+  row: string,
+  { door, plain }: Ways,
+  { tenant_id }: Stage,
+  { clients }: Effort,
+  call: (tx: Tx) => Promise<unknown>,
+): Contender[] {
+  const by = (column: string, way: Way): Contender => {
+    const tx = way.tenant(tenant_id) as Tx
+    return { row, column, measure: (seconds) => measureCalls(() => call(tx), clients, seconds) }
+  }
+  return [by('begin … commit', plain), by('the door', door)]
+}
+
+function ctxOf(tx: Tx, { id }: Person): WorkCtx {
+  return { tx, actor: { kind: 'user', user_id: id, api_key_id: null, scopes: new Set() }, request_id: 'bench' }
+}
+
+/** An approval as the endpoint would write it, policy's word taken for granted. */
+async function decisionOf(tx: Tx, approver: Person, id: string): Promise<PersonsDecision> {
+  const deciding = await readDeciding(tx, id, approver.id)
+  if (deciding === undefined) throw new Error('there is no request to approve')
+  const { asked, when, version } = deciding
+  const word = { allowed: true, mode: null, audit_session: false, notices: [], reasoning: '', governing_rule_id: null }
+  const permitted = { ...word, rule_ids: [], errors: [], rule_set_version: version }
+  return { status: 'approved', decided_by: approver.id, reasoning: null, asked, when, permitted }
+}
+
+function tableOf(results: readonly Result[], stage: Stage, { clients, rounds, seconds }: Effort): Measured {
+  const rows = [readRow, listRow, batchRow, approveRow].map((row) => {
+    const limit = results.find((result) => result.row === row && result.column === 'pgbench')
+    return [
+      row,
+      ...columns.map((column) =>
+        cellOf(
+          results.find((one) => one.row === row && one.column === column),
+          limit,
+        ),
+      ),
+    ]
+  })
+  const skipped = results.some(({ column }) => column === 'pgbench')
+    ? []
+    : ['pgbench was skipped: this system has none.']
+  return {
+    columns: ['', ...columns],
+    rows,
+    notes: [
+      `Done in a second, and the share of pgbench in the same round; medians of ${rounds} rounds of ${seconds} s, ${clients} callers at once.`,
+      `PostgreSQL ${stage.serverVersion}, embedded, with row-level security, as the role that serves; it, the callers and the service share the machine.`,
+      ...skipped,
+    ],
+  }
+}
+
+function cellOf(result: Result | undefined, limit: Result | undefined): string {
+  if (result === undefined) return '—'
+  const speed = Math.round(median(result.perSecond)).toLocaleString('en')
+  if (limit === undefined || limit === result) return speed
+  const share = median(result.perSecond.map((perSecond, round) => perSecond / (limit.perSecond[round] ?? 1)))
+  return `${speed} (${Math.round(share * 100)} %)`
+}

@@ -1,0 +1,87 @@
+import { connect, type Socket } from 'node:net'
+
+/**
+ * A process of its own that asks the service as cheaply as can be: raw sockets that are kept, one request on each at a
+ * time, written from text that stands ready. Told what to ask by its parent, it answers how it went.
+ */
+export type Order = {
+  port: number
+  connections: number
+  seconds: number
+  /** The request, cut in two where the row's id belongs, if it speaks of a row. */
+  request: [string, string]
+  ids: { head: string; first: number; count: number; order: 'random' | 'once' } | undefined
+}
+
+/** `wrong`: answers other than 200, of which the first is told. */
+export type Outcome = {
+  answered: number
+  wrong: number
+  firstWrong: string | undefined
+  seconds: number
+  medianMs: number
+  p99Ms: number
+}
+
+process.on('message', (order: Order) => {
+  void measure(order).then((outcome) => process.send?.(outcome))
+})
+
+async function measure({ port, connections, seconds, request, ids }: Order): Promise<Outcome> {
+  const outcome = { answered: 0, wrong: 0, firstWrong: undefined as string | undefined }
+  const latencies: number[] = []
+  let asked = 0
+  let isOver = false
+
+  const next = () => {
+    if (ids === undefined) return request.join('')
+    const place = ids.order === 'once' ? asked : Math.floor(Math.random() * ids.count)
+    asked++
+    return `${request[0]}${ids.head}${ids.first + place}${request[1]}`
+  }
+
+  function drive(socket: Socket, done: () => void): void {
+    let held = ''
+    let since = 0
+    const ask = () => {
+      if (isOver || (ids?.order === 'once' && asked >= ids.count)) return done()
+      since = performance.now()
+      socket.write(next(), 'latin1')
+    }
+    socket.on('data', (chunk) => {
+      held = held === '' ? chunk.toString('latin1') : held + chunk.toString('latin1')
+      const end = held.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(held)?.[1] ?? 0)
+      if (held.length < end + 4 + length) return
+      latencies.push(performance.now() - since)
+      if (held.startsWith('HTTP/1.1 200')) outcome.answered++
+      else {
+        outcome.wrong++
+        outcome.firstWrong ??= held.slice(0, 2_000)
+      }
+      held = ''
+      ask()
+    })
+    ask()
+  }
+
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)))
+  const began = performance.now()
+  setTimeout(() => {
+    isOver = true
+  }, seconds * 1000)
+  await Promise.all(sockets.map((socket) => new Promise<void>((resolve) => drive(socket, resolve))))
+  const took = (performance.now() - began) / 1000
+  for (const socket of sockets) socket.destroy()
+  const sorted = latencies.sort((one, other) => one - other)
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+  return { ...outcome, seconds: took, medianMs: at(0.5), p99Ms: at(0.99) }
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
+    socket.once('error', reject)
+  })
+}

@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ConnectionTarget } from '../server/src/db/connect.ts'
+import type { Statement, Tx } from '../server/src/kernel/context.ts'
+import { idHead } from './stage.ts'
+
+const run = promisify(execFile)
+const home = '/usr/lib/postgresql'
+
+/** PostgreSQL's own load generator, where the system has it. */
+export function findPgbench(): string | undefined {
+  const versions = existsSync(home) ? readdirSync(home).sort((one, other) => Number(other) - Number(one)) : []
+  return versions.map((version) => join(home, version, 'bin', 'pgbench')).find((path) => existsSync(path))
+}
+
+/** The statements that a store would send, without sending them. */
+export async function recordStatements(tenant_id: string, ask: (tx: Tx) => Promise<unknown>): Promise<Statement[]> {
+  const recorded: Statement[] = []
+  const tx = {
+    tenant_id,
+    read: async (statement: Statement) => {
+      recorded.push(statement)
+      return []
+    },
+    write: async (statements: readonly Statement[]) => {
+      recorded.push(...statements)
+      return statements.map(() => [])
+    },
+  }
+  await ask(tx as unknown as Tx)
+  return recorded
+}
+
+/** A script of pgbench, and the values that it is told. */
+export type Script = { text: string; values: Record<string, string> }
+
+/**
+ * The same statements as a script that sets `number` by these lines first. The id of the row, `asked`, is made of it; ids that the
+ * service makes anew for each call, by which `twice` differs, are made by the server.
+ */
+export function scriptOf(
+  tenant_id: string,
+  lines: string[],
+  statements: Statement[],
+  twice: Statement[],
+  asked: string,
+): Script {
+  const values: Record<string, string> = { tenant: tenant_id }
+  const made = new Set(idsIn(statements).filter((id) => !idsIn(twice).includes(id)))
+  const body = statements.map(({ text, values: bound }, at) =>
+    text.replaceAll(/\$(\d+)/g, (_, place: string) => {
+      const value = bound[Number(place) - 1]
+      if (value === asked) return `('${idHead}' || :number)::uuid`
+      if (typeof value === 'string' && made.has(value)) return 'gen_random_uuid()'
+      if (value === null || value === undefined) return 'null'
+      const name = `v${at}_${place}`
+      values[name] = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
+      const [inside] = idsIn([{ text: '', values: [value] }]).filter((id) => made.has(id))
+      return inside === undefined ? `:${name}` : `replace(:${name}, '${inside}', gen_random_uuid()::text)`
+    }),
+  )
+  const walls = `select set_config('app.tenant_id', :tenant, true);`
+  return {
+    text: [...lines, '\\startpipeline', walls, ...body.map((text) => `${text};`), '\\endpipeline', ''].join('\n'),
+    values,
+  }
+}
+
+function idsIn(statements: readonly Statement[]): string[] {
+  const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+  return statements.flatMap(({ values }) =>
+    values.flatMap((value) => (typeof value === 'string' ? (value.match(uuids) ?? []) : [])),
+  )
+}
+
+/** Runs the script by the prepared protocol; answers transactions in a second. @throws when any of them failed. */
+export async function measureByPgbench(
+  pgbench: string,
+  { host, port, user, password, database }: ConnectionTarget,
+  script: Script,
+  { clients, seconds }: { clients: number; seconds: number },
+): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-pgbench-'))
+  try {
+    const file = join(folder, 'script.sql')
+    await writeFile(file, script.text)
+    const where = ['-h', host ?? '', '-p', String(port), '-U', user ?? '']
+    const how = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '2', '-T', String(seconds), '-f', file]
+    const told = Object.entries(script.values).flatMap(([name, value]) => ['-D', `${name}=${value}`])
+    const env = { PATH: process.env.PATH ?? '', ...(password !== undefined && { PGPASSWORD: String(password) }) }
+    const { stdout } = await run(pgbench, [...where, ...how, ...told, database ?? ''], { env })
+    const tps = /^tps = ([\d.]+)/m.exec(stdout)?.[1]
+    if (tps === undefined) throw new Error(`pgbench did not say how fast it was:\n${stdout}`)
+    return Number(tps)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

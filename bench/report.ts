@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import type { Measured } from './bench.ts'
+
+const page = new URL('../docs/benchmarks.md', import.meta.url)
+
+/** The table as Markdown, with what it was measured on. */
+export function asMarkdown(name: string, { columns, rows, notes }: Measured): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const table = [line(columns), line(columns.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)]
+  const [cpu] = cpus()
+  const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'a processor'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`
+  const where = `Measured by \`npm run bench ${name}\` on ${new Date().toISOString().slice(0, 10)} at ${revision()}: ${machine}, Node ${process.versions.node}.`
+  return [...table, '', ...notes, '', where].join('\n')
+}
+
+function revision(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  } catch {
+    return 'a copy without history'
+  }
+}
+
+/** Puts it in its place in docs/benchmarks.md, between the markers of that bench. */
+export function writeReport(name: string, markdown: string): void {
+  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`]
+  const text = readFileSync(page, 'utf8')
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`docs/benchmarks.md lacks the markers of \`${name}\``)
+  writeFileSync(page, `${text.slice(0, from + begin.length)}\n\n${markdown}\n\n${text.slice(to)}`)
+}
