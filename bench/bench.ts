@@ -3,7 +3,7 @@ export type Effort = {
   /** A miniature takes seconds and tells nothing but that the bench works. */
   isMiniature: boolean
   rounds: number
-  /** Of each measurement. */
+  /** Of each measurement; whole ones, as pgbench counts. */
   seconds: number
   /** Callers at once. */
   clients: number

@@ -28,7 +28,7 @@ export const endpoints: Bench = {
   summary: 'the endpoints that are called most, against pgbench and the plain form of a transaction',
   async run(effort, say) {
     const { rounds, seconds } = effort
-    const approvals = Math.ceil(mostApprovals * seconds * (rounds + 0.5))
+    const approvals = mostApprovals * (seconds * rounds + 1)
     const stage = await openStage({ read: effort.isMiniature ? 200 : 5_000, pending: approvals, groups: 200 })
     const load = startLoad()
     const door = { served: openDatabase(stage.served, connections), quiet: openDatabase(stage.quiet, connections) }

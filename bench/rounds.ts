@@ -1,3 +1,5 @@
+import type { Effort } from './bench.ts'
+
 /** Something that can be measured again and again, in things done in a second. */
 export type Contender = { row: string; column: string; measure(seconds: number): Promise<number> }
 
@@ -6,17 +8,17 @@ export type Result = { row: string; column: string; perSecond: number[] }
 
 /**
  * Each contender in turn, round after round, so that whatever else the machine does meets them all alike. A short round
- * before the first warms them up and does not count.
+ * before the first warms them up and does not count, save in a miniature, which has no other.
  */
 export async function measureInRounds(
   contenders: readonly Contender[],
-  { rounds, seconds }: { rounds: number; seconds: number },
+  { isMiniature, rounds, seconds }: Effort,
   say: (line: string) => void,
 ): Promise<Result[]> {
   const results = contenders.map(({ row, column }): Result => ({ row, column, perSecond: [] }))
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = isMiniature ? 1 : 0; round <= rounds; round++) {
     for (const [index, contender] of contenders.entries()) {
-      const perSecond = await contender.measure(round === 0 ? seconds / 2 : seconds)
+      const perSecond = await contender.measure(round === 0 ? 1 : seconds)
       if (round > 0) results[index]?.perSecond.push(perSecond)
     }
     say(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`)

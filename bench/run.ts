@@ -42,7 +42,7 @@ const isMiniature = values.miniature
 const effort = {
   isMiniature,
   rounds: isMiniature ? 1 : Number(values.rounds),
-  seconds: isMiniature ? 0.4 : Number(values.seconds),
+  seconds: isMiniature ? 1 : Number(values.seconds),
   clients: isMiniature ? 4 : Number(values.clients),
 }
 for (const [name, bench] of Object.entries(benches)) {

@@ -75,7 +75,9 @@ export async function openStage(rows: Rows): Promise<Stage> {
     const env = {
       DATA_DIR: join(folder, 'service'),
       DATABASE_URL: urlOf(as(appRole, database)),
-      ...{ OIDC_ISSUER: '', SECRET_KEY: randomBytes(32).toString('base64') },
+      // Tokens are issued in its name: it must outlive the first start, whose port does not.
+      PUBLIC_URL: 'http://127.0.0.1',
+      SECRET_KEY: randomBytes(32).toString('base64'),
     }
     const first = await startService(env)
     const people = await gather(first.base_url, env.DATA_DIR)
