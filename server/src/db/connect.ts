@@ -22,7 +22,11 @@ export async function connectAlone(target: ConnectionTarget): Promise<pg.Client>
   return client
 }
 
+const inUtc = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00$/
+
 /** A moment as it goes over the wire: ISO 8601, UTC, milliseconds, `Z`. */
-function toDateTime(text: string): string {
-  return new Date(text).toISOString()
+export function toDateTime(text: string): string {
+  // Cut from the text where it is in UTC already: a list has a hundred of them, and a `Date` takes ten times as long.
+  if (!inUtc.test(text)) return new Date(text).toISOString()
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).slice(0, 3).padEnd(3, '0')}Z`
 }

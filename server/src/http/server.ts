@@ -8,6 +8,7 @@ import { seldom } from '../kernel/seldom.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
 import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem } from './error-reply.ts'
+import { logLines } from './log-lines.ts'
 import { describeApi, serveReference } from './openapi.ts'
 import type { Operation } from './operation.ts'
 import { type PipelineParts, pipeline } from './pipeline.ts'
@@ -57,7 +58,7 @@ const mostConnections = 2_000
 /** The HTTP server: every operation behind the one pipeline, health, the document and its reference page. */
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const server = fastify({
-    logger: { level: options.logLevel },
+    logger: { level: options.logLevel, stream: logLines },
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     trustProxy: options.trustProxy,
