@@ -9,7 +9,9 @@ import type { Bench, Effort, Measured } from './bench.ts'
 import { startLoad } from './load.ts'
 import { findPgbench, measureByPgbench, recordStatements, type Script, scriptOf } from './pgbench.ts'
 import { type Contender, measureCalls, measureInRounds, median, type Result } from './rounds.ts'
-import { firstNumber, firstPending, idHead, idOf, openStage, type Person, type Stage } from './stage.ts'
+import { firstNumber, firstPending, idHead, idOf } from './rows.ts'
+import type { Person } from './service.ts'
+import { openStage, type Stage } from './stage.ts'
 
 const columns = ['pgbench', 'begin … commit', 'the door', 'over HTTP']
 const readRow = 'GET /v1/access/requests/{id}'
@@ -20,15 +22,19 @@ const approveRow = 'POST /v1/requests/{id}/approve'
 /** Connections of a service for requests, as `main.ts` has them. */
 const connections = 8
 const pageLength = 50
-/** More approvals than any contender gets done in a second. */
+/** More approvals than any contender gets done in a second; a miniature does with fewer. */
 const mostApprovals = 5_000
+const mostInMiniature = 1_500
+
+const approvalsIn = (seconds: number, { isMiniature }: Effort) =>
+  seconds * (isMiniature ? mostInMiniature : mostApprovals)
 
 /** What the service makes of PostgreSQL's own speed, endpoint by endpoint. */
 export const endpoints: Bench = {
   summary: 'the endpoints that are called most, against pgbench and the plain form of a transaction',
   async run(effort, say) {
     const { rounds, seconds } = effort
-    const approvals = mostApprovals * (seconds * rounds + 1)
+    const approvals = approvalsIn(seconds * rounds + 1, effort)
     const stage = await openStage({ read: effort.isMiniature ? 200 : 5_000, pending: approvals, groups: 200 })
     const load = startLoad()
     const door = { served: openDatabase(stage.served, connections), quiet: openDatabase(stage.quiet, connections) }
@@ -94,7 +100,7 @@ async function writes(stage: Stage, effort: Effort, ways: Ways): Promise<Contend
   }
   return [
     ...limit(batchRow, stage.quiet, effort, (seconds) => {
-      const each = Math.ceil((mostApprovals * seconds) / effort.clients)
+      const each = Math.floor(approvalsIn(seconds, effort) / effort.clients)
       const first = stage.takePending('quiet', each * effort.clients)
       const lines = [`\\set number ${first} + :client_id * ${each} + :done`, '\\set done :done + 1']
       const { text, values } = scriptOf(tenant_id, lines, once, twice, asked)
@@ -127,7 +133,7 @@ function overHttp(stage: Stage, effort: Effort, load: ReturnType<typeof startLoa
     {
       ...{ row: approveRow, column },
       async measure(seconds) {
-        const count = mostApprovals * seconds
+        const count = approvalsIn(seconds, effort)
         const ids = { head: idHead, first: stage.takePending('served', count), count, order: 'once' as const }
         const request = requestOf(stage, stage.approver, 'POST', ['/v1/requests/', '/approve'])
         const perSecond = await load.ask({ ...order, seconds, request, ids })

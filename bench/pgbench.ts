@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ConnectionTarget } from '../server/src/db/connect.ts'
 import type { Statement, Tx } from '../server/src/kernel/context.ts'
-import { idHead } from './stage.ts'
+import { idHead } from './rows.ts'
 
 const run = promisify(execFile)
 const home = '/usr/lib/postgresql'

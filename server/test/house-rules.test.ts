@@ -7,7 +7,7 @@ import { readSources, type Source } from './support/source-files.ts'
 type RuleName = keyof typeof houseRules
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const workspaces = ['server/src', 'server/test', 'client/src', 'cli/src', 'console/src']
+const workspaces = ['server/src', 'server/test', 'client/src', 'cli/src', 'console/src', 'bench']
 
 suite('the rules of the house', () => {
   const sources = new Map(readSources(root, workspaces).map((source) => [source.path, source]))
@@ -63,6 +63,7 @@ const trials: [RuleName, string, string, string, number[]][] = [
   ['workspaces', 'refuses the server to the console', 'console/src/users/a.tsx', from('../../../server/src/a.ts'), [1]],
   ['workspaces', 'refuses the server by its name', 'cli/src/users/list.ts', from('@sallyport/server/a.ts'), [1]],
   ['workspaces', 'refuses the client the server', 'client/src/client.ts', from('../../server/src/a.ts'), [1]],
+  ['workspaces', 'takes what a bench measures', 'bench/a.ts', from('../server/src/a.ts'), []],
   ['workspaces', 'takes the client', 'cli/src/users/list.ts', from('@sallyport/client') + from('../ask.ts'), []],
   ['names', 'refuses camel case', 'server/src/users/userStore.ts', '', [1]],
   ['names', 'refuses snake case', 'server/src/users/user_store.ts', '', [1]],

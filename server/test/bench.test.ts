@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const bench = fileURLToPath(new URL('../../bench/run.ts', import.meta.url))
+const { PATH, HOME } = process.env
+const env = { ...(PATH && { PATH }), ...(HOME && { HOME }) }
+
+test('the bench of endpoints works, and tells how fast each contender is', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'endpoints', '--miniature'], { env })
+  const rows = stdout.split('\n').flatMap((line) => {
+    const [, row, ...cells] = line.split('|').map((cell) => cell.trim())
+    return row === undefined || !/^(GET|POST|the write)/.test(row) ? [] : [{ row, cells: cells.slice(1, -1) }]
+  })
+  assert.deepEqual(
+    rows.map(({ row }) => row),
+    [
+      'GET /v1/access/requests/{id}',
+      'GET /v1/groups?limit=50',
+      'the write of an approval',
+      'POST /v1/requests/{id}/approve',
+    ],
+  )
+  // Without pgbench its column is empty; what a row does not measure is, too.
+  const measured = rows.map(({ cells }) => cells.map((cell) => /^[1-9]/.test(cell)))
+  assert.deepEqual(measured, [
+    [true, true, true],
+    [true, true, true],
+    [true, true, false],
+    [false, false, true],
+  ])
+})
+
+test('it says what there is to measure', async () => {
+  const { stdout } = await run(process.execPath, [bench, '--help'], { env })
+  assert.match(stdout, /^ {2}endpoints /m)
+  await assert.rejects(run(process.execPath, [bench, 'nonsense'], { env }), /there is no bench `nonsense`/)
+})
