@@ -10,7 +10,7 @@ import { startLoad } from './load.ts'
 import { findPgbench, measureByPgbench, recordStatements, type Script, scriptOf } from './pgbench.ts'
 import { type Contender, measureCalls, measureInRounds, median, type Result } from './rounds.ts'
 import { firstNumber, firstPending, idHead, idOf } from './rows.ts'
-import type { Person } from './service.ts'
+import type { Person } from './sallyport.ts'
 import { openStage, type Stage } from './stage.ts'
 
 const columns = ['pgbench', 'begin … commit', 'the door', 'over HTTP']

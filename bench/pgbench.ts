@@ -57,6 +57,8 @@ export function scriptOf(
       if (value === asked) return `('${idHead}' || :number)::uuid`
       if (typeof value === 'string' && made.has(value)) return 'gen_random_uuid()'
       if (value === null || value === undefined) return 'null'
+      // pgbench takes no empty variable.
+      if (value === '') return "''"
       const name = `v${at}_${place}`
       values[name] = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
       const [inside] = idsIn([{ text: '', values: [value] }]).filter((id) => made.has(id))

@@ -1,5 +1,5 @@
 import { type ConnectionTarget, connectAlone } from '../server/src/db/connect.ts'
-import type { People } from './service.ts'
+import type { People } from './sallyport.ts'
 
 /** How many rows of each kind there are: requests to be read, and requests to be approved. */
 export type Rows = { read: number; pending: number; groups: number }

@@ -7,7 +7,7 @@ import { startEmbedded } from '../server/src/db/embedded/start.ts'
 import { migrate } from '../server/src/db/migrate.ts'
 import { appRole, ownerRole, setUpRoles } from '../server/src/db/roles.ts'
 import { fill, firstPending, type Rows } from './rows.ts'
-import { gather, type People, startService } from './service.ts'
+import { gather, type People, startService } from './sallyport.ts'
 
 /** What every bench of endpoints stands on. */
 export type Stage = People & {
@@ -39,7 +39,7 @@ export async function openStage(rows: Rows): Promise<Stage> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => close().finally(() => process.exit(1)))
   try {
-    const { as, superuser, stop } = await startPostgres(join(folder, 'database'))
+    const { as, superuser, stop } = await startPostgres(folder)
     stops.push(stop)
     await makeDatabase(as(superuser, 'postgres'), as(superuser, database), as(ownerRole, database))
     const env = {
