@@ -24,6 +24,9 @@ import { answersInTime } from './watch.ts'
 /** How many rows of one work list a process has in hand at once. */
 const workWidth = 16
 
+/** While more access is to be taken away than is in hand, those who act on events are handed some only so often. */
+const betweenBatchesMs = 1_000
+
 export type AppOptions = {
   config: Config
   /** For requests. */
@@ -161,7 +164,13 @@ function startLoops(log: HttpServer['log'], background: Database, metrics: Metri
     metrics?.count('sallyport_event_failures_total', { subscriber })
   }
   const deliveries = subscribers.map((subscriber) => {
-    const turn = async () => ((await deliver(background, subscriber, onFailure)) ? 0 : Number.MAX_SAFE_INTEGER)
+    let last = Number.NEGATIVE_INFINITY
+    const turn = async () => {
+      const early = last + betweenBatchesMs - performance.now()
+      if (due.isBehind() && early > 0) return early
+      last = performance.now()
+      return (await deliver(background, subscriber, onFailure)) ? 0 : Number.MAX_SAFE_INTEGER
+    }
     return startLoop(turn, onFault)
   })
   return [due, ...deliveries]

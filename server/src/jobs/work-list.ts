@@ -17,6 +17,9 @@ export type DueWork = {
 
 export type FailedWork = (table: WorkTable, item: WorkItem, error: unknown) => void
 
+/** `isBehind`: more access is to be taken away than is in hand. What can wait lets that go first. */
+export type DueWorkLoop = Loop & { isBehind(): boolean }
+
 /** A list with what is in hand of it. */
 type Worked = { work: DueWork; hand: InHand }
 
@@ -43,7 +46,7 @@ export function startDueWork(
   width: number,
   onFault: (error: unknown) => void,
   onFailure: FailedWork,
-): Loop {
+): DueWorkLoop {
   const worked: Worked[] = works.map((work) => {
     const bounds = work.bounds ?? { width, perTenant: width }
     return { work, hand: keepInHand(bounds, database.tenant, () => loop.wake()) }
@@ -55,13 +58,15 @@ export function startDueWork(
       doItem({ tx, actor: systemActor, request_id: `${work.table}:${item.id}` }, work, item, onFailure),
     )
   let turnsWithoutOthers = 0
+  let behind = false
 
   const turn = async () => {
     const urgent = await takeUp(database, first, [], start)
+    const backedUp = first.flatMap(({ hand }) => hand.fullTenants())
+    behind = urgent.left || backedUp.length > 0
     turnsWithoutOthers += 1
     if (urgent.left && turnsWithoutOthers < turnsUntilOthers) return urgent.wait
     turnsWithoutOthers = 0
-    const backedUp = first.flatMap(({ hand }) => hand.fullTenants())
     return Math.min(urgent.wait, (await takeUp(database, others, backedUp, start)).wait)
   }
   const loop = startLoop(turn, onFault)
@@ -74,6 +79,7 @@ export function startDueWork(
 
   return {
     wake: loop.wake,
+    isBehind: () => behind,
     async stop() {
       await loop.stop()
       const late = pause(longestFinishMs, undefined, { ref: false })

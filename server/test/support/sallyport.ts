@@ -70,18 +70,13 @@ export function startScript(
   args: readonly string[],
   env: Record<string, string>,
 ): Started {
-  const { child, started } = spawnScript(name, args, env)
-  after(() => endChild(child))
-  return started
-}
-
-function spawnScript(name: string, args: readonly string[], env: Record<string, string>) {
   const words = (scripts[name] ?? '').split(' ')
   const child = spawn(process.execPath, [...words.slice(1), ...args], {
     cwd: root,
     env: { ...ordinaryEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  after(() => endChild(child))
   let said = ''
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
@@ -93,14 +88,13 @@ function spawnScript(name: string, args: readonly string[], env: Record<string, 
   void ended.then((code) => {
     exitCode = code
   })
-  const started: Started = {
+  return {
     pid: child.pid ?? 0,
     output: () => said,
     exitCode: () => exitCode,
     end: () => ended,
-    signal: (signal) => void child.kill(signal),
+    signal: (name) => void child.kill(name),
   }
-  return { child, started }
 }
 
 async function endChild(child: ChildProcess): Promise<void> {
@@ -152,23 +146,10 @@ export function startOnEmbedded(data_dir: string, env: Record<string, string> = 
   return start(data_dir, env)
 }
 
-function start(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
-  return untilReady(data_dir, env, (all) => startScript('start', [], all))
-}
-
-/** The same for a command that is no test: whoever starts it ends it. */
-export function startUnattended(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
-  return untilReady(data_dir, env, (all) => spawnScript('start', [], all).started)
-}
-
-async function untilReady(
-  data_dir: string,
-  env: Record<string, string>,
-  run: (env: Record<string, string>) => Started,
-): Promise<Sallyport> {
+async function start(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
   const port = await freePort()
   const began = performance.now()
-  const started = run({ LOG_LEVEL: 'warn', ...env, DATA_DIR: data_dir, PORT: `${port}` })
+  const started = startScript('start', [], { LOG_LEVEL: 'warn', ...env, DATA_DIR: data_dir, PORT: `${port}` })
   const base_url = `http://127.0.0.1:${port}`
   await until(
     'the service is ready',
