@@ -7,6 +7,8 @@ export type Effort = {
   seconds: number
   /** Callers at once. */
   clients: number
+  /** That end at one instant. */
+  grants: number
 }
 
 /** What a bench found: a table, and the sentences that belong to it. */

@@ -1,15 +1,17 @@
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 import { endpoints } from './endpoints.ts'
+import { grants } from './grants.ts'
 import { asMarkdown, writeReport } from './report.ts'
 
 /** Every bench, by its name. */
-const benches: Record<string, Bench> = { endpoints }
+const benches: Record<string, Bench> = { endpoints, grants }
 
 const options = {
   rounds: { type: 'string', default: '4' },
   seconds: { type: 'string', default: '2' },
   clients: { type: 'string', default: '16' },
+  grants: { type: 'string', default: '10000' },
   miniature: { type: 'boolean', default: false },
   'no-write': { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -26,6 +28,7 @@ Without a name: all of them. The tables go to docs/benchmarks.md as well.
   --rounds N      rounds, each with every contender in turn (${options.rounds.default})
   --seconds N     of each measurement (${options.seconds.default})
   --clients N     callers at once (${options.clients.default})
+  --grants N      grants that end at one instant (${options.grants.default})
   --no-write      print only
   --miniature     a second or so of each, to see that it works; prints only
 `
@@ -44,6 +47,7 @@ const effort = {
   rounds: isMiniature ? 1 : Number(values.rounds),
   seconds: isMiniature ? 1 : Number(values.seconds),
   clients: isMiniature ? 4 : Number(values.clients),
+  grants: isMiniature ? 300 : Number(values.grants),
 }
 for (const [name, bench] of Object.entries(benches)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue

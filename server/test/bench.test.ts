@@ -34,6 +34,18 @@ test('the bench of endpoints works, and tells how fast each contender is', async
   ])
 })
 
+test('the bench of grants works: all that ended is dispatched and gone', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'grants', '--miniature'], { env })
+  const counts = [...stdout.matchAll(/^\| 3 tenants: (dispatched|gone) after its end \|.*\| (\d+) \|$/gm)]
+  assert.deepEqual(
+    counts.map(([, what, count]) => [what, count]),
+    [
+      ['dispatched', '300'],
+      ['gone', '300'],
+    ],
+  )
+})
+
 test('it says what there is to measure', async () => {
   const { stdout } = await run(process.execPath, [bench, '--help'], { env })
   assert.match(stdout, /^ {2}endpoints /m)

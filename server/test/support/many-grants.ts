@@ -26,20 +26,19 @@ export async function seedManyGrants(query: Query, count: number, tenants: numbe
       '[]', 'token', '127.0.0.1' from seed`)
   await query('insert into sandbox_assignment (tenant_id, key) select tenant_id, key from seeded')
   await query(
-    `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
-        duration_seconds, status, provisioning_status, activated_at, expires_at, activate_by)
-      select tenant_id, entitlement_id, request_id, user_id, 'ReadOnly on ' || account, 'cloud_account', account,
-        'ReadOnly', 3600, 'active', 'successful', $1::timestamptz - interval '1 hour', $1::timestamptz, $1::timestamptz
+    `insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at)
+      select tenant_id, entitlement_id, 'sandbox', key, jsonb_build_object('key', key), false, 'present', $1::timestamptz
       from seeded`,
     [ends],
   )
-  // Last, and at once: workers see them from here on. A grant and its entitlement share their id.
+  // A grant and its entitlement share their id.
   await query(
-    `with made as (
-        insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at)
-        select tenant_id, entitlement_id, 'sandbox', key, jsonb_build_object('key', key), false, 'present', $1::timestamptz
-        from seeded returning tenant_id, id)
-      update access_grant g set entitlement_id = made.id from made where g.tenant_id = made.tenant_id and g.id = made.id`,
+    `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
+        duration_seconds, status, provisioning_status, entitlement_id, activated_at, expires_at, activate_by)
+      select tenant_id, entitlement_id, request_id, user_id, 'ReadOnly on ' || account, 'cloud_account', account,
+        'ReadOnly', 3600, 'active', 'successful', entitlement_id, $1::timestamptz - interval '1 hour', $1::timestamptz,
+        $1::timestamptz
+      from seeded`,
     [ends],
   )
   return tenant_ids
