@@ -24,7 +24,11 @@ async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
     const resource = { type: 'cloud_account', id: `${100_000_000_000 + account}` }
     assert.equal((await call('POST', '/v1/requests', { resource, action: 'Look', duration_seconds: 600 })).status, 201)
   }
-  await until('she holds it', async () => (await asSuperuser(`select from sandbox_assignment`)).length === 5)
+  await until('she holds it, and nobody is at work on it', async () => {
+    const active = await asSuperuser(`select from access_grant where status = 'active'`)
+    const inHand = await asSuperuser(`select from entitlement where lease_until is not null`)
+    return active.length === 5 && inHand.length === 0
+  })
   await asSuperuser(
     `with nearer as (update access_grant set activated_at = clock_timestamp() - interval '598 seconds',
         expires_at = clock_timestamp() + interval '2 seconds' where status = 'active' returning *)
@@ -103,6 +107,7 @@ for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
     }
     const { headers, endAt } = await prepare(server, sallyport)
     const { calls, stop } = goOnAsking(sallyport.base_url, headers)
+    t.after(stop)
     await until('they are answered', async () => calls.length > 20)
     const linesBefore = sallyport.output().split('\n').length
 

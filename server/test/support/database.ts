@@ -22,6 +22,16 @@ export type TestDatabase = {
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const { server, stop } = await findServer()
+  const { close, ...database } = await makeDatabase(server)
+  after(async () => {
+    await close()
+    await stop()
+  })
+  return database
+}
+
+/** The same on a server that is there, for a command that is no test: it goes with `close`. */
+export async function makeDatabase(server: TestServer): Promise<TestDatabase & { close(): Promise<void> }> {
   const name = `test_${newId().replaceAll('-', '')}`
   const admin = await connectAlone({ ...server, database: 'postgres' })
   await admin.query(`create database ${name} template ${templateDatabase}`)
@@ -31,14 +41,6 @@ export async function testDatabase(): Promise<TestDatabase> {
   const service = asRole(server, appRole, 'app', name)
   const database = openDatabase(service, 8)
   const stops: (() => Promise<unknown>)[] = []
-  after(async () => {
-    for (const end of stops) await end()
-    await database.close()
-    await superuser.end()
-    await admin.query(`drop database ${name} with (force)`)
-    await admin.end()
-    await stop()
-  })
   return {
     database,
     service,
@@ -48,10 +50,17 @@ export async function testDatabase(): Promise<TestDatabase> {
     atEnd: (end) => {
       stops.push(end)
     },
+    close: async () => {
+      for (const end of stops) await end()
+      await database.close()
+      await superuser.end()
+      await admin.query(`drop database ${name} with (force)`)
+      await admin.end()
+    },
   }
 }
 
-async function findServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
+export async function findServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
   const told = process.env[serverVariable]
   if (told === undefined) return startTestServer()
   return { server: JSON.parse(told) as TestServer, stop: () => Promise.resolve() }

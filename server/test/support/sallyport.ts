@@ -70,13 +70,18 @@ export function startScript(
   args: readonly string[],
   env: Record<string, string>,
 ): Started {
+  const { child, started } = spawnScript(name, args, env)
+  after(() => endChild(child))
+  return started
+}
+
+function spawnScript(name: string, args: readonly string[], env: Record<string, string>) {
   const words = (scripts[name] ?? '').split(' ')
   const child = spawn(process.execPath, [...words.slice(1), ...args], {
     cwd: root,
     env: { ...ordinaryEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  after(() => endChild(child))
   let said = ''
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
@@ -88,13 +93,14 @@ export function startScript(
   void ended.then((code) => {
     exitCode = code
   })
-  return {
+  const started: Started = {
     pid: child.pid ?? 0,
     output: () => said,
     exitCode: () => exitCode,
     end: () => ended,
-    signal: (name) => void child.kill(name),
+    signal: (signal) => void child.kill(signal),
   }
+  return { child, started }
 }
 
 async function endChild(child: ChildProcess): Promise<void> {
@@ -146,10 +152,23 @@ export function startOnEmbedded(data_dir: string, env: Record<string, string> = 
   return start(data_dir, env)
 }
 
-async function start(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
+function start(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
+  return untilReady(data_dir, env, (all) => startScript('start', [], all))
+}
+
+/** The same for a command that is no test: whoever starts it ends it. */
+export function startUnattended(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
+  return untilReady(data_dir, env, (all) => spawnScript('start', [], all).started)
+}
+
+async function untilReady(
+  data_dir: string,
+  env: Record<string, string>,
+  run: (env: Record<string, string>) => Started,
+): Promise<Sallyport> {
   const port = await freePort()
   const began = performance.now()
-  const started = startScript('start', [], { LOG_LEVEL: 'warn', ...env, DATA_DIR: data_dir, PORT: `${port}` })
+  const started = run({ LOG_LEVEL: 'warn', ...env, DATA_DIR: data_dir, PORT: `${port}` })
   const base_url = `http://127.0.0.1:${port}`
   await until(
     'the service is ready',

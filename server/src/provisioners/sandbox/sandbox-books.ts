@@ -44,28 +44,34 @@ export async function beginOperations(tx: Tx, calls: readonly Received[]): Promi
         where w.tenant_id = ${tx.tenant_id} and exists (select from fared where fate is not null)),
       begun as (
         insert into sandbox_operation (tenant_id, id, key, kind, polls_left, outcome)
-        select ${tx.tenant_id}::uuid, id, key, kind, polls, case when fate = 'failed' then 'FAILED' else 'SUCCEEDED' end
+        select ${tx.tenant_id}::uuid, id, key, kind, greatest(polls, 1), case when fate = 'failed' then 'FAILED' else 'SUCCEEDED' end
         from fared where fate is null or fate in ('failed', 'forgotten') order by place)
       select delay_ms, fate from fared order by place`,
   ])
   return fared
 }
 
-/** How operations are going, undefined for one that is unknown; the last poll of one is also when it is done. */
+/**
+ * How operations are going, undefined for one that is unknown; the last poll of one is also when it is done. Once: a late
+ * poll by somebody who slept finds it done, as at a real cloud, and does it no second time.
+ */
 export async function pollOperations(tx: Tx, ids: readonly string[]): Promise<(Operation | undefined)[]> {
   const [, rows] = await tx.write([
     unhurried,
-    sql<Operation & { id: string }>`with polled as (
-        update sandbox_operation set polls_left = greatest(polls_left - 1, 0)
-        where tenant_id = ${tx.tenant_id} and id = any(${[...ids]}::uuid[]) returning *),
+    sql<Operation & { id: string }>`with before as materialized (
+        select * from sandbox_operation where tenant_id = ${tx.tenant_id} and id = any(${[...ids]}::uuid[])
+        order by id for update),
+      polled as (
+        update sandbox_operation o set polls_left = greatest(before.polls_left - 1, 0)
+        from before where o.tenant_id = before.tenant_id and o.id = before.id
+        returning o.id, o.polls_left, o.outcome),
+      now_done as (select * from before where polls_left = 1 and outcome = 'SUCCEEDED'),
       created as (
-        insert into sandbox_assignment (tenant_id, key)
-        select tenant_id, key from polled where kind = 'create' and polls_left = 0 and outcome = 'SUCCEEDED'
+        insert into sandbox_assignment (tenant_id, key) select tenant_id, key from now_done where kind = 'create'
         on conflict do nothing),
       deleted as (
-        delete from sandbox_assignment a using polled p
-        where a.tenant_id = p.tenant_id and a.key = p.key and p.kind = 'delete' and p.polls_left = 0
-          and p.outcome = 'SUCCEEDED')
+        delete from sandbox_assignment a using now_done d
+        where a.tenant_id = d.tenant_id and a.key = d.key and d.kind = 'delete')
       select id, polls_left, outcome from polled`,
   ])
   const known = new Map(rows.map((row) => [row.id, row]))

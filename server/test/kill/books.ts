@@ -1,0 +1,109 @@
+import type { Look } from './given-word.ts'
+
+/** What must hold of the whole database once everything is at rest; a kind is a column of the campaign's table. */
+export type Fault = { kind: 'lost' | 'dangling' | 'doubled' | 'untold'; what: string }
+
+/** What waits for its turn, or is on its way: none of it is left once everything is at rest. */
+const underWay = `
+  select 'grant ' || id || ' is ' || status || ', ' || provisioning_status as what from access_grant
+    where status = 'pending' or next_look_at is not null
+      or provisioning_status in ('attempting', 'deprovisioning', 'deprovisioning_failed')
+      or (status = 'active' and expires_at < clock_timestamp() + interval '5 seconds')
+  union all
+  select 'entitlement ' || id || ' is due, act ' || coalesce(act, 'none') from entitlement
+    where act is not null or next_look_at <= clock_timestamp()
+  union all
+  select 'request ' || id || ' is over and pending' from access_request where next_look_at <= clock_timestamp()
+  union all
+  select subscriber || ' has not seen ' || type || ' ' || subject_id from event e, event_cursor c
+    where (e.xid, e.seq) > (c.xid, c.seq)
+  union all
+  select subscriber || ' failed on ' || event_id || ': ' || last_error from event_parked`
+
+const live = `g.status = 'active' and g.expires_at > clock_timestamp()`
+
+/** Held at the target for nobody, wanted and not held, or at odds and never looked at again. */
+const dangling = `
+  with wanted as (
+    select e.tenant_id, e.target_key as key from entitlement e join access_grant g
+      on g.tenant_id = e.tenant_id and g.entitlement_id = e.id where ${live})
+  select 'held for nobody: ' || key as what from sandbox_assignment a
+    where not exists (select from wanted w where w.tenant_id = a.tenant_id and w.key = a.key)
+  union all
+  select 'wanted and not held: ' || key from wanted w
+    where not exists (select from sandbox_assignment a where w.tenant_id = a.tenant_id and w.key = a.key)
+  union all
+  select 'nobody will look at the entitlement ' || e.id from entitlement e where e.next_look_at is null
+    and e.observed <> case when exists (select from access_grant g where g.tenant_id = e.tenant_id
+      and g.entitlement_id = e.id and g.status in ('pending', 'active')) then 'present' else 'absent' end
+  union all
+  select 'the grant ' || id || ' was ended ' || expires_at - ended_at || ' too soon' from access_grant
+    where status = 'expired' and ended_at < expires_at`
+
+/** One approval is one grant a place; what happens once is told once. */
+const doubled = `
+  select 'the request ' || r.id || ', ' || r.status || ', has ' || count(g.id) || ' grants for ' ||
+      jsonb_array_length(r.places) || ' places' as what
+    from access_request r left join access_grant g on g.tenant_id = r.tenant_id and g.request_id = r.id
+    group by r.tenant_id, r.id
+    having count(g.id) <> case when r.status = 'approved' then jsonb_array_length(r.places) else 0 end
+  union all
+  select count(*) || ' times ' || type || ' of ' || subject_id from event
+    where type ~ '^request\\.' and subject_type = 'request'
+      or type in ('grant.activated', 'grant.expiring', 'grant.expired', 'grant.revoked')
+    group by tenant_id, type, subject_id having count(*) > 1
+  union all
+  select 'told ' || count(*) || ' times of ' || event_id from notification
+    group by tenant_id, event_id, user_id having count(*) > 1
+  union all
+  select count(*) || ' decisions to approve ' || request_id from decision where question_kind = 'approve' and allowed
+    group by tenant_id, request_id having count(*) > 1`
+
+/** Every state has its event and its decision, every event its state, and whoever it concerns was told. */
+const untold = `
+  with state as (
+    select tenant_id, id, 'request.created' as type from access_request
+    union all select tenant_id, id, 'request.' || status from access_request where status <> 'pending'
+    union all select tenant_id, id, 'request.break_glass' from access_request where approval_mode = 'break_glass'
+    union all select tenant_id, id, 'grant.activated' from access_grant where activated_at is not null
+    union all select tenant_id, id, 'grant.' || status from access_grant where status in ('expired', 'revoked', 'failed')),
+  concerned as (
+    select e.tenant_id, e.id, e.type, r.requester_id as user_id from event e join access_request r
+      on r.tenant_id = e.tenant_id and r.id::text = e.subject_id
+      where e.type in ('request.approved', 'request.denied', 'request.expired')
+    union all
+    select e.tenant_id, e.id, e.type, g.user_id from event e join access_grant g
+      on g.tenant_id = e.tenant_id and g.id::text = e.subject_id where e.type ~ '^grant\\.')
+  select 'no event tells ' || type || ' of ' || id as what from state s
+    where not exists (select from event e where e.tenant_id = s.tenant_id and e.subject_id = s.id::text and e.type = s.type)
+  union all
+  select 'the event ' || type || ' of ' || subject_id || ' tells what is not' from event e
+    where (type ~ '^request\\.' and subject_type = 'request' or type in ('grant.activated', 'grant.expired', 'grant.revoked'))
+      and not exists (select from state s where s.tenant_id = e.tenant_id and s.id::text = e.subject_id and s.type = e.type)
+  union all
+  select 'no decision is kept of ' || id from access_request r where not exists (
+    select from decision d where d.tenant_id = r.tenant_id and d.request_id = r.id
+      and d.question_kind = case when r.decided_by is null then 'ask' else 'approve' end)
+  union all
+  select user_id || ' was not told of ' || type || ' ' || id from concerned c where not exists (
+    select from notification n where n.tenant_id = c.tenant_id and n.event_id = c.id and n.user_id = c.user_id)
+  union all
+  select 'no approver was told of ' || e.type || ' ' || e.subject_id from event e join access_request r
+    on r.tenant_id = e.tenant_id and r.id::text = e.subject_id
+    where (e.type = 'request.break_glass' or e.type = 'request.created' and r.approval_mode = 'require')
+      and not exists (select from notification n where n.tenant_id = e.tenant_id and n.event_id = e.id)`
+
+/** A sentence for each thing that waits or is on its way. */
+export async function findUnderWay(look: Look): Promise<string[]> {
+  return (await look<{ what: string }>(underWay)).map(({ what }) => what)
+}
+
+/** What the books say that may not be, once nothing is under way. */
+export async function findFaults(look: Look): Promise<Fault[]> {
+  const faults: Fault[] = []
+  for (const [kind, question] of Object.entries({ dangling, doubled, untold })) {
+    const rows = await look<{ what: string }>(question)
+    faults.push(...rows.map(({ what }) => ({ kind: kind as Fault['kind'], what })))
+  }
+  return faults
+}

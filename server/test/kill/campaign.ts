@@ -1,0 +1,102 @@
+import type { TestServer } from '../support/server.ts'
+import { type CrashPoint, pointAt, sleepingPoints } from './crash-points.ts'
+import { openLane } from './lane.ts'
+import { openPair, type Pair } from './pair.ts'
+import type { Leases, Outcome } from './under-fire.ts'
+
+export type CampaignOptions = {
+  kills: number
+  lanes: number
+  /** Of the first kill; each one after has the next. */
+  seed: number
+  points: readonly CrashPoint[]
+  leases: Leases
+  /** Whether two services on one database come after the kills. */
+  pairs: boolean
+  say(line: string): void
+}
+
+/** One kill, or one scene of two services, by the name of its point. */
+export type Result = Outcome & { name: string; seed: number }
+export type Results = { done: readonly Result[]; complaints: ReadonlyMap<string, number>; seconds: number }
+
+/** A piece of work for whoever is free. */
+type Job<Worker> = { name: string; seed: number; run(worker: Worker): Promise<Outcome> }
+
+/** Kills and kills again, several services at a time; tells how it goes. */
+export async function campaign(server: TestServer, options: CampaignOptions): Promise<Results> {
+  const { kills, lanes, seed, points, leases, say } = options
+  const began = performance.now()
+  const done: Result[] = []
+  const complaints = new Map<string, number>()
+  const note = (total: number) => (result: Result) => {
+    done.push(result)
+    for (const { kind, what } of result.faults) say(`FAULT  seed ${result.seed}  ${result.name}  ${kind}: ${what}`)
+    if (!result.reached) say(`FAULT  seed ${result.seed}  ${result.name}  this point never came`)
+    if (done.length % 10 !== 0 && done.length !== total) return
+    const seconds = (performance.now() - began) / 1000
+    say(`${done.length}/${total}  ${(seconds / done.length).toFixed(1)} s each  ${faultsOf(done)} faults`)
+  }
+  const killing = Array.from({ length: kills }, (_, index) => {
+    const point = points[index % points.length] as CrashPoint
+    return { name: point.name, seed: seed + index, run: (lane) => lane.kill(point, seed + index) } satisfies Job<
+      Awaited<ReturnType<typeof openLane>>
+    >
+  })
+  const scenes = options.pairs ? pairScenes(seed) : []
+  const total = killing.length + scenes.length
+  say(`${kills} kills from seed ${seed} on, ${lanes} at a time; then ${scenes.length} scenes of two services`)
+  await workOff(killing, lanes, () => openLane(server, leases), note(total), complaints)
+  await workOff(scenes, Math.ceil(lanes / 2), () => openPair(server, leases), note(total), complaints)
+  return { done, complaints, seconds: (performance.now() - began) / 1000 }
+}
+
+function pairScenes(seed: number): Job<Pair>[] {
+  const dying = [
+    pointAt('after', 'entitlement claimed'),
+    pointAt('after', 'create sent'),
+    pointAt('after', 'cursor claimed'),
+  ]
+  return [
+    { name: 'two: both work', seed, run: (pair) => pair.share(seed) },
+    ...dying.map((point, index) => ({
+      name: `two: one dies, ${point.name}`,
+      seed: seed + index,
+      run: (pair: Pair) => pair.loseOne(point, seed + index),
+    })),
+    ...sleepingPoints.map((point) => ({
+      name: `two: one sleeps, ${point.name}`,
+      seed,
+      run: (pair: Pair) => pair.putToSleep(point),
+    })),
+  ]
+}
+
+type Worker = { complaints: ReadonlyMap<string, number>; close(): Promise<void> }
+
+/** So many workers take the jobs in their order. */
+async function workOff<Kind extends Worker>(
+  jobs: readonly Job<Kind>[],
+  width: number,
+  open: () => Promise<Kind>,
+  note: (result: Result) => void,
+  complaints: Map<string, number>,
+): Promise<void> {
+  const left = [...jobs]
+  const work = async () => {
+    const worker = await open()
+    try {
+      for (let job = left.shift(); job !== undefined; job = left.shift()) {
+        note({ name: job.name, seed: job.seed, ...(await job.run(worker)) })
+      }
+    } finally {
+      await worker.close()
+      for (const [text, count] of worker.complaints) complaints.set(text, (complaints.get(text) ?? 0) + count)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(width, jobs.length) }, work))
+}
+
+function faultsOf(done: readonly Result[]): number {
+  return done.reduce((count, { faults, reached }) => count + faults.length + (reached ? 0 : 1), 0)
+}

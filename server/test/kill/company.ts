@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { insertApiKey } from '../../src/api-keys/api-key-store.ts'
+import { makeKeyText } from '../../src/api-keys/api-key-text.ts'
+import type { Database } from '../../src/db/transaction.ts'
+import { systemActor, type WorkCtx } from '../../src/kernel/context.ts'
+import { newId } from '../../src/kernel/id.ts'
+import { type SystemRoleId, systemRoles } from '../../src/roles/role.ts'
+import { createTenant } from '../../src/tenants/create-tenant.ts'
+import { insertUser } from '../../src/users/user-store.ts'
+import { type Client, clientAt } from '../support/client.ts'
+import type { Exchange } from '../support/recorder.ts'
+import type { Look } from './given-word.ts'
+
+/** A tenant under fire: who asks, who decides, and a hand on the database for what only time would bring. */
+export type Company = {
+  tenant_id: string
+  asking: readonly [Client, Client, Client]
+  deciding: readonly [Client, Client]
+  look: Look
+}
+
+/** Actions of the company's one policy, by the road that a request for them takes. */
+export const roads = { require: 'ReadOnly', auto: 'Look', break_glass: 'Mend' } as const
+
+export type CompanyOptions = {
+  database: Database
+  look: Look
+  /** Where the service is at this moment: it moves with each start. */
+  base_url(): string
+  /** Told of every answer. */
+  record(exchange: Exchange): void
+}
+
+/** Founds one. Its people act by keys: a password costs more to check than all else that they do. */
+export async function foundCompany({ database, look, base_url, record }: CompanyOptions): Promise<Company> {
+  const owner = { email: 'owner@example.com', name: 'Owner', password: 'a long enough password' }
+  const made = await createTenant(database, { name: 'Under fire', owner })
+  const { tenant_id } = made
+  const ctx: WorkCtx = { tx: database.tenant(tenant_id), actor: systemActor, request_id: 'test' }
+
+  async function keyOf(user_id: string, role: SystemRoleId): Promise<Client> {
+    const { id, text, secret_hash } = makeKeyText('api')
+    const { scopes } = systemRoles[role]
+    await insertApiKey(ctx, { id, name: 'a key', secret_hash, scopes, created_by: user_id, expires_at: null })
+    const headers = { 'x-tenant-id': tenant_id, 'x-api-key': text }
+    return async <Body>(...[method, path, body, more]: Parameters<Client>) => {
+      const reply = await clientAt(base_url(), headers)<Body>(method, path, body, more)
+      record({ method, path, status: reply.status, body: reply.body as Exchange['body'] })
+      return reply
+    }
+  }
+
+  async function join(role: 'user' | 'approver'): Promise<Client> {
+    const id = newId()
+    const email = `${role}-${randomUUID().slice(0, 8)}@example.com`
+    const person = { id, email, name: role, roles: [role], auth_provider: 'local', is_owner: false } as const
+    await insertUser(ctx, { ...person, roles: [role], avatar_base64: null, password_hash: null })
+    return keyOf(id, role)
+  }
+
+  await writePolicy(await keyOf(made.owner.id, 'admin'))
+  return {
+    tenant_id,
+    asking: [await join('user'), await join('user'), await join('user')],
+    deciding: [await join('approver'), await join('approver')],
+    look,
+  }
+}
+
+async function writePolicy(owner: Client): Promise<void> {
+  const policy = await owner<{ id: string }>('POST', '/v1/policies', { name: 'Under fire' })
+  for (const [approval_mode, action] of Object.entries(roads)) {
+    const rule = { effect: 'permit', action_scope_type: 'eq', action_ids: [action], approval_mode }
+    const made = await owner('POST', `/v1/policies/${policy.body.id}/rules`, rule)
+    if (made.status !== 201) throw new Error(`the rule for ${action} was refused: ${JSON.stringify(made.body)}`)
+  }
+}

@@ -1,0 +1,104 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { TestServer } from '../support/server.ts'
+import type { Fault } from './books.ts'
+import { type Chance, chanceOf } from './chance.ts'
+import { type Company, foundCompany } from './company.ts'
+import { type CrashPoint, strikeAt, type Weather } from './crash-points.ts'
+import { findLost } from './given-word.ts'
+import { play } from './stories.ts'
+import {
+  converge,
+  endLeases,
+  type Field,
+  type Leases,
+  longestWaitMs,
+  type Outcome,
+  openField,
+  setWeather,
+  type Victim,
+} from './under-fire.ts'
+
+/** One service that a company keeps busy, to be killed again and again. */
+export type Lane = {
+  /** Kills it at the nth coming of the point, n by chance, starts it again, and looks at what became of everything. */
+  kill(point: CrashPoint, seed: number): Promise<Outcome>
+  /** Errors that it wrote down, each with how often. */
+  complaints: ReadonlyMap<string, number>
+  close(): Promise<void>
+}
+
+/** A company is left behind after so many kills, with what it holds. */
+const killsPerCompany = 10
+
+export async function openLane(server: TestServer, leases: Leases): Promise<Lane> {
+  const field = await openField<readonly [Victim]>(server, 1)
+  const { look, victims, database } = field
+  const [victim] = victims
+  let company: Company | undefined
+  let kills = 0
+
+  async function companyOfTheDay(): Promise<Company> {
+    if (company === undefined || kills % killsPerCompany === 0) {
+      const base_url = () => victim.process().base_url
+      company = await foundCompany({ database, look, base_url, record: (exchange) => field.exchanges.push(exchange) })
+    }
+    kills += 1
+    return company
+  }
+
+  return {
+    async kill(point, seed) {
+      field.exchanges = []
+      const chance = chanceOf(seed)
+      const day = await companyOfTheDay()
+      await setWeather(day, point.weather ?? someWeather(chance))
+      const faults: Fault[] = []
+      const reached = await liveUntilKilled(field, day, chance, point, (what) => faults.push({ kind: 'lost', what }))
+      const began = performance.now()
+      if (reached) {
+        await victim.process().end()
+        faults.push(...(await endLeases(look, leases, true)))
+        await victim.riseAgain()
+      }
+      await setWeather(day, {})
+      faults.push(...(await converge(look)))
+      const convergedMs = Math.round(performance.now() - began)
+      faults.push(...(await findLost(look, field.exchanges)).map((what): Fault => ({ kind: 'lost', what })))
+      return { reached, faults, convergedMs }
+    },
+    complaints: field.complaints,
+    close: field.close,
+  }
+}
+
+/** Plays stories until the point has come and the process is killed at it; false where it does not come. */
+async function liveUntilKilled(
+  { look, victims: [victim] }: Field<readonly [Victim]>,
+  company: Company,
+  chance: Chance,
+  point: CrashPoint,
+  onFault: (what: string) => void,
+): Promise<boolean> {
+  let struck = false
+  let late = false
+  const dead = Promise.withResolvers<void>()
+  const strike = () => {
+    struck = true
+    victim.process().signal('SIGKILL')
+    victim.proxy.freeze()
+    dead.resolve()
+  }
+  const nth = 1 + chance.below(point.in.length === 0 ? 300 : 3)
+  victim.proxy.listen(strikeAt(point, nth, strike, async (question) => (await look(question)).length > 0))
+  const playing = play(company, chance, () => struck || late, onFault)
+  await Promise.race([dead.promise, pause(longestWaitMs, undefined, { ref: false })])
+  late = true
+  victim.proxy.listen({})
+  await playing
+  return struck
+}
+
+function someWeather(chance: Chance): Weather {
+  const bad: Weather[] = [{ polls: 3 }, { failed: 1 }, { throttled: 2 }, { forgotten: 2 }, { conflicting: 1 }]
+  return chance.oneOf<Weather>([{}, {}, {}, ...bad])
+}

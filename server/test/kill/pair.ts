@@ -1,0 +1,206 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { TestServer } from '../support/server.ts'
+import { until } from '../support/wait.ts'
+import type { Fault } from './books.ts'
+import { chanceOf } from './chance.ts'
+import { type Company, foundCompany } from './company.ts'
+import { type CrashPoint, type Holds, meet, pointAt } from './crash-points.ts'
+import { findLost, type Look } from './given-word.ts'
+import { ask, endSoon, newAccount, play } from './stories.ts'
+import {
+  converge,
+  endLeases,
+  type Field,
+  type Leases,
+  longestWaitMs,
+  type Outcome,
+  openField,
+  setWeather,
+  type Victim,
+} from './under-fire.ts'
+
+/** Two services on one database, neither of them the first. */
+export type Pair = {
+  /** Both serve and both work. Answers how often each has claimed entitlements, beside the faults. */
+  share(seed: number): Promise<Outcome & { claims: readonly number[] }>
+  /** Whoever first comes to the point is killed; the other takes over what it held. */
+  loseOne(point: CrashPoint, seed: number): Promise<Outcome>
+  /**
+   * Whoever first comes to the point is stopped there, past its lease. The other takes over, and the world turns: what was
+   * being given is taken away again, or the other way round. Then the sleeper goes on as if nothing had happened.
+   */
+  putToSleep(point: CrashPoint): Promise<Outcome>
+  complaints: ReadonlyMap<string, number>
+  close(): Promise<void>
+}
+
+type TwoVictims = readonly [Victim, Victim]
+
+/** The field, its company, and who of the two is not to be called. */
+type Scene = Field<TwoVictims> & { company: Company; leases: Leases; away: Victim | undefined; holds: Holds }
+
+export async function openPair(server: TestServer, leases: Leases): Promise<Pair> {
+  const field = await openField<TwoVictims>(server, 2)
+  const holds: Holds = async (question) => (await field.look(question)).length > 0
+  const scene = Object.assign(field, { leases, away: undefined as Victim | undefined, holds })
+  let calls = 0
+  const base_url = () => {
+    calls += 1
+    const serving = field.victims.filter((victim) => victim !== scene.away)
+    return serving[calls % serving.length]?.process().base_url ?? ''
+  }
+  const { database, look } = field
+  const company = await foundCompany({ database, look, base_url, record: (answer) => field.exchanges.push(answer) })
+  const whole: Scene = Object.assign(scene, { company })
+  const afresh = async (point?: CrashPoint) => {
+    whole.exchanges = []
+    whole.away = undefined
+    await setWeather(company, point?.weather ?? {})
+  }
+  return {
+    share: async (seed) => afresh().then(() => share(whole, seed)),
+    loseOne: async (point, seed) => afresh(point).then(() => loseOne(whole, point, seed)),
+    putToSleep: async (point) => afresh(point).then(() => putToSleep(whole, point)),
+    complaints: field.complaints,
+    close: field.close,
+  }
+}
+
+const unreached: Outcome = { reached: false, faults: [], convergedMs: 0 }
+
+async function share(scene: Scene, seed: number): Promise<Outcome & { claims: readonly number[] }> {
+  const claims = [0, 0]
+  for (const [index, { proxy }] of scene.victims.entries()) {
+    const count = () => {
+      claims[index] = (claims[index] ?? 0) + 1
+    }
+    proxy.listen(meet(pointAt('after', 'entitlement claimed'), count, scene.holds))
+  }
+  const faults: Fault[] = []
+  const deadline = performance.now() + longestWaitMs
+  const over = () => claims.every((count) => count >= 5) || performance.now() > deadline
+  await play(scene.company, chanceOf(seed), over, (what) => faults.push({ kind: 'lost', what }))
+  return { ...(await settle(scene, performance.now(), faults)), claims }
+}
+
+async function loseOne(scene: Scene, point: CrashPoint, seed: number): Promise<Outcome> {
+  const struck = strikeFirst(scene, point, always, (victim) => {
+    victim.process().signal('SIGKILL')
+    victim.proxy.freeze()
+  })
+  let late = false
+  // What was under way at the dead one is cut off: nobody expects anything of it.
+  const over = () => late || scene.away !== undefined
+  const playing = play(scene.company, chanceOf(seed), over, () => undefined)
+  const victim = await Promise.race([struck, pause(longestWaitMs, undefined, { ref: false })])
+  late = true
+  await playing
+  if (victim === undefined) return unreached
+  const began = performance.now()
+  await victim.process().end()
+  await endLeases(scene.look, scene.leases, false)
+  const outcome = await settle(scene, began, [])
+  await victim.riseAgain()
+  return outcome
+}
+
+async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
+  const { look, company, leases } = scene
+  const woken = Promise.withResolvers<void>()
+  const account = newAccount()
+  // What a sleeper of before still does of its own is none of this tale.
+  const hasBegun = async () => (await look('select from access_grant where resource_id = $1', [account])).length > 0
+  const asleep = strikeFirst(scene, point, hasBegun, (victim) => {
+    victim.process().signal('SIGSTOP')
+    return woken.promise
+  })
+  const [ada] = company.asking
+  // Whoever serves this may fall asleep before it answers.
+  const calls = [ask(ada, 'auto', account)]
+  const taleEnds = until('access is given', () => activeOn(look, account)).then(async (ids) => {
+    if (scene.away === undefined) await endSoon(look, ids)
+  })
+  const sleeper = await Promise.race([asleep, pause(longestWaitMs, undefined, { ref: false })])
+  if (sleeper === undefined) return unreached
+  const began = performance.now()
+  await endLeases(look, leases, false)
+  const faults = await converge(look)
+  // The world turns.
+  const held = await activeOn(look, account)
+  if (held === undefined) await ask(ada, 'auto', account)
+  else await endSoon(look, held)
+  faults.push(...(await converge(look)))
+  const before = await stateOf(look, account)
+  const heard = listenTo(sleeper)
+  woken.resolve()
+  sleeper.process().signal('SIGCONT')
+  await until('the sleeper is at work again', async () => heard() >= 30)
+  await Promise.allSettled([...calls, taleEnds])
+  const outcome = await settle(scene, began, faults)
+  const after = await stateOf(look, account)
+  if (JSON.stringify(before) !== JSON.stringify(after)) {
+    const what = `the sleeper changed ${JSON.stringify(before)} to ${JSON.stringify(after)}`
+    outcome.faults.push({ kind: 'doubled', what })
+  }
+  return outcome
+}
+
+/** The active grants on an account; undefined while there is none. */
+async function activeOn(look: Look, account: string): Promise<string[] | undefined> {
+  const question = `select id from access_grant where resource_id = $1 and status = 'active'`
+  const ids = (await look<{ id: string }>(question, [account])).map(({ id }) => id)
+  return ids.length === 0 ? undefined : ids
+}
+
+/** All that a stale write could spoil. */
+function stateOf(look: Look, account: string): Promise<unknown[]> {
+  return look(
+    `select g.id, g.status, g.provisioning_status, g.activated_at, g.expires_at, g.ended_at, e.observed, e.act,
+        e.held_before, exists (select from sandbox_assignment a
+          where a.tenant_id = e.tenant_id and a.key = e.target_key) as at_target
+      from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
+      where g.resource_id = $1 order by g.id`,
+    [account],
+  )
+}
+
+/** Counts what a process hears from the database from now on. */
+function listenTo({ proxy }: Victim): () => number {
+  let heard = 0
+  proxy.listen({
+    answered() {
+      heard += 1
+    },
+  })
+  return () => heard
+}
+
+const always = async () => true
+
+/** Calls `strike` with whoever first comes to the point once `hasBegun`, who is not called any more from then on. */
+function strikeFirst(
+  scene: Scene,
+  point: CrashPoint,
+  hasBegun: () => Promise<boolean>,
+  strike: (victim: Victim) => void | Promise<void>,
+): Promise<Victim> {
+  const struck = Promise.withResolvers<Victim>()
+  for (const victim of scene.victims) {
+    const come = async () => {
+      if (scene.away !== undefined || !(await hasBegun()) || scene.away !== undefined) return
+      scene.away = victim
+      struck.resolve(victim)
+      await strike(victim)
+    }
+    victim.proxy.listen(meet(point, come, scene.holds))
+  }
+  return struck.promise
+}
+
+async function settle(scene: Scene, began: number, faults: Fault[]): Promise<Outcome> {
+  const wrong = await converge(scene.look)
+  const convergedMs = Math.round(performance.now() - began)
+  const lost = await findLost(scene.look, scene.exchanges)
+  const all = [...faults, ...wrong, ...lost.map((what): Fault => ({ kind: 'lost', what }))]
+  return { reached: true, convergedMs, faults: all }
+}

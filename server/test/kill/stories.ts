@@ -1,0 +1,138 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client, Page } from '../support/client.ts'
+import type { Chance } from './chance.ts'
+import { type Company, roads } from './company.ts'
+import type { Look } from './given-word.ts'
+
+type Grant = { id: string; status: string }
+
+/** A short tale of a request, told with whoever the chance names; `over` once nobody listens any more. */
+type Story = (stage: Stage) => Promise<unknown>
+type Stage = { company: Company; chance: Chance; ada: Client; ben: Client; over(): boolean }
+
+let accounts = 100_000_000_000
+
+/** An account that nobody has asked for yet. */
+export function newAccount(): string {
+  accounts += 1
+  return String(accounts)
+}
+
+/** Asks for access to an account by one of the roads; answers the request's id. */
+export async function ask(
+  ada: Client,
+  mode: keyof typeof roads,
+  id = newAccount(),
+  more: object = {},
+): Promise<string> {
+  const body = { resource: { type: 'cloud_account', id }, action: roads[mode], duration_seconds: 3_600, ...more }
+  return String((await ada('POST', '/v1/requests', body)).body.id)
+}
+
+async function grantsOf(ada: Client, request_id: string): Promise<Grant[]> {
+  return (await ada<Page<Grant>>('GET', `/v1/grants?request_id=${request_id}`)).body.data ?? []
+}
+
+/** Waits until none of a request's grants is on its way any more. */
+async function given({ ada, over }: Stage, request_id: string): Promise<Grant[]> {
+  for (;;) {
+    const grants = await grantsOf(ada, request_id)
+    if (over() || grants.every(({ status }) => status !== 'pending')) return grants
+    await pause(20)
+  }
+}
+
+/** Lets the hour of grants be over a moment from now, as if they had been asked for earlier. */
+export async function endSoon(look: Look, grant_ids: readonly string[]): Promise<void> {
+  await look(
+    `with looked as (
+        update entitlement set next_look_at = clock_timestamp() + interval '0.1 seconds'
+        where id in (select entitlement_id from access_grant where id = any($1) and status = 'active') returning id)
+      update access_grant g set activated_at = clock_timestamp() - interval '3599.9 seconds', expiring_at = null,
+        expires_at = clock_timestamp() + interval '0.1 seconds'
+      from looked where g.entitlement_id = looked.id and g.id = any($1) and g.status = 'active'`,
+    [grant_ids],
+  )
+}
+
+function hasten({ company }: Stage, grants: readonly Grant[]): Promise<void> {
+  return endSoon(
+    company.look,
+    grants.map(({ id }) => id),
+  )
+}
+
+const stories: readonly [Story, ...Story[]] = [
+  async function approvedAndEndedOnTime(stage) {
+    const { ada, ben } = stage
+    const id = await ask(ada, 'require')
+    await ben('POST', `/v1/requests/${id}/approve`, {})
+    await hasten(stage, await given(stage, id))
+  },
+  async function givenByRuleAndGivenBack(stage) {
+    const { ada } = stage
+    const [grant] = await given(stage, await ask(ada, 'auto'))
+    if (grant !== undefined) await ada('POST', `/v1/grants/${grant.id}/revoke`, {})
+  },
+  async function revokedWhileItIsBeingGiven({ ada }) {
+    const [grant] = await grantsOf(ada, await ask(ada, 'auto'))
+    if (grant !== undefined) await ada('POST', `/v1/grants/${grant.id}/revoke`, {})
+  },
+  async function twoOfOneThing(stage) {
+    const { ada, chance } = stage
+    const account = newAccount()
+    const first = await given(stage, await ask(ada, 'auto', account))
+    const second = await given(stage, await ask(ada, 'auto', account))
+    await hasten(stage, first)
+    if (chance.below(2) === 0) await hasten(stage, second)
+  },
+  async function takenInAnEmergency(stage) {
+    const { ada, chance } = stage
+    const id = await ask(ada, 'break_glass', newAccount(), { break_glass: true, reason: 'the shop is down' })
+    const grants = await given(stage, id)
+    if (chance.below(2) === 0) await hasten(stage, grants)
+  },
+  async function oneSetOnSeveralAccounts(stage) {
+    const { ada } = stage
+    const resource = { type: 'cloud_permission_set', id: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1' }
+    const account_ids = [newAccount(), newAccount(), newAccount()]
+    const grants = await given(stage, await ask(ada, 'auto', '', { resource, metadata: { account_ids } }))
+    await hasten(stage, grants.slice(1))
+  },
+  async function approvedAndCancelledAtOnce({ ada, ben }) {
+    const id = await ask(ada, 'require')
+    await Promise.all([ben('POST', `/v1/requests/${id}/approve`, {}), ada('DELETE', `/v1/requests/${id}`)])
+  },
+  async function denied({ ada, ben }) {
+    await ben('POST', `/v1/requests/${await ask(ada, 'require')}/deny`, { reasoning: 'not today' })
+  },
+  async function cancelled({ ada }) {
+    await ada('DELETE', `/v1/requests/${await ask(ada, 'require')}`)
+  },
+  async function decidedByNobody({ ada, company }) {
+    const id = await ask(ada, 'require')
+    await company.look('update access_request set next_look_at = clock_timestamp() where id = $1', [id])
+  },
+]
+
+/**
+ * Lets stories happen, a few at a time, until they are `over`; answers when the last has ended. `onFault` is told of what
+ * no story expects.
+ */
+export async function play(
+  company: Company,
+  chance: Chance,
+  over: () => boolean,
+  onFault: (what: string) => void,
+): Promise<void> {
+  const actor = async () => {
+    while (!over()) {
+      const story = chance.oneOf(stories)
+      const stage = { company, chance, ada: chance.oneOf(company.asking), ben: chance.oneOf(company.deciding), over }
+      await story(stage).catch((error: unknown) => {
+        if (!over()) onFault(`${story.name}: ${String(error)}`)
+      })
+    }
+  }
+  await Promise.all([actor(), actor(), actor()])
+}

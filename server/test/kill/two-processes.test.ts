@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { findServer } from '../support/database.ts'
+import { pointAt } from './crash-points.ts'
+import { openPair, type Pair } from './pair.ts'
+import type { Outcome } from './under-fire.ts'
+
+let pair: Pair
+const stops: (() => Promise<void>)[] = []
+before(async () => {
+  const { server, stop } = await findServer()
+  pair = await openPair(server, 'shortened')
+  stops.push(pair.close, stop)
+})
+after(async () => {
+  for (const stop of stops) await stop()
+})
+
+function assertSound({ reached, faults }: Outcome): void {
+  assert.ok(reached, 'the point never came: has its statement changed? It is described in crash-points.ts')
+  assert.deepEqual(faults, [])
+}
+
+test('two processes on one database both do the work, and each thing is done once', async () => {
+  const outcome = await pair.share(randomInt(1_000_000))
+  assertSound(outcome)
+  assert.ok(
+    outcome.claims.every((count) => count > 0),
+    `one of them did nothing: ${outcome.claims.join()}`,
+  )
+})
+
+test('one is killed in the middle of an act: the other takes over what it held (F1)', async () => {
+  assertSound(await pair.loseOne(pointAt('after', 'create sent'), randomInt(1_000_000)))
+})
+
+/** What a worker may be about to write when it falls asleep, and what its waking would spoil without a fence. */
+const sleeping = {
+  'create sent': 'gives nothing that was taken back meanwhile',
+  polled: 'does nothing again that was done and undone meanwhile',
+  'presence kept': 'begins no access that has ended meanwhile',
+  'absence kept': 'takes nothing for gone that was given again meanwhile',
+} as const
+
+for (const [name, promise] of Object.entries(sleeping)) {
+  test(`stopped past its lease before: ${name}, a worker that wakes ${promise} (F2)`, async () => {
+    assertSound(await pair.putToSleep(pointAt('before', name as keyof typeof sleeping)))
+  })
+}
