@@ -15,7 +15,7 @@ import { bootstrap } from './tenants/bootstrap.ts'
 import { countQuestions, type Watched, watch } from './watch.ts'
 
 /** Connections for requests, and for what is done beside them. */
-const requestConnections = 8
+const requestConnections = 12
 const backgroundConnections = 4
 /** For health and metrics, which a flood of requests must not keep from answering. */
 const watchingConnections = 2
