@@ -11,8 +11,10 @@ export type CampaignOptions = {
   seed: number
   points: readonly CrashPoint[]
   leases: Leases
-  /** Whether two services on one database come after the kills. */
+  /** Whether scenes of two services on one database come first. */
   pairs: boolean
+  /** Once it answers true nothing new is begun, and what was done is told. */
+  isOver(): boolean
   say(line: string): void
 }
 
@@ -45,9 +47,10 @@ export async function campaign(server: TestServer, options: CampaignOptions): Pr
   })
   const scenes = options.pairs ? pairScenes(seed) : []
   const total = killing.length + scenes.length
-  say(`${kills} kills from seed ${seed} on, ${lanes} at a time; then ${scenes.length} scenes of two services`)
-  await workOff(killing, lanes, () => openLane(server, leases), note(total), complaints)
-  await workOff(scenes, Math.ceil(lanes / 2), () => openPair(server, leases), note(total), complaints)
+  say(`${scenes.length} scenes of two services, then ${kills} kills from seed ${seed} on, ${lanes} at a time`)
+  const means = { note: note(total), complaints, isOver: options.isOver }
+  await workOff(scenes, Math.ceil(lanes / 2), () => openPair(server, leases), means)
+  await workOff(killing, lanes, () => openLane(server, leases), means)
   return { done, complaints, seconds: (performance.now() - began) / 1000 }
 }
 
@@ -74,19 +77,21 @@ function pairScenes(seed: number): Job<Pair>[] {
 
 type Worker = { complaints: ReadonlyMap<string, number>; close(): Promise<void> }
 
+type Means = { note(result: Result): void; complaints: Map<string, number>; isOver(): boolean }
+
 /** So many workers take the jobs in their order. */
 async function workOff<Kind extends Worker>(
   jobs: readonly Job<Kind>[],
   width: number,
   open: () => Promise<Kind>,
-  note: (result: Result) => void,
-  complaints: Map<string, number>,
+  { note, complaints, isOver }: Means,
 ): Promise<void> {
   const left = [...jobs]
+  const next = () => (isOver() ? undefined : left.shift())
   const work = async () => {
     const worker = await open()
     try {
-      for (let job = left.shift(); job !== undefined; job = left.shift()) {
+      for (let job = next(); job !== undefined; job = next()) {
         note({ name: job.name, seed: job.seed, ...(await job.run(worker)) })
       }
     } finally {

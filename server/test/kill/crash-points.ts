@@ -78,7 +78,7 @@ const steps = {
   'failure kept': {
     what: 'a failure of the target is saved',
     in: [/failures = e.failures \+ 1/],
-    weather: { throttled: 2 },
+    weather: { throttled: 20 },
   },
   'look closed': { what: 'an entitlement is given back', in: [closing] },
   'cursor claimed': { what: 'events are claimed', in: [/update event_cursor/, /interval '20 seconds'/], idle: true },

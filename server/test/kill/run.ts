@@ -6,9 +6,9 @@ import { report } from './report.ts'
 
 const help = `npm run test:kill -- [options]
 
-Kills the real service (SIGKILL) at named steps of a grant's life and at any statement by chance, starts it again, and
-counts what was lost, left dangling, doubled or not told. Then two services share one database: one is killed, or stopped
-past its lease and woken again. Ends with a table; exits 1 on any fault.
+Two services share one database: one is killed, or stopped past its lease and woken again. Then the real service is killed
+(SIGKILL) at named steps of a grant's life and at any statement by chance, and started again. Counts what was lost, left
+dangling, doubled or not told. Ends with a table, at SIGTERM too, of what was done by then; exits 1 on any fault.
 
   --kills N      how many                                               (100)
   --lanes N      how many services at once, each on a database of its own (4)
@@ -39,6 +39,10 @@ async function main(): Promise<number> {
   }
   const points = values.point === undefined ? all : all.filter(({ name }) => name === values.point)
   if (points.length === 0) throw new Error(`there is no point \`${values.point}\`; --list shows them`)
+  let isOver = false
+  process.once('SIGTERM', () => {
+    isOver = true
+  })
   const { server, stop } = await findServer()
   try {
     const results = await campaign(server, {
@@ -48,6 +52,7 @@ async function main(): Promise<number> {
       points,
       leases: values.shorten ? 'shortened' : 'real',
       pairs: values.point === undefined,
+      isOver: () => isOver,
       say: (line) => console.log(line),
     })
     return report(results, (line) => console.log(line)) ? 0 : 1
