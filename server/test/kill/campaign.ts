@@ -89,15 +89,20 @@ async function workOff<Kind extends Worker>(
   const left = [...jobs]
   const next = () => (isOver() ? undefined : left.shift())
   const work = async () => {
-    const worker = await open()
-    try {
-      for (let job = next(); job !== undefined; job = next()) {
-        note({ name: job.name, seed: job.seed, ...(await job.run(worker)) })
-      }
-    } finally {
+    let worker = await open()
+    const end = async () => {
       await worker.close()
       for (const [text, count] of worker.complaints) complaints.set(text, (complaints.get(text) ?? 0) + count)
     }
+    for (let job = next(); job !== undefined; job = next()) {
+      const outcome = await job.run(worker).catch(async (error: unknown): Promise<Outcome> => {
+        await end()
+        worker = await open()
+        return { reached: true, faults: [{ kind: 'lost', what: String(error) }], convergedMs: 0 }
+      })
+      note({ name: job.name, seed: job.seed, ...outcome })
+    }
+    await end()
   }
   await Promise.all(Array.from({ length: Math.min(width, jobs.length) }, work))
 }

@@ -116,10 +116,8 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   })
   const [ada] = company.asking
   // Whoever serves this may fall asleep before it answers.
-  const calls = [ask(ada, 'auto', account)]
-  const taleEnds = until('access is given', () => activeOn(look, account)).then(async (ids) => {
-    if (scene.away === undefined) await endSoon(look, ids)
-  })
+  const asked = ask(ada, 'auto', account).catch(() => undefined)
+  const told = giveAndEnd(scene, account)
   const sleeper = await Promise.race([asleep, pause(longestWaitMs, undefined, { ref: false })])
   if (sleeper === undefined) return unreached
   const began = performance.now()
@@ -134,8 +132,8 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   const heard = listenTo(sleeper)
   woken.resolve()
   sleeper.process().signal('SIGCONT')
-  await until('the sleeper is at work again', async () => heard() >= 30)
-  await Promise.allSettled([...calls, taleEnds])
+  await until('the sleeper is at work again', async () => heard() >= 15, longestWaitMs)
+  await Promise.all([asked, told])
   const outcome = await settle(scene, began, faults)
   const after = await stateOf(look, account)
   if (JSON.stringify(before) !== JSON.stringify(after)) {
@@ -143,6 +141,13 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
     outcome.faults.push({ kind: 'doubled', what })
   }
   return outcome
+}
+
+/** Lets access end as soon as it is given, unless somebody fell asleep before. */
+async function giveAndEnd(scene: Scene, account: string): Promise<void> {
+  const isGiven = async () => scene.away !== undefined || (await activeOn(scene.look, account)) !== undefined
+  await until('access is given, or somebody sleeps', isGiven, longestWaitMs).catch(() => undefined)
+  if (scene.away === undefined) await endSoon(scene.look, (await activeOn(scene.look, account)) ?? [])
 }
 
 /** The active grants on an account; undefined while there is none. */
