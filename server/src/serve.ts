@@ -72,6 +72,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     logLevel: config.log_level,
     stopDelayMs: config.stop_delay_seconds * 1_000,
     onAnswered: metrics && countAnswers(metrics),
+    onLimited: metrics && ((limit) => metrics.count('sallyport_limited_total', { limit })),
+    limits: { credential: credentialLimit(config), bySource: config.limit_by_source },
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'
       return (await hasDatabase()) ? undefined : 'the database does not answer just now'
@@ -94,6 +96,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         database,
         tokens: tokenKeys,
         admissions,
+        limitBySource: config.limit_by_source,
         onFailure: (error) => server.log.warn(error),
       }),
       dropAdmissions: admissions.drop,
@@ -140,6 +143,12 @@ function hearChanges(
     onLoss: (err) =>
       log.warn({ err }, 'changes of rights by other processes are not heard: every request asks for them'),
   })
+}
+
+function credentialLimit({ rate_limit }: Config) {
+  if (rate_limit === undefined) return undefined
+  const { burst, per_second } = rate_limit
+  return { name: 'credential', quota: burst, seconds: burst / per_second } as const
 }
 
 function countAnswers(metrics: Metrics) {

@@ -28,14 +28,20 @@ let owner_id: string
 before(async () => {
   const both = await Promise.all([open(), open()])
   tokens = both[0]
-  authenticate = authenticateWith({ database: db.database, tokens, admissions: neverKept, onFailure })
+  authenticate = authenticateWith({
+    database: db.database,
+    tokens,
+    admissions: neverKept,
+    limitBySource: false,
+    onFailure,
+  })
   const made = await createTenant(db.database, { name: 'Acme', owner })
   tenant_id = made.tenant_id
   owner_id = made.owner.id
 })
 
-const byToken = (token: string) => authenticate({ authorization: `Bearer ${token}`, api_key: undefined })
-const byKey = (api_key: string) => authenticate({ authorization: undefined, api_key })
+const byToken = (token: string) => authenticate({ authorization: `Bearer ${token}`, api_key: undefined }, '127.0.0.1')
+const byKey = (api_key: string) => authenticate({ authorization: undefined, api_key }, '127.0.0.1')
 const issue = async (user_id: string, now = new Date(), tenant = tenant_id) =>
   (await tokens.issue({ tenant_id: tenant, user_id, now })).token
 
@@ -204,5 +210,5 @@ suite('an API key', () => {
 })
 
 test('no credential is nobody', async () => {
-  assert.equal(await authenticate({ authorization: undefined, api_key: undefined }), undefined)
+  assert.equal(await authenticate({ authorization: undefined, api_key: undefined }, '127.0.0.1'), undefined)
 })

@@ -2,7 +2,10 @@ import { findKeyStanding, findTenantOfKey, touchApiKey } from '../api-keys/api-k
 import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Admission, PresentedCredential } from '../http/pipeline.ts'
+import { sourceOf } from '../http/source.ts'
+import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
 import { newId } from '../kernel/id.ts'
+import { createRecent } from '../kernel/recent.ts'
 import { findAuthority } from '../users/user-store.ts'
 import { type AdmissionCache, digestOf, type Proof } from './admission-cache.ts'
 import type { TokenKeys } from './signing-keys.ts'
@@ -12,6 +15,8 @@ export type AuthenticateOptions = {
   database: Database
   tokens: TokenKeys
   admissions: AdmissionCache
+  /** Whether addresses are limited by the invalid credentials that they send. */
+  limitBySource: boolean
   /** Told when the use of a key could not be noted, which fails no request. */
   onFailure(error: unknown): void
 }
@@ -23,13 +28,51 @@ export type AuthenticateOptions = {
 export function authenticateWith(options: AuthenticateOptions) {
   const { admissions } = options
   const noteUse = notesUse(options)
+  const guesses = options.limitBySource ? limitGuesses() : undefined
 
-  return async ({ authorization, api_key }: PresentedCredential): Promise<Admission | undefined> => {
+  return async ({ authorization, api_key }: PresentedCredential, address: string): Promise<Admission | undefined> => {
     if (authorization !== undefined) {
-      return admissions.admit(digestOf('token', authorization), () => proveToken(options, authorization))
+      const digest = digestOf('token', authorization)
+      const admission = await admissions.admit(digest, () => proveToken(options, authorization))
+      if (admission === undefined) guesses?.count(address)
+      return admission
     }
     if (api_key === undefined) return undefined
-    return admissions.admit(digestOf('api_key', api_key), () => proveKey(options, api_key, noteUse))
+    const digest = digestOf('api_key', api_key)
+    guesses?.requireRoom(digest, address)
+    const admission = await admissions.admit(digest, () => proveKey(options, api_key, noteUse))
+    if (admission === undefined) guesses?.count(address, digest)
+    else guesses?.remember(digest)
+    return admission
+  }
+}
+
+const guessLimit: Limit = { name: 'invalid_credentials', quota: 100, seconds: 60 }
+
+/**
+ * What invalid credentials an address may send. One that is over it is told so without asking the database, save for keys
+ * that proved good here lately: whoever shares an address with a guesser goes on. Tokens need no such memory, since only a
+ * signed one gets as far as the database.
+ */
+function limitGuesses() {
+  const sources = openBuckets(guessLimit)
+  const good = createRecent<true>(5_000)
+  return {
+    /** @throws Problem 429 */
+    requireRoom(digest: string, address: string): void {
+      if (good.get(digest) !== undefined) return
+      const { allowed, retrySeconds } = sources.look(sourceOf(address))
+      if (!allowed) throw rateLimited(guessLimit, retrySeconds)
+    },
+    remember(digest: string): void {
+      if (good.get(digest) === undefined) good.set(digest, true)
+    },
+    /** Counts what proved nothing. @throws Problem 429 where it is one too many */
+    count(address: string, digest?: string): void {
+      if (digest !== undefined) good.delete(digest)
+      const { allowed, retrySeconds } = sources.take(sourceOf(address))
+      if (!allowed) throw rateLimited(guessLimit, retrySeconds)
+    },
   }
 }
 

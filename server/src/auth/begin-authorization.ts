@@ -10,6 +10,7 @@ export const beginAuthorization = operation({
   summary: 'Begin a sign-in by the tenant’s provider',
   credential: 'none',
   scope: null,
+  limitedBy: 'calls',
   query: Type.Object(
     {
       tenant: Uuid,

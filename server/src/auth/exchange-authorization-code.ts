@@ -14,6 +14,7 @@ export const exchangeAuthorizationCode = operation({
   summary: 'Exchange an authorization code for a token',
   credential: 'none',
   scope: null,
+  limitedBy: 'failures',
   body: Body({
     code: Type.String({ minLength: 1, maxLength: 10_000, description: 'as the provider gave it' }),
     redirect_uri: Type.String({ maxLength: 2_000, description: 'as the sign-in was begun with' }),

@@ -37,6 +37,7 @@ const server = await buildServer({
       database: db.database,
       tokens,
       admissions: createAdmissionCache({ isFresh: () => false }),
+      limitBySource: false,
       onFailure,
     }),
     dropAdmissions: () => undefined,

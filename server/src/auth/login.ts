@@ -18,6 +18,7 @@ export const login = operation({
   summary: 'Sign in with e-mail and password',
   credential: 'tenant',
   scope: null,
+  limitedBy: 'failures',
   body: Body({ email: Type.String({ maxLength: 1000 }), password: Type.String({ maxLength: 1000 }) }),
   replies: { 200: SignedIn },
   errors: ['unauthenticated'],

@@ -33,6 +33,9 @@ const refused: [NodeJS.ProcessEnv, RegExp][] = [
   [{ TRUST_PROXY: 'proxy.internal' }, /TRUST_PROXY holds `proxy.internal`/],
   [{ TRUST_PROXY: '10.0.0.1, 10.0.0.0/33' }, /TRUST_PROXY holds `10.0.0.0\/33`/],
   [{ TRUST_PROXY: '10.0.0.1,' }, /TRUST_PROXY holds ``/],
+  [{ RATE_LIMIT_PER_SECOND: '-1' }, /RATE_LIMIT_PER_SECOND is `-1`/],
+  [{ RATE_LIMIT_BURST: '0' }, /1 to 999999/],
+  [{ LIMIT_BY_SOURCE: 'yes' }, /LIMIT_BY_SOURCE is `yes`/],
   [{ METRICS_PORT: '0' }, /METRICS_PORT is `0`/],
   [{ METRICS_HOST: '::' }, /without METRICS_PORT/],
   [{ STOP_DELAY_SECONDS: '5s' }, /STOP_DELAY_SECONDS is `5s`/],
@@ -53,6 +56,13 @@ for (const [env, sentence] of refused) {
     assert.throws(() => readConfig(env), sentence)
   })
 }
+
+test('limits are on until they are turned off', () => {
+  const { rate_limit, limit_by_source } = readConfig({})
+  assert.deepEqual([rate_limit, limit_by_source], [{ per_second: 100, burst: 1_000 }, true])
+  const off = readConfig({ RATE_LIMIT_PER_SECOND: '0', LIMIT_BY_SOURCE: 'off' })
+  assert.deepEqual([off.rate_limit, off.limit_by_source], [undefined, false])
+})
 
 test('does not repeat a database address, which may hold a password', () => {
   assert.throws(

@@ -21,6 +21,10 @@ export type Config = {
   stop_delay_seconds: number
   /** Whose `X-Forwarded-For` counts. */
   trust_proxy: string[] | boolean
+  /** Requests that one credential may send: so many a second, and so many at once; undefined: as many as it likes. */
+  rate_limit: { per_second: number; burst: number } | undefined
+  /** Whether callers are limited by their address. */
+  limit_by_source: boolean
   /** What tenants may point at inside the operator's networks: `readEgressAllow` reads it. */
   egress_allow: string
   /** The provider for sign-ins that were begun elsewhere; undefined: there is none. */
@@ -67,6 +71,20 @@ export const variableTable = {
     means:
       "whose `X-Forwarded-For` counts: the proxies' addresses or networks, parted by commas; `true` for everybody's, " +
       'where only a proxy can reach the service',
+  },
+  RATE_LIMIT_PER_SECOND: {
+    default: '`100`',
+    means: 'how many requests a second one credential may send to one process; `0`: as many as it likes',
+  },
+  RATE_LIMIT_BURST: {
+    default: '`1000`',
+    means: 'how many it may send at once after a pause, which it is given back at that pace',
+  },
+  LIMIT_BY_SOURCE: {
+    default: '`on`',
+    means:
+      'whether an address is limited by the invalid credentials that it sends and the sign-ins that fail from it; `off` ' +
+      'where all callers come from one address and nothing can be done about it',
   },
   EGRESS_ALLOW: {
     default: 'none',
@@ -134,6 +152,8 @@ export function readConfig(env: Environment = process.env): Config {
     metrics: readMetrics(env),
     stop_delay_seconds: readStopDelay(env.STOP_DELAY_SECONDS || '0'),
     trust_proxy: readTrustProxy(env.TRUST_PROXY || ''),
+    rate_limit: readRateLimit(env),
+    limit_by_source: readSwitch('LIMIT_BY_SOURCE', env.LIMIT_BY_SOURCE || 'on'),
     egress_allow: env.EGRESS_ALLOW || '',
     oidc: readGlobalOidc(env),
   }
@@ -171,6 +191,24 @@ function readMetrics({ METRICS_PORT, METRICS_HOST }: Environment): Config['metri
     return undefined
   }
   return { host: METRICS_HOST || '127.0.0.1', port: readPort('METRICS_PORT', METRICS_PORT) }
+}
+
+function readRateLimit(env: Environment): Config['rate_limit'] {
+  const per_second = readCount('RATE_LIMIT_PER_SECOND', env.RATE_LIMIT_PER_SECOND || '100', 0)
+  const burst = readCount('RATE_LIMIT_BURST', env.RATE_LIMIT_BURST || '1000', 1)
+  return per_second === 0 ? undefined : { per_second, burst }
+}
+
+function readCount(name: string, text: string, least: number): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) < least) {
+    throw new Error(`${name} is \`${text}\`; it must be a number from ${least} to 999999`)
+  }
+  return Number(text)
+}
+
+function readSwitch(name: string, text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new Error(`${name} is \`${text}\`; it must be \`on\` or \`off\``)
+  return text === 'on'
 }
 
 function readStopDelay(text: string): number {

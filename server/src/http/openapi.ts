@@ -33,6 +33,7 @@ export function describeApi(operations: Record<string, Operation>, publicUrl: st
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      headers: sharedHeaders,
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'the token of a sign-in' },
         api_key: {
@@ -84,7 +85,7 @@ function describeOperation(operationId: string, operation: Operation, components
     ],
     ...body,
     responses: {
-      [status]: { description: successWords[status], headers: headersOf(status), ...success },
+      [status]: { description: successWords[status], headers: headersOf(operation), ...success },
       ...describeErrors(operation),
     },
   }
@@ -117,8 +118,30 @@ const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 302: 'Go
 const requestIdHeader = { 'X-Request-Id': { schema: { type: 'string' }, description: 'leads to the log' } }
 const redirectHeaders = { ...requestIdHeader, Location: { schema: { type: 'string' }, description: 'where to go' } }
 
-function headersOf(status: Operation['status']): Json {
+/** How a credential stands with its limit, in the form of draft-ietf-httpapi-ratelimit-headers; and when to come again. */
+const sharedHeaders = {
+  'RateLimit-Policy': {
+    schema: { type: 'string' },
+    description: 'the limit: `q` at once, given back over `w` seconds',
+  },
+  RateLimit: { schema: { type: 'string' }, description: '`r` are left, all of them again in `t` seconds' },
+  'Retry-After': { schema: { type: 'integer' }, description: 'seconds until it may be tried again' },
+}
+const limitHeaders = referTo('RateLimit-Policy', 'RateLimit')
+const retryHeader = referTo('Retry-After')
+
+function referTo(...names: (keyof typeof sharedHeaders)[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+function headersOf({ status, credential }: Operation): Json {
+  if (credential === 'any' || credential === 'user') return { ...requestIdHeader, ...limitHeaders }
   return status === 302 ? redirectHeaders : requestIdHeader
+}
+
+function errorHeadersOf(status: number): Json {
+  if (status === 429) return { ...requestIdHeader, ...retryHeader, ...limitHeaders }
+  return status === 503 ? { ...requestIdHeader, ...retryHeader } : requestIdHeader
 }
 
 function securityOf({ credential }: Operation): Json[] {
@@ -150,8 +173,9 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   codes.add('internal').add('unavailable')
   if (operation.credential !== 'none') codes.add('invalid_input').add('ambiguous_credentials')
   if (operation.credential === 'any' || operation.credential === 'user') {
-    codes.add('unauthenticated').add('tenant_mismatch')
+    codes.add('unauthenticated').add('tenant_mismatch').add('rate_limited')
   }
+  if (operation.limitedBy !== undefined) codes.add('rate_limited')
   if (operation.scope !== null) codes.add('forbidden')
   if (operation.params !== undefined) codes.add('not_found')
   if (operation.query !== undefined || operation.body !== undefined) codes.add('invalid_input')
@@ -165,7 +189,7 @@ function describeErrors(operation: Operation): Record<string, Json> {
   for (const [status, codes] of byStatus) {
     described[status] = {
       description: codes.map((code) => `\`${code}\`: ${errorTable[code].means}`).join('; '),
-      headers: requestIdHeader,
+      headers: errorHeadersOf(status),
       content: {
         'application/json': {
           schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: codes } } }] },

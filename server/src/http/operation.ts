@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Ctx } from '../kernel/context.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { PageReply } from '../kernel/page.ts'
+import type { SourceLimit } from './limits.ts'
 
 /**
  * Whose credential an operation takes. `any`: a token or an API key. `user`: a token alone, for what belongs to a
@@ -62,6 +63,10 @@ export type Declaration<
    * What this process has kept of it is dropped before the answer; the database tells the others.
    */
   changes?: 'authority'
+  /**
+   * By what a caller's address is limited where no credential is: by the answers 401 that it was given, or by every call.
+   */
+  limitedBy?: SourceLimit
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
   /** The reply is sent as lines of this type while `run` yields them; its schema is that of one line. */
@@ -86,6 +91,7 @@ export type Operation = {
   readonly reply: TSchema | null
   readonly errors: readonly ErrorCode[]
   readonly changes: 'authority' | undefined
+  readonly limitedBy: SourceLimit | undefined
   readonly bodyLimit: number | undefined
   readonly streams: StreamType | undefined
   run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
@@ -112,6 +118,7 @@ export function operation<
     reply: reply as TSchema | null,
     errors: declared.errors,
     changes: declared.changes,
+    limitedBy: declared.limitedBy,
     bodyLimit: declared.bodyLimit,
     streams: declared.streams,
     run: declared.run as Operation['run'],

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
 import { type Actor, type Ctx, type ProviderSignIn, type Sealer, systemActor, type Tokens } from '../kernel/context.ts'
@@ -6,6 +6,7 @@ import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
 import type { CursorCodec } from './cursor.ts'
+import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
 
@@ -22,8 +23,11 @@ export type PipelineParts = {
   tokens: Tokens
   sealer: Sealer
   providerSignIn: ProviderSignIn
-  /** Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told. */
-  authenticate(presented: PresentedCredential): Promise<Admission | undefined>
+  /**
+   * Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told.
+   * @throws Problem 429 where `address` brought too many that are not valid
+   */
+  authenticate(presented: PresentedCredential, address: string): Promise<Admission | undefined>
   /** Forgets what was kept of the rights of a tenant's people. */
   dropAdmissions(tenant_id: string): void
   /** Keeps a refusal in the audit log of the credential's own tenant. */
@@ -36,19 +40,21 @@ export type PipelineParts = {
 const noTenant = '00000000-0000-0000-0000-000000000000'
 
 /**
- * What every operation passes, in this order: one header each → credential → tenant named → tenant match → permission,
- * all before the body is read; then body and query → run. The reply schema and the error reply follow in `server.ts`.
+ * What every operation passes, in this order: one header each → credential → limits → tenant named → tenant match →
+ * permission, all before the body is read; then body and query → run. The reply schema and the error reply follow in `server.ts`.
  */
-export function pipeline(parts: PipelineParts, operationId: string, operation: Operation) {
+export function pipeline(parts: PipelineParts, limits: Limits, operationId: string, operation: Operation) {
   const checks = {
     query: operation.query === undefined ? undefined : compileCheck(operation.query),
     body: operation.body === undefined ? undefined : compileCheck(operation.body),
   }
 
   /** Everything that can be said before the body is read. */
-  async function admit(request: FastifyRequest): Promise<Ctx> {
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Ctx> {
     requireSingleHeaders(request.raw.rawHeaders)
+    if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, request.ip)
     const admission = await findAdmission(parts, operation, request)
+    if (admission !== undefined) limits.admit(admission, reply)
     const tenant_id = operation.credential === 'none' ? noTenant : requireTenantHeader(request)
     const ctx: Ctx = {
       tx: parts.database.tenant(admission?.tenant_id ?? tenant_id),
@@ -90,6 +96,9 @@ export function pipeline(parts: PipelineParts, operationId: string, operation: O
   async function runThenDrop(ctx: Ctx, input: Parameters<Operation['run']>[1]): Promise<unknown> {
     try {
       return await operation.run(ctx, input)
+    } catch (thrown) {
+      if (operation.limitedBy !== undefined && isRefusal(thrown)) limits.noteFailure(operation.limitedBy, ctx.source_ip)
+      throw thrown
     } finally {
       if (operation.changes === 'authority') parts.dropAdmissions(ctx.tx.tenant_id)
     }
@@ -112,7 +121,7 @@ async function findAdmission(
       'the request carries `Authorization` and `X-API-Key`; leave out the one you do not mean',
     )
   }
-  const admission = await parts.authenticate({ authorization, api_key })
+  const admission = await parts.authenticate({ authorization, api_key }, request.ip)
   if (admission === undefined) {
     throw new Problem('unauthenticated', 'the credential is missing or not valid; send a token or an API key')
   }
@@ -120,6 +129,11 @@ async function findAdmission(
     throw new Problem('unauthenticated', 'this belongs to a person; send a token, an API key is no credential here')
   }
   return admission
+}
+
+/** Of who somebody says to be, or of another try so soon. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof Problem && (thrown.status === 401 || thrown.status === 429)
 }
 
 function findRefusal(admission: Admission, tenant_id: string, operation: Operation): Problem | undefined {

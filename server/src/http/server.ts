@@ -8,6 +8,7 @@ import { seldom } from '../kernel/seldom.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
 import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem } from './error-reply.ts'
+import { type LimitsOptions, openLimits } from './limits.ts'
 import { logLines } from './log-lines.ts'
 import { describeApi, serveReference } from './openapi.ts'
 import type { Operation } from './operation.ts'
@@ -23,10 +24,14 @@ export type ServerOptions = {
   trustProxy: string[] | boolean
   publicUrl: string
   logLevel: string
+  /** Left out: nobody is limited. */
+  limits?: LimitsOptions
   /** How long a server that is told to close goes on as before, save that it says so. */
   stopDelayMs?: number
   /** Told of each answer, for whoever counts them. `operationId` is undefined for what is no operation. */
   onAnswered?: ((operationId: string | undefined, status: number, seconds: number) => void) | undefined
+  /** Told of each answer 429, by the name of the limit. */
+  onLimited?: ((limit: string) => void) | undefined
 }
 
 declare module 'fastify' {
@@ -102,6 +107,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     // For one cause every request may be: that is one thing to tell.
     if (problem.code === 'unavailable') tellUnavailable(thrown)
     else if (problem.status >= 500) request.log.error({ err: thrown }, problem.code)
+    else if (problem.code === 'rate_limited') options.onLimited?.(String(problem.details?.limit))
     return replyProblem(reply, problem)
   })
   server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
@@ -131,11 +137,12 @@ function serveHealth(server: FastifyInstance, options: ServerOptions): void {
 }
 
 function serveOperations(server: FastifyInstance, options: ServerOptions): void {
+  const limits = openLimits(options.limits ?? {})
   const methodsOf = new Map<string, string[]>()
   for (const [operationId, operation] of Object.entries(options.operations)) {
     const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     methodsOf.set(url, [...(methodsOf.get(url) ?? []), operation.method])
-    serveOperation(server, url, operation, operationId, pipeline(options.parts, operationId, operation))
+    serveOperation(server, url, operation, operationId, pipeline(options.parts, limits, operationId, operation))
   }
   for (const [url, methods] of methodsOf) refuseOtherMethods(server, url, methods)
 }
@@ -157,9 +164,9 @@ function serveOperation(
       operation.reply === null || operation.streams !== undefined || operation.status === 302
         ? {}
         : { response: { [operation.status]: operation.reply } },
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       if (server.underWay > mostUnderWay) throw tooMany
-      admitted.set(request, await admit(request))
+      admitted.set(request, await admit(request, reply))
     },
     handler: async (request, reply) => {
       const ctx = admitted.get(request)

@@ -14,6 +14,13 @@ export const metricTable = {
     labels: ['operation'],
     means: 'time from the head of a request to the end of its answer, by operationId',
   },
+  sallyport_limited_total: {
+    kind: 'counter',
+    labels: ['limit'],
+    means:
+      'requests answered 429: too many of a `credential`; too many `invalid_credentials`, `failed_sign_ins` or ' +
+      '`begun_sign_ins` of an address; too many failed sign-ins of an `account`',
+  },
   sallyport_policy_question_duration_seconds: {
     kind: 'histogram',
     labels: [],

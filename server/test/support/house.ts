@@ -14,6 +14,7 @@ import { createTenant } from '../../src/tenants/create-tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { testDatabase } from './database.ts'
 import { answersAsDescribed } from './described.ts'
+import { unlimited } from './unlimited.ts'
 
 export { operations }
 
@@ -44,7 +45,7 @@ export async function openHouse(env: Environment = {}, through = (database: Data
   const db = await testDatabase()
   const database = through(db.database)
   const rootKey = randomBytes(32)
-  const config = readConfig({ LOG_LEVEL: 'silent', ...env })
+  const config = readConfig({ LOG_LEVEL: 'silent', ...unlimited, ...env })
   const onFailure = (error: unknown) => console.error(error)
   const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
   const app = await createApp({ config, database, background: database, rootKey, tokenKeys })

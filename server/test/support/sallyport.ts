@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import type { ConnectionTarget } from '../../src/db/connect.ts'
 import { type Client, clientAt } from './client.ts'
 import { testDatabase } from './database.ts'
+import { unlimited } from './unlimited.ts'
 import { until } from './wait.ts'
 
 /** A child process of ours, and all that it has said on both outputs. */
@@ -168,7 +169,8 @@ async function untilReady(
 ): Promise<Sallyport> {
   const port = await freePort()
   const began = performance.now()
-  const started = run({ LOG_LEVEL: 'warn', ...env, DATA_DIR: data_dir, PORT: `${port}` })
+  const own = { DATA_DIR: data_dir, PORT: `${port}` }
+  const started = run({ LOG_LEVEL: 'warn', ...unlimited, ...env, ...own })
   const base_url = `http://127.0.0.1:${port}`
   await until(
     'the service is ready',

@@ -1,0 +1,78 @@
+import type { FastifyReply } from 'fastify'
+import {
+  type Buckets,
+  type Limit,
+  type LimitDetails,
+  openBuckets,
+  rateLimited,
+  type Standing,
+} from '../kernel/bucket.ts'
+import type { Problem } from '../kernel/errors.ts'
+import type { Admission } from './pipeline.ts'
+import { sourceOf } from './source.ts'
+
+/** What a server limits; what is left out is not limited. */
+export type LimitsOptions = {
+  /** Requests of one credential. */
+  credential?: Limit<'credential'> | undefined
+  /** Whether callers without a credential are limited by their address. */
+  bySource?: boolean
+}
+
+/** What callers without a credential may do, an address: the failures of every way to sign in together. */
+const sourceLimits = {
+  failures: { name: 'failed_sign_ins', quota: 100, seconds: 900 },
+  calls: { name: 'begun_sign_ins', quota: 300, seconds: 300 },
+} as const satisfies Record<string, Limit>
+
+/** By what an operation that needs no credential is limited. */
+export type SourceLimit = keyof typeof sourceLimits
+
+/** The limits of one server, kept in its memory: to be over one costs nobody a trip to the database. */
+export type Limits = {
+  /** Takes one request of a credential, and says on the answer how it stands. @throws Problem 429 */
+  admit(admission: Admission, reply: FastifyReply): void
+  /** Lets an address in that calls without a credential. @throws Problem 429 */
+  meet(limit: SourceLimit, address: string): void
+  /** Counts what came of it. */
+  noteFailure(limit: SourceLimit, address: string): void
+}
+
+/** Opens the limits of a server, with nothing used of them. */
+export function openLimits({ credential, bySource = false }: LimitsOptions): Limits {
+  const credentials = credential && openBuckets(credential)
+  const sources = bySource
+    ? { failures: openBuckets(sourceLimits.failures), calls: openBuckets(sourceLimits.calls) }
+    : undefined
+  return {
+    admit({ tenant_id, actor }, reply) {
+      if (credentials === undefined || credential === undefined) return
+      const standing = credentials.take(`${tenant_id} ${actor.api_key_id ?? actor.user_id}`)
+      tellStanding(reply, credential, standing)
+      if (!standing.allowed) throw rateLimited(credential, standing.retrySeconds)
+    },
+    meet(limit, address) {
+      if (sources === undefined) return
+      const buckets: Buckets = sources[limit]
+      const { allowed, retrySeconds } = buckets[limit === 'calls' ? 'take' : 'look'](sourceOf(address))
+      if (!allowed) throw rateLimited(sourceLimits[limit], retrySeconds)
+    },
+    noteFailure(limit, address) {
+      if (limit === 'failures') sources?.failures.take(sourceOf(address))
+    },
+  }
+}
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers: what the limit is, what is left of it and when it is whole again. */
+function tellStanding(reply: FastifyReply, { name, quota, seconds }: Limit, standing: Standing): void {
+  reply.header('ratelimit-policy', `"${name}";q=${quota};w=${Math.ceil(seconds)}`)
+  reply.header('ratelimit', `"${name}";r=${standing.remaining};t=${standing.fullSeconds}`)
+}
+
+/** The same on the answer to who was over a limit, and when to come again. */
+export function tellLimit(reply: FastifyReply, { details }: Problem): void {
+  const { limit, quota, window_seconds, retry_after_seconds } = details as LimitDetails
+  reply.header('retry-after', String(retry_after_seconds))
+  reply.header('ratelimit-policy', `"${limit}";q=${quota};w=${window_seconds}`)
+  reply.header('ratelimit', `"${limit}";r=0;t=${retry_after_seconds}`)
+}

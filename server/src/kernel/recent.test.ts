@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRecent } from './recent.ts'
+
+test('what is used stays, what is not is forgotten, and there are never more than twice the limit', () => {
+  const recent = createRecent<number>(10)
+  recent.set('used', 0)
+  for (let key = 1; key <= 1_000; key += 1) {
+    recent.set(`${key}`, key)
+    assert.equal(recent.get('used'), 0)
+  }
+  const kept = Array.from({ length: 1_000 }, (_, index) => recent.get(`${index + 1}`)).filter(
+    (one) => one !== undefined,
+  )
+  assert.ok(kept.length >= 9 && kept.length <= 20, `${kept.length} are kept`)
+  assert.ok(kept.includes(1_000))
+})
+
+test('what is deleted is gone, and what is set again has its new value', () => {
+  const recent = createRecent<string>(2)
+  for (const key of ['a', 'b', 'c']) recent.set(key, 'old')
+  recent.delete('a')
+  recent.set('b', 'new')
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((key) => recent.get(key)),
+    [undefined, 'new', 'old'],
+  )
+})
