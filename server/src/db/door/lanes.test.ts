@@ -139,9 +139,24 @@ test('a connection that was left inside a transaction is given to nobody', async
 })
 
 test('connections that the server ends fail what is under way with `unavailable`, and are made anew', async () => {
-  const database = doors(8)
+  // Each time with new doors, so that some connections end while they are being born.
+  for (let time = 0; time < 4; time++) {
+    const database = doors(8)
+    const tx = database.tenant(tenant_id)
+    const seen = new Set(await Promise.all(await storm(database)))
+    for (const code of seen) assert.ok(code === 'answered' || code === 'unavailable', String(code))
+    await sharedPid(database)
+    assert.deepEqual(await tx.read(sql`select id from tenant`), [{ id: tenant_id }])
+    await tx.write([sql`update tenant set name = name where id = ${tenant_id}`])
+    const { busy, waiting } = database.load()
+    assert.deepEqual([busy, waiting], [0, 0])
+    await database.close()
+  }
+})
+
+/** Many calls of every kind, and under them the end of every connection, again and again; answers what became of each. */
+async function storm(database: Database): Promise<Promise<unknown>[]> {
   const tx = database.tenant(tenant_id)
-  const quick = await sharedPid(database)
   const calls: Promise<unknown>[] = []
   for (let round = 0; round < 5; round++) {
     for (let index = 0; index < 40; index++) {
@@ -154,13 +169,8 @@ test('connections that the server ends fail what is under way with `unavailable`
         where datname = current_database() and usename = 'sallyport_app' and application_name = 'sallyport'`,
     )
   }
-  const seen = new Set(await Promise.all(calls))
-  for (const code of seen) assert.ok(code === 'answered' || code === 'unavailable', String(code))
-  assert.notEqual(await sharedPid(database), quick)
-  assert.deepEqual(await tx.read(sql`select id from tenant`), [{ id: tenant_id }])
-  const { busy, waiting } = database.load()
-  assert.deepEqual([busy, waiting], [0, 0])
-})
+  return calls
+}
 
 test('a server that goes away and comes back is met again, without anybody’s help', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-doors-'))

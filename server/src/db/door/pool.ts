@@ -132,8 +132,11 @@ export class Pool {
       .then(
         (link) => {
           this.#opening--
-          this.links.add(link)
-          this.#idle.push(link)
+          // INVARIANT: no lost connection is counted. It may be lost again before anybody heard that it is there.
+          if (!link.isLost) {
+            this.links.add(link)
+            this.#idle.push(link)
+          }
           this.#serve()
         },
         (error: Error) => {
