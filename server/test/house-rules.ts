@@ -56,6 +56,7 @@ const listedPairs: Readonly<Record<string, string>> = {
   'requests → settings': 'durations and reasons',
   'requests → users': 'the people of the question',
   'roles → permissions': 'a role holds scopes',
+  'settings → permissions': 'whoever names the provider says who people are, and needs every scope',
   'tenants → api-keys': 'the first steps need a key',
   'tenants → policies': 'a tenant starts with a policy',
   'tenants → roles': 'a tenant starts with the system roles',

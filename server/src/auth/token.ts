@@ -70,7 +70,8 @@ export function isTokenLive(claims: Pick<Claims, 'iat' | 'exp'> & { nbf?: number
 
 /** The longest that is looked at: the service's own are some 500 characters. */
 const longestToken = 2_000
-const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/
+/** A signature is 64 bytes, whose last letter says two bits alone: the others are zero, so that a token has one spelling. */
+const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]{85}[AQgw])$/
 
 /** The token in an `Authorization` header, exactly `Bearer` and one space before it; undefined for any other text. */
 export function readBearer(header: string): string | undefined {

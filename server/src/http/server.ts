@@ -96,7 +96,9 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     throw new Problem('invalid_input', fault)
   })
   server.addHook('onResponse', async (request, reply) => {
-    const { method, url, ip } = request
+    const { method, ip } = request
+    // Without its query: a credential that a caller put there proves nothing here, and must not be kept either.
+    const url = request.url.split('?', 1)[0]
     const ms = Math.round(reply.elapsedTime * 10) / 10
     request.log.info({ method, url, status: reply.statusCode, ms, ip }, 'answered')
     options.onAnswered?.(request.routeOptions.config.operationId, reply.statusCode, reply.elapsedTime / 1000)

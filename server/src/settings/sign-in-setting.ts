@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Nullable } from '../http/schema.ts'
-import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
+import { allScopes, scopesLacking } from '../permissions/permission.ts'
 import { redacted } from '../secrets/sealed-config.ts'
 
 const longestAddress = 2_000
@@ -107,6 +108,29 @@ export function readSignInSetting(
     redirect_uris: [...new Set(redirect_uris)],
     scopes: [...new Set(scopes)],
   }
+}
+
+/** What somebody holds who may do whatever a person may: directories write people, and are none. */
+const everyScope = allScopes.filter((scope) => scope !== 'scim:provision')
+
+/**
+ * INVARIANT: whoever says by which provider people sign in, as which client and back to where, could sign in as any of
+ * them. So only somebody who may do all of it anyway says so; switching it off and on needs no more than the setting.
+ * @throws Problem 403 naming the scopes that are lacking
+ */
+export function requireMayNameProvider(
+  granter: ReadonlySet<string>,
+  input: SignInSettingInput,
+  before: StoredSignIn | undefined,
+): void {
+  const same =
+    before?.issuer === input.issuer &&
+    before.client_id === input.client_id &&
+    input.redirect_uris.every((address) => before.redirect_uris.includes(address))
+  const lacking = same ? [] : scopesLacking(granter, everyScope)
+  if (lacking.length === 0) return
+  const message = `whoever names the provider says who people are, and needs every scope; you lack ${lacking.join(', ')}`
+  throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }
 
 function secretChange(asked: string | null | undefined, before: StoredSignIn | undefined): SecretChange {

@@ -1,9 +1,19 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { Problem } from '../kernel/errors.ts'
-import { readSignInSetting, SignInSetting, SignInSettingInput, shownSignIn } from './sign-in-setting.ts'
+import {
+  readSignInSetting,
+  requireMayNameProvider,
+  SignInSetting,
+  SignInSettingInput,
+  shownSignIn,
+} from './sign-in-setting.ts'
 import { findSignInSetting, saveSignInSetting, sealClientSecret } from './sign-in-setting-store.ts'
 
-/** Sets, as a whole, the provider that the tenant's people sign in by. Sign-ins under way at another end refused. */
+/**
+ * Sets, as a whole, the provider that the tenant's people sign in by. Another provider is named by whoever holds every
+ * scope. Sign-ins under way at another end refused.
+ */
 export const updateSignInSettings = operation({
   method: 'PUT',
   path: '/v1/settings/sign-in',
@@ -15,6 +25,9 @@ export const updateSignInSettings = operation({
   errors: ['version_conflict'],
   async run(ctx, { body }) {
     const before = await findSignInSetting(ctx.tx)
+    await keepRefusal(ctx, { subject_type: 'setting', subject_id: 'sign-in' }, async () =>
+      requireMayNameProvider(ctx.actor.scopes, body, before),
+    )
     // Whoever switches it off need not have an issuer that may be called.
     const fault = body.enabled === false ? undefined : await ctx.providerSignIn.findIssuerFault(body.issuer)
     const checked = readSignInSetting(body, before, fault)

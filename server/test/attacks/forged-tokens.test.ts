@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { createHmac, type webcrypto } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, suite, test } from 'node:test'
+import { newId } from '../../src/kernel/id.ts'
+import { openHouse } from '../support/house.ts'
+
+/**
+ * Tokens that nobody issued. Those about claims are signed by the service's own key: the signature is good, and what the
+ * token says is refused all the same. Every refusal is the one that a caller without a credential gets.
+ */
+const made: webcrypto.CryptoKeyPair[] = []
+const { subtle } = globalThis.crypto
+const generateKey = subtle.generateKey.bind(subtle)
+// The key pair that the service makes for itself, kept aside for the test.
+subtle.generateKey = (async (...how: Parameters<typeof generateKey>) => {
+  const pair = await generateKey(...how)
+  if ('privateKey' in pair) made.push(pair)
+  return pair
+}) as typeof subtle.generateKey
+const house = await openHouse()
+subtle.generateKey = generateKey as typeof subtle.generateKey
+
+const { tenant_id, owner } = await house.tenant('forgers')
+const other = await house.tenant('another tenant')
+const published = (await house.call({ method: 'GET', url: '/.well-known/jwks.json' })).body.keys as JsonWebKey[]
+const [key] = published as [JsonWebKey & { kid: string }]
+const ownKey = await keyOf(key)
+const strangerKey = (await generateKey('Ed25519', true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair
+
+async function keyOf({ x }: JsonWebKey): Promise<webcrypto.CryptoKey> {
+  for (const { publicKey, privateKey } of made) {
+    const jwk = await subtle.exportKey('jwk', publicKey as CryptoKey)
+    if (jwk.x === x) return privateKey
+  }
+  throw new Error('the service made no key of its own here')
+}
+
+const encoded = (text: string | object) =>
+  Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)).toString('base64url')
+
+const now = Math.floor(Date.now() / 1000)
+const goodHeader = { alg: 'EdDSA', typ: 'at+jwt', kid: key.kid }
+const goodClaims = {
+  iss: 'http://127.0.0.1:8080',
+  aud: 'sallyport',
+  sub: owner.user_id,
+  tid: tenant_id,
+  iat: now,
+  exp: now + 600,
+  jti: newId(),
+}
+const without = (name: string) => Object.fromEntries(Object.entries(goodClaims).filter(([claim]) => claim !== name))
+
+/** A token of these parts, as objects or as text to the letter. */
+async function signed(header: string | object, claims: string | object, by = ownKey): Promise<string> {
+  const text = `${encoded(header)}.${encoded(claims)}`
+  return `${text}.${Buffer.from(await subtle.sign('Ed25519', by as CryptoKey, Buffer.from(text))).toString('base64url')}`
+}
+
+function hmacSigned(secret: string | Buffer): string {
+  const text = `${encoded({ ...goodHeader, alg: 'HS256' })}.${encoded(goodClaims)}`
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+}
+
+const ask = (authorization?: string) =>
+  house.call({ method: 'GET', url: '/v1/policies', tenant_id, ...(authorization && { headers: { authorization } }) })
+const refusal = await ask()
+
+async function assertRefused(token: string): Promise<void> {
+  const reply = await ask(`Bearer ${token}`)
+  assert.deepEqual([reply.status, reply.text], [401, refusal.text])
+}
+
+const asked: string[] = []
+const keyServer = createServer((request, reply) => {
+  asked.push(request.url ?? '')
+  reply.end(JSON.stringify({ keys: [] }))
+}).listen(0, '127.0.0.1')
+await new Promise((listening) => keyServer.once('listening', listening))
+after(() => keyServer.close())
+const keysAt = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}`
+
+test('a token made as the service makes them is taken', async () => {
+  assert.equal(refusal.status, 401)
+  assert.equal((await ask(`Bearer ${await signed(goodHeader, goodClaims)}`)).status, 200)
+})
+
+suite('a token whose signature', () => {
+  const unsigned = (alg: string) => `${encoded({ ...goodHeader, alg })}.${encoded(goodClaims)}.`
+  const cases: Record<string, () => Promise<string> | string> = {
+    'is none': () => unsigned('none'),
+    'is None': () => unsigned('None'),
+    'is nOnE': () => unsigned('nOnE'),
+    'is none, with some bytes behind': () => `${unsigned('none')}AAAA`,
+    'is empty, for the right algorithm': () => unsigned('EdDSA'),
+    'is by HMAC with the public key’s bytes': () => hmacSigned(Buffer.from(String(key.x), 'base64url')),
+    'is by HMAC with the public key’s text': () => hmacSigned(String(key.x)),
+    'is by HMAC with the published key': () => hmacSigned(JSON.stringify(key)),
+    'is by HMAC with nothing': () => hmacSigned(''),
+    'is by a key of the caller’s': () => signed(goodHeader, goodClaims, strangerKey.privateKey),
+    'is of another token': async () => {
+      const [head, , mark] = (await signed(goodHeader, { ...goodClaims, sub: newId() })).split('.')
+      return `${head}.${encoded(goodClaims)}.${mark}`
+    },
+    'is cut': async () => (await signed(goodHeader, goodClaims)).slice(0, -4),
+    'is longer by a byte': async () => `${await signed(goodHeader, goodClaims)}AA`,
+    'is over the hash of the text': () => {
+      const text = `${encoded(goodHeader)}.${encoded(goodClaims)}`
+      return `${text}.${Buffer.from(createHmac('sha256', 'x').update(text).digest()).toString('base64url')}`
+    },
+  }
+  for (const [name, make] of Object.entries(cases)) {
+    test(`${name} is refused (A3)`, async () => assertRefused(await make()))
+  }
+
+  test('has any one character changed is refused (A3)', async () => {
+    const token = await signed(goodHeader, goodClaims)
+    const start = token.lastIndexOf('.') + 1
+    for (let place = start; place < token.length; place += 5) {
+      const changed = token[place] === 'A' ? 'Q' : 'A'
+      await assertRefused(`${token.slice(0, place)}${changed}${token.slice(place + 1)}`)
+    }
+    // The last one says two bits alone: the others of it must be what they are.
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    for (const letter of letters.replace(token.at(-1) ?? '', '')) await assertRefused(`${token.slice(0, -1)}${letter}`)
+  })
+})
+
+suite('a token whose header', () => {
+  const cases: Record<string, string | object> = {
+    'says RS256': { ...goodHeader, alg: 'RS256' },
+    'says ES256': { ...goodHeader, alg: 'ES256' },
+    'says Ed25519, the newer name': { ...goodHeader, alg: 'Ed25519' },
+    'says eddsa in small letters': { ...goodHeader, alg: 'eddsa' },
+    'has no algorithm': { typ: 'at+jwt', kid: key.kid },
+    'says it is an identity token': { ...goodHeader, typ: 'JWT' },
+    'says it is a state token': { ...goodHeader, typ: 'state+jwt' },
+    'says nothing of its type': { alg: 'EdDSA', kid: key.kid },
+    'names no key': { alg: 'EdDSA', typ: 'at+jwt' },
+    'names a file as its key': { ...goodHeader, kid: '../../../../dev/null' },
+    'names SQL as its key': { ...goodHeader, kid: "x' union select '' --" },
+    'names a number as its key': { ...goodHeader, kid: 1 },
+    'names a key that is not there': { ...goodHeader, kid: 'nobody' },
+    'names __proto__ as its key': `{"alg":"EdDSA","typ":"at+jwt","kid":"__proto__"}`,
+    'names two keys': `{"alg":"EdDSA","typ":"at+jwt","kid":"nobody","kid":"${key.kid}"}`,
+    'is critical about something': { ...goodHeader, crit: ['exp'] },
+    'says the payload is not encoded': { ...goodHeader, b64: false, crit: ['b64'] },
+    'is packed': { ...goodHeader, zip: 'DEF' },
+    'is no JSON': 'alg=EdDSA',
+    'is nested 1,000 deep': `{"alg":"EdDSA","typ":"at+jwt","kid":"${key.kid}","x":${'['.repeat(1000)}${']'.repeat(1000)}}`,
+  }
+  for (const [name, header] of Object.entries(cases)) {
+    test(`${name} is refused (A3)`, async () => assertRefused(await signed(header, goodClaims)))
+  }
+
+  test('brings its own key, by value or by address, is refused, and the address is not asked (A3)', async () => {
+    const jwk = await subtle.exportKey('jwk', strangerKey.publicKey as CryptoKey)
+    for (const more of [{ jwk }, { jku: `${keysAt}/jwks` }, { x5u: `${keysAt}/cert` }, { x5c: ['MIIB'] }]) {
+      await assertRefused(await signed({ ...goodHeader, ...more }, goodClaims, strangerKey.privateKey))
+      await assertRefused(await signed({ ...goodHeader, ...more }, goodClaims))
+    }
+    assert.deepEqual(asked, [])
+  })
+})
+
+suite('a token that says', () => {
+  const cases: Record<string, string | object> = {
+    'that it ended two minutes ago': { ...goodClaims, iat: now - 900, exp: now - 120 },
+    'that it begins in five minutes': { ...goodClaims, nbf: now + 300 },
+    'that it was made in five minutes': { ...goodClaims, iat: now + 300, exp: now + 900 },
+    'no end': without('exp'),
+    'no subject': without('sub'),
+    'no tenant': without('tid'),
+    'no audience': without('aud'),
+    'no issuer': without('iss'),
+    'no beginning': without('iat'),
+    'no name of its own': without('jti'),
+    'another issuer': { ...goodClaims, iss: 'https://evil.example' },
+    'the issuer with a slash': { ...goodClaims, iss: 'http://127.0.0.1:8080/' },
+    'another audience': { ...goodClaims, aud: 'portal' },
+    'its end as text': { ...goodClaims, exp: String(now + 600) },
+    'an end beyond numbers': JSON.stringify(goodClaims).replace(/"exp":\d+/, '"exp":1e400'),
+    'an end with a fraction': { ...goodClaims, exp: now + 600.5 },
+    'somebody of another tenant': { ...goodClaims, sub: other.owner.user_id },
+    nobody: { ...goodClaims, sub: newId() },
+  }
+  for (const [name, claims] of Object.entries(cases)) {
+    test(`${name} is refused (A4)`, async () => assertRefused(await signed(goodHeader, claims)))
+  }
+
+  test('the caller’s user, of another tenant, is refused there too (A4)', async () => {
+    const token = await signed(goodHeader, { ...goodClaims, tid: other.tenant_id })
+    const reply = await house.call({ method: 'GET', url: '/v1/policies', token, tenant_id: other.tenant_id })
+    assert.deepEqual([reply.status, reply.text], [401, refusal.text])
+  })
+
+  const text = JSON.stringify(goodClaims)
+  const shapes: Record<string, string | object> = {
+    'two subjects': `${text.slice(0, -1)},"sub":"${other.owner.user_id}"}`,
+    'the same subject twice': `${text.slice(0, -1)},"sub":"${owner.user_id}"}`,
+    'two subjects, one spelled with an escape': `${text.slice(0, -1)},"\\u0073ub":"${other.owner.user_id}"}`,
+    'a list of audiences': { ...goodClaims, aud: ['sallyport'] },
+    'a list of audiences with others': { ...goodClaims, aud: ['sallyport', 'portal'] },
+    'a number as its subject': { ...goodClaims, sub: 7 },
+    'a list as its subject': { ...goodClaims, sub: [owner.user_id] },
+    'an object as its subject': { ...goodClaims, sub: { id: owner.user_id } },
+    'null as its tenant': { ...goodClaims, tid: null },
+    'a tenant in braces': { ...goodClaims, tid: `{${tenant_id}}` },
+    '9 KB': { ...goodClaims, note: 'x'.repeat(9_000) },
+    'something 1,000 deep': `${text.slice(0, -1)},"x":${'['.repeat(500)}${']'.repeat(500)}}`,
+    'a list': [goodClaims],
+    'no JSON': 'sub=owner',
+    nothing: '',
+    'NUL behind its end': `${text}\u0000`,
+    'two things': `${text}${text}`,
+  }
+  for (const [name, claims] of Object.entries(shapes)) {
+    test(`${name} is refused (A5)`, async () => assertRefused(await signed(goodHeader, claims)))
+  }
+})
+
+test('a token in another form of JOSE is refused (A3)', async () => {
+  const token = await signed(goodHeader, goodClaims)
+  const [protectedHeader, payload, signature] = token.split('.')
+  for (const other of [
+    JSON.stringify({ protected: protectedHeader, payload, signature }),
+    `${token}.${encoded('x')}.${encoded('y')}`,
+    `${protectedHeader}..${signature}`,
+    token.replaceAll('.', ':'),
+    token.replaceAll('-', '+').replaceAll('_', '/').replace(/$/, '='),
+    encodeURIComponent(`${token} `),
+  ]) {
+    await assertRefused(other)
+  }
+})

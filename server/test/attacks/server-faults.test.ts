@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openHouse, operations, type Reply } from '../support/house.ts'
+import { addressed, makeRecords, sampleBodies } from '../support/samples.ts'
+
+/** The service breaks below every operation: callers learn that it did, and nothing of what it is made of. */
+const house = await openHouse()
+const tenant = await house.tenant('faults')
+const records = await makeRecords(house, tenant)
+
+/** What a caller is told of the service's own fault: these headers, and nothing that names a program or a version. */
+const told = [
+  ...['connection', 'content-length', 'content-type', 'date', 'x-request-id', 'retry-after'],
+  ...['cross-origin-opener-policy', 'cross-origin-resource-policy', 'origin-agent-cluster', 'referrer-policy'],
+  ...['strict-transport-security', 'x-content-type-options', 'x-dns-prefetch-control', 'x-download-options'],
+  ...['x-frame-options', 'x-permitted-cross-domain-policies', 'x-xss-protection'],
+]
+
+test('a fault of the service is told by a code and a request id alone, wherever it happens (S5)', async () => {
+  const walk = async () => {
+    const replies: (Reply & { operationId: string })[] = []
+    for (const [operationId, { method, path, body, credential }] of Object.entries(operations)) {
+      const { token, api_key } = tenant.owner
+      const reply = await house.call({
+        ...{ method, url: addressed(path, records), tenant_id: tenant.tenant_id },
+        ...(credential === 'any' && { api_key }),
+        ...(credential === 'user' && { token }),
+        ...(body !== undefined && { body: sampleBodies[operationId] }),
+      })
+      replies.push({ operationId, ...reply })
+    }
+    return replies
+  }
+  // Two ways to break: a column is gone, and nothing may be read any more.
+  await house.asSuperuser('alter table tenant_user rename column name to nobodys_name')
+  await house.asSuperuser('alter table policy rename to policy_gone')
+  await house.asSuperuser('alter table event rename to event_gone')
+  const broken = await walk()
+  await house.asSuperuser('revoke all on all tables in schema public from sallyport_app, sallyport_work')
+  const refused = await walk()
+  const faults = [...broken, ...refused].filter(({ status }) => status >= 500)
+  assert.ok(new Set(faults.map(({ operationId }) => operationId)).size > 40, `only ${faults.length} broke`)
+  for (const { operationId, status, text, headers, body } of faults) {
+    assert.ok(['internal', 'unavailable'].includes(String(body.code)), `${operationId}: ${status} ${text}`)
+    assert.deepEqual(Object.keys(body), ['code', 'message'], operationId)
+    assert.doesNotMatch(
+      text,
+      /select|insert|table|column|relation|permission|policy_gone|tenant_user|postgres|\bat |\.ts/i,
+    )
+    assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/)
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => !told.includes(name)),
+      [],
+    )
+  }
+})
