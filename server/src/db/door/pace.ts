@@ -7,11 +7,10 @@ import type { Statement } from '../../kernel/context.ts'
 const quickMs = 0.25
 /** Measured again each time it was used this often: tables grow, and caches warm. */
 const measureEvery = { quick: 32, slow: 8 }
-/** How much of the average each measurement is. */
-const weight = 1 / 8
 const mostStatements = 2_000
 
-type Pace = { averageMs: number; uses: number }
+/** The last three measurements, of which the middle one counts: a busy machine makes anything slow now and then. */
+type Pace = { recentMs: number[]; uses: number }
 
 /** `askClock` before and after a statement tells, in milliseconds, how long it took, by the server's own clock. */
 export const askClock: Statement<{ ms: number }> = {
@@ -28,17 +27,22 @@ export class Paces {
     const pace = this.#paces.get(text)
     if (pace === undefined) return { isQuick: false, isMeasured: true }
     pace.uses++
-    const isQuick = pace.averageMs <= quickMs
-    return { isQuick, isMeasured: pace.uses % (isQuick ? measureEvery.quick : measureEvery.slow) === 0 }
+    const { recentMs, uses } = pace
+    const slowOnes = recentMs.filter((ms) => ms > quickMs).length
+    const isQuick = recentMs.length - slowOnes >= 2
+    // One slow measurement wants another soon.
+    const isDoubtful = recentMs.length < 3 || (isQuick && (recentMs.at(-1) ?? 0) > quickMs)
+    return { isQuick, isMeasured: isDoubtful || uses % (isQuick ? measureEvery.quick : measureEvery.slow) === 0 }
   }
 
   note({ text }: Statement, ms: number): void {
     const pace = this.#paces.get(text)
     if (pace !== undefined) {
-      pace.averageMs += (ms - pace.averageMs) * weight
+      pace.recentMs.push(ms)
+      if (pace.recentMs.length > 3) pace.recentMs.shift()
       return
     }
     if (this.#paces.size >= mostStatements) this.#paces.clear()
-    this.#paces.set(text, { averageMs: ms, uses: 0 })
+    this.#paces.set(text, { recentMs: [ms], uses: 0 })
   }
 }
