@@ -420,6 +420,24 @@ create policy tenant_wall on identity_provider
 grant select, insert, delete on identity_provider to sallyport_app;
 grant update (name, config, sealed_secrets, enabled, updated_at) on identity_provider to sallyport_app;
 
+create table kept_answer (
+  tenant_id uuid not null,
+  id bytea not null,
+  sealed_answer text not null,
+  expires_at timestamp with time zone not null,
+  constraint kept_answer_pk PRIMARY KEY (tenant_id, id),
+  constraint kept_answer_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint kept_answer_id_ck CHECK (octet_length(id) = 32)
+);
+CREATE INDEX kept_answer_expired_ix ON kept_answer USING btree (tenant_id, expires_at);
+alter table kept_answer enable row level security;
+alter table kept_answer force row level security;
+create policy tenant_wall on kept_answer
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on kept_answer to sallyport_app;
+grant update (sealed_answer, expires_at) on kept_answer to sallyport_app;
+
 create table migration (
   name text not null,
   checksum text not null,
@@ -551,6 +569,7 @@ create table role (
   system boolean not null default false,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  version integer not null default 1,
   constraint role_pk PRIMARY KEY (tenant_id, id),
   constraint role_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint role_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
@@ -561,7 +580,7 @@ create policy tenant_wall on role
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on role to sallyport_app;
-grant update (name, description, scopes, updated_at) on role to sallyport_app;
+grant update (name, description, scopes, updated_at, version) on role to sallyport_app;
 CREATE TRIGGER role_authority AFTER UPDATE ON role FOR EACH ROW WHEN (old.scopes IS DISTINCT FROM new.scopes) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER role_system_fixed BEFORE DELETE OR UPDATE ON role FOR EACH ROW WHEN (old.system) EXECUTE FUNCTION system_role_is_fixed();
 

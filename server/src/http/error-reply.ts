@@ -27,13 +27,21 @@ export function problemOf(thrown: unknown): Problem {
 export function replyProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="sallyport"')
   if (problem.status === 429) tellLimit(reply, problem)
-  if (problem.status === 503) reply.header('retry-after', '1')
-  const { code, message, details, notices } = problem
+  if (problem.status === 503 || problem.code === 'idempotency_in_progress') reply.header('retry-after', '1')
+  return sendText(reply.code(problem.status), errorText(problem))
+}
+
+/** The error object, as it goes over the wire. */
+export function errorText({ code, message, details, notices }: Problem): string {
+  return JSON.stringify({ code, message, ...(details && { details }), ...(notices && { notices }) })
+}
+
+/** Sends JSON that is text already, to the byte. */
+export function sendText(reply: FastifyReply, text: string): FastifyReply {
   return reply
-    .code(problem.status)
     .type('application/json; charset=utf-8')
-    .serializer((body: unknown) => JSON.stringify(body))
-    .send({ code, message, ...(details && { details }), ...(notices && { notices }) })
+    .serializer((body: string) => body)
+    .send(text)
 }
 
 /** What is no HTTP request at all gets the error object too, with the status that HTTP has for it. */

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
+import { takesKey } from './idempotency-key.ts'
 import type { Operation } from './operation.ts'
 import { jsonSchemaOf } from './schema.ts'
 
@@ -118,7 +119,7 @@ const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 302: 'Go
 const requestIdHeader = { 'X-Request-Id': { schema: { type: 'string' }, description: 'leads to the log' } }
 const redirectHeaders = { ...requestIdHeader, Location: { schema: { type: 'string' }, description: 'where to go' } }
 
-/** How a credential stands with its limit, in the form of draft-ietf-httpapi-ratelimit-headers; and when to come again. */
+/** Among them how a credential stands with its limit, in the form of draft-ietf-httpapi-ratelimit-headers. */
 const sharedHeaders = {
   'RateLimit-Policy': {
     schema: { type: 'string' },
@@ -126,6 +127,11 @@ const sharedHeaders = {
   },
   RateLimit: { schema: { type: 'string' }, description: '`r` are left, all of them again in `t` seconds' },
   'Retry-After': { schema: { type: 'integer' }, description: 'seconds until it may be tried again' },
+  ETag: { schema: { type: 'string' }, description: 'the state of the record, for `If-Match`' },
+  'Idempotency-Replayed': {
+    schema: { type: 'string', const: 'true' },
+    description: 'there where this is the answer to an earlier call with the same `Idempotency-Key`',
+  },
 }
 const limitHeaders = referTo('RateLimit-Policy', 'RateLimit')
 const retryHeader = referTo('Retry-After')
@@ -134,14 +140,20 @@ function referTo(...names: (keyof typeof sharedHeaders)[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-function headersOf({ status, credential }: Operation): Json {
-  if (credential === 'any' || credential === 'user') return { ...requestIdHeader, ...limitHeaders }
-  return status === 302 ? redirectHeaders : requestIdHeader
+function headersOf(operation: Operation): Json {
+  const { status, credential, etag } = operation
+  return {
+    ...(status === 302 ? redirectHeaders : requestIdHeader),
+    ...((credential === 'any' || credential === 'user') && limitHeaders),
+    ...(etag !== undefined && referTo('ETag')),
+    ...(takesKey(operation) && referTo('Idempotency-Replayed')),
+  }
 }
 
-function errorHeadersOf(status: number): Json {
+function errorHeadersOf(status: number, codes: readonly ErrorCode[]): Json {
   if (status === 429) return { ...requestIdHeader, ...retryHeader, ...limitHeaders }
-  return status === 503 ? { ...requestIdHeader, ...retryHeader } : requestIdHeader
+  const mayWait = status === 503 || codes.includes('idempotency_in_progress')
+  return mayWait ? { ...requestIdHeader, ...retryHeader } : requestIdHeader
 }
 
 function securityOf({ credential }: Operation): Json[] {
@@ -149,10 +161,34 @@ function securityOf({ credential }: Operation): Json[] {
   return credential === 'user' ? [{ token: [] }] : [{ token: [] }, { api_key: [] }]
 }
 
-function headerParameters({ credential }: Operation): Json[] {
-  if (credential === 'none') return []
-  const schema = { type: 'string', format: 'uuid' }
-  return [{ name: 'X-Tenant-ID', in: 'header', required: true, schema, description: 'the tenant of the credential' }]
+const tenantParameter = {
+  name: 'X-Tenant-ID',
+  in: 'header',
+  required: true,
+  schema: { type: 'string', format: 'uuid' },
+  description: 'the tenant of the credential',
+}
+const keyParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+  description: 'makes all calls with it, for 24 hours, one: the first is carried out, the others get its answer',
+}
+const ifMatchParameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
+  description: 'the `ETag` that the record must still have',
+}
+
+function headerParameters(operation: Operation): Json[] {
+  return [
+    ...(operation.credential === 'none' ? [] : [tenantParameter]),
+    ...(takesKey(operation) ? [keyParameter] : []),
+    ...(operation.takesIfMatch ? [ifMatchParameter] : []),
+  ]
 }
 
 function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
@@ -176,6 +212,8 @@ export function errorsOf(operation: Operation): ErrorCode[] {
     codes.add('unauthenticated').add('tenant_mismatch').add('rate_limited')
   }
   if (operation.limitedBy !== undefined) codes.add('rate_limited')
+  if (takesKey(operation)) codes.add('idempotency_in_progress').add('idempotency_key_reused')
+  if (operation.takesIfMatch) codes.add('precondition_failed')
   if (operation.scope !== null) codes.add('forbidden')
   if (operation.params !== undefined) codes.add('not_found')
   if (operation.query !== undefined || operation.body !== undefined) codes.add('invalid_input')
@@ -189,7 +227,7 @@ function describeErrors(operation: Operation): Record<string, Json> {
   for (const [status, codes] of byStatus) {
     described[status] = {
       description: codes.map((code) => `\`${code}\`: ${errorTable[code].means}`).join('; '),
-      headers: errorHeadersOf(status),
+      headers: errorHeadersOf(status, codes),
       content: {
         'application/json': {
           schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: codes } } }] },

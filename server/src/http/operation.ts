@@ -67,6 +67,10 @@ export type Declaration<
    * By what a caller's address is limited where no credential is: by the answers 401 that it was given, or by every call.
    */
   limitedBy?: SourceLimit
+  /** The `ETag` of its reply, with quotes: another for each state of the record. */
+  etag?(reply: Reply<Replies>): string
+  /** It minds the header `If-Match`, so that nobody changes what they have not seen. */
+  takesIfMatch?: true
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
   /** The reply is sent as lines of this type while `run` yields them; its schema is that of one line. */
@@ -92,6 +96,8 @@ export type Operation = {
   readonly errors: readonly ErrorCode[]
   readonly changes: 'authority' | undefined
   readonly limitedBy: SourceLimit | undefined
+  readonly etag: ((reply: never) => string) | undefined
+  readonly takesIfMatch: boolean
   readonly bodyLimit: number | undefined
   readonly streams: StreamType | undefined
   run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
@@ -119,6 +125,8 @@ export function operation<
     errors: declared.errors,
     changes: declared.changes,
     limitedBy: declared.limitedBy,
+    etag: declared.etag,
+    takesIfMatch: declared.takesIfMatch ?? false,
     bodyLimit: declared.bodyLimit,
     streams: declared.streams,
     run: declared.run as Operation['run'],

@@ -5,7 +5,9 @@ import { type Actor, type Ctx, type ProviderSignIn, type Sealer, systemActor, ty
 import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
+import { type Answer, answerOnce, type KeyedAnswer } from './answer-once.ts'
 import type { CursorCodec } from './cursor.ts'
+import { keyedCall, readKey, takesKey } from './idempotency-key.ts'
 import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
@@ -75,27 +77,38 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     return ctx
   }
 
-  /** Path, query and body against their schemas, then the operation itself. */
-  async function run(ctx: Ctx, request: FastifyRequest): Promise<unknown> {
+  /**
+   * Path, query and body against their schemas, then the operation itself. Answers what it answered; with an
+   * `Idempotency-Key` what `finish` makes of that, or has made of it before.
+   */
+  async function run(
+    ctx: Ctx,
+    request: FastifyRequest,
+    finish: (body: unknown) => Answer,
+  ): Promise<{ body: unknown } | KeyedAnswer> {
+    const key = takesKey(operation) ? readKey(headerOf(request, 'idempotency-key')) : undefined
     const params = readParams(operation.params, request.params as Record<string, string>)
     const query = operation.query === undefined ? undefined : readQuery(operation.query, request.query)
     requireValid(checks.query, query)
     const body = request.body ?? (checks.body?.({}).length === 0 ? {} : undefined)
     requireValid(checks.body, body)
     const page = readPage(parts.cursors, [ctx.tx.tenant_id, operationId, JSON.stringify(params)], query ?? {})
-    const header = (name: string) => {
-      const value = request.headers[name]
-      return Array.isArray(value) ? value.join(', ') : value
-    }
-    const reply = await runThenDrop(ctx, { params, query, body, page, header } as never)
+    const header = (name: string) => headerOf(request, name)
+    const input = { params, query, body, page, header } as never
+    const answer = await thenDrop(ctx, async () => {
+      if (key === undefined) return { body: await operation.run(ctx, input) }
+      const asked = { query, body, if_match: header('if-match') }
+      const call = keyedCall(key, { tenant_id: ctx.tx.tenant_id, actor: ctx.actor }, { operationId, params, asked })
+      return answerOnce(ctx, call, async (inside) => finish(await operation.run(inside, input)))
+    })
     if (operation.method !== 'GET') parts.afterWrite()
-    return reply
+    return answer
   }
 
   /** Whatever comes of it: something may have been committed before it failed. */
-  async function runThenDrop(ctx: Ctx, input: Parameters<Operation['run']>[1]): Promise<unknown> {
+  async function thenDrop<Result>(ctx: Ctx, work: () => Promise<Result>): Promise<Result> {
     try {
-      return await operation.run(ctx, input)
+      return await work()
     } catch (thrown) {
       if (operation.limitedBy !== undefined && isRefusal(thrown)) limits.noteFailure(operation.limitedBy, ctx.source_ip)
       throw thrown
@@ -105,6 +118,11 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   }
 
   return { admit, run }
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
 }
 
 async function findAdmission(

@@ -5,9 +5,10 @@ import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import { seldom } from '../kernel/seldom.ts'
+import type { Answer, KeyedAnswer } from './answer-once.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
 import { drainOnClose } from './drain.ts'
-import { answerBrokenRequest, problemOf, replyProblem } from './error-reply.ts'
+import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
 import { type LimitsOptions, openLimits } from './limits.ts'
 import { logLines } from './log-lines.ts'
 import { describeApi, serveReference } from './openapi.ts'
@@ -173,12 +174,31 @@ function serveOperation(
     handler: async (request, reply) => {
       const ctx = admitted.get(request)
       if (ctx === undefined) throw new Error('an operation ran without admission')
-      const body = await run(ctx, request)
+      const answer = await run(ctx, request, (body) => finished(operation, reply, body))
+      if ('text' in answer) return sendAnswer(reply, answer)
+      const { body } = answer
       if (operation.status === 302) return sendElsewhere(reply, body as Redirect)
+      if (operation.etag !== undefined) reply.header('etag', operation.etag(body as never))
       if (operation.streams === undefined) return reply.code(operation.status).send(body)
       return reply.type(operation.streams).send(Readable.from(linesOf(body as AsyncIterable<unknown>)))
     },
   })
+}
+
+/** The answer in full, before anything is sent. @throws where the body is not what the reply's schema says. */
+function finished({ status, reply: schema, etag }: Operation, reply: FastifyReply, body: unknown): Answer {
+  return {
+    status,
+    text: schema === null ? '' : String(reply.code(status).serialize(body)),
+    ...(etag !== undefined && { etag: etag(body as never) }),
+  }
+}
+
+function sendAnswer(reply: FastifyReply, { status, etag, text, isReplay }: KeyedAnswer): FastifyReply {
+  reply.code(status)
+  if (isReplay) reply.header('idempotency-replayed', 'true')
+  if (etag !== undefined) reply.header('etag', etag)
+  return text === '' ? reply.send() : sendText(reply, text)
 }
 
 /** A redirect is one person's: nobody on the way may keep it. */

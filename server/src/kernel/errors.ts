@@ -29,6 +29,7 @@ export const errorTable = {
   grant_not_live: { status: 409, means: 'the grant has ended already' },
   user_exists: { status: 409, means: 'a user with this e-mail address exists already' },
   version_conflict: { status: 409, means: 'the record changed meanwhile; read it again' },
+  precondition_failed: { status: 412, means: 'the record is not as `If-Match` says; read it again' },
   payload_too_large: { status: 413, means: 'the body is larger than the endpoint takes' },
   unsupported_media_type: { status: 415, means: 'the body is not `application/json`' },
   unprocessable: { status: 422, means: 'the input is well-formed but names what does not exist or is not allowed' },

@@ -1,7 +1,7 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
-import { asRole, NewRoleInput, Role, requireMayGive, requireScopes } from './role.ts'
+import { asRole, NewRoleInput, Role, requireMayGive, requireScopes, roleTag } from './role.ts'
 import { insertRole } from './role-store.ts'
 
 /** Makes a role of the tenant's own. Nobody grants a scope that they lack, so the role carries none. */
@@ -14,6 +14,7 @@ export const createRole = operation({
   body: NewRoleInput,
   replies: { 201: Role },
   errors: ['unprocessable'],
+  etag: roleTag,
   async run(ctx, { body }) {
     const { name, description = '' } = body
     const scopes = requireScopes(body.scopes)

@@ -1,7 +1,8 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { RoleParams, readRoleId, systemRoleFixed } from './role.ts'
+import { RoleParams, readRoleId, roleTag, systemRoleFixed } from './role.ts'
 import { deleteUnusedRole, findRole } from './role-store.ts'
 
 /** Deletes a role that nobody holds: taking rights away is said where they were given, to a user or a group. */
@@ -14,14 +15,17 @@ export const deleteRole = operation({
   params: RoleParams,
   replies: { 204: null },
   errors: ['not_found', 'role_in_use', 'version_conflict'],
-  async run(ctx, { params }): Promise<undefined> {
+  takesIfMatch: true,
+  async run(ctx, { params, header }): Promise<undefined> {
+    const tags = readIfMatch(header('if-match'))
     const id = readRoleId(params.role_id)
-    if (await deleteUnusedRole(ctx, id)) return
+    if (await deleteUnusedRole(ctx, id, tags)) return
     const role = await findRole(ctx.tx, id)
     if (role === undefined) throw notFound('role')
     await keepRefusal(ctx, { subject_type: 'role', subject_id: id }, async () => {
       if (role.system) throw systemRoleFixed(id)
     })
+    requireMatch(tags, roleTag(role))
     throw new Problem('role_in_use', 'users hold this role or groups give it; take it from them first')
   },
 })

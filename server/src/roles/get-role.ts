@@ -1,6 +1,6 @@
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
-import { asRole, Role, RoleParams, readRoleId } from './role.ts'
+import { asRole, Role, RoleParams, readRoleId, roleTag } from './role.ts'
 import { findRole } from './role-store.ts'
 
 export const getRole = operation({
@@ -12,6 +12,7 @@ export const getRole = operation({
   params: RoleParams,
   replies: { 200: Role },
   errors: ['not_found'],
+  etag: roleTag,
   async run(ctx, { params }) {
     const role = await findRole(ctx.tx, readRoleId(params.role_id))
     if (role === undefined) throw notFound('role')

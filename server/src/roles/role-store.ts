@@ -4,7 +4,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import { type GivenRole, type PlannedChange, type RoleRow, systemRoles } from './role.ts'
 
-const record = sql`id, name, description, scopes, system, created_at, updated_at`
+const record = sql`id, name, description, scopes, system, version, created_at, updated_at`
 
 /** Gives a new tenant its system roles, in one statement; to stand in the transaction that makes the tenant. */
 export function systemRolesInsert(tx: Tx): Statement {
@@ -86,7 +86,7 @@ export async function saveRole(ctx: WorkCtx, id: string, change: PlannedChange):
   const [[saved]] = await ctx.tx.write([
     sql<RoleRow>`with changed as (
         update role set name = ${to.name}, description = ${to.description}, scopes = ${to.scopes},
-          updated_at = clock_timestamp()
+          version = version + 1, updated_at = clock_timestamp()
         where tenant_id = ${tenant_id} and id = ${id}
         returning ${record}),
       taken as (
@@ -104,14 +104,22 @@ export async function saveRole(ctx: WorkCtx, id: string, change: PlannedChange):
   return saved
 }
 
-/** Deletes a role of the tenant's own that nobody holds and no group gives, and tells of it; false where it may not go. */
-export async function deleteUnusedRole(ctx: WorkCtx, id: string): Promise<boolean> {
+/**
+ * Deletes a role of the tenant's own that nobody holds and no group gives, and tells of it; false where it may not go.
+ * `tags`: one of them is the role's, as `roleTag` makes them; undefined: any.
+ */
+export async function deleteUnusedRole(
+  ctx: WorkCtx,
+  id: string,
+  tags: readonly string[] | undefined,
+): Promise<boolean> {
   const { tenant_id } = ctx.tx
   const event = { type: 'role.deleted', subject_type: 'role', subject_id: id } as const
   const [gone] = await ctx.tx.write([
     sql`with gone as (
         delete from role
         where tenant_id = ${tenant_id}::uuid and id = ${id}::text and not system
+          and (${tags ?? null}::text[] is null or format('"%s"', version) = any(${tags ?? null}::text[]))
           and not exists (select from user_role where tenant_id = ${tenant_id}::uuid and role_id = ${id}::text)
           and not exists (select from group_role where tenant_id = ${tenant_id}::uuid and role_id = ${id}::text)
         returning id),

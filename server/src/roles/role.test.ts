@@ -65,6 +65,7 @@ suite('a change of a role', () => {
     description: '',
     scopes: ['users:read', 'users:write', 'roles:write'],
     system: false,
+    version: 1,
     created_at: '',
     updated_at: '',
   }

@@ -66,6 +66,7 @@ const kept = {
   description: Type.String(),
   scopes: Type.Array(Type.String()),
   system: Type.Boolean({ description: 'every tenant has it, and nobody changes it' }),
+  version: Type.Integer({ description: 'goes up with each change; in quotes it is the `ETag`' }),
   created_at: DateTime,
   updated_at: DateTime,
 }
@@ -79,6 +80,11 @@ export type RoleRow = Omit<Role, 'blast_radius'>
 
 export function asRole(row: RoleRow): Role {
   return { ...row, blast_radius: blastRadius(row.scopes) }
+}
+
+/** The `ETag` of a role, as it stands in `If-Match`. */
+export function roleTag({ version }: Pick<RoleRow, 'version'>): string {
+  return `"${version}"`
 }
 
 export const NewRoleInput = Body({

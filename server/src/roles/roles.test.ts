@@ -48,6 +48,7 @@ suite('a role', () => {
       description: 'helps',
       scopes: ['users:write', 'audit:read'],
       system: false,
+      version: 1,
       blast_radius: { level: 'high', reasons: ['`users:write` writes users and what they hold'] },
     })
     assert.deepEqual(await eventsOf(String(id)), [

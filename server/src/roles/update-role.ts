@@ -1,13 +1,15 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
 import { holdsRole } from './holding-store.ts'
-import { asRole, planChange, Role, RoleChange, RoleParams, readRoleId, requireScopes } from './role.ts'
+import { asRole, planChange, Role, RoleChange, RoleParams, readRoleId, requireScopes, roleTag } from './role.ts'
 import { lockRole, saveRole } from './role-store.ts'
 
 /**
  * Changes the fields sent of a role that is not of the system. A scope that the editor lacks cannot be added, nor any to a
- * role that they hold themselves. What would change nothing changes nothing, and tells nothing.
+ * role that they hold themselves. What would change nothing changes nothing, and tells nothing. Of two at once the second
+ * changes what the first left: nothing that it did not send is written back.
  */
 export const updateRole = operation({
   method: 'PATCH',
@@ -20,7 +22,10 @@ export const updateRole = operation({
   replies: { 200: Role },
   errors: ['not_found', 'unprocessable'],
   changes: 'authority',
-  run(ctx, { params, body }) {
+  etag: roleTag,
+  takesIfMatch: true,
+  run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
     const change = body.scopes === undefined ? body : { ...body, scopes: requireScopes(body.scopes) }
     const id = readRoleId(params.role_id)
     return keepRefusal(ctx, { subject_type: 'role', subject_id: id }, () =>
@@ -29,6 +34,7 @@ export const updateRole = operation({
         if (before === undefined) throw notFound('role')
         const holds = await holdsRole(tx, ctx.actor.user_id, id)
         const planned = planChange(before, change, { scopes: ctx.actor.scopes, holds })
+        requireMatch(tags, roleTag(before))
         return asRole(planned.fields.length === 0 ? before : await saveRole({ ...ctx, tx }, id, planned))
       }),
     )

@@ -72,6 +72,7 @@ async function seedProviders(insert: Insert): Promise<void> {
   const issuer = { issuer: 'https://id.example.com', client_id: 'sallyport' }
   await insert('sign_in_setting', { ...issuer, enabled: false, redirect_uris: ['https://a.example'], scopes: [] })
   await insert('sign_in_state', { id: newId(), ...issuer, redirect_uri: 'r', nonce: 'n', code_verifier: 'v' })
+  await insert('kept_answer', { id: Buffer.alloc(32, 7), sealed_answer: 'sealed', expires_at: '2100-01-01Z' })
 }
 
 /** Answers the request. */

@@ -40,7 +40,13 @@ export async function sliceServer(database: Database, operations: Record<string,
   })
   after(() => server.close())
   const requireDescribed = answersAsDescribed(operations)
-  return async (caller: Caller, method: Operation['method'], url: string, body?: unknown): Promise<Answer> => {
+  return async (
+    caller: Caller,
+    method: Operation['method'],
+    url: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Answer> => {
     const reply = await server.inject({
       method,
       url,
@@ -48,6 +54,7 @@ export async function sliceServer(database: Database, operations: Record<string,
         authorization: JSON.stringify(caller),
         'x-tenant-id': caller.tenant_id,
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...more,
       },
       ...(body !== undefined && { payload: JSON.stringify(body) }),
     })

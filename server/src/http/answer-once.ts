@@ -1,0 +1,67 @@
+import { inSteps } from '../db/steps.ts'
+import type { Ctx, SealedPlace } from '../kernel/context.ts'
+import { type ErrorCode, Problem } from '../kernel/errors.ts'
+import { errorText } from './error-reply.ts'
+import type { KeyedCall } from './idempotency-key.ts'
+import { keepAnswer, takeKey } from './kept-answer-store.ts'
+
+/** An answer as it goes over the wire; the text is empty where there is no body. */
+export type Answer = { status: number; etag?: string; text: string }
+
+/** `isReplay`: it was given before, and nothing was done this time. */
+export type KeyedAnswer = Answer & { isReplay: boolean }
+
+type Kept = { asked: string; answer: Answer }
+
+/** What says no more than "try again": kept, it would be said for a day. */
+const momentary: readonly ErrorCode[] = ['unauthenticated', 'rate_limited', 'version_conflict']
+
+/**
+ * Does the work once for a key, however often it is asked and whenever a process dies: what it writes and what it answers
+ * are one transaction. A refusal is an answer as well, and kept with its entry in the audit log; a fault is none, and
+ * takes everything back.
+ * @throws Problem 409 while the first call is running, 422 where the key was used to ask something else, and what `work` throws
+ */
+export async function answerOnce(ctx: Ctx, call: KeyedCall, work: (ctx: Ctx) => Promise<Answer>): Promise<KeyedAnswer> {
+  const { tx, sealer } = ctx
+  const place: SealedPlace = {
+    tenant_id: tx.tenant_id,
+    table: 'kept_answer',
+    id: call.id.toString('hex'),
+    field: 'sealed_answer',
+  }
+  const outcome = await tx.interactive(async (inside): Promise<KeyedAnswer | Problem> => {
+    const { taken, sealed_answer } = await takeKey(inside, call.id)
+    if (!taken) {
+      throw new Problem('idempotency_in_progress', 'the first call with this `Idempotency-Key` is still running')
+    }
+    if (sealed_answer !== undefined) {
+      return replay(JSON.parse(await sealer.unseal(sealed_answer, place)) as Kept, call)
+    }
+    const done = await answerOrRefusal(() => work({ ...ctx, tx: inSteps(inside) }))
+    if (done instanceof Problem && momentary.includes(done.code)) return done
+    const answer = done instanceof Problem ? { status: done.status, text: errorText(done) } : done
+    const kept: Kept = { asked: call.asked, answer }
+    await keepAnswer(inside, call.id, await sealer.seal(JSON.stringify(kept), place))
+    return done instanceof Problem ? done : { ...answer, isReplay: false }
+  })
+  if (outcome instanceof Problem) throw outcome
+  return outcome
+}
+
+function replay(kept: Kept, { asked }: KeyedCall): KeyedAnswer {
+  if (kept.asked === asked) return { ...kept.answer, isReplay: true }
+  throw new Problem(
+    'idempotency_key_reused',
+    'this `Idempotency-Key` was used for another body or query; take a new key for each call that you mean',
+  )
+}
+
+async function answerOrRefusal(work: () => Promise<Answer>): Promise<Answer | Problem> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (thrown instanceof Problem && thrown.status < 500) return thrown
+    throw thrown
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Reply } from '../support/client.ts'
+import { openDatabaseLine } from '../support/database-line.ts'
+import { startOnTestServer } from '../support/sallyport.ts'
+import { until } from '../support/wait.ts'
+
+/** Processes that are killed while they answer a call with a key, and one that is asked the same afterwards. */
+const survivor = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' })
+const { asSuperuser, bootstrap } = survivor
+const line = await openDatabaseLine(survivor.service)
+
+/** Makes an API key, whose secret is answered once and never kept: nothing but the kept answer can give it again. */
+function make(at: typeof survivor | Awaited<ReturnType<typeof survivor.beside>>, name: string) {
+  const headers = { 'idempotency-key': `make ${name}`.replace(' ', '-') }
+  return at.client({ api_key: bootstrap.api_key })('POST', '/v1/api-keys', { name, scopes: ['users:read'] }, headers)
+}
+
+/** The same, until nobody is at it any more: the database learns a moment later that a process has died. */
+async function makeAgain(name: string): Promise<Reply<Record<string, unknown>>> {
+  return until('the key is free', async () => {
+    const reply = await make(survivor, name)
+    return reply.body.code !== 'idempotency_in_progress' && reply
+  })
+}
+
+/** How many keys of that name there are, and how many events tell that one was made. */
+async function madeSoFar(name: string): Promise<[keys: number, events: number]> {
+  const [row] = await asSuperuser<{ keys: number; events: number }>(
+    `select count(*)::int as keys, count(e)::int as events
+      from api_key k left join event e on e.subject_id = k.id::text and e.type = 'api_key.created' where k.name = $1`,
+    [name],
+  )
+  return [row?.keys ?? 0, row?.events ?? 0]
+}
+
+async function works(key: unknown): Promise<boolean> {
+  const reply = await survivor.client({ api_key: String(key) })('GET', '/v1/users')
+  return reply.status === 200
+}
+
+test('killed between the commit and the answer: the answer is given, the secret in it too, and nothing done twice (R12)', async () => {
+  const victim = await survivor.beside(line.target)
+  line.muteFrom('commit')
+  const cutOff = make(victim, 'committed').catch(() => 'cut off')
+  await until('it is committed', async () => (await madeSoFar('committed'))[0] === 1)
+  await victim.kill()
+  line.mend()
+  assert.equal(await cutOff, 'cut off')
+
+  const replayed = await makeAgain('committed')
+  assert.deepEqual([replayed.status, replayed.headers.get('idempotency-replayed')], [201, 'true'])
+  assert.deepEqual(await madeSoFar('committed'), [1, 1])
+  assert.ok(await works(replayed.body.key))
+})
+
+test('killed before the commit: nothing was done, and the next call does it (R12)', async () => {
+  const victim = await survivor.beside()
+  // The answer cannot be kept while this stands, so that nothing is committed.
+  await asSuperuser('begin')
+  await asSuperuser('lock table kept_answer in share mode')
+  let answered = false
+  const cutOff = make(victim, 'uncommitted').then(
+    ({ status }) => {
+      answered = true
+      return status
+    },
+    () => 'cut off',
+  )
+  await until('the call waits to keep its answer', async () => {
+    const [row] = await asSuperuser<{ waits: boolean }>(
+      `select exists (select from pg_locks where relation = 'kept_answer'::regclass and not granted) as waits`,
+    )
+    return row?.waits || answered
+  })
+  await victim.kill()
+  await asSuperuser('rollback')
+  // Where it had waited too long for the lock, it had said so.
+  assert.ok(['cut off', 503].includes(await cutOff))
+
+  const done = await makeAgain('uncommitted')
+  assert.deepEqual([done.status, done.headers.get('idempotency-replayed')], [201, null])
+  assert.deepEqual(await madeSoFar('uncommitted'), [1, 1])
+  assert.ok(await works(done.body.key))
+  const again = await makeAgain('uncommitted')
+  assert.deepEqual([again.body, again.headers.get('idempotency-replayed')], [done.body, 'true'])
+})

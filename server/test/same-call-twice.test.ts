@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { takesKey } from '../src/http/idempotency-key.ts'
+import type { Operation } from '../src/http/operation.ts'
+import { jsonSchemaOf } from '../src/http/schema.ts'
+import { newId } from '../src/kernel/id.ts'
+import { openHouse, operations, type Person } from './support/house.ts'
+import { addressed, makeRecords, type Records, sampleBodies } from './support/samples.ts'
+
+/** Walks every registered operation that changes something, so that nobody can forget one: with a key it is carried out once. */
+const house = await openHouse()
+const ours = await house.tenant('ours')
+const theirs = await house.tenant('theirs')
+const theirRecords = await makeRecords(house, theirs)
+const tables = await house.asSuperuser<{ name: string }>(
+  `select distinct c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'kept_answer' order by 1`,
+)
+
+/** All that a tenant's tables hold, beside the answers kept. */
+async function picture(tenant_id: string): Promise<string> {
+  const held: unknown[] = []
+  for (const { name } of tables) {
+    const rows = `select to_jsonb(t) - 'last_used_at' as row from ${name} t where tenant_id = $1 order by 1`
+    held.push(await house.asSuperuser(rows, [tenant_id]))
+  }
+  return JSON.stringify(held)
+}
+
+/** Bodies that do something, where the sample names what is not there. */
+const bodies: Record<string, (records: Records) => unknown> = {
+  addGroupMember: () => ({ user_id: ours.people.approver.user_id }),
+  createUser: () => ({ email: `${newId()}@example.com`, name: 'New', roles: ['user'], auth_provider: 'oidc' }),
+  reorderPolicies: (records) => ({ ids: [records['/v1/policies/{id}']?.id] }),
+  reorderRules: (records) => ({ ids: [records['/v1/policies/{id}/rules/{rule_id}']?.rule_id] }),
+  setGroupRoleMappings: () => ({ role_ids: ['user'] }),
+  setUserRoles: () => ({ roles: ['approver'] }),
+  // To require reasons would be in the way of whoever asks for the next records.
+  upsertSetting: () => ({ value: 'false' }),
+}
+
+/** The same with another word in it; undefined where the body has no place for words. */
+function reworded(operation: Operation, body: unknown): unknown {
+  const { properties = {} } = operation.body === undefined ? {} : jsonSchemaOf(operation.body)
+  const field = ['name', 'reasoning', 'reason', 'notice', 'display_name'].find((name) => name in properties)
+  return field === undefined ? undefined : { ...(body as object), [field]: 'in other words' }
+}
+
+const carriedOut: string[] = []
+const told422: string[] = []
+
+for (const [operationId, operation] of Object.entries(operations)) {
+  if (!takesKey(operation)) continue
+  const headers = { 'idempotency-key': `walk:${operationId}` }
+
+  test(`${operationId}: the same call with one key is one call; another’s with that key is another (R12)`, async () => {
+    const records = await makeRecords(house, ours)
+    const body = operation.body && (bodies[operationId]?.(records) ?? sampleBodies[operationId])
+    const call = (person: Person, tenant_id = ours.tenant_id, at = records, said = body) => {
+      const url = addressed(operation.path, at)
+      const { token } = person
+      return house.call({
+        method: operation.method,
+        url,
+        token,
+        tenant_id,
+        headers,
+        ...(said !== undefined && { body: said }),
+      })
+    }
+
+    const first = await call(ours.owner)
+    assert.equal(first.headers['idempotency-replayed'], undefined)
+    if (first.status < 300) carriedOut.push(operationId)
+    const after = await picture(ours.tenant_id)
+    const second = await call(ours.owner)
+    const told = ({ status, text, headers: { etag, ...of } }: typeof first) => [status, text, etag, of['content-type']]
+    assert.deepEqual(told(second), told(first))
+    assert.equal(second.headers['idempotency-replayed'], 'true')
+    assert.equal(await picture(ours.tenant_id), after, 'the second call did something')
+
+    const other = reworded(operation, body)
+    if (other !== undefined) {
+      const reused = await call(ours.owner, ours.tenant_id, records, other)
+      assert.deepEqual([reused.status, reused.body.code], [422, 'idempotency_key_reused'])
+      assert.equal(await picture(ours.tenant_id), after)
+      told422.push(operationId)
+    }
+
+    for (const independent of [
+      await call(ours.people.admin),
+      await call(theirs.owner, theirs.tenant_id, theirRecords),
+    ]) {
+      assert.notEqual(independent.body.code, 'idempotency_key_reused')
+      assert.equal(independent.headers['idempotency-replayed'], undefined)
+    }
+  })
+}
+
+test('most of them were carried out, and most could be asked in other words', () => {
+  assert.ok(carriedOut.length >= 42, `only ${carriedOut.length}: ${carriedOut}`)
+  assert.ok(told422.length >= 20, `only ${told422.length}: ${told422}`)
+})
+
+test('reading takes no key, nor does signing in: the header is not even looked at (R12)', async () => {
+  const headers = { 'idempotency-key': 'not a key' }
+  const { tenant_id, owner } = ours
+  const list = await house.call({ method: 'GET', url: '/v1/roles', token: owner.token, tenant_id, headers })
+  assert.equal(list.status, 200)
+  const body = sampleBodies.login
+  const login = await house.call({ method: 'POST', url: '/v1/auth/login', tenant_id: theirs.tenant_id, body, headers })
+  assert.equal(login.headers['idempotency-replayed'], undefined)
+  assert.notEqual(login.status, 400)
+})
