@@ -64,11 +64,14 @@ function requireDescribedSuccess({ name, operation, check }: Described, answer: 
   }
 }
 
-function requireDescribedError({ name, operation }: Described, { status, text }: Answer): void {
+function requireDescribedError({ name, operation }: Described, { status, text, headers }: Answer): void {
   const error = JSON.parse(text) as { code: string; message: string }
   const codes: readonly string[] = errorsOf(operation)
   assert.ok(codes.includes(error.code), `${name} answers ${status} \`${error.code}\`, which it does not declare`)
   assert.ok(error.message.length > 0, `${name} answers an error without a message`)
+  if (['unavailable', 'idempotency_in_progress'].includes(error.code)) {
+    assert.match(String(headers['retry-after']), /^[1-9]\d*$/, `${name} does not say when to try again`)
+  }
   const known = ['code', 'message', 'details', 'notices']
   assert.deepEqual(
     Object.keys(error).filter((key) => !known.includes(key)),
