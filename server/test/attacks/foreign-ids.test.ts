@@ -53,8 +53,7 @@ function comparable(text: string): string {
     .replaceAll(words, '<word>')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<moment>')
-    .replaceAll(/"version":\d+/g, '"version":"<turn>"')
-    .replaceAll(/"(priority|ordinal)":\d+/g, '"$1":0')
+    .replaceAll(/"(priority|ordinal|version)":\d+/g, '"$1":0')
     .replaceAll(/"(key|token|next_cursor)":"[^"]*"/g, '"$1":"<made>"')
 }
 
