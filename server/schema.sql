@@ -49,7 +49,6 @@ create table access_grant (
 CREATE INDEX access_grant_due_ix ON access_grant USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
 CREATE INDEX access_grant_ended_by_ix ON access_grant USING btree (tenant_id, ended_by);
 CREATE INDEX access_grant_entitlement_id_ix ON access_grant USING btree (tenant_id, entitlement_id);
-CREATE INDEX access_grant_leaving_ix ON access_grant USING btree (ended_at) WHERE provisioning_status = ANY (ARRAY['deprovisioning'::text, 'deprovisioning_failed'::text]);
 CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, id);
 alter table access_grant enable row level security;
 alter table access_grant force row level security;

@@ -2,7 +2,3 @@
 grant select (entitlement_id, provisioning_status, ended_at) on access_grant to sallyport_work;
 grant select (failures) on entitlement to sallyport_work;
 grant select (at) on event to sallyport_work;
-
--- Access that has ended and is not taken away yet: few rows at any time, however many grants there have been.
-create index access_grant_leaving_ix on access_grant (ended_at)
-  where provisioning_status in ('deprovisioning', 'deprovisioning_failed');

@@ -93,7 +93,8 @@ test('is there on the loopback address alone, by GET, apart from the service', a
 test('what only the database knows is told: what is due, what is stuck, how far behind who acts on events is', async () => {
   const { database, asSuperuser } = await testDatabase()
   const read = watch({ metrics: openMetrics(), database, subscribers: ['told', 'not-yet'], ...idle })
-  const [tenant_id, user_id, request_id, due_id, entitlement_id] = [newId(), newId(), newId(), newId(), newId()]
+  const [tenant_id, user_id, request_id, due_id] = [newId(), newId(), newId(), newId()]
+  const [failing_id, slow_id] = [newId(), newId()]
   await asSuperuser(`
     insert into tenant (id, name) values ('${tenant_id}', 'acme');
     insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
@@ -104,17 +105,18 @@ test('what only the database knows is told: what is due, what is stuck, how far 
         'require', false, 600, '{}', false, '[]', 'token', '127.0.0.1', due
       from (values ('${request_id}'::uuid, clock_timestamp() + interval '1 hour'),
         ('${due_id}', clock_timestamp() - interval '90 seconds')) as r (id, due);
-    insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, failures)
-      values ('${tenant_id}', '${entitlement_id}', 'sandbox', 'k', '{}', false, 3);
+    insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, failures, next_look_at)
+      select '${tenant_id}', id, 'sandbox', id::text, '{}', false, failures, clock_timestamp() + interval '1 minute'
+      from (values ('${failing_id}'::uuid, 3), ('${slow_id}', 1)) as e (id, failures);
     insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
         duration_seconds, status, provisioning_status, activate_by, ended_at, entitlement_id)
       select '${tenant_id}', gen_random_uuid(), '${request_id}', '${user_id}', 'a grant', 'cloud_account', place, 'Look',
         600, 'revoked', provisioning_status, clock_timestamp(), clock_timestamp() - ago, entitlement_id
       from (values
-        ('long over', 'deprovisioning', interval '10 minutes', null::uuid),
-        ('failing', 'deprovisioning_failed', interval '1 minute', '${entitlement_id}'),
-        ('under way', 'deprovisioning', interval '1 minute', null),
-        ('gone', 'deprovisioned', interval '1 hour', null)) as g (place, provisioning_status, ago, entitlement_id);
+        ('long over', 'deprovisioning', interval '10 minutes', '${slow_id}'::uuid),
+        ('failing', 'deprovisioning_failed', interval '1 minute', '${failing_id}'),
+        ('under way', 'deprovisioning', interval '1 minute', '${slow_id}'),
+        ('gone', 'deprovisioned', interval '1 hour', '${slow_id}')) as g (place, provisioning_status, ago, entitlement_id);
     insert into event_cursor (subscriber) values ('told');
     insert into event (tenant_id, id, type, at, actor_kind, subject_type, subject_id, request_id)
       select '${tenant_id}', gen_random_uuid(), 'tenant.created', clock_timestamp() - interval '30 seconds', 'operator',

@@ -24,11 +24,8 @@ export const isWanted = sql`(select true from access_grant live where live.tenan
 export const isWaitedFor = sql`(select true from access_grant waiting where waiting.tenant_id = e.tenant_id
   and waiting.entitlement_id = e.id and waiting.status = 'pending' limit 1) is not null`
 
-/**
- * Whether the grant `g` has ended and its access is not yet taken away. Not by the names of its two states: those would
- * have a plan read all such grants there are, by the index that counts them.
- */
-export const isLeaving = sql`starts_with(g.provisioning_status, 'deprovisioning')`
+/** Whether the grant `g` has ended and its access is not yet taken away. */
+export const isLeaving = sql`g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')`
 
 /** An event of each grant of a common table expression, which names its entitlement: as if one worker had each in hand. */
 export function tellOfGrants(tx: Tx, type: EventType, grants: Statement): Statement {

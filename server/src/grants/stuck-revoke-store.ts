@@ -2,20 +2,28 @@ import { sql } from '../db/sql.ts'
 import type { Statement } from '../kernel/context.ts'
 import { alarmAfterFailures } from './entitlement.ts'
 
-/** Access that is over and is still there: at most `mostCounted` grants are counted. */
+/** Access that is over and is still there: those of at most `mostLookedAt` entitlements are counted. */
 export type StuckRevokes = { stuck: number; oldest_seconds: number }
 
-const mostCounted = 10_000
+const mostLookedAt = 10_000
 const longestRevokeSeconds = 300
 
-/** What could not be taken away, across tenants, for whoever watches; to be read as `sallyport_work`. */
+/** Whatever is to be taken away is looked at again within this: the longest back-off, and some. */
+const longestWaitSeconds = 120
+
+/**
+ * What could not be taken away, across tenants, for whoever watches; to be read as `sallyport_work`. Found by the work list
+ * of entitlements: an index of such grants would be written twice at each end of a grant.
+ */
 export function stuckRevokes(): Statement<StuckRevokes> {
   return sql<StuckRevokes>`select count(*)::int as stuck,
       coalesce(extract(epoch from statement_timestamp() - min(ended_at)), 0)::float8 as oldest_seconds
-    from (select g.ended_at from access_grant g
-      left join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
+    from (select g.ended_at
+      from (select tenant_id, id, failures from entitlement
+        where not gives and next_look_at <= statement_timestamp() + make_interval(secs => ${longestWaitSeconds})
+        order by next_look_at limit ${mostLookedAt}) e
+      join access_grant g on g.tenant_id = e.tenant_id and g.entitlement_id = e.id
       where g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')
         and (e.failures >= ${alarmAfterFailures}
-          or g.ended_at <= statement_timestamp() - make_interval(secs => ${longestRevokeSeconds}))
-      order by g.ended_at limit ${mostCounted}) stuck`
+          or g.ended_at <= statement_timestamp() - make_interval(secs => ${longestRevokeSeconds}))) stuck`
 }
