@@ -298,7 +298,7 @@ create table event (
   constraint event_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint event_actor_kind_ck CHECK (actor_kind = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text]))
 );
-CREATE INDEX event_actor_ix ON event USING btree (tenant_id, actor_id, seq);
+CREATE INDEX event_actor_ix ON event USING btree (tenant_id, actor_id, seq) WHERE actor_id IS NOT NULL;
 CREATE INDEX event_delivery_ix ON event USING btree (xid, seq);
 CREATE INDEX event_subject_ix ON event USING btree (tenant_id, subject_id, seq);
 CREATE INDEX event_tenant_ix ON event USING btree (tenant_id, seq);

@@ -123,7 +123,7 @@ async function takeStep(
     return undefined
   }
   const polls = step === 'poll' ? state.act_polls : 0
-  return { wait_ms: provisioner.pollAfterMs(polls), last: { under_way: progress.reference } }
+  return { wait_ms: provisioner.pollAfterMs(polls), last: { under_way: progress.reference, wanted: state.wanted } }
 }
 
 /** Reads from the target what it holds. Where it holds it, grants that wait become active. */

@@ -47,7 +47,12 @@ const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknow
   'a reference to ask by': ({ tx }, items) =>
     settle(
       tx,
-      items.map((item) => ended(item, { under_way: 'r' })),
+      items.map((item) => ended(item, { under_way: 'r', wanted: true })),
+    ),
+  'a reference to ask by, of what nobody wants': ({ tx }, items) =>
+    settle(
+      tx,
+      items.map((item) => ended(item, { under_way: 'r', wanted: false })),
     ),
   'that it is gone': ({ tx }, items) =>
     settle(
@@ -71,7 +76,7 @@ for (const [what, write] of Object.entries(writes)) {
     const on = await stage()
     // So that there is something to do about a failure and an end.
     if (!what.startsWith('the look')) await openLooks(on.tx, [on.held])
-    if (what === 'a reference to ask by') await beginRevokes(on.tx, [on.held])
+    if (what.startsWith('a reference')) await beginRevokes(on.tx, [on.held])
     await asSuperuser(`update access_grant set provisioning_status = 'deprovisioning' where tenant_id = $1`, [
       on.tx.tenant_id,
     ])
@@ -81,6 +86,38 @@ for (const [what, write] of Object.entries(writes)) {
     assert.notDeepEqual(await kept(on.held), heldBefore)
   })
 }
+
+test('what nobody wants is settled in fewer questions to the same end, and a moment set meanwhile stays', async () => {
+  for (const wanted of [true, false]) {
+    const { tx, held } = await stage()
+    await asSuperuser(`update access_grant set status = 'revoked', ended_at = clock_timestamp() where tenant_id = $1`, [
+      tx.tenant_id,
+    ])
+    const settled = async () => {
+      const [row] = await asSuperuser<{ next: string; due_at: string }>(
+        `select next_look_at::text as due_at, lease_until, act, act_reference, act_polls, gives,
+          next_look_at > clock_timestamp() + interval '3 seconds' as waits from entitlement where id = $1`,
+        [held.id],
+      )
+      assert.ok(row)
+      return row
+    }
+    await beginRevokes(tx, [held])
+    const { due_at } = await settled()
+    await settle(tx, [{ item: held, due_at, wait_ms: 5_000, last: { under_way: 'r', wanted } }])
+    const { due_at: _, ...first } = await settled()
+    assert.deepEqual(first, {
+      ...{ lease_until: null, act: 'revoke', act_reference: 'r', act_polls: 1, gives: false, waits: true },
+    })
+    const now = `update entitlement set next_look_at = '2026-01-01', gives = true where id = $1`
+    const { due_at: before } = await settled()
+    await asSuperuser(now, [held.id])
+    await settle(tx, [{ item: held, due_at: before, wait_ms: 5_000, last: { under_way: 'r', wanted: false } }])
+    const later = await settled()
+    assert.equal(later.due_at.slice(0, 10), '2026-01-01')
+    assert.deepEqual((await asSuperuser('select gives from entitlement where id = $1', [held.id]))[0], { gives: true })
+  }
+})
 
 test('a stale worker is told that it lost the lease, and begins nothing (F2)', async () => {
   const { tx, stale, held } = await stage()

@@ -42,10 +42,11 @@ export type Settling = {
   /** Milliseconds until the next look; undefined: at the next deadline of its live grants. */
   wait_ms: number | undefined
   /**
-   * What happened last: the act goes on at the target, to be asked about by a reference; or the target does not hold it:
-   * what was to be taken away is gone; or something failed. Undefined: nothing that is not written down.
+   * What happened last: the act goes on at the target, to be asked about by a reference, and a live grant wanted the
+   * entitlement or none did; or the target does not hold it: what was to be taken away is gone; or something failed.
+   * Undefined: nothing that is not written down.
    */
-  last: { under_way: string } | { gone: true } | { failure: Failure } | undefined
+  last: { under_way: string; wanted: boolean } | { gone: true } | { failure: Failure } | undefined
 }
 
 /**
@@ -55,15 +56,39 @@ export type Settling = {
 export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<undefined[]> {
   const gone: { item: WorkItem }[] = []
   const failed: ({ item: WorkItem } & Failure)[] = []
-  for (const { item, last } of settlings) {
+  const leaving: UnderWay[] = []
+  const others: Settling[] = []
+  for (const settling of settlings) {
+    const { item, due_at, wait_ms, last } = settling
     if (last !== undefined && 'gone' in last) gone.push({ item })
     if (last !== undefined && 'failure' in last) failed.push({ item, ...last.failure })
+    const underWay = last !== undefined && 'under_way' in last && !last.wanted ? last.under_way : undefined
+    if (underWay === undefined || wait_ms === undefined) others.push(settling)
+    else leaving.push({ item, due_at, wait_seconds: wait_ms / 1000, reference: underWay })
   }
   const writes: Statement[] = []
   if (gone.length > 0) writes.push(endLeaving(tx, gone))
   if (failed.length > 0) writes.push(saveFailures(tx, failed))
-  await tx.write([...writes, closeLooks(tx, settlings)])
+  if (leaving.length > 0) writes.push(awaitTarget(tx, leaving))
+  if (others.length > 0) writes.push(closeLooks(tx, others))
+  await tx.write(writes)
   return settlings.map(() => undefined)
+}
+
+type UnderWay = { item: WorkItem; due_at: string; wait_seconds: number; reference: string }
+
+/**
+ * The target is taking access away that no live grant wants: it is asked again after the wait. The same as `closeLooks`
+ * comes to, without its questions, since of ten thousand ends at one instant each passes here. Whoever began to want it
+ * meanwhile has set another moment.
+ */
+function awaitTarget(tx: Tx, items: readonly UnderWay[]): Statement {
+  const isDue = sql`e.next_look_at is not distinct from mine.due_at`
+  return sql`with ${mine(tx, items, sql`, due_at timestamptz, wait_seconds float8, reference text`)}
+    update entitlement e set lease_until = null, act_reference = mine.reference, act_polls = e.act_polls + 1,
+      gives = e.gives and not ${isDue}, updated_at = clock_timestamp(),
+      next_look_at = case when ${isDue} then clock_timestamp() + make_interval(secs => mine.wait_seconds) else e.next_look_at end
+    from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id`
 }
 
 /** What was to be taken away is gone. */
