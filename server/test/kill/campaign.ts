@@ -48,7 +48,7 @@ export async function campaign(server: TestServer, options: CampaignOptions): Pr
   const scenes = options.pairs ? pairScenes(seed) : []
   const total = killing.length + scenes.length
   say(`${scenes.length} scenes of two services, then ${kills} kills from seed ${seed} on, ${lanes} at a time`)
-  const means = { note: note(total), complaints, isOver: options.isOver }
+  const means = { note: note(total), complaints, isOver: options.isOver, say }
   await workOff(scenes, Math.ceil(lanes / 2), () => openPair(server, leases), means)
   await workOff(killing, lanes, () => openLane(server, leases), means)
   return { done, complaints, seconds: (performance.now() - began) / 1000 }
@@ -77,14 +77,14 @@ function pairScenes(seed: number): Job<Pair>[] {
 
 type Worker = { complaints: ReadonlyMap<string, number>; close(): Promise<void> }
 
-type Means = { note(result: Result): void; complaints: Map<string, number>; isOver(): boolean }
+type Means = { note(result: Result): void; complaints: Map<string, number>; isOver(): boolean; say(line: string): void }
 
 /** So many workers take the jobs in their order. */
 async function workOff<Kind extends Worker>(
   jobs: readonly Job<Kind>[],
   width: number,
   open: () => Promise<Kind>,
-  { note, complaints, isOver }: Means,
+  { note, complaints, isOver, say }: Means,
 ): Promise<void> {
   const left = [...jobs]
   const next = () => (isOver() ? undefined : left.shift())
@@ -96,7 +96,8 @@ async function workOff<Kind extends Worker>(
     }
     for (let job = next(); job !== undefined; job = next()) {
       const outcome = await job.run(worker).catch(async (error: unknown): Promise<Outcome> => {
-        await end()
+        say(`seed ${job?.seed}, ${job?.name}: ${String(error)}`)
+        await end().catch(() => undefined)
         worker = await open()
         return { reached: true, faults: [{ kind: 'lost', what: String(error) }], convergedMs: 0 }
       })
@@ -104,7 +105,9 @@ async function workOff<Kind extends Worker>(
     }
     await end()
   }
-  await Promise.all(Array.from({ length: Math.min(width, jobs.length) }, work))
+  // One that cannot begin again leaves its work to the others.
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(width, jobs.length) }, work))
+  for (const end of ends) if (end.status === 'rejected') say(`a worker gave up: ${String(end.reason)}`)
 }
 
 function faultsOf(done: readonly Result[]): number {

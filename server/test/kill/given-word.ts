@@ -57,7 +57,9 @@ export async function findLost(look: Look, exchanges: readonly Exchange[]): Prom
     await statusesIn('access_request', requests.keys()),
     await statusesIn('access_grant', grants.keys()),
   ]
-  const lost: string[] = []
+  const lost = exchanges
+    .filter(({ status }) => status === 500)
+    .map(({ method, path }) => `${method} ${path} was answered with 500: a fault of the service’s own`)
   for (const [id, told] of requests) {
     const now = requestsNow.get(id) ?? 'lost'
     if (now !== told && (told !== 'pending' || now === 'lost'))

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '../support/client.ts'
 import type { TestServer } from '../support/server.ts'
 import { until } from '../support/wait.ts'
 import type { Fault } from './books.ts'
@@ -116,7 +117,7 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   })
   const [ada] = company.asking
   // Whoever serves this may fall asleep before it answers.
-  const asked = ask(ada, 'auto', account).catch(() => undefined)
+  const asked = untilAsked(ada, account).catch(() => undefined)
   const told = giveAndEnd(scene, account)
   const sleeper = await Promise.race([asleep, pause(longestWaitMs, undefined, { ref: false })])
   if (sleeper === undefined) return unreached
@@ -125,7 +126,7 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   const faults = await converge(look)
   // The world turns.
   const held = await activeOn(look, account)
-  if (held === undefined) await ask(ada, 'auto', account)
+  if (held === undefined) await untilAsked(ada, account)
   else await endSoon(look, held)
   faults.push(...(await converge(look)))
   const before = await stateOf(look, account)
@@ -141,6 +142,10 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
     outcome.faults.push({ kind: 'doubled', what })
   }
   return outcome
+}
+
+function untilAsked(ada: Client, account: string): Promise<string> {
+  return until('it is asked for', () => ask(ada, 'auto', account).catch(() => undefined))
 }
 
 /** Lets access end as soon as it is given, unless somebody fell asleep before. */

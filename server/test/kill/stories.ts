@@ -18,7 +18,13 @@ export function newAccount(): string {
   return String(accounts)
 }
 
-/** Asks for access to an account by one of the roads; answers the request's id. */
+/** The service has too much to do just now, and said so. */
+class Busy extends Error {}
+
+/**
+ * Asks for access to an account by one of the roads; answers the request's id.
+ * @throws Busy
+ */
 export async function ask(
   ada: Client,
   mode: keyof typeof roads,
@@ -26,7 +32,10 @@ export async function ask(
   more: object = {},
 ): Promise<string> {
   const body = { resource: { type: 'cloud_account', id }, action: roads[mode], duration_seconds: 3_600, ...more }
-  return String((await ada('POST', '/v1/requests', body)).body.id)
+  const { status, body: asked } = await ada('POST', '/v1/requests', body)
+  if (status === 429 || status === 503) throw new Busy(`asking answered ${status}`)
+  if (status !== 201) throw new Error(`asking answered ${status}: ${JSON.stringify(asked)}`)
+  return String(asked.id)
 }
 
 async function grantsOf(ada: Client, request_id: string): Promise<Grant[]> {
@@ -129,8 +138,9 @@ export async function play(
     while (!over()) {
       const story = chance.oneOf(stories)
       const stage = { company, chance, ada: chance.oneOf(company.asking), ben: chance.oneOf(company.deciding), over }
-      await story(stage).catch((error: unknown) => {
-        if (!over()) onFault(`${story.name}: ${String(error)}`)
+      await story(stage).catch(async (error: unknown) => {
+        if (error instanceof Busy) await pause(200)
+        else if (!over()) onFault(`${story.name}: ${String(error)}`)
       })
     }
   }
