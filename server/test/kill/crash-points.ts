@@ -9,7 +9,7 @@ type Step = {
   value?: string
   /** It is sent although there may be nothing to do: it counts where it touched a row, so after it alone. */
   idle?: true
-  /** It is sent although there may be nothing to do: before it counts only while this question has an answer. */
+  /** It is sent although there may be nothing to do: it counts only while this question has an answer. */
   due?: string
   /** The pretend cloud's weather that brings it about. */
   weather?: Weather
@@ -99,22 +99,13 @@ export const crashPoints: readonly CrashPoint[] = Object.entries(steps).flatMap(
     .map((moment) => ({ name: `${moment}: ${name}`, moment, ...step })),
 )
 
-/** Where a process may be stopped past its lease: what it does about work that it has claimed. */
-export const sleepingPoints: readonly CrashPoint[] = (
-  [
-    ...([
-      'grant planned',
-      'end written',
-      'giving begun',
-      'taking begun',
-      'create sent',
-      'delete sent',
-      'reference kept',
-      'polled',
-    ] as const),
-    ...(['presence kept', 'absence kept', 'look closed', 'told', 'cursor moved'] as const),
-  ] as const
-).map((name) => pointAt('before', name))
+const claimedWork: readonly StepName[] = [
+  ...(['grant planned', 'end written', 'giving begun', 'taking begun', 'create sent', 'delete sent'] as const),
+  ...(['reference kept', 'polled', 'presence kept', 'absence kept', 'look closed', 'told', 'cursor moved'] as const),
+]
+
+/** Where a process may be stopped past its lease: before what it does about work that it has claimed. */
+export const sleepingPoints: readonly CrashPoint[] = claimedWork.map((name) => pointAt('before', name))
 
 /** Any batch at all. */
 export const anyBatch: readonly CrashPoint[] = (['before', 'after'] as const).map((moment) => ({
