@@ -1,4 +1,4 @@
-import type { TestServer } from '../support/server.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 import { type CrashPoint, pointAt, sleepingPoints } from './crash-points.ts'
 import { openLane } from './lane.ts'
 import { openPair, type Pair } from './pair.ts'
@@ -26,7 +26,7 @@ export type Results = { done: readonly Result[]; complaints: ReadonlyMap<string,
 type Job<Worker> = { name: string; seed: number; run(worker: Worker): Promise<Outcome> }
 
 /** Kills and kills again, several services at a time; tells how it goes. */
-export async function campaign(server: TestServer, options: CampaignOptions): Promise<Results> {
+export async function campaign(options: CampaignOptions): Promise<Results> {
   const { kills, lanes, seed, points, leases, say } = options
   const began = performance.now()
   const done: Result[] = []
@@ -49,8 +49,8 @@ export async function campaign(server: TestServer, options: CampaignOptions): Pr
   const total = killing.length + scenes.length
   say(`${scenes.length} scenes of two services, then ${kills} kills from seed ${seed} on, ${lanes} at a time`)
   const means = { note: note(total), complaints, isOver: options.isOver, say }
-  await workOff(scenes, Math.ceil(lanes / 2), () => openPair(server, leases), means)
-  await workOff(killing, lanes, () => openLane(server, leases), means)
+  await workOff(scenes, Math.ceil(lanes / 2), () => onItsOwn(openPair, leases), means)
+  await workOff(killing, lanes, () => onItsOwn(openLane, leases), means)
   return { done, complaints, seconds: (performance.now() - began) / 1000 }
 }
 
@@ -76,6 +76,22 @@ function pairScenes(seed: number): Job<Pair>[] {
 }
 
 type Worker = { complaints: ReadonlyMap<string, number>; close(): Promise<void> }
+
+/** A worker on a PostgreSQL of its own: one server has not connections enough for several. */
+async function onItsOwn<Kind extends Worker>(
+  open: (server: TestServer, leases: Leases) => Promise<Kind>,
+  leases: Leases,
+): Promise<Kind> {
+  const { server, stop } = await startTestServer()
+  try {
+    const worker = await open(server, leases)
+    const close = () => worker.close().finally(stop)
+    return { ...worker, close }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
 
 type Means = { note(result: Result): void; complaints: Map<string, number>; isOver(): boolean; say(line: string): void }
 

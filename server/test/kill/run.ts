@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util'
-import { findServer } from '../support/database.ts'
 import { campaign } from './campaign.ts'
 import { anyBatch, crashPoints } from './crash-points.ts'
 import { report } from './report.ts'
@@ -11,7 +10,7 @@ Two services share one database: one is killed, or stopped past its lease and wo
 dangling, doubled or not told. Ends with a table, at SIGTERM too, of what was done by then; exits 1 on any fault.
 
   --kills N      how many                                               (100)
-  --lanes N      how many services at once, each on a database of its own (4)
+  --lanes N      how many services at once, each on a PostgreSQL of its own (4)
   --seed N       of the first kill; each one after has the next         (by chance)
   --point NAME   kill at this point alone; see --list
   --shorten      end the leases of the dead at once, instead of waiting their real 20 s
@@ -43,22 +42,17 @@ async function main(): Promise<number> {
   process.once('SIGTERM', () => {
     isOver = true
   })
-  const { server, stop } = await findServer()
-  try {
-    const results = await campaign(server, {
-      kills: wholeNumber(values.kills ?? '100'),
-      lanes: wholeNumber(values.lanes ?? '4'),
-      seed: wholeNumber(values.seed ?? String(Math.floor(Math.random() * 1_000_000))),
-      points,
-      leases: values.shorten ? 'shortened' : 'real',
-      pairs: values.point === undefined,
-      isOver: () => isOver,
-      say: (line) => console.log(line),
-    })
-    return report(results, (line) => console.log(line)) ? 0 : 1
-  } finally {
-    await stop()
-  }
+  const results = await campaign({
+    kills: wholeNumber(values.kills ?? '100'),
+    lanes: wholeNumber(values.lanes ?? '4'),
+    seed: wholeNumber(values.seed ?? String(Math.floor(Math.random() * 1_000_000))),
+    points,
+    leases: values.shorten ? 'shortened' : 'real',
+    pairs: values.point === undefined,
+    isOver: () => isOver,
+    say: (line) => console.log(line),
+  })
+  return report(results, (line) => console.log(line)) ? 0 : 1
 }
 
 function wholeNumber(text: string): number {
