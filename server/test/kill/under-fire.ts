@@ -48,6 +48,9 @@ export type Field<Victims extends readonly Victim[]> = {
 }
 
 const marked = 'sallyport-under-fire'
+/** Those of the field: its server has other databases. */
+const sessions = `select state, wait_event, query from pg_stat_activity
+  where application_name = $1 and datname = current_database()`
 
 export async function openField<Victims extends readonly Victim[]>(
   server: TestServer,
@@ -131,7 +134,7 @@ export async function endLeases(look: Look, leases: Leases, isDead: boolean): Pr
   if (leases === 'real') return []
   let left: Record<string, unknown>[] = []
   const gone = async () => {
-    left = await look('select state, wait_event, query from pg_stat_activity where application_name = $1', [marked])
+    left = await look(sessions, [marked])
     return left.length === 0
   }
   if (isDead) await until('what the dead process sent is done', gone, longestConvergenceMs).catch(() => undefined)
