@@ -12,9 +12,13 @@ import { operation } from './operation.ts'
 /** Operations that do what the body says, one step after another, each by a door of its own. */
 const db = await testDatabase()
 
-/** The step `wait` is reached, and may go on. */
-const waiting = Promise.withResolvers<void>()
-const mayGoOn = Promise.withResolvers<void>()
+/** The steps `wait` and `rest`: reached, and may go on. */
+const [waiting, mayGoOn, resting, mayWake] = Array.from({ length: 4 }, () => Promise.withResolvers<void>()) as [
+  PromiseWithResolvers<void>,
+  PromiseWithResolvers<void>,
+  PromiseWithResolvers<void>,
+  PromiseWithResolvers<void>,
+]
 
 const put = (tx: Tx, key: string) =>
   tx.write([sql`insert into setting (tenant_id, key, value) values (${tx.tenant_id}, ${key}, '')`])
@@ -42,6 +46,10 @@ const steps: Record<string, (tx: Tx, key: string) => Promise<unknown>> = {
   wait: async () => {
     waiting.resolve()
     await mayGoOn.promise
+  },
+  rest: async () => {
+    resting.resolve()
+    await mayWake.promise
   },
   refuse: async () => {
     throw new Problem('unprocessable', 'it may not be', { details: { why: 'because' }, notices: ['a notice'] })
@@ -199,6 +207,18 @@ suite('with an Idempotency-Key (R12)', () => {
     ])
     assert.equal((await act(['put d'], 'a')).status, 201)
     assert.deepEqual([await held(), (await kept()).length], [['a', 'b', 'c', 'd'], 1])
+  })
+
+  test('calls of one tenant that take their time hold up no other tenant', async () => {
+    const [one, other] = [await stage(), await stage()]
+    const slow = Array.from({ length: 8 }, (_, index) => one.do(['rest', `put ${index}`], `k${index}`))
+    await resting.promise
+    assert.equal((await other.do(['put a', 'putInside b'], 'k')).status, 201)
+    mayWake.resolve()
+    // On a machine that is busy some may have waited too long: they did nothing.
+    const done = (await Promise.all(slow)).filter(({ status }) => status === 201)
+    assert.ok(done.length >= 2)
+    assert.equal((await one.held()).length, done.length)
   })
 
   for (const [name, key] of [

@@ -1,6 +1,7 @@
 import { inSteps } from '../db/steps.ts'
-import type { Ctx, SealedPlace } from '../kernel/context.ts'
+import type { Ctx, SealedPlace, Tx } from '../kernel/context.ts'
 import { type ErrorCode, Problem } from '../kernel/errors.ts'
+import { openTurns } from '../kernel/turns.ts'
 import { errorText } from './error-reply.ts'
 import type { KeyedCall } from './idempotency-key.ts'
 import { keepAnswer, takeKey } from './kept-answer-store.ts'
@@ -17,6 +18,12 @@ type Kept = { asked: string; answer: Answer }
 const momentary: readonly ErrorCode[] = ['unauthenticated', 'rate_limited', 'version_conflict']
 
 /**
+ * Each holds a connection for as long as it runs, whatever it does meanwhile, and connections are few: so one tenant holds
+ * up its own calls alone.
+ */
+const turnsOfTenants = openTurns(2, 5_000)
+
+/**
  * Does the work once for a key, however often it is asked and whenever a process dies: what it writes and what it answers
  * are one transaction. A refusal is an answer as well, and kept with its entry in the audit log; a fault is none, and
  * takes everything back.
@@ -30,7 +37,7 @@ export async function answerOnce(ctx: Ctx, call: KeyedCall, work: (ctx: Ctx) => 
     id: call.id.toString('hex'),
     field: 'sealed_answer',
   }
-  const outcome = await tx.interactive(async (inside): Promise<KeyedAnswer | Problem> => {
+  const once = async (inside: Tx): Promise<KeyedAnswer | Problem> => {
     const { taken, sealed_answer } = await takeKey(inside, call.id)
     if (!taken) {
       throw new Problem('idempotency_in_progress', 'the first call with this `Idempotency-Key` is still running')
@@ -44,7 +51,8 @@ export async function answerOnce(ctx: Ctx, call: KeyedCall, work: (ctx: Ctx) => 
     const kept: Kept = { asked: call.asked, answer }
     await keepAnswer(inside, call.id, await sealer.seal(JSON.stringify(kept), place))
     return done instanceof Problem ? done : { ...answer, isReplay: false }
-  })
+  }
+  const outcome = await turnsOfTenants(tx.tenant_id, () => tx.interactive(once))
   if (outcome instanceof Problem) throw outcome
   return outcome
 }
