@@ -9,12 +9,14 @@ class ProviderUnreachable extends Error {
 /** How the library speaks to a provider: bounded, without redirects, and a tenant's only where `egress` lets it. */
 export function fetchOver(egress: Egress, by: 'operator' | 'tenant'): CustomFetch {
   const call = by === 'operator' ? callAnywhere : egress.call
-  return async (url, { method, headers, body, signal = AbortSignal.timeout(10_000) }) => {
+  return async (url, { method, headers, body, signal = AbortSignal.timeout(5_000) }) => {
     const text = body === undefined || body === null ? {} : { body: String(body) }
     const answer = await call(url, { method, headers, signal, ...text }).catch((cause: unknown) => {
       throw new ProviderUnreachable(`\`${new URL(url).origin}\` could not be reached`, { cause })
     })
-    if (answer.status >= 500) throw new ProviderUnreachable(`\`${new URL(url).origin}\` answers ${answer.status}`)
+    // 429: it answers somebody else, not us.
+    if (answer.status >= 500 || answer.status === 429)
+      throw new ProviderUnreachable(`\`${new URL(url).origin}\` answers ${answer.status}`)
     return answer
   }
 }

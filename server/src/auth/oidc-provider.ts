@@ -12,8 +12,8 @@ export type OidcClient = {
   client_id: string
   /** Undefined: a public client. */
   client_secret: string | undefined
-  /** By whose word: an operator's issuer may lie anywhere, a tenant's only where `egress` lets it. */
-  by: 'operator' | 'tenant'
+  /** Whose word it is: a tenant's issuer lies only where `egress` lets it, the operator's (null) anywhere. */
+  tenant_id: string | null
 }
 
 /** What is redeemed: `bound` is what the sign-in was begun with; undefined where it was begun elsewhere. */
@@ -36,30 +36,46 @@ export type AuthorizationRequest = {
 /** An account with what else its provider said of it. */
 export type RedeemedAccount = ProviderAccount & { claims: Readonly<Record<string, unknown>> }
 
-/** Why a code was not taken, for the audit log. */
-export class RefusedByProvider extends Error {}
+/** Why a code was not taken, for the audit log: on one line, since a provider may have written what is quoted. */
+export class RefusedByProvider extends Error {
+  constructor(why: string, options?: ErrorOptions) {
+    super(lineOf(why, 300), options)
+  }
+}
 
 /** By how much a provider's clock may differ, in seconds. */
 const leeway = 60
-/** For each call to a provider, and for all of one exchange, in seconds. */
-const longestCall = 10
+/** Each call to a provider, in seconds. */
+const longestCall = 5
+/** All of one exchange, in seconds. */
+const longestExchange = 10
 const keptForMs = 600_000
 const mostKept = 1_000
 /** A provider that hangs holds up so many exchanges and no more. */
 const mostAtOnce = 32
 
-/** What sign-in asks of providers: their metadata and keys are kept for a while, and each has its own bulkhead. */
+type Kept = { client: string; at: number; configuration: Promise<client.Configuration> }
+
+/**
+ * What sign-in asks of providers: their metadata and keys are kept for a while, and each has its own bulkhead. One client
+ * is kept for each tenant, so that one that turns through providers with long metadata fills no memory but its own.
+ */
 export function openProviders(egress: Egress) {
-  const kept = new Map<string, { at: number; configuration: Promise<client.Configuration> }>()
+  const kept = new Map<string | null, Kept>()
   const underWay = new Map<string, number>()
 
   function configurationOf(known: OidcClient): Promise<client.Configuration> {
-    const key = keyOf(known)
-    const found = kept.get(key)
-    if (found !== undefined && performance.now() - found.at < keptForMs) return found.configuration
+    const { tenant_id } = known
+    const fingerprint = fingerprintOf(known)
+    const found = kept.get(tenant_id)
+    if (found?.client === fingerprint && performance.now() - found.at < keptForMs) return found.configuration
     const configuration = discover(known, egress)
-    kept.set(key, { at: performance.now(), configuration })
-    configuration.catch(() => kept.delete(key))
+    const entry = { client: fingerprint, at: performance.now(), configuration }
+    kept.delete(tenant_id)
+    kept.set(tenant_id, entry)
+    configuration.catch(() => {
+      if (kept.get(tenant_id) === entry) kept.delete(tenant_id)
+    })
     const [oldest] = kept.keys()
     if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
     return configuration
@@ -95,6 +111,9 @@ export function openProviders(egress: Egress) {
           code_challenge: await client.calculatePKCECodeChallenge(code_verifier),
           code_challenge_method: 'S256',
         })
+        // Where plain http is let through, the library lets anything through.
+        if (!['https:', 'http:'].includes(url.protocol))
+          throw new RefusedByProvider('it sends people to no web address')
         return url.href
       }),
     /**
@@ -110,12 +129,12 @@ export function openProviders(egress: Egress) {
 export type Providers = ReturnType<typeof openProviders>
 
 /** A changed secret is another client. */
-function keyOf({ issuer, client_id, client_secret = '', by }: OidcClient): string {
-  return JSON.stringify([issuer, client_id, createHash('sha256').update(client_secret).digest('base64'), by])
+function fingerprintOf({ issuer, client_id, client_secret = '' }: OidcClient): string {
+  return JSON.stringify([issuer, client_id, createHash('sha256').update(client_secret).digest('base64')])
 }
 
 async function discover(known: OidcClient, egress: Egress): Promise<client.Configuration> {
-  const fetch = fetchOver(egress, known.by)
+  const fetch = fetchOver(egress, known.tenant_id === null ? 'operator' : 'tenant')
   // Where an issuer may be http at all is decided by whoever may name it: the operator, and EGRESS_ALLOW.
   const execute = known.issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
   const found = await client.discovery(new URL(known.issuer), known.client_id, undefined, client.None(), {
@@ -128,7 +147,7 @@ async function discover(known: OidcClient, egress: Egress): Promise<client.Confi
     throw new RefusedByProvider(`the provider calls itself \`${String(metadata.issuer).slice(0, 200)}\``)
   }
   const configuration = new client.Configuration(
-    metadata,
+    usedOf(metadata),
     known.client_id,
     { [client.clockTolerance]: leeway },
     authenticationOf(known, metadata.token_endpoint_auth_methods_supported),
@@ -139,6 +158,17 @@ async function discover(known: OidcClient, egress: Egress): Promise<client.Confi
   // The signature is checked although the token comes over TLS from the provider itself.
   client.enableNonRepudiationChecks(configuration)
   return configuration
+}
+
+/** What is used of the metadata; the rest, however long, is not kept. */
+function usedOf(metadata: client.ServerMetadata): client.ServerMetadata {
+  const { issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri } = metadata
+  const { id_token_signing_alg_values_supported, userinfo_signing_alg_values_supported } = metadata
+  const used = {
+    ...{ issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri },
+    ...{ id_token_signing_alg_values_supported, userinfo_signing_alg_values_supported },
+  }
+  return Object.fromEntries(Object.entries(used).filter(([, value]) => value !== undefined)) as client.ServerMetadata
 }
 
 function authenticationOf({ client_secret }: OidcClient, methods: string[] | undefined): client.ClientAuth {
@@ -212,17 +242,23 @@ function readAccount(
 /** A name on one line, of 200 characters at most; undefined for anything else. */
 function readName(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined
-  const name = claim
+  const name = lineOf(claim, 200)
+  return name === '' ? undefined : name
+}
+
+/** As much of a foreign text as fits on a line of `most` characters, and into the database. */
+function lineOf(text: string, most: number): string {
+  const line = text
     .toWellFormed()
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
-  return name === '' ? undefined : [...name].slice(0, 200).join('')
+  return [...line].slice(0, most).join('')
 }
 
 async function within<Result>(work: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable(new Error('the provider takes too long'))), longestCall * 1000)
+    timer = setTimeout(() => reject(unavailable(new Error('the provider takes too long'))), longestExchange * 1000)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
@@ -245,7 +281,12 @@ function problemOrRefusal(error: unknown): Error {
   return new RefusedByProvider(reasonOf(error), { cause: error })
 }
 
+/** In the library's words. What came from the provider is not quoted: it may hold tokens. */
 function reasonOf(error: unknown): string {
-  if (error instanceof client.ResponseBodyError) return error.error.slice(0, 100).toWellFormed()
-  return error instanceof Error ? error.message.slice(0, 200).toWellFormed() : 'unknown'
+  if (error instanceof client.ResponseBodyError) return error.error.slice(0, 100)
+  if (error instanceof client.WWWAuthenticateChallengeError) return error.message
+  if (!(error instanceof client.ClientError)) return 'the answer cannot be understood'
+  const { cause, message } = error
+  if (cause instanceof Response) return `${message}: ${cause.status}`
+  return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('OAUTH_') ? cause.message : message
 }

@@ -110,7 +110,7 @@ async function finishGlobal(hall: Hall, answer: Answer, from: From) {
 async function redeemGlobally(hall: Hall, global: GlobalOidc, answer: Answer): Promise<RedeemedAccount> {
   const redemption = { ...answer, bound: undefined, now: await readClock(hall.database.work) }
   try {
-    return await hall.providers.redeem({ ...global, by: 'operator' }, redemption, global.tenant_claim)
+    return await hall.providers.redeem({ ...global, tenant_id: null }, redemption, global.tenant_claim)
   } catch (error) {
     if (error instanceof RefusedByProvider) return turnAway(hall, error.message)
     throw error
@@ -187,7 +187,7 @@ function readTenantClaim(claim: unknown): string {
 
 async function clientOf(sealer: Sealer, tenant_id: string, setting: StoredSignIn) {
   const { issuer, client_id } = setting
-  return { issuer, client_id, client_secret: await openClientSecret(sealer, tenant_id, setting), by: 'tenant' } as const
+  return { tenant_id, issuer, client_id, client_secret: await openClientSecret(sealer, tenant_id, setting) }
 }
 
 function ctxOf(database: Database, tenant_id: string, { request_id }: From): WorkCtx {

@@ -19,7 +19,7 @@ const longestAnswer = 1024 * 1024
 export async function callOut(url: URL, resolve: Resolve, options: CallOptions): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = options
   // Resolved before the call, since an address in place of a name is connected to without any look-up.
-  const addresses = await resolve(url.hostname.replace(/^\[|\]$/g, ''))
+  const addresses = await resolve(hostOf(url))
   const call = url.protocol === 'https:' ? requestOverTls : requestPlain
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const answered = await new Promise<IncomingMessage>((fulfil, reject) => {
@@ -29,9 +29,16 @@ export async function callOut(url: URL, resolve: Resolve, options: CallOptions):
       fulfil,
     )
     asked.once('error', reject)
+    // An answer that switches to another protocol is closed without an error, and would never end.
+    asked.once('close', () => reject(new Error('the connection was closed without an answer')))
     asked.end(body)
   })
   return readAnswer(answered)
+}
+
+/** The host as a resolver takes it: an IPv6 address without its brackets, no dot at the end. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
 /** Hands out what was looked at, so that a name which answers differently a second time leads nowhere else. */

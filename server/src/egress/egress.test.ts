@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 import { isPublicAddress } from './address.ts'
 import { readEgressAllow } from './allow-list.ts'
@@ -67,6 +67,10 @@ suite('the way out', () => {
     if (request.url === '/long') return reply.end(Buffer.alloc(1024 * 1024 + 1))
     if (request.url === '/away') return reply.writeHead(302, { location: '/long' }).end()
     if (request.url === '/never') return undefined
+    if (request.url === '/drip') return void setInterval(() => reply.write('x'), 20).unref()
+    if (request.url === '/switch')
+      return request.socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+    if (request.url === '/cut') return request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf')
     return reply.end(`${request.method} ${request.headers.host}`)
   })
   before(async () => {
@@ -93,9 +97,22 @@ suite('the way out', () => {
     ['https://[::ffff:169.254.169.254]', /EGRESS_ALLOW/],
     ['https://localhost', /EGRESS_ALLOW/],
     ['https://169.254.169.254/latest', /EGRESS_ALLOW/],
+    ['https://0', /EGRESS_ALLOW/],
+    ['https://0177.0.0.1', /EGRESS_ALLOW/],
+    ['https://0xa9fea9fe', /EGRESS_ALLOW/],
+    ['https://127.1', /EGRESS_ALLOW/],
+    ['https://１２７.0.0.1', /EGRESS_ALLOW/],
+    ['https://localhost.', /EGRESS_ALLOW/],
+    ['https://[::]', /EGRESS_ALLOW/],
+    ['https://[fd00::1]', /EGRESS_ALLOW/],
+    ['https://[fe80::1]', /EGRESS_ALLOW/],
+    ['https://[64:ff9b::a9fe:a9fe]', /EGRESS_ALLOW/],
+    ['javascript:alert(1)', /https address/],
+    ['file:///etc/passwd', /https address/],
+    ['data:,x', /https address/],
   ]
   for (const [url, fault] of faulty) {
-    test(`may not lead to ${url}`, async () => assert.match((await closed.findFault(url)) ?? '', fault))
+    test(`may not lead to ${url} (S1)`, async () => assert.match((await closed.findFault(url)) ?? '', fault))
   }
 
   test('may lead to a public address by TLS, and to what the operator lists without', async () => {
@@ -104,7 +121,13 @@ suite('the way out', () => {
     assert.equal(await openEgress(readEgressAllow('localhost')).findFault('http://localhost:1'), undefined)
   })
 
-  test('is shut at the call too, whatever was said before', async () => {
+  test('is shut at the call too, to each of them (S1)', async () => {
+    for (const [url] of faulty.filter(([text]) => /^https?:\/\/(?!user:)/.test(text))) {
+      await assert.rejects(closed.call(url, { signal }), /EGRESS_ALLOW|not https/, url)
+    }
+  })
+
+  test('is shut at the call too, whatever was said before (S1)', async () => {
     const inTls = origin.replace('http:', 'https:')
     await assert.rejects(closed.call(inTls, { signal }), /EGRESS_ALLOW/)
     await assert.rejects(closed.call(origin, { signal }), /not https/)
@@ -120,10 +143,56 @@ suite('the way out', () => {
     assert.equal(await named.text(), `GET localhost:${port}`)
   })
 
-  test('reads no more than a megabyte, follows nothing, and ends when it is told to', async () => {
+  test('reads no more than a megabyte, follows nothing, and ends when it is told to (S1)', async () => {
     await assert.rejects(callAnywhere(`${origin}/long`, { signal }), /longer than/)
     const away = await callAnywhere(`${origin}/away`, { signal })
     assert.deepEqual([away.status, away.headers.get('location')], [302, '/long'])
-    await assert.rejects(callAnywhere(`${origin}/never`, { signal: AbortSignal.timeout(50) }), /abort/i)
+    for (const slow of ['never', 'drip']) {
+      await assert.rejects(callAnywhere(`${origin}/${slow}`, { signal: AbortSignal.timeout(50) }), /abort/i)
+    }
+  })
+
+  test('ends by itself where the answer is half of one, or switches to another protocol (S1)', async () => {
+    const open = new AbortController()
+    for (const bad of ['switch', 'cut']) await assert.rejects(callAnywhere(`${origin}/${bad}`, open), /closed|abort/)
+  })
+
+  /** A name whose answer is another each time it is looked up; the last one stays. */
+  const turning = (...answers: string[][]) => {
+    const looked: string[] = []
+    const resolve = (host: string) => {
+      looked.push(host)
+      const now = answers[Math.min(looked.length, answers.length) - 1] ?? []
+      return Promise.resolve(now.map((address) => ({ address, family: isIP(address) })))
+    }
+    return { looked, resolve }
+  }
+
+  test('is looked at anew at each call: a name that turns inwards after it was saved leads nowhere (S1)', async () => {
+    for (const inwards of ['127.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1']) {
+      const { resolve, looked } = turning(['93.184.216.34'], [inwards])
+      const egress = openEgress(readEgressAllow(''), resolve)
+      assert.equal(await egress.findFault('https://rebind.example'), undefined)
+      await assert.rejects(egress.call('https://rebind.example', { signal }), /EGRESS_ALLOW/)
+      assert.match((await egress.findFault('https://rebind.example')) ?? '', /EGRESS_ALLOW/)
+      assert.equal(looked.length, 3)
+    }
+  })
+
+  test('is taken to the very address that was looked at: the name is looked up once (S1)', async () => {
+    const { resolve, looked } = turning(['127.0.0.1'], ['127.0.0.2'])
+    const egress = openEgress(readEgressAllow('127.0.0.1,pinned.example'), resolve)
+    const reply = await egress.call(`http://pinned.example:${new URL(origin).port}`, { signal })
+    assert.match(await reply.text(), /^GET pinned.example:/)
+    assert.deepEqual(looked, ['pinned.example'])
+  })
+
+  test('leads to the public address alone of a name that has one inside too (S1)', async () => {
+    const { resolve } = turning(['127.0.0.2', '127.0.0.1'])
+    const reply = await openEgress(readEgressAllow('127.0.0.1'), resolve)
+      .call(`https://both.example:${new URL(origin).port}`, { signal })
+      .catch((error: Error & { port?: number; address?: string }) => error)
+    // It is plain http that answers at 127.0.0.1: that TLS fails there shows who was called.
+    assert.match(String(reply), /SSL|TLS|EPROTO|packet/i)
   })
 })

@@ -1,8 +1,8 @@
-import { lookup as resolve } from 'node:dns/promises'
+import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isPublicAddress, liesIn } from './address.ts'
 import type { EgressAllow } from './allow-list.ts'
-import { type CallOptions, callOut, type Resolve } from './call-out.ts'
+import { type CallOptions, callOut, hostOf, type Resolve } from './call-out.ts'
 
 /** The one guarded way out, for addresses that a tenant configures. */
 export type Egress = {
@@ -19,14 +19,19 @@ export type Egress = {
   call(url: string, options: CallOptions): Promise<Response>
 }
 
-/** Makes the guard. What the operator allows may lie inside the house, and be spoken to without TLS. */
-export function openEgress(allow: EgressAllow): Egress {
+const resolveAll: Resolve = (host) => lookup(host, { all: true })
+
+/**
+ * Makes the guard. What the operator allows may lie inside the house, and be spoken to without TLS.
+ * @param resolve how names are looked up: as the system does it
+ */
+export function openEgress(allow: EgressAllow, resolve = resolveAll): Egress {
   const mayReach = (host: string, address: string) =>
     isPublicAddress(address) || allow.hosts.has(host) || liesIn(address, allow.networks)
   const isListed = (host: string) => allow.hosts.has(host) || (isIP(host) !== 0 && liesIn(host, allow.networks))
 
   const resolveGuarded: Resolve = async (host) => {
-    const found = isIP(host) === 0 ? await resolve(host, { all: true }) : [{ address: host, family: isIP(host) }]
+    const found = isIP(host) === 0 ? await resolve(host) : [{ address: host, family: isIP(host) }]
     const reachable = found.filter(({ address }) => mayReach(host, address))
     if (reachable.length === 0) throw new Error(`\`${host}\` leads into a network that EGRESS_ALLOW does not list`)
     return reachable
@@ -55,10 +60,5 @@ export function openEgress(allow: EgressAllow): Egress {
 
 /** The way out to addresses that the operator's own environment names: as bounded, but anywhere. */
 export async function callAnywhere(text: string, options: CallOptions): Promise<Response> {
-  return callOut(new URL(text), (host) => resolve(host, { all: true }), options)
-}
-
-/** The host as a resolver takes it: an IPv6 address without its brackets, no dot at the end. */
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  return callOut(new URL(text), resolveAll, options)
 }

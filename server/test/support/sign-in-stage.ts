@@ -73,7 +73,7 @@ export async function openSignInStage(idp: IdentityProvider, env: Environment = 
 }
 
 /** The ways through a sign-in at `idp`, for `tenant()` where no other is named. */
-export function signInWays(house: House, idp: IdentityProvider, tenant: () => TestTenant) {
+export function signInWays(house: House, idp: Pick<IdentityProvider, 'issuer' | 'signIn'>, tenant: () => TestTenant) {
   const settings = { issuer: idp.issuer, client_id: own.client_id, client_secret: own.client_secret }
 
   const asOwner = (method: string, url: string, body?: unknown, of = tenant()) =>

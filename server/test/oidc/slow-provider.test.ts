@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Misdeed, Step, Worse } from '../support/hostile-provider.ts'
+import { assertSecretKept, claiming, openHostileStage } from '../support/hostile-stage.ts'
+import { anna, claimsOf, type Finish, signInWays } from '../support/sign-in-stage.ts'
+import type { Json } from '../support/token-forge.ts'
+
+/** A provider that takes its time, and what is kept of one. */
+const stage = await openHostileStage()
+const { set, assertComesToNothing, assertUnavailable, people, tenant, house, evil } = stage
+
+/** Leaves the address to the endpoint of userinfo, so that it is asked. */
+const terse: Misdeed = claiming({ email: undefined })
+
+suite('a provider that takes its time', () => {
+  const slow: [Step, Worse][] = [
+    ['token', 'hang'],
+    ['token', 'drip'],
+    ['jwks', 'hang'],
+    ['jwks', 'drip'],
+    ['userinfo', 'hang'],
+    ['userinfo', 'drip'],
+  ]
+  test('is waited for a while and not for ever, at each step (O12, O14, S1)', async () => {
+    const attempts = slow.map(async ([step, worse]) => {
+      const of = await house.tenant(`of a ${step} that does ${worse}`)
+      const { realm, walk, finish } = await set(
+        { ...(step === 'userinfo' && terse), answer: { [step]: () => worse } },
+        of,
+      )
+      const before = await people(of)
+      await assertUnavailable(await finish(await walk('anna', anna, of)), of)
+      assert.equal(await people(of), before)
+      assertSecretKept(realm)
+    })
+    await Promise.all(attempts)
+  })
+
+  test('before anything is begun is waited for a while and not for ever (O12, O14, S1)', async () => {
+    const { begin } = await set({ answer: { discovery: () => 'drip' } })
+    assert.equal((await begin()).status, 503)
+  })
+
+  test('holds up thirty-two and no more, while others sign in; then it may answer again (O14)', async () => {
+    const busy = await house.tenant('of a busy provider')
+    const { realm, walk, finish } = await set({ answer: { token: () => 'hang' } }, busy)
+    const answers: Finish[] = []
+    for (let n = 0; n < 40; n += 1) answers.push(await walk(`anna-${n}`, anna, busy))
+    const replies = Promise.all(answers.map((answer) => finish(answer)))
+    const other = await set({})
+    const reply = await other.finish(await other.walk('quick', { ...anna, email: 'quick@example.com' }))
+    assert.equal(reply.status, 200, reply.text)
+    assert.deepEqual(new Set((await replies).map(({ status }) => status)), new Set([503]))
+    assert.equal(realm.asked('token'), 32)
+    realm.misdeed.answer = {}
+    assert.ok(claimsOf(await finish(await walk('anna', anna, busy))).sub)
+  })
+
+  test('by half an answer or another protocol leaves no place taken (O14)', async () => {
+    const { realm, walk, finish } = await set({})
+    for (let n = 0; n < 33; n += 1) {
+      realm.misdeed.answer = { token: () => (n % 2 === 0 ? 'switch' : 'cut') }
+      await assertUnavailable(await finish(await walk('again', anna)))
+    }
+    realm.misdeed.answer = {}
+    const reply = await finish(await walk('again', { ...anna, email: 'again@example.com' }))
+    assert.equal(reply.status, 200, reply.text)
+  })
+})
+
+suite('the keys of a provider', () => {
+  const odd: [string, (good: Json[]) => unknown, RegExp][] = [
+    ['none', () => [], /key/],
+    ['no list', () => ({}), /keys/],
+    ['null', () => null, /keys/],
+    ['a list of what are no keys', () => ['rsa-1'], /keys/],
+    ['shared secrets alone', () => [{ kty: 'oct', k: 'AAAA', kid: 'rsa-1', alg: 'RS256' }], /key/],
+    ['without their numbers', (good) => good.map(({ n: _, ...key }) => key), /provider: /],
+  ]
+  for (const [name, keys, why] of odd) test(`are refused: ${name} (O12)`, () => assertComesToNothing({ keys }, why))
+
+  test('are asked for once for many sign-ins, and once a minute at most for a name that is unknown (O12)', async () => {
+    const { realm, walk, finish } = await set({})
+    for (let n = 0; n < 5; n += 1)
+      assert.equal((await finish(await walk('kept', { ...anna, email: 'kept@example.com' }))).status, 200)
+    realm.misdeed.header = (good) => ({ ...good, kid: 'another' })
+    for (let n = 0; n < 10; n += 1) await stage.assertRefused(await finish(await walk('kept', anna)), /key/)
+    assert.deepEqual([realm.asked('jwks'), realm.asked('discovery')], [1, 1])
+  })
+
+  test('and its metadata, however many providers a tenant turns through, are kept for the last alone (O12)', async () => {
+    const first = evil.realm()
+    const ways = signInWays(house, first, () => tenant)
+    for (const asked of [1, 2]) {
+      await ways.configure()
+      assert.equal((await ways.begin()).status, 302)
+      assert.equal(first.asked('discovery'), asked)
+      assert.equal((await (await set({})).begin()).status, 302)
+    }
+  })
+})

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after } from 'node:test'
+import { own } from './sign-in-stage.ts'
+import { type Json, jwt, type Signer, theirs } from './token-forge.ts'
+
+/** What one step answers. Some steps do worse than answer: see `Worse`. */
+export type Answer = { status: number; headers: Record<string, string | string[]>; body: string | Buffer }
+/** `hang`: nothing, for ever. `drip`: a byte now and then, for ever. `cut`: half of it. `switch`: to another protocol. */
+export type Worse = 'hang' | 'drip' | 'cut' | 'switch'
+export type Step = 'discovery' | 'jwks' | 'token' | 'userinfo'
+
+/** What a provider does otherwise than a good one; each is given what a good one would have done. */
+export type Misdeed = {
+  metadata?(good: Json): unknown
+  keys?(good: Json[]): unknown
+  header?(good: Json): Json | string
+  claims?(good: Json): Json | string
+  /** Signs the identity token. */
+  signer?: Signer
+  /** The identity token itself, with its three parts. */
+  idToken?(good: string): unknown
+  /** What stands in the answer of the token endpoint. */
+  tokens?(good: Json): unknown
+  userinfo?(good: Json): unknown
+  /** The last word, on what a step answers. */
+  answer?: Partial<Record<Step, (good: Answer) => Answer | Worse>>
+}
+
+/** What the provider was told, for who looks after secrets. */
+export type Heard = { step: string; authorization: string | undefined; form: URLSearchParams }
+
+type Authorized = { challenge: string; redirect_uri: string; claims: Json; nonce: string }
+
+/** One provider: an issuer of its own beneath the server's origin, with a deed that may change as it goes. */
+export type Realm = {
+  issuer: string
+  misdeed: Misdeed
+  heard: Heard[]
+  /** How often a step was asked. */
+  asked(step: string): number
+  /** Somebody goes where the service sent them, signs in, and is sent back: answers where to. */
+  signIn(location: string, account: string, claims: object): Promise<URL>
+}
+
+/**
+ * A provider on 127.0.0.1 that does all that a good one does, over real HTTP, and each step of it otherwise when it is
+ * told to. Each realm is a provider of its own. It goes when the file's tests are done.
+ */
+export async function openHostileProvider() {
+  const realms = new Map<string, (path: string, request: IncomingMessage, form: URLSearchParams) => Answer | Worse>()
+  const server = createServer((request, reply) => {
+    const [, realm = '', path = ''] = /^\/([^/]*)([^?]*)/.exec(request.url ?? '') ?? []
+    void formOf(request).then((form) => {
+      send(reply, realms.get(realm)?.(path, request, form) ?? { status: 404, headers: {}, body: '' })
+    })
+  })
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done)
+  })
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    origin,
+    realm(misdeed: Misdeed = {}): Realm {
+      const name = `r${realms.size}`
+      const realm = makeRealm(`${origin}/${name}`, misdeed)
+      realms.set(name, realm.serve)
+      return realm
+    },
+  }
+}
+
+function makeRealm(issuer: string, misdeed: Misdeed) {
+  const codes = new Map<string, Authorized>()
+  const accounts = new Map<string, Json>()
+  const heard: Heard[] = []
+  const realm = {
+    issuer,
+    misdeed,
+    heard,
+    asked: (step: string) => heard.filter((one) => one.step === step).length,
+    async signIn(location: string, account: string, claims: object): Promise<URL> {
+      const url = new URL(location)
+      url.searchParams.set('login_hint', account)
+      accounts.set(account, { ...claims })
+      const reply = await fetch(url, { redirect: 'manual' })
+      return new URL(reply.headers.get('location') ?? '')
+    },
+    serve(path: string, request: IncomingMessage, form: URLSearchParams): Answer | Worse {
+      const step = steps[path] ?? path
+      const { authorization } = request.headers
+      heard.push({ step, authorization, form })
+      const good = goodAnswer(step, request, form)
+      const worse = realm.misdeed.answer?.[step as Step]
+      return worse === undefined ? good : worse(good)
+    },
+  }
+  return realm
+
+  function goodAnswer(step: string, request: IncomingMessage, form: URLSearchParams): Answer {
+    const { metadata, keys, userinfo } = realm.misdeed
+    if (step === 'discovery') return json(apply(metadata, metadataOf(issuer)))
+    if (step === 'jwks') return json({ keys: apply(keys, [theirs.rsa.jwk, theirs.ec.jwk]) })
+    if (step === 'authorize') return authorize(new URL(request.url ?? '', issuer).searchParams)
+    if (step === 'token') return redeem(form, request.headers.authorization)
+    const claims = accounts.get(request.headers.authorization?.replace('Bearer ', '') ?? '')
+    return claims === undefined ? json({ error: 'invalid_token' }, 401) : json(apply(userinfo, claims))
+  }
+
+  function authorize(asked: URLSearchParams): Answer {
+    const code = `code-${codes.size}`
+    const account = asked.get('login_hint') ?? ''
+    const redirect_uri = asked.get('redirect_uri') ?? ''
+    const challenge = asked.get('code_challenge') ?? ''
+    const claims = { sub: account, ...accounts.get(account) }
+    accounts.set(`at-${code}`, claims)
+    codes.set(code, { challenge, redirect_uri, claims, nonce: asked.get('nonce') ?? '' })
+    const back = new URL(redirect_uri)
+    for (const [name, value] of Object.entries({ code, state: asked.get('state') ?? '', iss: issuer })) {
+      back.searchParams.set(name, value)
+    }
+    return { status: 302, headers: { location: back.href }, body: '' }
+  }
+
+  function redeem(form: URLSearchParams, authorization: string | undefined): Answer {
+    const code = form.get('code') ?? ''
+    const granted = codes.get(code)
+    codes.delete(code)
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
+    const right = granted?.redirect_uri === form.get('redirect_uri') && granted?.challenge === challenge
+    if (authorization !== basic) return json({ error: 'invalid_client' }, 401)
+    if (granted === undefined || !right) return json({ error: 'invalid_grant' }, 400)
+    return mint(issuer, realm.misdeed, { ...granted, code })
+  }
+}
+
+/** Gives the tokens that a code stands for. */
+function mint(issuer: string, misdeed: Misdeed, { claims: known, nonce, code }: Authorized & { code: string }): Answer {
+  const { header, claims, signer, idToken, tokens } = misdeed
+  const now = Math.floor(Date.now() / 1000)
+  const said = { ...known, iss: issuer, aud: own.client_id, iat: now, exp: now + 300, nonce }
+  const { rsa } = theirs
+  const token = jwt(apply(header, { alg: 'RS256', kid: rsa.jwk.kid }), apply(claims, said), signer ?? rsa.sign)
+  const answer = { access_token: `at-${code}`, token_type: 'Bearer', expires_in: 300, id_token: apply(idToken, token) }
+  return json(apply(tokens, answer))
+}
+
+const steps: Readonly<Record<string, string>> = {
+  '/.well-known/openid-configuration': 'discovery',
+  '/authorize': 'authorize',
+  '/token': 'token',
+  '/userinfo': 'userinfo',
+  '/jwks': 'jwks',
+}
+
+const basic = `Basic ${Buffer.from(
+  [own.client_id, own.client_secret].map((part) => encodeURIComponent(part).replaceAll('%20', '+')).join(':'),
+).toString('base64')}`
+
+function metadataOf(issuer: string): Json {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    jwks_uri: `${issuer}/jwks`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256', 'ES256'],
+    authorization_response_iss_parameter_supported: true,
+  }
+}
+
+function apply<Good, Bad>(change: ((good: Good) => Bad) | undefined, good: Good): Good | Bad {
+  return change === undefined ? good : change(good)
+}
+
+function json(body: unknown, status = 200): Answer {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) ?? '' }
+}
+
+async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) text += chunk
+  return new URLSearchParams(text)
+}
+
+function send(reply: ServerResponse, answer: Answer | Worse): void {
+  if (answer === 'hang') return
+  if (answer === 'switch') {
+    reply.socket?.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n')
+  } else if (answer === 'cut') {
+    reply.socket?.end('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"iss')
+  } else if (answer === 'drip') {
+    reply.writeHead(200, { 'content-type': 'application/json' })
+    const drip = setInterval(() => reply.write(' '), 100)
+    reply.once('close', () => clearInterval(drip))
+  } else {
+    reply.writeHead(answer.status, answer.headers).end(answer.body)
+  }
+}

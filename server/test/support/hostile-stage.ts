@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { type Misdeed, openHostileProvider, type Realm } from './hostile-provider.ts'
+import { openHouse, type Reply, type TestTenant } from './house.ts'
+import { anna, own, redirect_uri, signInWays } from './sign-in-stage.ts'
+
+/** The service, one tenant, and a provider for each way to do wrong. */
+export async function openHostileStage() {
+  const evil = await openHostileProvider()
+  const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
+  const tenant = await house.tenant('of a hostile provider')
+  const answerOfAll = await house.call({
+    method: 'POST',
+    url: '/v1/auth/callback',
+    body: { code: 'x', redirect_uri, state: 'x' },
+  })
+
+  /** Sets a provider that does so, and answers the ways through it. */
+  async function set(misdeed: Misdeed, of: TestTenant = tenant) {
+    const realm = evil.realm(misdeed)
+    const ways = signInWays(house, realm, () => of)
+    await ways.configure()
+    return { realm, ...ways }
+  }
+
+  /** All that a sign-in could make or change, but for its refusal in the audit log. */
+  async function people({ tenant_id }: TestTenant = tenant): Promise<string> {
+    const [row] = await house.asSuperuser<{ all: string }>(
+      `select (select json_agg(u order by id) from tenant_user u where tenant_id = $1)::text
+        || coalesce((select json_agg(r order by user_id, role_id) from user_role r where tenant_id = $1)::text, '')
+        || (select count(*) from event where tenant_id = $1
+            and type not in ('auth.refused', 'setting.updated'))::text as all`,
+      [tenant_id],
+    )
+    return row?.all ?? ''
+  }
+
+  const refusals = async ({ tenant_id }: TestTenant = tenant) =>
+    house.asSuperuser<{ cause: string; reason: string | null }>(
+      `select data ->> 'cause' as cause, data ->> 'reason' as reason from event
+        where tenant_id = $1 and type = 'auth.refused' order by seq`,
+      [tenant_id],
+    )
+
+  /** The one public answer, with the cause in the audit log alone. */
+  async function assertRefused(reply: Reply, why: RegExp, of: TestTenant = tenant) {
+    assert.deepEqual([reply.status, reply.text], [401, answerOfAll.text])
+    const last = (await refusals(of)).at(-1)
+    assert.match(`${last?.cause}: ${last?.reason}`, why)
+  }
+
+  async function assertUnavailable(reply: Reply, of: TestTenant = tenant) {
+    assert.deepEqual([reply.status, reply.body.code], [503, 'unavailable'], reply.text)
+    assert.equal((await refusals(of)).at(-1)?.cause, 'provider_unavailable')
+  }
+
+  return {
+    evil,
+    house,
+    tenant,
+    set,
+    people,
+    refusals,
+    assertRefused,
+    assertUnavailable,
+    /** A whole sign-in at a provider that does so, which must come to nothing, for this reason. */
+    async assertComesToNothing(misdeed: Misdeed, why: RegExp | 'unavailable', account = 'anna'): Promise<void> {
+      const { realm, walk, finish } = await set(misdeed)
+      const before = await people()
+      const reply = await finish(await walk(account, anna))
+      if (why === 'unavailable') await assertUnavailable(reply)
+      else await assertRefused(reply, why)
+      assert.equal(await people(), before)
+      assertSecretKept(realm)
+    },
+  }
+}
+
+/** The client's secret went to the token endpoint, once at most, and nowhere else. */
+export function assertSecretKept(realm: Realm): void {
+  const secret = Buffer.from(encodeURIComponent(own.client_secret).replaceAll('%20', '+')).toString()
+  const holds = (text: string) => [own.client_secret, secret].some((form) => text.includes(form))
+  const told = realm.heard.filter(({ authorization = '', form }) => {
+    const basic = Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString()
+    return holds(basic) || holds(authorization) || holds(form.toString())
+  })
+  assert.ok(told.length <= 1 && told.every(({ step }) => step === 'token'))
+}
+
+/** Makes claims that are otherwise than a good provider's; undefined leaves one out. */
+export const claiming = (change: Record<string, unknown>): Misdeed => ({ claims: (good) => ({ ...good, ...change }) })
+/** Heads the identity token otherwise. */
+export const heading = (change: Record<string, unknown>): Misdeed => ({ header: (good) => ({ ...good, ...change }) })
