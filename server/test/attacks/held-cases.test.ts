@@ -2,8 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readHeldCases } from '../support/held-cases.ts'
+import { knownCases } from '../support/known-cases.ts'
 
 const held = readHeldCases(fileURLToPath(new URL('../../../', import.meta.url)))
+
+test('every id in a test’s name is that of a known case', () => {
+  const known = Object.entries(knownCases).flatMap(([letter, cases]) =>
+    cases.map((_, index) => `${letter}${index + 1}`),
+  )
+  assert.deepEqual(
+    [...held.keys()].filter((id) => !known.includes(id)),
+    [],
+  )
+})
 
 /** T: one tenant never reaches another. J: no text becomes policy, SQL or a header. */
 for (const [letter, last] of [

@@ -35,23 +35,31 @@ test('each is taken when it comes as it should', async () => {
 })
 
 suite('two credentials', () => {
-  const cases: [string, string[], string][] = [
-    ['of both kinds', [bearer, apiKey], 'A1'],
-    ['of both kinds, the key no key', [bearer, 'X-API-Key: nobody'], 'A1'],
-    ['of both kinds, the token no token', ['Authorization: Bearer nobody', apiKey], 'A1'],
-    ['of both kinds, the token empty', ['Authorization:', apiKey], 'A1'],
-    ['of both kinds, the key empty', [bearer, 'X-API-Key:'], 'A1'],
-    ['of both kinds, one of them Basic', ['Authorization: Basic YTpi', apiKey], 'A1'],
-    ['that are one token twice', [bearer, bearer], 'A2'],
-    ['that are two tokens', [bearer, `Authorization: Bearer ${people.user.token}`], 'A2'],
-    ['that are two tokens, the worse first', [`Authorization: Bearer ${people.user.token}`, bearer], 'A2'],
-    ['that are two tokens in two spellings of the header', [bearer, bearer.replace('A', 'a')], 'A2'],
-    ['that are a token and an empty one', [bearer, 'AUTHORIZATION:'], 'A2'],
-    ['that are one key twice', [apiKey, apiKey], 'A2'],
-    ['that are two keys', [apiKey, `x-api-key: ${people.user.api_key}`], 'A2'],
-  ]
-  for (const [name, lines, id] of cases) {
-    test(`${name} are refused, whichever comes first (${id})`, async () => {
+  const ofBothKinds: Record<string, string[]> = {
+    'both sound': [bearer, apiKey],
+    'the key no key': [bearer, 'X-API-Key: nobody'],
+    'the token no token': ['Authorization: Bearer nobody', apiKey],
+    'the token empty': ['Authorization:', apiKey],
+    'the key empty': [bearer, 'X-API-Key:'],
+    'one of them Basic': ['Authorization: Basic YTpi', apiKey],
+  }
+  for (const [name, lines] of Object.entries(ofBothKinds)) {
+    test(`of both kinds, ${name}, are refused (A1)`, async () => {
+      const answer = await send(listing, ...lines)
+      assert.deepEqual([answer.status, answer.code], [400, 'ambiguous_credentials'])
+    })
+  }
+  const ofOneKind: Record<string, string[]> = {
+    'one token twice': [bearer, bearer],
+    'two tokens': [bearer, `Authorization: Bearer ${people.user.token}`],
+    'two tokens, the worse first': [`Authorization: Bearer ${people.user.token}`, bearer],
+    'two tokens in two spellings of the header': [bearer, bearer.replace('A', 'a')],
+    'a token and an empty one': [bearer, 'AUTHORIZATION:'],
+    'one key twice': [apiKey, apiKey],
+    'two keys': [apiKey, `x-api-key: ${people.user.api_key}`],
+  }
+  for (const [name, lines] of Object.entries(ofOneKind)) {
+    test(`that are ${name} are refused, whichever comes first (A2)`, async () => {
       const answer = await send(listing, ...lines)
       assert.deepEqual([answer.status, answer.code], [400, 'ambiguous_credentials'])
     })

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { operations } from '../../src/app.ts'
 import { connectAlone } from '../../src/db/connect.ts'
 import { describeApi } from '../../src/http/openapi.ts'
+import { casesPage } from './cases-page.ts'
 import { referencePages } from './reference-pages.ts'
 import { dumpSchema } from './schema-dump.ts'
 import { startTestServer, templateDatabase } from './server.ts'
@@ -13,6 +15,7 @@ export async function generateFiles(): Promise<Record<string, string>> {
     'server/openapi.json': `${JSON.stringify(describeApi(operations, 'http://127.0.0.1:8080'), null, 2)}\n`,
     'server/schema.sql': await migratedSchema(),
     ...referencePages(operations),
+    'docs/reference/cases.md': casesPage(fileURLToPath(new URL('../../../', import.meta.url))),
   }
 }
 

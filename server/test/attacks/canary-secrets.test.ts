@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { operations } from '../../src/app.ts'
+import { writeBackup } from '../../src/db/backup.ts'
+import { providerTypes } from '../../src/identity-providers/provider-config.ts'
+import { aiProviderTypes } from '../../src/settings/ai-provider.ts'
+import { openCanaryRun } from '../support/canary-run.ts'
+import { CanarySecrets } from '../support/canary-secrets.ts'
+import { fullBody } from '../support/full-bodies.ts'
+import { startScript } from '../support/sallyport.ts'
+import { answerOf, redirect_uri } from '../support/sign-in-stage.ts'
+import { until } from '../support/wait.ts'
+
+/**
+ * Two hundred secrets are given to a real process in every way that it takes one, rightly and wrongly, with the log at its
+ * most talkative. Then everything that it says, keeps or shows is looked through.
+ */
+const run = await openCanaryRun()
+const { secrets, idp, client, sallyport, metricsPort, send, owned, inTenant, asOwner, plantToken, plantKey } = run
+const { bootstrap, base_url, asSuperuser } = sallyport
+
+test('secrets are given in every way that the service takes one', async () => {
+  for (let person = 0; person < 12; person += 1) {
+    const credentials = { email: `person-${person}@example.com`, password: secrets.plant('password') }
+    const made = await owned('POST', '/v1/users', { ...credentials, name: 'Person', roles: ['admin'] })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    const signedIn = await send('POST', '/v1/auth/login', { body: credentials, headers: inTenant, shown: plantToken })
+    assert.equal(signedIn.status, 200)
+    const wrong = { ...credentials, password: secrets.plant('wrong password') }
+    assert.equal((await send('POST', '/v1/auth/login', { body: wrong, headers: inTenant })).status, 401)
+    const headers = { ...inTenant, authorization: `Bearer ${signedIn.body.token}` }
+    const change = { current_password: credentials.password, new_password: secrets.plant('new password') }
+    await send('PUT', '/v1/users/me/password', { body: change, headers })
+    await send('GET', '/v1/users/me/profile', { headers })
+    await send('GET', '/v1/policies', { headers: { ...headers, 'x-api-key': bootstrap.api_key } })
+  }
+  for (let number = 0; number < 20; number += 1) {
+    const body = { name: `key ${number}`, scopes: ['users:read', 'requests:create'] }
+    const made = await send('POST', '/v1/api-keys', { body, headers: asOwner, shown: plantKey })
+    assert.equal(made.status, 201)
+    const key = String(made.body.key)
+    await send('GET', '/v1/users', { headers: { ...inTenant, 'x-api-key': key } })
+    await send('GET', '/v1/users', { headers: { ...inTenant, 'x-api-key': `${key}x` } })
+    if (number % 2 === 0) await owned('DELETE', `/v1/api-keys/${made.body.id}`)
+  }
+  for (const provider_type of providerTypes) {
+    const config = () => ({
+      token: secrets.plant(`token of ${provider_type}`),
+      bind_password: secrets.plant(`password of ${provider_type}`),
+      webhook_url: `https://hooks.example.com/services/${secrets.plant(`webhook of ${provider_type}`)}`,
+      base_url: `https://${secrets.plant('name in an address')}:${secrets.plant('password in an address')}@example.com/`,
+      deep: { er: [{ private_key: secrets.plant(`nested key of ${provider_type}`) }] },
+    })
+    const made = await owned('POST', '/v1/identity-providers', { name: provider_type, provider_type, config: config() })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    await owned('PATCH', `/v1/identity-providers/${made.body.id}`, { config: config() })
+    const body = { name: 'SCIM', identity_provider_id: made.body.id }
+    await send('POST', '/v1/api-keys', { body, headers: asOwner, shown: plantKey })
+  }
+  for (const type of aiProviderTypes) {
+    const config = {
+      api_key: secrets.plant(`key of ${type}`),
+      headers: { authorization: secrets.plant(`header of ${type}`) },
+    }
+    assert.equal((await owned('PUT', `/v1/settings/ai-providers/${type}`, { config })).status, 200)
+    await owned('PUT', '/v1/settings/ai-provider-default', { type })
+  }
+})
+
+test('people sign in by providers, rightly and wrongly', async () => {
+  const setting = { ...client, issuer: idp.issuer }
+  assert.equal((await owned('PUT', '/v1/settings/sign-in', setting)).status, 200)
+  const query = new URLSearchParams({ tenant: bootstrap.tenant_id, redirect_uri })
+  const plantState = (_: string, headers: Headers) => [
+    secrets.plant('state', String(new URL(String(headers.get('location'))).searchParams.get('state'))),
+  ]
+  for (let account = 0; account < 6; account += 1) {
+    const begun = await send('GET', `/v1/auth/authorize?${query}`, { shown: plantState })
+    assert.equal(begun.status, 302)
+    const claims = { email: `by-provider-${account}@example.com`, email_verified: true }
+    const back = answerOf(await idp.signIn(String(begun.headers.get('location')), `account-${account}`, claims))
+    secrets.plant('code', back.code)
+    const finish = (body: unknown) => send('POST', '/v1/auth/callback', { body, shown: plantToken })
+    await finish({ ...back, state: `${back.state}x` })
+    if (account % 2 === 0) assert.equal((await finish(back)).status, 200)
+    await finish(back)
+    await finish({ ...back, code: secrets.plant('code that is none') })
+    await finish({ code: secrets.plant('code from elsewhere'), redirect_uri })
+  }
+  // `fetch` says itself what it is.
+  const set = await new Promise<string>((resolve) => {
+    get(`${base_url}/v1/auth/authorize?${query}`, { headers: { 'sec-fetch-mode': 'navigate' } }, (reply) => {
+      reply.resume()
+      resolve(String(reply.headers['set-cookie']))
+    })
+  })
+  secrets.plant('cookie', /=([^;]{20,})/.exec(set)?.[1])
+})
+
+test('and in ways that it does not', async () => {
+  const names = ['api_key', 'access_token', 'token', 'password', 'code', 'client_secret']
+  for (const path of ['/v1/users', '/v1/policies', '/v1/nothing', '/docs', '/livez']) {
+    for (const name of names)
+      await send('GET', `${path}?${name}=${secrets.plant(`${name} in a query`)}`, { headers: asOwner })
+  }
+  for (const name of [
+    'cookie',
+    'x-auth-token',
+    'proxy-authorization',
+    'authorization',
+    'x-api-key',
+    'user-agent',
+    'referer',
+  ]) {
+    await send('GET', '/v1/users', { headers: { ...inTenant, [name]: secrets.plant(`a secret in ${name}`) } })
+    await send('GET', '/v1/users', { headers: { ...inTenant, [name]: `Basic ${btoa(`x:${secrets.plant('Basic')}`)}` } })
+  }
+  const wrong: [string, string, (secret: string) => unknown][] = [
+    ['POST', '/v1/auth/login', (secret) => `{"email": "a@example.com", "password": "${secret}"`],
+    ['POST', '/v1/auth/login', (secret) => ({ email: 'a@example.com', password: [secret] })],
+    ['POST', '/v1/auth/login', (secret) => ({ email: 'a@example.com', password: secret.repeat(40) })],
+    ['POST', '/v1/auth/login', (secret) => ({ email: secret, password: 'x' })],
+    ['POST', '/v1/auth/callback', (secret) => ({ code: { secret }, redirect_uri })],
+    ['POST', '/v1/auth/callback', (secret) => ({ code: 'x', state: secret.repeat(50), redirect_uri })],
+    ['POST', '/v1/users', (secret) => ({ email: 'not one', name: 'X', roles: ['user'], password: secret })],
+    ['POST', '/v1/users', (secret) => ({ email: 'x@example.com', name: 'X', roles: ['user'], password: { secret } })],
+    ['POST', '/v1/users', (secret) => `{"password": "${secret}", "password": "${secret}"}`],
+    ['POST', '/v1/identity-providers', (secret) => ({ name: 'X', provider_type: 'custom_scim', config: secret })],
+    ['POST', '/v1/identity-providers', (secret) => ({ name: 'X', provider_type: 'none', config: { token: secret } })],
+    ['PUT', '/v1/settings/ai-providers/provider_a', (secret) => ({ config: [secret] })],
+    ['PUT', '/v1/settings/ai-providers/nobody', (secret) => ({ config: { api_key: secret } })],
+    ['PUT', '/v1/settings/sign-in', (secret) => ({ ...client, issuer: 'https://10.0.0.1', client_secret: secret })],
+    ['PUT', '/v1/settings/sign-in', (secret) => ({ ...client, issuer: idp.issuer, client_secret: { secret } })],
+  ]
+  for (const [method, path, body] of wrong) {
+    const reply = await send(method, path, {
+      body: body(secrets.plant(`a malformed ${method} ${path}`)),
+      headers: asOwner,
+    })
+    assert.ok(reply.status >= 400 && reply.status < 500, `${method} ${path}: ${reply.status}`)
+  }
+})
+
+test('every operation is called, and every page', async () => {
+  const login = { email: bootstrap.admin.email, password: bootstrap.admin.password }
+  const { body } = await send('POST', '/v1/auth/login', { body: login, headers: inTenant, shown: plantToken })
+  const asPerson = { ...inTenant, authorization: `Bearer ${body.token}` }
+  const reads = Object.entries(operations).toSorted(([, one]) => (one.method === 'GET' ? -1 : 1))
+  for (const [operationId, operation] of reads) {
+    const path = operation.path.replace('{type}', 'provider_a').replaceAll(/\{\w+\}/g, bootstrap.tenant_id)
+    // The sign-in settings of the run stay.
+    if (operation.body !== undefined && operationId === 'updateSignInSettings') continue
+    for (const headers of [asOwner, asPerson, inTenant]) {
+      const shown = operationId === 'createApiKey' ? plantKey : undefined
+      const sent = operation.body === undefined ? {} : { body: fullBody(operationId) }
+      await send(operation.method, path, { headers, ...sent, ...(shown && { shown }) })
+    }
+    if (operation.method === 'GET') await send('GET', `${path}?limit=200`, { headers: asOwner })
+  }
+  for (const list of ['/v1/identity-providers', '/v1/api-keys', '/v1/users']) {
+    const { data = [] } = (await owned('GET', `${list}?limit=200`)).body as { data?: { id: string }[] }
+    assert.ok(data.length > 7, list)
+    for (const { id } of data) await owned('GET', `${list}/${id}`)
+  }
+  for (const path of ['/', '/docs/', '/docs/json', '/openapi.json', '/livez', '/readyz', '/.well-known/jwks.json']) {
+    await send('GET', path)
+  }
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  assert.match(metrics, /sallyport_/)
+  secrets.keep('/metrics', metrics)
+})
+
+/** What takes a secret, so that what fails below has one in hand. */
+async function giveSecrets(): Promise<number[]> {
+  const config = () => ({ token: secrets.plant('a provider’s token while the database fails') })
+  const password = () => secrets.plant('a password while the database fails')
+  const replies = [
+    await send('POST', '/v1/auth/login', {
+      body: { email: bootstrap.admin.email, password: password() },
+      headers: inTenant,
+    }),
+    await owned('POST', '/v1/users', {
+      email: 'late@example.com',
+      name: 'Late',
+      roles: ['user'],
+      password: password(),
+    }),
+    await owned('POST', '/v1/identity-providers', { name: 'Late', provider_type: 'custom_scim', config: config() }),
+    await owned('PUT', '/v1/settings/ai-providers/provider_b', { config: config() }),
+    await owned('PUT', '/v1/settings/sign-in', { ...client, issuer: idp.issuer, client_secret: password() }),
+  ]
+  return replies.map(({ status }) => status)
+}
+
+test('the database fails, then is gone, while secrets are on their way', async () => {
+  const tables = ['identity_provider', 'ai_provider', 'sign_in_setting', 'event']
+  for (const name of tables) await asSuperuser(`alter table ${name} rename to ${name}_gone`)
+  assert.ok((await giveSecrets()).filter((status) => status === 500).length >= 3)
+  for (const name of tables) await asSuperuser(`alter table ${name}_gone rename to ${name}`)
+  const [row] = await asSuperuser<{ name: string }>('select current_database() as name')
+  await asSuperuser(`alter database ${row?.name} connection limit 0`)
+  await asSuperuser(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  )
+  const statuses = await giveSecrets()
+  await asSuperuser(`alter database ${row?.name} connection limit -1`)
+  assert.ok(statuses.includes(503), statuses.join(', '))
+  await until('the service is ready again', async () => (await fetch(`${base_url}/readyz`)).ok)
+})
+
+test('what refuses to start says no secret of its environment (S4)', async () => {
+  const environments: Record<string, string>[] = [
+    { DATABASE_URL: `postgres://sallyport_app:${secrets.plant('DATABASE_URL')}@127.0.0.1:9/nothing` },
+    { DATABASE_URL: `mysql://sallyport_app:${secrets.plant('DATABASE_URL of another kind')}@127.0.0.1:9/nothing` },
+    { SECRET_KEY: secrets.plant('SECRET_KEY') },
+    { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_SECRET: secrets.plant('OIDC_CLIENT_SECRET') },
+  ]
+  for (const env of environments) {
+    const started = startScript('start', [], { ...env, DATA_DIR: join(sallyport.data_dir, 'nothing'), PORT: '0' })
+    await until('it says why', async () => started.output().includes('\n'))
+    // One that cannot reach its database goes on trying.
+    started.signal('SIGTERM')
+    await started.end()
+    secrets.keep(`what a start with ${Object.keys(env)[0]} says`, started.output())
+  }
+})
+
+suite('of all these secrets', () => {
+  test('there are two hundred at least, and one that stands somewhere is found', () => {
+    assert.ok(secrets.count >= 200, `${secrets.count}`)
+    for (const write of [String, encodeURIComponent, (text: string) => Buffer.from(text).toString('hex'), btoa]) {
+      const one = new CanarySecrets()
+      const text = `before ${write(one.plant('one'))} after`
+      assert.deepEqual(one.findIn({ where: 'here', text }), ['one in here'])
+    }
+  })
+
+  test('none is in a table but as a hash or sealed, and none in the backup (S4)', async () => {
+    const tables = await asSuperuser<{ name: string }>(
+      `select table_name as name from information_schema.tables
+        where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+    )
+    assert.ok(tables.length > 20)
+    for (const { name } of tables) {
+      const rows = await asSuperuser<{ text: string }>(`select t::text as text from ${name} t`)
+      const text = rows.map((row) => row.text).join('\n')
+      if (name === 'event') assert.match(text, /api_key\.created/)
+      assert.deepEqual(secrets.findIn({ where: name, text }), [])
+    }
+    const file = join(sallyport.data_dir, 'backup.gz')
+    await writeBackup(sallyport.service, file)
+    const backup = gunzipSync(readFileSync(file)).toString('utf8')
+    assert.match(backup, /person-1@example\.com/)
+    assert.deepEqual(secrets.findIn({ where: 'the backup', text: backup }), [])
+  })
+
+  test('none is in an answer but the one that shows it, in the figures, or in what a failed start says (S4)', () => {
+    assert.ok(secrets.seen.length > 500, `${secrets.seen.length} answers`)
+    assert.deepEqual(secrets.findAll(), [])
+  })
+
+  test('none is in the log, nor in what the system shows of the process (S4)', async () => {
+    const shown = readFileSync(`/proc/${sallyport.pid}/cmdline`, 'utf8')
+    await sallyport.stop()
+    const log = sallyport.output()
+    assert.match(log, /"url":"\/v1\/identity-providers"/)
+    assert.match(log, /identity_provider/, 'what failed within is told')
+    assert.deepEqual(secrets.findIn({ where: 'the log', text: log }), [])
+    assert.deepEqual(secrets.findIn({ where: 'the command line', text: shown }), [])
+  })
+})

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { CanarySecrets } from './canary-secrets.ts'
+import { openIdentityProvider } from './identity-provider.ts'
+import { freePort, type Sallyport, startOnTestServer } from './sallyport.ts'
+import { redirect_uri } from './sign-in-stage.ts'
+
+type Sent = { body?: unknown; headers?: Record<string, string>; shown?: (text: string, headers: Headers) => string[] }
+type Answer = { status: number; body: Record<string, unknown>; headers: Headers }
+
+/** A real process with secrets in its environment and a provider beside it, whose every answer is kept. */
+export async function openCanaryRun() {
+  const secrets = new CanarySecrets()
+  const client = {
+    client_id: 'sallyport',
+    client_secret: secrets.plant('client secret'),
+    redirect_uris: [redirect_uri],
+  }
+  const portal = {
+    client_id: 'portal',
+    client_secret: secrets.plant('global client secret'),
+    redirect_uris: [redirect_uri],
+  }
+  const idp = await openIdentityProvider([
+    { ...client, pkce: true },
+    { ...portal, pkce: false },
+  ])
+  const metricsPort = await freePort()
+  const sallyport = await startOnTestServer({
+    LOG_LEVEL: 'trace',
+    SECRET_KEY: secrets.plant('root key', randomBytes(32).toString('base64')),
+    EGRESS_ALLOW: '127.0.0.1',
+    METRICS_PORT: `${metricsPort}`,
+    OIDC_ISSUER: idp.issuer,
+    OIDC_CLIENT_ID: portal.client_id,
+    OIDC_CLIENT_SECRET: portal.client_secret,
+    OIDC_REDIRECT_URIS: redirect_uri,
+  })
+  const { bootstrap } = sallyport
+  secrets.plant('first password', bootstrap.admin.password)
+  secrets.plant('first API key', bootstrap.api_key.split('_')[2])
+
+  return { secrets, idp, client, sallyport, metricsPort, ...waysToSend(secrets, sallyport) }
+}
+
+/** The ways to call it, which keep what is answered. */
+function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyport, 'base_url' | 'bootstrap'>) {
+  /** Calls, and keeps what is answered, without what `shown` says that it shows this once. */
+  async function send(method: string, path: string, { body, headers = {}, shown }: Sent = {}): Promise<Answer> {
+    const ask = () =>
+      fetch(base_url + path, {
+        method,
+        redirect: 'manual',
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+    // A connection that was idle may be closed at the very moment when it is used again: nothing was read of that call.
+    const reply = await ask().catch(ask)
+    const text = await reply.text()
+    const all = `${text} ${JSON.stringify([...reply.headers])}`
+    const once = reply.status < 400 ? (shown?.(text, reply.headers) ?? []) : []
+    secrets.keep(`the answer to ${method} ${path.split('?')[0]}`, all, once)
+    const isJson = reply.headers.get('content-type')?.startsWith('application/json') === true
+    return { status: reply.status, headers: reply.headers, body: isJson && text !== '' ? JSON.parse(text) : {} }
+  }
+
+  const inTenant = { 'x-tenant-id': bootstrap.tenant_id }
+  const asOwner = { ...inTenant, 'x-api-key': bootstrap.api_key }
+  const owned = (method: string, path: string, body?: unknown) => send(method, path, { body, headers: asOwner })
+
+  /** The signature is the secret part of a token, the third that of a key. */
+  const plantToken = (text: string) => [secrets.plant('token', String(JSON.parse(text).token).split('.')[2])]
+  const plantKey = (text: string) => [secrets.plant('API key', String(JSON.parse(text).key).split('_')[2])]
+  return { send, owned, inTenant, asOwner, plantToken, plantKey }
+}
