@@ -26,7 +26,7 @@ export function casesPage(root: string): string {
 /** The first test in full, then the files of the others. */
 function heldBy(tests: readonly Held[] | undefined): string {
   // A name that is made at run time says little here.
-  const first = tests?.find(({ name }) => !name.startsWith('…')) ?? tests?.[0]
+  const first = tests?.find(({ name }) => !name.includes('…')) ?? tests?.[0]
   if (tests === undefined || first === undefined) return '_no test holds it yet_'
   const others = [...new Set(tests.map(({ file }) => file))].filter((file) => file !== first.file)
   return [`“${first.name}” in ${link(first.file)}`, ...others.map(link)].join(', ')
@@ -41,7 +41,8 @@ function readHeld(root: string): Map<string, Held[]> {
   for (const { path: file, text } of readSources(root, ['server'])) {
     if (!file.endsWith('.test.ts')) continue
     for (const [, written = '', ids = ''] of text.matchAll(namedTests)) {
-      const name = written.replaceAll(/\$\{[^}]*\}/g, '…').replaceAll(/^.*\}/g, '…')
+      // Nor does a page of Markdown take every sign as it is.
+      const name = written.replaceAll(/\$\{[^}]*\}|^.*\}|[\\`*_<>[\]#|~]+/g, '…')
       for (const id of ids.split(', ')) held.set(id, [...(held.get(id) ?? []), { file, name }])
     }
   }
