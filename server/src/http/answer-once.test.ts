@@ -60,6 +60,9 @@ const steps: Record<string, (tx: Tx, key: string) => Promise<unknown>> = {
   break: async () => {
     throw new Error('a fault')
   },
+  lose: async () => {
+    throw new Problem('unavailable', 'the database is gone')
+  },
 }
 
 const doSteps = operation({
@@ -146,8 +149,13 @@ suite('with an Idempotency-Key (R12)', () => {
 
   test('a fault takes everything back, and the key is free again', async () => {
     const { do: act, held, kept } = await stage()
-    assert.equal((await act(['put a', 'break'], 'k')).status, 500)
-    assert.deepEqual([await held(), await kept()], [[], []])
+    for (const [fault, status] of [
+      ['break', 500],
+      ['lose', 503],
+    ] as const) {
+      assert.equal((await act(['put a', fault], 'k')).status, status)
+      assert.deepEqual([await held(), await kept()], [[], []])
+    }
     assert.equal((await act(['put a'], 'k')).status, 201)
   })
 
@@ -178,9 +186,9 @@ suite('with an Idempotency-Key (R12)', () => {
     const first = act(['put a', 'wait'], 'k')
     await waiting.promise
     const second = await act(['put a', 'wait'], 'k')
-    assert.deepEqual([second.status, second.body.code], [409, 'idempotency_in_progress'])
-    assert.deepEqual(await held(), [])
+    const meanwhile = await held()
     mayGoOn.resolve()
+    assert.deepEqual([second.status, second.body.code, meanwhile], [409, 'idempotency_in_progress', []])
     assert.equal((await first).status, 201)
     assert.deepEqual(await act(['put a', 'wait'], 'k'), await first)
     assert.deepEqual(await held(), ['a'])
