@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { assertSecretKept, claiming, openHostileStage } from '../support/hostile-stage.ts'
+import { claimsOf } from '../support/sign-in-stage.ts'
+
+/** Whose account somebody becomes by what a provider says of them. */
+const { set, house, tenant, people, assertRefused } = await openHostileStage()
+
+async function waiting(name: string, auth_provider = 'oidc'): Promise<{ id: string; email: string }> {
+  const email = `${name}@example.com`
+  const local = auth_provider === 'local' && { password: 'a long enough password' }
+  const { asOwner } = await set({})
+  const reply = await asOwner('POST', '/v1/users', { email, name, roles: ['user'], auth_provider, ...local })
+  assert.equal(reply.status, 201, reply.text)
+  return { id: String(reply.body.id), email }
+}
+const rolesOf = async (id: string) => {
+  const rows = await house.asSuperuser<{ role_id: string }>(
+    'select role_id from user_role where tenant_id = $1 and user_id = $2 order by role_id',
+    [tenant.tenant_id, id],
+  )
+  return rows.map((row) => row.role_id)
+}
+
+suite('an address links nobody', () => {
+  const verified: unknown[] = [false, undefined, null, 'true', 'false', 1, 0, [], [true], {}, 'yes']
+  for (const [n, email_verified] of verified.entries()) {
+    test(`while email_verified is ${JSON.stringify(email_verified)}, in the token or in userinfo (O10)`, async () => {
+      const { email } = await waiting(`waits-${n}`)
+      const said = { email, email_verified }
+      for (const misdeed of [
+        claiming(said),
+        { ...claiming({ email: undefined, email_verified: true }), userinfo: (good: object) => ({ ...good, ...said }) },
+      ]) {
+        const { realm, walk, finish } = await set(misdeed)
+        const before = await people()
+        await assertRefused(await finish(await walk(`stranger-${n}`, { email })), /address_not_verified/)
+        assert.equal(await people(), before)
+        assertSecretKept(realm)
+      }
+    })
+  }
+
+  const odd: unknown[] = [
+    undefined,
+    null,
+    7,
+    '',
+    'root',
+    ['anna@example.com'],
+    'a@example.com,b@example.com',
+    'a@example.com\0',
+  ]
+  for (const email of odd) {
+    test(`that is ${JSON.stringify(email)}: nobody is made (O10)`, async () => {
+      const { walk, finish } = await set(claiming({ email, email_verified: true }))
+      const before = await people()
+      await assertRefused(await finish(await walk('odd', {})), /no_address/)
+      assert.equal(await people(), before)
+    })
+  }
+
+  test('who has a password, in whatever letters it is written (O10)', async () => {
+    const { email } = await waiting('local', 'local')
+    for (const written of [email, email.toUpperCase(), 'ｌocal@example.com', 'local@EXAMPLE.com']) {
+      const { walk, finish } = await set({})
+      const before = await people()
+      await assertRefused(await finish(await walk('thief', { email: written, email_verified: true })), /address_taken/)
+      assert.equal(await people(), before)
+    }
+  })
+
+  test('who has an account already at another provider, or another one at the same (O10)', async () => {
+    const { id, email } = await waiting('linked')
+    const said = { email, email_verified: true }
+    const first = await set({})
+    assert.equal(claimsOf(await first.finish(await first.walk('linked', said))).sub, id)
+    const before = await people()
+    await assertRefused(await first.finish(await first.walk('LINKED', said)), /address_taken/)
+    const second = await set({})
+    await assertRefused(await second.finish(await second.walk('linked', said)), /address_taken/)
+    assert.equal(await people(), before)
+  })
+})
+
+suite('what a provider says later', () => {
+  const grand = {
+    groups: ['admin', 'Administrators', 'owner'],
+    roles: ['admin'],
+    wids: ['62e90394-69f5-4237-9190-012177145e10'],
+    is_owner: true,
+    scope: 'users:write',
+    _claim_names: { groups: 'src1' },
+    _claim_sources: { src1: { endpoint: 'https://169.254.169.254/groups' } },
+  }
+  test('gives nobody a role: neither groups by their names, nor three hundred of them, nor where they are to be had (O11)', async () => {
+    const many = Array.from({ length: 300 }, (_, n) => (n === 299 ? 'admin' : `group-${n}`))
+    for (const [n, said] of [grand, { ...grand, groups: many }, { ...grand, groups: undefined }].entries()) {
+      const { walk, finish } = await set(claiming(said))
+      const reply = await finish(await walk('grand', { email: `grand-${n}@example.com`, email_verified: true }))
+      assert.deepEqual(await rolesOf(claimsOf(reply).sub), ['user'])
+    }
+  })
+
+  test('of an address changes neither who one is nor what one may do, be it that of somebody else (O11)', async () => {
+    const { email } = await waiting('chief', 'local')
+    const { walk, finish } = await set({})
+    const first = claimsOf(await finish(await walk('moves', { email: 'moves@example.com', email_verified: true }))).sub
+    for (const next of ['moved@example.com', email, 'owner@example.com', undefined]) {
+      const reply = await finish(await walk('moves', { email: next, email_verified: true, ...grand }))
+      assert.equal(claimsOf(reply).sub, first)
+    }
+    assert.deepEqual(await rolesOf(first), ['user'])
+    const [row] = await house.asSuperuser<{ email: string }>('select email from tenant_user where id = $1', [first])
+    assert.equal(row?.email, 'moves@example.com')
+  })
+
+  test('of another sub with the same address is somebody else, who is refused (O11)', async () => {
+    const { walk, finish } = await set({})
+    const said = { email: 'same@example.com', email_verified: true }
+    assert.equal((await finish(await walk('same-1', said))).status, 200)
+    const before = await people()
+    await assertRefused(await finish(await walk('same-2', said)), /address_taken/)
+    assert.equal(await people(), before)
+  })
+})
