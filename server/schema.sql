@@ -670,6 +670,24 @@ create policy tenant_wall on setting
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on setting to sallyport_app;
 
+create table sign_in_failure (
+  tenant_id uuid not null,
+  account_hash bytea not null,
+  failures integer not null default 1,
+  began_at timestamp with time zone not null default clock_timestamp(),
+  constraint sign_in_failure_pk PRIMARY KEY (tenant_id, account_hash),
+  constraint sign_in_failure_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint sign_in_failure_account_hash_ck CHECK (octet_length(account_hash) = 32)
+);
+CREATE INDEX sign_in_failure_began_ix ON sign_in_failure USING btree (tenant_id, began_at);
+alter table sign_in_failure enable row level security;
+alter table sign_in_failure force row level security;
+create policy tenant_wall on sign_in_failure
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on sign_in_failure to sallyport_app;
+grant update (failures, began_at) on sign_in_failure to sallyport_app;
+
 create table sign_in_setting (
   tenant_id uuid not null,
   enabled boolean not null,

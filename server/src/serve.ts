@@ -11,6 +11,7 @@ import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
 import { deliver } from './events/deliver.ts'
 import { emit } from './events/emit.ts'
+import { sample } from './events/sample.ts'
 import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
@@ -103,7 +104,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       async recordRefusal(ctx, operationId, { code }) {
         const data = { operation: operationId, code, source_ip: ctx.source_ip }
         const event = { type: 'access.refused', subject_type: 'operation', subject_id: operationId, data } as const
-        await ctx.tx.write([emit(ctx, event)])
+        const kept = sample(ctx, event)
+        if (kept !== undefined) await ctx.tx.write([emit(ctx, kept)])
       },
       afterWrite: () => {
         for (const loop of loops) loop.wake()

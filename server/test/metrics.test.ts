@@ -57,6 +57,13 @@ test('counts requests by operation and status, and tells a refused sign-in from 
   assert.equal(took.find(({ name, labels }) => name.endsWith('_count') && labels.operation === 'login')?.value, 1)
 })
 
+test('counts what is refused for a limit by its name', async () => {
+  const wrong = { email: 'somebody@example.com', password: 'a wrong password' }
+  for (let tries = 0; tries < 12; tries += 1) await sallyport.client(undefined)('POST', '/v1/auth/login', wrong)
+  const limited = (await scrape()).families.get('sallyport_limited_total')?.samples
+  assert.deepEqual(limited, [{ name: 'sallyport_limited_total', labels: { limit: 'account' }, value: 2 }])
+})
+
 test('tells how the connections to the database stand, and whether others are heard', async () => {
   await until('they are heard', async () => {
     const [heard] = (await scrape()).families.get('sallyport_rights_heard')?.samples ?? []

@@ -39,10 +39,11 @@ export function authenticateWith(options: AuthenticateOptions) {
     }
     if (api_key === undefined) return undefined
     const digest = digestOf('api_key', api_key)
-    guesses?.requireRoom(digest, address)
+    const isKnown = guesses === undefined || guesses.isGood(digest)
+    if (!isKnown) guesses.count(address)
     const admission = await admissions.admit(digest, () => proveKey(options, api_key, noteUse))
-    if (admission === undefined) guesses?.count(address, digest)
-    else guesses?.remember(digest)
+    if (admission === undefined && isKnown) guesses?.forget(digest, address)
+    if (admission !== undefined && !isKnown) guesses.remember(digest, address)
     return admission
   }
 }
@@ -57,21 +58,23 @@ const guessLimit: Limit = { name: 'invalid_credentials', quota: 100, seconds: 60
 function limitGuesses() {
   const sources = openBuckets(guessLimit)
   const good = createRecent<true>(5_000)
+  const count = (address: string): void => {
+    const { allowed, retrySeconds } = sources.take(sourceOf(address))
+    if (!allowed) throw rateLimited(guessLimit, retrySeconds)
+  }
   return {
-    /** @throws Problem 429 */
-    requireRoom(digest: string, address: string): void {
-      if (good.get(digest) !== undefined) return
-      const { allowed, retrySeconds } = sources.look(sourceOf(address))
-      if (!allowed) throw rateLimited(guessLimit, retrySeconds)
+    isGood: (digest: string): boolean => good.get(digest) === true,
+    /** Counts what proves nothing, or is not known to prove anything. @throws Problem 429 where it is one too many */
+    count,
+    /** It proved somebody, and was no guess. */
+    remember(digest: string, address: string): void {
+      good.set(digest, true)
+      sources.giveBack(sourceOf(address))
     },
-    remember(digest: string): void {
-      if (good.get(digest) === undefined) good.set(digest, true)
-    },
-    /** Counts what proved nothing. @throws Problem 429 where it is one too many */
-    count(address: string, digest?: string): void {
-      if (digest !== undefined) good.delete(digest)
-      const { allowed, retrySeconds } = sources.take(sourceOf(address))
-      if (!allowed) throw rateLimited(guessLimit, retrySeconds)
+    /** It proves nobody any more. @throws Problem 429 as `count` does */
+    forget(digest: string, address: string): void {
+      good.delete(digest)
+      count(address)
     },
   }
 }

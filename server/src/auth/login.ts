@@ -1,10 +1,14 @@
 import { Type } from 'typebox'
-import { emit, refuse } from '../events/emit.ts'
+import { emit, type NewEvent } from '../events/emit.ts'
+import { sample } from '../events/sample.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
-import type { Actor } from '../kernel/context.ts'
+import { rateLimited } from '../kernel/bucket.ts'
+import type { Actor, Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { verifyPassword } from '../users/password.ts'
+import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
+import { countFailure, tellSignIn } from '../users/sign-in-failure-store.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
 import { SignedIn } from './signed-in.ts'
 
@@ -22,27 +26,67 @@ export const login = operation({
   body: Body({ email: Type.String({ maxLength: 1000 }), password: Type.String({ maxLength: 1000 }) }),
   replies: { 200: SignedIn },
   errors: ['unauthenticated'],
-  async run(ctx, { body }) {
-    const found = await findSignIn(ctx.tx, body.email)
-    const matches = await verifyPassword(body.password, found?.hash ?? undefined)
+  async run(ctx, { body: { email, password } }) {
+    const found = await findSignIn(ctx.tx, email)
+    if (found === undefined) return refuseWithoutTenant(ctx, email, password)
+    if (found.limited_for !== null) return refuseLimited(ctx, found, found.limited_for)
+    const matches = await verifyPassword(password, found.hash ?? undefined)
     const cause = causeOfRefusal(found, matches)
-    const refusal = new Problem('unauthenticated', 'the e-mail address or the password is not right')
-    if (found === undefined) throw refusal
-    const data = { cause, source_ip: ctx.source_ip }
-    const about = { subject_type: 'user', subject_id: found.user_id ?? 'unknown' } as const
-    if (cause !== undefined || found.user_id === null) {
-      return refuse(ctx, refusal, { type: 'auth.refused', ...about, data })
-    }
+    if (cause !== undefined || found.user_id === null) return refuseFailed(ctx, email, found, cause)
     const { user_id } = found
     const actor: Actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
-    await ctx.tx.write([emit({ ...ctx, actor }, { type: 'auth.signed_in', ...about, data })])
+    const signedIn = about(found, 'auth.signed_in', { source_ip: ctx.source_ip })
+    if (!(await tellSignIn({ ...ctx, actor }, accountOf(email), signedIn))) {
+      return refuseLimited(ctx, found, accountLimit.seconds)
+    }
     return ctx.tokens.issue({ tenant_id: ctx.tx.tenant_id, user_id, now: new Date(found.now) })
   },
 })
 
+const strangers = countInMemory()
+
+/** As a tenant would that has no such user: the same work, the same answers, the same limit. */
+async function refuseWithoutTenant(ctx: Ctx, email: string, password: string): Promise<never> {
+  const account = `${ctx.tx.tenant_id} ${accountOf(email).toString('base64')}`
+  const { failures, seconds_left } = strangers.find(account)
+  if (failures >= accountLimit.quota) throw rateLimited(accountLimit, seconds_left)
+  await verifyPassword(password, undefined)
+  strangers.count(account)
+  throw refusal()
+}
+
+/** Counts it whoever it was for; where many are for nobody, a sample of them is kept. */
+async function refuseFailed(ctx: Ctx, email: string, found: SignIn, cause?: string): Promise<never> {
+  const event = sample(ctx, about(found, 'auth.refused', { cause, source_ip: ctx.source_ip }))
+  const { failures, seconds_left } = await countFailure(ctx, accountOf(email), event)
+  throw failures > accountLimit.quota ? rateLimited(accountLimit, seconds_left) : refusal()
+}
+
+/**
+ * Refuses without looking at the password. That it goes on is noted beside the answer: how long that takes must not tell for
+ * whom it was. The failures that led here are kept for certain, so a note that is lost costs little.
+ */
+function refuseLimited(ctx: Ctx, found: SignIn, seconds: number): never {
+  const event = sample(ctx, about(found, 'auth.refused', { cause: 'limited', source_ip: ctx.source_ip }))
+  if (event !== undefined) void ctx.tx.write([emit(ctx, event)]).catch(() => undefined)
+  throw rateLimited(accountLimit, seconds)
+}
+
+function about(
+  { user_id }: SignIn,
+  type: 'auth.signed_in' | 'auth.refused',
+  data: NewEvent['data'] & object,
+): NewEvent {
+  return { type, subject_type: 'user', subject_id: user_id ?? 'unknown', data }
+}
+
+function refusal(): Problem {
+  return new Problem('unauthenticated', 'the e-mail address or the password is not right')
+}
+
 /** Why a sign-in is refused, for the audit log alone; undefined where it is not. */
-export function causeOfRefusal(found: Omit<SignIn, 'now'> | undefined, matches: boolean): string | undefined {
-  if (found === undefined || found.user_id === null) return 'unknown_user'
+export function causeOfRefusal(found: Omit<SignIn, 'now' | 'limited_for'>, matches: boolean): string | undefined {
+  if (found.user_id === null) return 'unknown_user'
   if (found.auth_provider !== 'local') return 'not_local'
   if (!found.active) return 'inactive'
   return matches ? undefined : 'wrong_password'

@@ -2,7 +2,8 @@ import { randomNonce, randomPKCECodeVerifier } from 'openid-client'
 import type { GlobalOidc } from '../config/config.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Egress } from '../egress/egress.ts'
-import { type NewEvent, refuse } from '../events/emit.ts'
+import type { NewEvent } from '../events/emit.ts'
+import { refuseSampled } from '../events/sample.ts'
 import {
   type AuthorizationAnswer,
   type ProviderSignIn,
@@ -155,7 +156,7 @@ function refusal(): Problem {
 }
 
 function refuseIn(ctx: WorkCtx, from: From, cause: string, more: Record<string, unknown> = {}): Promise<never> {
-  return refuse(ctx, refusal(), refused(ctx, from, cause, more))
+  return refuseSampled(ctx, refusal(), refused(ctx, from, cause, more))
 }
 
 function refused(ctx: WorkCtx, { source_ip }: From, cause: string, more: Record<string, unknown> = {}): NewEvent {
@@ -166,7 +167,7 @@ function refused(ctx: WorkCtx, { source_ip }: From, cause: string, more: Record<
 async function refuseForProvider(ctx: WorkCtx, from: From, error: unknown): Promise<never> {
   if (error instanceof RefusedByProvider) return refuseIn(ctx, from, 'provider', { reason: error.message })
   if (!(error instanceof Problem)) throw error
-  return refuse(ctx, error, refused(ctx, from, 'provider_unavailable'))
+  return refuseSampled(ctx, error, refused(ctx, from, 'provider_unavailable'))
 }
 
 /** Before anybody signed in, a provider that is not what it should be is as good as none. */

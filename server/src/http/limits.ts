@@ -1,12 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import {
-  type Buckets,
-  type Limit,
-  type LimitDetails,
-  openBuckets,
-  rateLimited,
-  type Standing,
-} from '../kernel/bucket.ts'
+import { type Limit, type LimitDetails, openBuckets, rateLimited, type Standing } from '../kernel/bucket.ts'
 import type { Problem } from '../kernel/errors.ts'
 import type { Admission } from './pipeline.ts'
 import { sourceOf } from './source.ts'
@@ -32,10 +25,12 @@ export type SourceLimit = keyof typeof sourceLimits
 export type Limits = {
   /** Takes one request of a credential, and says on the answer how it stands. @throws Problem 429 */
   admit(admission: Admission, reply: FastifyReply): void
-  /** Lets an address in that calls without a credential. @throws Problem 429 */
+  /** Lets an address in that calls without a credential, where it is not over its limit already. @throws Problem 429 */
   meet(limit: SourceLimit, address: string): void
-  /** Counts what came of it. */
-  noteFailure(limit: SourceLimit, address: string): void
+  /** Counts a failure of an address that may come: many at once are as many as one after the other. @throws Problem 429 */
+  expectFailure(address: string): void
+  /** It was none. */
+  spare(address: string): void
 }
 
 /** Opens the limits of a server, with nothing used of them. */
@@ -53,13 +48,15 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
     },
     meet(limit, address) {
       if (sources === undefined) return
-      const buckets: Buckets = sources[limit]
-      const { allowed, retrySeconds } = buckets[limit === 'calls' ? 'take' : 'look'](sourceOf(address))
-      if (!allowed) throw rateLimited(sourceLimits[limit], retrySeconds)
+      const source = sourceOf(address)
+      const standing = limit === 'calls' ? sources.calls.take(source) : sources.failures.look(source)
+      if (!standing.allowed) throw rateLimited(sourceLimits[limit], standing.retrySeconds)
     },
-    noteFailure(limit, address) {
-      if (limit === 'failures') sources?.failures.take(sourceOf(address))
+    expectFailure(address) {
+      const standing = sources?.failures.take(sourceOf(address))
+      if (standing?.allowed === false) throw rateLimited(sourceLimits.failures, standing.retrySeconds)
     },
+    spare: (address) => sources?.failures.giveBack(sourceOf(address)),
   }
 }
 

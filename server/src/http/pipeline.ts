@@ -108,12 +108,24 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   /** Whatever comes of it: something may have been committed before it failed. */
   async function thenDrop<Result>(ctx: Ctx, work: () => Promise<Result>): Promise<Result> {
     try {
-      return await work()
-    } catch (thrown) {
-      if (operation.limitedBy !== undefined && isRefusal(thrown)) limits.noteFailure(operation.limitedBy, ctx.source_ip)
-      throw thrown
+      return await counted(ctx, work)
     } finally {
       if (operation.changes === 'authority') parts.dropAdmissions(ctx.tx.tenant_id)
+    }
+  }
+
+  /** Where failures are limited it counts as one until it is none. */
+  async function counted<Result>(ctx: Ctx, work: () => Promise<Result>): Promise<Result> {
+    if (operation.limitedBy !== 'failures') return work()
+    limits.expectFailure(ctx.source_ip)
+    let failed = false
+    try {
+      return await work()
+    } catch (thrown) {
+      failed = isRefusal(thrown)
+      throw thrown
+    } finally {
+      if (!failed) limits.spare(ctx.source_ip)
     }
   }
 

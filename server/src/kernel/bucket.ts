@@ -23,6 +23,8 @@ export type Standing = {
 export type Buckets = {
   /** Takes one where one is left. */
   take(key: string): Standing
+  /** Gives back one that was taken. */
+  giveBack(key: string): void
   /** How it stands before anything is taken. */
   look(key: string): Standing
 }
@@ -62,6 +64,10 @@ export function openBuckets(
       if (used + each > window + tolerance) return standing(used, false)
       fullAt.set(key, now + used + each)
       return standing(used + each, true)
+    },
+    giveBack(key) {
+      const now = clock()
+      fullAt.set(key, now + Math.max(0, usedOf(key, now) - each))
     },
     look(key) {
       const now = clock()

@@ -1,15 +1,17 @@
 import { Type } from 'typebox'
-import { refuse } from '../events/emit.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
+import { rateLimited } from '../kernel/bucket.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { hashPassword, passwordFaults, verifyPassword } from './password.ts'
 import { findOwnPassword, replacePassword } from './password-store.ts'
 import { nobodyAnyMore } from './profile.ts'
+import { accountLimit, ownPasswordOf } from './sign-in-failure.ts'
+import { countFailure } from './sign-in-failure-store.ts'
 
 /**
  * Changes a local user's own password. A wrong one is a fault of that field, 400: the credential itself is good. It stands
- * in the audit log as a sign-in that failed does.
+ * in the audit log as a sign-in that failed does, and is limited like one: a token that was stolen must not find it out.
  */
 export const changeOwnPassword = operation({
   method: 'POST',
@@ -26,16 +28,19 @@ export const changeOwnPassword = operation({
   async run(ctx, { body }) {
     const found = await findOwnPassword(ctx.tx, ctx.actor.user_id)
     if (found === undefined) throw nobodyAnyMore()
-    const { user_id, auth_provider, hash, settings } = found
+    const { user_id, auth_provider, hash, limited_for, settings } = found
     if (auth_provider !== 'local') {
       throw new Problem('forbidden', 'your password is kept by your identity provider: change it there')
     }
     const why = passwordFaults(body.new_password, { min_length: settings['auth.password_min_length'] })
     if (why !== undefined) throw invalidInput([{ pointer: '/new_password', why }])
+    if (limited_for !== null) throw rateLimited(accountLimit, limited_for)
     if (!(await verifyPassword(body.current_password, hash ?? undefined))) {
       const data = { cause: 'wrong_password', source_ip: ctx.source_ip }
       const problem = invalidInput([{ pointer: '/current_password', why: 'is not your password' }])
-      return refuse(ctx, problem, { type: 'auth.refused', subject_type: 'user', subject_id: user_id, data })
+      const event = { type: 'auth.refused', subject_type: 'user', subject_id: user_id, data } as const
+      const { failures, seconds_left } = await countFailure(ctx, ownPasswordOf(user_id), event)
+      throw failures > accountLimit.quota ? rateLimited(accountLimit, seconds_left) : problem
     }
     const new_hash = await hashPassword(body.new_password)
     if (await replacePassword(ctx, user_id, { old_hash: hash, new_hash })) return undefined

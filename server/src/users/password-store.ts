@@ -3,15 +3,28 @@ import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
+import { ownPasswordOf } from './sign-in-failure.ts'
+import { limitedFor } from './sign-in-failure-store.ts'
 
-/** What a change of one's own password is checked against. The hash is null where no password is kept. */
-export type OwnPassword = { user_id: string; auth_provider: string; hash: string | null; settings: Settings }
+/**
+ * What a change of one's own password is checked against. The hash is null where no password is kept. `limited_for`: seconds
+ * for which nobody may try again, null where they may.
+ */
+export type OwnPassword = {
+  user_id: string
+  auth_provider: string
+  hash: string | null
+  limited_for: number | null
+  settings: Settings
+}
 
 /** Undefined for somebody who was deleted since their credential was checked. */
 export async function findOwnPassword(tx: Tx, user_id: string | null): Promise<OwnPassword | undefined> {
+  if (user_id === null) return undefined
   type Row = Omit<OwnPassword, 'settings'> & { stored: Record<string, string> }
   const [row] = await tx.read(sql<Row>`
-    select u.id as user_id, u.auth_provider, p.hash, ${settingsAsJson(tx)} as stored
+    select u.id as user_id, u.auth_provider, p.hash, ${settingsAsJson(tx)} as stored,
+      ${limitedFor(tx, ownPasswordOf(user_id))} as limited_for
     from tenant_user u left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
     where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and u.deleted_at is null`)
   if (row === undefined) return undefined

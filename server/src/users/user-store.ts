@@ -4,6 +4,8 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
+import { accountOf } from './sign-in-failure.ts'
+import { limitedFor } from './sign-in-failure-store.ts'
 import type { ListedUser, NewUser, User } from './user.ts'
 
 /** What is kept of a new user: the password only as its hash. */
@@ -85,13 +87,16 @@ export type SignIn = {
   active: boolean | null
   auth_provider: string | null
   hash: string | null
+  /** For how many more seconds the account is over its limit; null where it is not. */
+  limited_for: number | null
   now: string
 }
 
 /** Undefined where there is no such tenant. */
 export async function findSignIn(tx: Tx, email: string): Promise<SignIn | undefined> {
   const [found] = await tx.read(sql<SignIn>`
-    select u.id as user_id, u.active, u.auth_provider, p.hash, clock_timestamp() as now
+    select u.id as user_id, u.active, u.auth_provider, p.hash, ${limitedFor(tx, accountOf(email))} as limited_for,
+      clock_timestamp() as now
     from tenant t
     left join tenant_user u on u.tenant_id = t.id and u.email_key = ${emailKey(email)} and u.deleted_at is null
     left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id

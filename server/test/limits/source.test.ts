@@ -31,7 +31,7 @@ test('an address that sends 100 invalid credentials in a minute gets 429, others
   const replies = await flood('192.0.2.1', wrongKey)
   assert.deepEqual(statuses(replies), [401, 429])
   assert.ok(replies.filter(({ status }) => status === 401).length >= 100)
-  const [over] = await flood('192.0.2.1', wrongKey, 1)
+  const over = replies.find(({ status }) => status === 429)
   assert.deepEqual(over?.body.details, {
     limit: 'invalid_credentials',
     quota: 100,
@@ -75,6 +75,9 @@ test('a revoked key is no longer one that was in use', async () => {
     tenant.people.user.user_id,
   ])
   assert.deepEqual(statuses(await flood('192.0.2.8', () => ({ api_key }))), [401, 429])
+  const before = statements
+  await flood('192.0.2.8', () => ({ api_key }), 100)
+  assert.ok(statements - before < 100, 'and is asked about no more')
 })
 
 test('tokens that prove nothing count as well, and calls without a credential do not', async () => {
@@ -100,7 +103,7 @@ test('10,000 codes from one address in a minute are 429 but for the first hundre
   }
   // One comes back in nine seconds; the first come together, before any of them has failed.
   assert.ok(refused >= 100 && refused < 1_000, `${refused} were tried`)
-  const [over] = await flood('192.0.2.20', exchange, 1)
+  const over = (await flood('192.0.2.20', exchange, 50)).find(({ status }) => status === 429)
   assert.equal(over?.headers['ratelimit-policy'], '"failed_sign_ins";q=100;w=900')
   assert.equal((await flood('192.0.2.21', exchange, 1))[0]?.status, 401)
 })
@@ -110,17 +113,16 @@ test('failed sign-ins of every kind count together, whichever tenant they are fo
   await flood('192.0.2.22', exchange)
   const body = { email: 'nobody@example.com', password: 'a wrong password' }
   const signIn = { method: 'POST', url: '/v1/auth/login', body }
-  const replies = await Promise.all([
-    from('192.0.2.22', signIn),
-    from('192.0.2.22', { ...signIn, tenant_id: randomUUID() }),
-  ])
-  assert.deepEqual(statuses(replies), [429])
+  for (const tenant of [tenant_id, randomUUID()]) {
+    const replies = await flood('192.0.2.22', () => ({ ...signIn, tenant_id: tenant }), 20)
+    assert.ok(replies.some(({ headers }) => headers['ratelimit-policy'] === '"failed_sign_ins";q=100;w=900'))
+  }
   assert.equal((await from('192.0.2.23', signIn)).status, 401)
 })
 
 test('a stranger cannot begin sign-ins without end (O14)', async () => {
   const url = `/v1/auth/authorize?tenant=${tenant_id}&redirect_uri=https%3A%2F%2Fapp.example.com`
-  const replies = await flood('192.0.2.24', () => ({ method: 'GET', url }), 400)
+  const replies = await flood('192.0.2.24', () => ({ method: 'GET', url }), 600)
   assert.deepEqual(statuses(replies), [404, 429])
   const begun = replies.filter(({ status }) => status === 404).length
   assert.ok(begun >= 300, `${begun} were begun`)

@@ -44,6 +44,7 @@ async function seedPeople(insert: Insert, name: string): Promise<People> {
     insert('tenant_user', { id, email, email_key: email, name: `${name} ☃ "\\'`, auth_provider: 'local' })
   await user(anna, 'anna@example.com')
   await user(ben, 'ben@example.com')
+  await insert('sign_in_failure', { account_hash: Buffer.alloc(32, 7), failures: 3 })
   await insert('user_password', { user_id: anna, hash: '$argon2id$v=19$…' })
   await insert('role', { id: 'admin', name: 'Admin', scopes: ['a:read', 'with "quotes", {braces}'], system: true })
   await insert('user_role', { user_id: anna, role_id: 'admin', granted_by: ben })

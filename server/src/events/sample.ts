@@ -1,0 +1,40 @@
+import type { WorkCtx } from '../kernel/context.ts'
+import type { Problem } from '../kernel/errors.ts'
+import { createRecent } from '../kernel/recent.ts'
+import { type NewEvent, refuse } from './emit.ts'
+
+/** So many of a kind are kept one by one. */
+const keptWhole = 20
+const windowMs = 900_000
+
+/**
+ * Chooses what to keep of what a caller can bring about as often as they like, so that nobody fills the table for nothing: of
+ * events that are alike, in 15 minutes, the first 20, then the 32nd, the 64th and so on, which say as `times` how many there
+ * were by then. Counted by each process in bounded memory. `clock`: milliseconds of a clock that nobody sets.
+ */
+export function createSampler(clock = () => performance.now()) {
+  const seen = createRecent<{ times: number; began: number }>(10_000)
+
+  return (ctx: WorkCtx, event: NewEvent): NewEvent | undefined => {
+    const { actor, tx } = ctx
+    const { cause, code } = event.data ?? {}
+    const caller = actor.api_key_id ?? actor.user_id
+    const alike = JSON.stringify([tx.tenant_id, event.type, event.subject_id, caller, cause, code])
+    const before = seen.get(alike)
+    const current = before !== undefined && clock() - before.began < windowMs ? before : { times: 0, began: clock() }
+    const times = current.times + 1
+    seen.set(alike, { ...current, times })
+    if (times <= keptWhole) return event
+    return Number.isInteger(Math.log2(times)) ? { ...event, data: { ...event.data, times } } : undefined
+  }
+}
+
+/** What this process keeps. */
+export const sample = createSampler()
+
+/** Refuses as `refuse` does; the entry is one of a sample where many are alike. */
+export async function refuseSampled(ctx: WorkCtx, problem: Problem, event: NewEvent): Promise<never> {
+  const kept = sample(ctx, event)
+  if (kept === undefined) throw problem
+  return refuse(ctx, problem, kept)
+}

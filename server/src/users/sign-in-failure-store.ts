@@ -1,0 +1,55 @@
+import { sql } from '../db/sql.ts'
+import { emit, type NewEvent } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { accountLimit, type CountedFailures } from './sign-in-failure.ts'
+
+const window = sql`make_interval(secs => ${accountLimit.seconds}::int)`
+
+/** For how many more seconds an account is over its limit, null where it is not: a value to weave into another statement. */
+export function limitedFor(tx: Tx, account: Buffer): Statement {
+  return sql`(select extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 from sign_in_failure f
+    where f.tenant_id = ${tx.tenant_id} and f.account_hash = ${account}
+      and f.failures >= ${accountLimit.quota}::int and f.began_at + ${window} > clock_timestamp())`
+}
+
+/** Counts one failure of an account, with an event where one is given; answers how many there are now. */
+export async function countFailure(ctx: WorkCtx, account: Buffer, event?: NewEvent): Promise<CountedFailures> {
+  const { tx } = ctx
+  const count = failureCount(tx, account)
+  const clear = oldFailuresDeletion(tx)
+  const [[counted]] = await tx.write(event === undefined ? [count, clear] : [count, clear, emit(ctx, event)])
+  if (counted === undefined) throw new Error('a failure was counted and not returned')
+  return counted
+}
+
+function failureCount(tx: Tx, account: Buffer): Statement<CountedFailures> {
+  return sql<CountedFailures>`
+    insert into sign_in_failure as f (tenant_id, account_hash) values (${tx.tenant_id}, ${account})
+    on conflict (tenant_id, account_hash) do update set
+      failures = case when f.began_at + ${window} > clock_timestamp() then least(f.failures, 1000000) + 1 else 1 end,
+      began_at = case when f.began_at + ${window} > clock_timestamp() then f.began_at else clock_timestamp() end
+    returning f.failures, extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 as seconds_left`
+}
+
+/**
+ * Clears away some of what is over. INVARIANT: it stands behind `failureCount` and passes over what is locked, so that it
+ * waits for nobody who might wait for it.
+ */
+function oldFailuresDeletion(tx: Tx): Statement {
+  return sql`delete from sign_in_failure where tenant_id = ${tx.tenant_id} and account_hash in (
+    select account_hash from sign_in_failure where tenant_id = ${tx.tenant_id} and began_at < now() - ${window}
+    order by began_at limit 100 for update skip locked)`
+}
+
+/**
+ * Tells of a sign-in, unless the account came over its limit while the password was looked at: of many guesses at once those
+ * that come after the tenth are refused, be one of them right. False where it is over.
+ */
+export async function tellSignIn(ctx: WorkCtx, account: Buffer, event: NewEvent): Promise<boolean> {
+  const [rows] = await ctx.tx.write([
+    sql`with open as (select 1 where ${limitedFor(ctx.tx, account)} is null),
+      told as (${emit(ctx, event, sql`open`)})
+      select from open`,
+  ])
+  return rows.length > 0
+}
