@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type Limit, type LimitDetails, openBuckets, rateLimited, type Standing } from '../kernel/bucket.ts'
-import type { Problem } from '../kernel/errors.ts'
+import { Problem } from '../kernel/errors.ts'
 import type { Admission } from './pipeline.ts'
 import { sourceOf } from './source.ts'
 
@@ -27,10 +27,11 @@ export type Limits = {
   admit(admission: Admission, reply: FastifyReply): void
   /** Lets an address in that calls without a credential, where it is not over its limit already. @throws Problem 429 */
   meet(limit: SourceLimit, address: string): void
-  /** Counts a failure of an address that may come: many at once are as many as one after the other. @throws Problem 429 */
-  expectFailure(address: string): void
-  /** It was none. */
-  spare(address: string): void
+  /**
+   * Does the work; where failures are limited it counts as one until it is none, so that many at once are as many as one
+   * after the other. @throws Problem 429
+   */
+  counted<Result>(limit: SourceLimit | undefined, address: string, work: () => Promise<Result>): Promise<Result>
 }
 
 /** Opens the limits of a server, with nothing used of them. */
@@ -52,12 +53,27 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
       const standing = limit === 'calls' ? sources.calls.take(source) : sources.failures.look(source)
       if (!standing.allowed) throw rateLimited(sourceLimits[limit], standing.retrySeconds)
     },
-    expectFailure(address) {
-      const standing = sources?.failures.take(sourceOf(address))
-      if (standing?.allowed === false) throw rateLimited(sourceLimits.failures, standing.retrySeconds)
+    async counted(limit, address, work) {
+      if (sources === undefined || limit !== 'failures') return work()
+      const source = sourceOf(address)
+      const { allowed, retrySeconds } = sources.failures.take(source)
+      if (!allowed) throw rateLimited(sourceLimits.failures, retrySeconds)
+      let failed = false
+      try {
+        return await work()
+      } catch (thrown) {
+        failed = isRefusal(thrown)
+        throw thrown
+      } finally {
+        if (!failed) sources.failures.giveBack(source)
+      }
     },
-    spare: (address) => sources?.failures.giveBack(sourceOf(address)),
   }
+}
+
+/** Of who somebody says to be, or of another try so soon. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof Problem && (thrown.status === 401 || thrown.status === 429)
 }
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers: what the limit is, what is left of it and when it is whole again. */

@@ -108,24 +108,9 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   /** Whatever comes of it: something may have been committed before it failed. */
   async function thenDrop<Result>(ctx: Ctx, work: () => Promise<Result>): Promise<Result> {
     try {
-      return await counted(ctx, work)
+      return await limits.counted(operation.limitedBy, ctx.source_ip, work)
     } finally {
       if (operation.changes === 'authority') parts.dropAdmissions(ctx.tx.tenant_id)
-    }
-  }
-
-  /** Where failures are limited it counts as one until it is none. */
-  async function counted<Result>(ctx: Ctx, work: () => Promise<Result>): Promise<Result> {
-    if (operation.limitedBy !== 'failures') return work()
-    limits.expectFailure(ctx.source_ip)
-    let failed = false
-    try {
-      return await work()
-    } catch (thrown) {
-      failed = isRefusal(thrown)
-      throw thrown
-    } finally {
-      if (!failed) limits.spare(ctx.source_ip)
     }
   }
 
@@ -159,11 +144,6 @@ async function findAdmission(
     throw new Problem('unauthenticated', 'this belongs to a person; send a token, an API key is no credential here')
   }
   return admission
-}
-
-/** Of who somebody says to be, or of another try so soon. */
-function isRefusal(thrown: unknown): boolean {
-  return thrown instanceof Problem && (thrown.status === 401 || thrown.status === 429)
 }
 
 function findRefusal(admission: Admission, tenant_id: string, operation: Operation): Problem | undefined {
