@@ -37,7 +37,7 @@ export const endpoints: Bench = {
     // Half of them for pgbench, which is told beforehand which are its own.
     const pending = 2 * approvalsIn(seconds * rounds + 1, effort)
     const stage = await openStage({ read: effort.isMiniature ? 200 : 5_000, pending, groups: 200 })
-    const load = startLoad()
+    const load = await startLoad()
     say('the stage is set')
     try {
       const contenders = [
@@ -45,7 +45,7 @@ export const endpoints: Bench = {
         ...(await writes(stage, effort)),
         ...overHttp(stage, effort, load),
       ]
-      return tableOf(await measureInRounds(contenders, effort, say), stage, effort)
+      return tableOf(await measureInRounds(contenders, effort, say), stage, effort, load.byWrk)
     } finally {
       await load.stop()
       await stage.close()
@@ -96,7 +96,7 @@ async function writes(stage: Stage, effort: Effort): Promise<Contender[]> {
   ]
 }
 
-function overHttp(stage: Stage, effort: Effort, load: ReturnType<typeof startLoad>): Contender[] {
+function overHttp(stage: Stage, effort: Effort, load: Awaited<ReturnType<typeof startLoad>>): Contender[] {
   const { port, rows } = stage
   const connections = effort.clients
   const order = {
@@ -198,7 +198,12 @@ async function decisionOf(tx: Tx, approver: Person, id: string): Promise<Persons
   return { status: 'approved', decided_by: approver.id, reasoning: null, asked, when, permitted }
 }
 
-function tableOf(results: readonly Result[], stage: Stage, { clients, rounds, seconds }: Effort): Measured {
+function tableOf(
+  results: readonly Result[],
+  stage: Stage,
+  { clients, rounds, seconds }: Effort,
+  byWrk: boolean,
+): Measured {
   const rows = [readRow, listRow, batchRow, approveRow].map((row) => {
     const limit = results.find((result) => result.row === row && result.column === 'pgbench')
     return [
@@ -220,6 +225,7 @@ function tableOf(results: readonly Result[], stage: Stage, { clients, rounds, se
     notes: [
       `Done in a second, and the share of pgbench in the same round; medians of ${rounds} rounds of ${seconds} s, ${clients} callers at once.`,
       `PostgreSQL ${stage.serverVersion}, embedded, with row-level security, as the role that serves; it, the callers and the service share the machine.`,
+      byWrk ? 'Reads over HTTP were asked for by wrk.' : 'Asked over HTTP by the bench itself: this system has no wrk.',
       ...skipped,
     ],
   }
