@@ -603,6 +603,15 @@ create policy tenant_wall on role_added_scope
 grant select, insert, delete on role_added_scope to sallyport_app;
 grant update (added_by, added_at) on role_added_scope to sallyport_app;
 
+create table root_key (
+  id text not null,
+  used_since timestamp with time zone not null default clock_timestamp(),
+  constraint root_key_pk PRIMARY KEY (id),
+  constraint root_key_id_ck CHECK (id ~ '^[0-9a-f]{16}$'::text)
+);
+grant select, insert, delete on root_key to sallyport_app;
+grant update (used_since) on root_key to sallyport_app;
+
 create table sandbox_assignment (
   tenant_id uuid not null,
   key text not null,
@@ -738,9 +747,15 @@ create table signing_key (
   public_jwk jsonb not null,
   sealed_private_jwk text not null,
   created_at timestamp with time zone not null default clock_timestamp(),
-  constraint signing_key_pk PRIMARY KEY (kid)
+  root_key_id text,
+  signs_from timestamp with time zone not null default clock_timestamp(),
+  retires_at timestamp with time zone,
+  constraint signing_key_pk PRIMARY KEY (kid),
+  constraint signing_key_root_key_id_fk FOREIGN KEY (root_key_id) REFERENCES root_key(id)
 );
-grant select, insert on signing_key to sallyport_app;
+CREATE INDEX signing_key_root_key_id_ix ON signing_key USING btree (root_key_id);
+grant select, insert, delete on signing_key to sallyport_app;
+grant update (sealed_private_jwk, root_key_id, retires_at) on signing_key to sallyport_app;
 
 create table tenant (
   id uuid not null,
@@ -782,6 +797,29 @@ create policy tenant_wall on tenant_group
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on tenant_group to sallyport_app;
 grant update (name, description, updated_at) on tenant_group to sallyport_app;
+
+create table tenant_key (
+  tenant_id uuid not null,
+  version integer not null,
+  root_key_id text not null,
+  wrapped_key text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint tenant_key_pk PRIMARY KEY (tenant_id, version),
+  constraint tenant_key_root_key_id_fk FOREIGN KEY (root_key_id) REFERENCES root_key(id),
+  constraint tenant_key_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint tenant_key_version_ck CHECK (version > 0)
+);
+CREATE INDEX tenant_key_root_key_id_ix ON tenant_key USING btree (root_key_id);
+alter table tenant_key enable row level security;
+alter table tenant_key force row level security;
+create policy tenant_key_work on tenant_key for select to sallyport_work
+  using (true);
+create policy tenant_wall on tenant_key
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on tenant_key to sallyport_app;
+grant update (root_key_id, wrapped_key) on tenant_key to sallyport_app;
+grant select (tenant_id, root_key_id) on tenant_key to sallyport_work;
 
 create table tenant_user (
   tenant_id uuid not null,

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { readConfig } from './config/config.ts'
 import { openForOperator } from './db/open.ts'
 import { type Database, openDatabase } from './db/transaction.ts'
+import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
 import { endBootstrap } from './tenants/bootstrap.ts'
 import { bootstrapPath } from './tenants/bootstrap-file.ts'
 import { createTenant } from './tenants/create-tenant.ts'
@@ -21,6 +22,7 @@ Examples:
   $ npm run admin -- owner reset anna@acme.example
   $ npm run admin -- key issue --tenant 0197… --user anna@acme.example --name ci --scopes requests:read,grants:read
   $ npm run admin -- bootstrap done
+  $ npm run admin -- rotate-keys --check
 
 It works on the database of DATABASE_URL, else on the embedded one in DATA_DIR, beside a running service or without one.
 No way in any more? \`owner reset EMAIL\` gives an owner a new password.`
@@ -135,6 +137,16 @@ program
       return { text: `removed \`${path}\`; ${key}`, data: { tenant_id, removed: path, revoked } }
     }),
   )
+
+program
+  .command('rotate-keys')
+  .description('put what is sealed under the first root key, beside running services; docs/guides/keys.md says when')
+  .option('--check', 'change nothing: show which root keys are needed')
+  .option('--new-root', 'make a new root key, the first in secret.key, and nothing else')
+  .option('--data-keys', 'give each tenant a new data key too, and seal all of its secrets anew')
+  .option('--token-key', 'make a new key for tokens, and nothing else; the others end with their last token')
+  .option('--end-tokens', 'with --token-key: they end at once, so that everybody has to sign in anew')
+  .action((options: KeysToRotate) => answer((database) => rotateKeys(config, database, options, console.error)))
 
 await program.parseAsync()
 

@@ -9,7 +9,7 @@ import { releaseLeases } from './jobs/release-leases.ts'
 import { openMetrics } from './metrics/metrics.ts'
 import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
 import { theCourt } from './policies/evaluate.ts'
-import { loadRootKey } from './secrets/root-key.ts'
+import { loadRootKeys } from './secrets/root-key-file.ts'
 import { createApp } from './serve.ts'
 import { bootstrap } from './tenants/bootstrap.ts'
 import { countQuestions, type Watched, watch } from './watch.ts'
@@ -74,12 +74,12 @@ async function serve(config: Config, opened: OpenedDatabase) {
   const background = openDatabase(opened.service, backgroundConnections)
   const watching = openDatabase(opened.service, watchingConnections)
   const isSealed = await hasSigningKey(database.service)
-  const rootKey = loadRootKey({ secretKey: config.secret_key, dataDir: config.data_dir, isSealed })
+  const rootKeys = loadRootKeys({ secretKey: config.secret_key, dataDir: config.data_dir, isSealed })
   const onFailure = (error: unknown) => console.error('the token keys could not be read anew:', error)
-  const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
+  const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
   const metrics = config.metrics && openMetrics()
   const listenTo = opened.service
-  const app = await createApp({ config, database, background, watching, listenTo, rootKey, tokenKeys, metrics })
+  const app = await createApp({ config, database, background, watching, listenTo, rootKeys, tokenKeys, metrics })
   if (metrics !== undefined) countQuestions(theCourt, metrics)
   const closeMetrics = await publishMetrics(
     config.metrics,

@@ -18,7 +18,7 @@ import { type Loop, startLoop } from './jobs/loop.ts'
 import { startDueWork } from './jobs/work-list.ts'
 import { seldom } from './kernel/seldom.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { deriveKey, type RootKey } from './secrets/root-key.ts'
+import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { answersInTime } from './watch.ts'
 
@@ -38,7 +38,7 @@ export type AppOptions = {
   watching?: Database
   /** Where to hear of changes that other processes make. Left out: every request asks the database who calls. */
   listenTo?: ConnectionTarget
-  rootKey: RootKey
+  rootKeys: RootKeys
   tokenKeys: TokenKeys
   /** Undefined: nobody watches. */
   metrics?: Metrics | undefined
@@ -57,9 +57,9 @@ export type App = {
 
 /** Puts the service together of what `app.ts` lists. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, background, watching = database, rootKey, tokenKeys, metrics } = options
+  const { config, database, background, watching = database, rootKeys, tokenKeys, metrics } = options
   const loops: Loop[] = []
-  const sealer = openSealer(rootKey)
+  const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
@@ -81,12 +81,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     parts: {
       database,
-      cursors: cursorCodec(deriveKey(rootKey, 'cursor')),
+      cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
       tokens: tokenKeys,
       sealer,
       providerSignIn: openProviderSignIn({
         database,
-        rootKey,
+        rootKeys,
         sealer,
         egress,
         publicUrl: config.public_url,

@@ -4,6 +4,7 @@ import { CompactSign, generateKeyPair, SignJWT } from 'jose'
 import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../db/sql.ts'
 import { newId } from '../kernel/id.ts'
+import { rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
 import { createTenant, operatorCtx } from '../tenants/create-tenant.ts'
 import { issueKey } from '../tenants/operator.ts'
 import { insertUser } from '../users/user-store.ts'
@@ -12,11 +13,11 @@ import { authenticateWith } from './authenticate.ts'
 import { openTokenKeys, type TokenKeys } from './signing-keys.ts'
 
 const db = await testDatabase()
-const rootKey = Buffer.alloc(32, 1)
+const rootKeys = rootKeysOf([rootKeyOf(Buffer.alloc(32, 1))])
 const issuer = 'http://127.0.0.1:8080'
 const failures: unknown[] = []
 const onFailure = (error: unknown) => failures.push(error)
-const open = (key = rootKey) => openTokenKeys({ database: db.database, rootKey: key, issuer, onFailure })
+const open = (keys = rootKeys) => openTokenKeys({ database: db.database, rootKeys: keys, issuer, onFailure })
 const neverKept = createAdmissionCache({ isFresh: () => false })
 const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct horse battery' }
 
@@ -68,13 +69,13 @@ suite('token keys', () => {
     assert.equal(row?.keys, 1)
   })
 
-  test('are published without their private part', () => {
-    const [key] = tokens.publicKeys()
+  test('are published without their private part', async () => {
+    const [key] = await tokens.publicKeys()
     assert.deepEqual(Object.keys(key ?? {}).sort(), ['alg', 'crv', 'kid', 'kty', 'use', 'x'])
   })
 
   test('sealed under another root key are told in one sentence', async () => {
-    await assert.rejects(open(Buffer.alloc(32, 2)), /root key \(SECRET_KEY.*is not the one/)
+    await assert.rejects(open(rootKeysOf([rootKeyOf(Buffer.alloc(32, 2))])), /root key \(SECRET_KEY.*is not the one/)
   })
 
   test('made by another process since are found at the first token that names them', async () => {
@@ -85,7 +86,7 @@ suite('token keys', () => {
     await db.asSuperuser('insert into signing_key select * from kept')
     const { token } = await younger.issue({ tenant_id, user_id: owner_id, now: new Date() })
     await until(async () => (await elder.verify(token)) !== undefined)
-    assert.equal(elder.publicKeys().length, 2)
+    assert.equal((await elder.publicKeys()).length, 2)
   })
 
   test('planted in the table as public keys prove nothing', async () => {
@@ -122,7 +123,7 @@ suite('a token', () => {
     const token = await issue(owner_id)
     const [head = '', body = '', mark = ''] = token.split('.')
     const other = mark.startsWith('A') ? 'B' : 'A'
-    const [key] = tokens.publicKeys()
+    const [key] = await tokens.publicKeys()
     const forged = await new CompactSign(Buffer.from(body, 'base64url'))
       .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: String(key?.kid) })
       .sign(Buffer.from(String(key?.x), 'base64url'))

@@ -11,5 +11,5 @@ export const getJwks = operation({
   scope: null,
   replies: { 200: Type.Object({ keys: Type.Array(AnyObject) }, { title: 'Jwks' }) },
   errors: [],
-  run: async (ctx) => ({ keys: ctx.tokens.publicKeys() }),
+  run: async (ctx) => ({ keys: await ctx.tokens.publicKeys() }),
 })

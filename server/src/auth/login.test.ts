@@ -6,6 +6,7 @@ import { cursorCodec } from '../http/cursor.ts'
 import { buildServer } from '../http/server.ts'
 import { newId } from '../kernel/id.ts'
 import { listPermissions } from '../permissions/list-permissions.ts'
+import { derivedKeys, rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
 import { openSealer } from '../secrets/sealer.ts'
 import { createTenant } from '../tenants/create-tenant.ts'
 import { getUser } from '../users/get-user.ts'
@@ -19,9 +20,10 @@ const db = await testDatabase()
 const owner = { email: 'Owner@Example.com', name: 'Owner', password: 'correct horse battery' }
 const publicUrl = 'http://127.0.0.1'
 const onFailure = (error: unknown) => assert.fail(String(error))
+const rootKeys = rootKeysOf([rootKeyOf(Buffer.alloc(32, 1))])
 const tokens = await openTokenKeys({
   database: db.database,
-  rootKey: Buffer.alloc(32, 1),
+  rootKeys,
   issuer: publicUrl,
   onFailure,
 })
@@ -29,9 +31,9 @@ const server = await buildServer({
   operations: { login, getJwks, getUser, listPermissions },
   parts: {
     database: db.database,
-    cursors: cursorCodec(Buffer.alloc(32, 7)),
+    cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
     tokens,
-    sealer: openSealer(Buffer.alloc(32, 1)),
+    sealer: openSealer(rootKeys),
     providerSignIn: noProviders(db.database),
     authenticate: authenticateWith({
       database: db.database,

@@ -9,11 +9,12 @@ import {
   type ProviderSignIn,
   type Sealer,
   systemActor,
+  type Tx,
   type WorkCtx,
 } from '../kernel/context.ts'
 import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { newId, readUuid } from '../kernel/id.ts'
-import { deriveKey, type RootKey } from '../secrets/root-key.ts'
+import { derivedKeys, type RootKeys } from '../secrets/root-key.ts'
 import type { StoredSignIn } from '../settings/sign-in-setting.ts'
 import { findSignInSetting, openClientSecret } from '../settings/sign-in-setting-store.ts'
 import type { Welcome } from '../users/provider-user.ts'
@@ -24,7 +25,7 @@ import { insertSignInState, readClock, type SignInState, takeSignInState } from 
 
 export type ProviderSignInOptions = {
   database: Database
-  rootKey: RootKey
+  rootKeys: RootKeys
   sealer: Sealer
   egress: Egress
   publicUrl: string
@@ -41,7 +42,7 @@ type Hall = ProviderSignInOptions & { states: StateCodec; providers: Providers }
 
 /** Makes sign-in by providers: each tenant's own, and the global one. */
 export function openProviderSignIn(options: ProviderSignInOptions): ProviderSignIn {
-  const states = stateCodec(deriveKey(options.rootKey, 'oidc-state'))
+  const states = stateCodec(derivedKeys(options.rootKeys, 'oidc-state'))
   const hall: Hall = { ...options, states, providers: openProviders(options.egress) }
   return {
     begin: (asked) => begin(hall, asked),
@@ -66,7 +67,7 @@ async function begin(
   const id = newId()
   const bound = { redirect_uri, nonce: randomNonce(), code_verifier: randomPKCECodeVerifier() }
   const request = { ...bound, scopes, state: states.sign({ tenant_id, id }) }
-  const location = await providers.authorizationUrl(await clientOf(sealer, tenant_id, setting), request).catch(hide)
+  const location = await providers.authorizationUrl(await clientOf(sealer, tx, setting), request).catch(hide)
   const browser_hash = browser === null ? null : browserHash(browser)
   await insertSignInState(tx, id, { ...bound, issuer, client_id, browser_hash })
   return location
@@ -83,7 +84,7 @@ async function finishOwn(hall: Hall, answer: Answer & { state: string }, from: F
   const setting = await findSignInSetting(ctx.tx)
   const cause = taken.live ? ownFault(taken, setting, answer, from) : 'state_expired'
   if (cause !== undefined || setting === undefined) return refuseIn(ctx, from, cause ?? 'provider_disabled')
-  const known = await clientOf(hall.sealer, claim.tenant_id, setting)
+  const known = await clientOf(hall.sealer, ctx.tx, setting)
   const redemption = { ...answer, bound: taken, now: new Date(taken.now) }
   const account = await hall.providers.redeem(known, redemption).catch((error) => refuseForProvider(ctx, from, error))
   return admit(ctx, from, account, { link: true, make: true })
@@ -186,9 +187,10 @@ function readTenantClaim(claim: unknown): string {
   return (typeof claim === 'string' ? readUuid(claim) : undefined) ?? newId()
 }
 
-async function clientOf(sealer: Sealer, tenant_id: string, setting: StoredSignIn) {
+async function clientOf(sealer: Sealer, tx: Tx, setting: StoredSignIn) {
   const { issuer, client_id } = setting
-  return { tenant_id, issuer, client_id, client_secret: await openClientSecret(sealer, tenant_id, setting) }
+  const { tenant_id } = tx
+  return { tenant_id, issuer, client_id, client_secret: await openClientSecret(sealer, tx, setting) }
 }
 
 function ctxOf(database: Database, tenant_id: string, { request_id }: From): WorkCtx {

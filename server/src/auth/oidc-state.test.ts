@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { newId } from '../kernel/id.ts'
+import { derivedKeys, rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
 import { browserCookie, browserFault, browserHash, isFromPage, isNavigation, stateCodec } from './oidc-state.ts'
+
+const keysOf = (byte: number) => derivedKeys(rootKeysOf([rootKeyOf(Buffer.alloc(32, byte))]), 'oidc-state')
 
 type Headers = Record<string, string>
 const headersOf = (headers: Headers) => (name: string) => headers[name]
 
 suite('a state', () => {
-  const codec = stateCodec(Buffer.alloc(32, 1))
+  const codec = stateCodec(keysOf(1))
   const claim = { tenant_id: newId(), id: newId() }
   const state = codec.sign(claim)
 
   test('is read by whoever has the key, and by nobody else (O2)', () => {
     assert.deepEqual(codec.read(state), claim)
-    assert.equal(stateCodec(Buffer.alloc(32, 2)).read(state), undefined)
+    assert.equal(stateCodec(keysOf(2)).read(state), undefined)
   })
 
   const [tenant, id, mark] = state.split('.')

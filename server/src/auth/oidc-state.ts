@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isUuid } from '../kernel/id.ts'
+import type { DerivedKeys } from '../secrets/root-key.ts'
 
 /** The sign-in under way that a `state` names. */
 export type StateClaim = { tenant_id: string; id: string }
@@ -11,19 +12,20 @@ export type StateCodec = {
   read(text: string): StateClaim | undefined
 }
 
-/** @param key 32 bytes, derived for this alone */
-export function stateCodec(key: Buffer): StateCodec {
-  const sign = ({ tenant_id, id }: StateClaim) => {
+/** @param keys derived for this alone: the one in use signs, each reads */
+export function stateCodec(keys: DerivedKeys): StateCodec {
+  const signWith = (key: Buffer, { tenant_id, id }: StateClaim) => {
     const claim = `${tenant_id}.${id}`
     return `${claim}.${createHmac('sha256', key).update(claim).digest('base64url')}`
   }
   return {
-    sign,
+    sign: (claim) => signWith(keys.inUse(), claim),
     read(text) {
       const [tenant_id = '', id = '', ...mark] = text.split('.')
       if (mark.length !== 1 || !isUuid(tenant_id) || !isUuid(id)) return undefined
       // The whole text is compared, since a mark has several spellings in base64.
-      return sameText(text, sign({ tenant_id, id })) ? { tenant_id, id } : undefined
+      const claim = { tenant_id, id }
+      return keys.all().some((key) => sameText(text, signWith(key, claim))) ? claim : undefined
     },
   }
 }

@@ -1,13 +1,30 @@
 import { sql } from '../db/sql.ts'
 import type { UnwalledTx } from '../db/transaction.ts'
 
-/** A token key as it is kept: the private part sealed. `public_jwk` is for people to see, it is never trusted. */
-export type StoredSigningKey = { kid: string; sealed_private_jwk: string; public_jwk: Record<string, unknown> }
+/** A new token key: the private part sealed. `public_jwk` is for people to see, it is never trusted. */
+export type NewSigningKey = {
+  kid: string
+  sealed_private_jwk: string
+  public_jwk: Record<string, unknown>
+  root_key_id: string
+}
 
-/** Every token key, the current one first. */
+/** A token key as it is kept, its moments by the database's clock. */
+export type StoredSigningKey = {
+  kid: string
+  sealed_private_jwk: string
+  /** The root key that sealed it; null: one of old, which is not noted. */
+  root_key_id: string | null
+  signs_from: string
+  retires_at: string | null
+}
+
+/** Every token key that is not retired, the last to sign first. */
 export function listSigningKeys(service: UnwalledTx): Promise<StoredSigningKey[]> {
   return service.read(
-    sql<StoredSigningKey>`select kid, sealed_private_jwk, public_jwk from signing_key order by created_at desc, kid desc`,
+    sql<StoredSigningKey>`select kid, sealed_private_jwk, root_key_id, signs_from, retires_at from signing_key
+      where retires_at is null or retires_at > clock_timestamp()
+      order by signs_from desc, kid desc`,
   )
 }
 
@@ -20,11 +37,63 @@ export async function hasSigningKey(service: UnwalledTx): Promise<boolean> {
 const oneAtATime = 7_255_102
 
 /** Keeps the key where there is none yet. */
-export async function insertFirstSigningKey(service: UnwalledTx, key: StoredSigningKey): Promise<void> {
+export async function insertFirstSigningKey(service: UnwalledTx, key: NewSigningKey): Promise<void> {
   await service.write([
     sql`select pg_advisory_xact_lock(${oneAtATime}::bigint)`,
-    sql`insert into signing_key (kid, public_jwk, sealed_private_jwk)
-      select ${key.kid}::text, ${JSON.stringify(key.public_jwk)}::jsonb, ${key.sealed_private_jwk}::text
+    sql`insert into signing_key (kid, public_jwk, sealed_private_jwk, root_key_id)
+      select ${key.kid}::text, ${JSON.stringify(key.public_jwk)}::jsonb, ${key.sealed_private_jwk}::text,
+        ${key.root_key_id}::text
       where not exists (select from signing_key)`,
   ])
+}
+
+/**
+ * Keeps a key that signs in `leadSeconds`, behind all that are there; they retire `outliveSeconds` later. Answers when.
+ * What retired a day ago is taken away.
+ */
+export async function insertNextSigningKey(
+  service: UnwalledTx,
+  key: NewSigningKey,
+  { leadSeconds, outliveSeconds }: { leadSeconds: number; outliveSeconds: number },
+): Promise<{ signs_from: string; others_retire_at: string }> {
+  const [, [added]] = await service.write([
+    sql`select pg_advisory_xact_lock(${oneAtATime}::bigint)`,
+    sql<{ signs_from: string; others_retire_at: string }>`
+      with added as (
+        insert into signing_key (kid, public_jwk, sealed_private_jwk, root_key_id, signs_from)
+        select ${key.kid}::text, ${JSON.stringify(key.public_jwk)}::jsonb, ${key.sealed_private_jwk}::text,
+          ${key.root_key_id}::text,
+          greatest(clock_timestamp() + make_interval(secs => ${leadSeconds}::integer),
+            (select max(signs_from) + interval '1 millisecond' from signing_key))
+        returning signs_from, signs_from + make_interval(secs => ${outliveSeconds}::integer) as others_retire_at),
+      retired as (
+        update signing_key set retires_at = added.others_retire_at from added
+        where coalesce(signing_key.retires_at > added.others_retire_at, true)),
+      gone as (delete from signing_key where retires_at < clock_timestamp() - interval '1 day')
+      select signs_from, others_retire_at from added`,
+  ])
+  if (added === undefined) throw new Error('the new token key was not kept')
+  return added
+}
+
+/** Keeps a token key as it is sealed now, where nobody sealed it anew meanwhile. Answers whether it did. */
+export async function replaceSealedKey(
+  service: UnwalledTx,
+  before: StoredSigningKey,
+  after: { sealed_private_jwk: string; root_key_id: string },
+): Promise<boolean> {
+  const [changed] = await service.write([
+    sql`update signing_key set sealed_private_jwk = ${after.sealed_private_jwk}, root_key_id = ${after.root_key_id}
+      where kid = ${before.kid} and sealed_private_jwk = ${before.sealed_private_jwk}
+      returning kid`,
+  ])
+  return changed.length > 0
+}
+
+/** Every token key, retired or not: each is sealed. */
+export function listAllSigningKeys(service: UnwalledTx): Promise<StoredSigningKey[]> {
+  return service.read(
+    sql<StoredSigningKey>`select kid, sealed_private_jwk, root_key_id, signs_from, retires_at from signing_key
+      order by signs_from desc, kid desc`,
+  )
 }

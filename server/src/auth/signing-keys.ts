@@ -1,21 +1,15 @@
-import {
-  CompactSign,
-  calculateJwkThumbprint,
-  compactVerify,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JWK,
-} from 'jose'
+import { CompactSign, compactVerify } from 'jose'
 import type { Database } from '../db/transaction.ts'
 import { parseStrictJson } from '../http/strict-json.ts'
 import type { Tokens } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { deriveKey, type RootKey } from '../secrets/root-key.ts'
-import { seal, unseal } from '../secrets/seal.ts'
+import type { RootKeys } from '../secrets/root-key.ts'
+import { insertFirstRootKey, listRootKeyIds } from '../secrets/root-key-store.ts'
+import { makeSigningKey, openSigningKey, otherRootKey, rootKeyOfSigningKey, type SigningKey } from './signing-key.ts'
 import { insertFirstSigningKey, listSigningKeys, type StoredSigningKey } from './signing-key-store.ts'
 import {
   type Claims,
+  leeway,
   readClaims,
   readHeader,
   tokenAlgorithm,
@@ -28,24 +22,31 @@ import {
 export type TokenKeys = Tokens & {
   /**
    * What a token says, its signature and form found good; undefined for any other text. Whether it is live, the
-   * database's clock must tell: `isTokenLive`.
+   * database's clock must tell: `isTokenLive`. It ends no later than its key retires.
    */
   verify(token: string): Promise<Claims | undefined>
 }
 
 export type TokenKeysOptions = {
   database: Database
-  rootKey: RootKey
+  rootKeys: RootKeys
   /** PUBLIC_URL: the tokens' `iss`. */
   issuer: string
-  /** Told when keys cannot be read anew; tokens of the keys at hand go on working. */
+  /** Told when keys cannot be read anew; tokens of the keys at hand go on working, for half a minute. */
   onFailure(error: unknown): void
 }
 
-type CryptoKeyLike = Awaited<ReturnType<typeof importJWK>>
-type SigningKey = { kid: string; private: CryptoKeyLike; public: CryptoKeyLike; public_jwk: JWK }
+/** A key at hand, with its moments by the database's clock. */
+type KnownKey = SigningKey & { signsFrom: Date; retiresAt: Date | undefined }
 
-/** Another process may have made a key since; looking for it is not something that strangers can make us do often. */
+/** Keys are read anew when they are wanted and older than this, in milliseconds of the process's clock. */
+const refreshAfterMs = 5_000
+/**
+ * Keys that were not read for as long prove nothing. INVARIANT: shorter than `leadSeconds` of a rotation, so that whoever
+ * goes by them knows the next key before it signs, and of a retirement before it comes.
+ */
+const trustedForMs = 30_000
+/** A key that nobody knows may be asked for by strangers: looking for it is not something that they can make us do often. */
 const reloadAtMostEveryMs = 1_000
 
 /**
@@ -53,57 +54,145 @@ const reloadAtMostEveryMs = 1_000
  * @throws Error with a sentence for the operator when they were sealed with another root key
  */
 export async function openTokenKeys(options: TokenKeysOptions): Promise<TokenKeys> {
-  const { service } = options.database
-  const sealKey = deriveKey(options.rootKey, 'signing-key')
-  let keys = await loadKeys(service, sealKey)
-  if (keys.length === 0) {
-    await insertFirstSigningKey(service, await makeKey(sealKey))
-    keys = await loadKeys(service, sealKey)
-  }
-  let loadedAt = performance.now()
-  let loading: Promise<void> = Promise.resolve()
-
-  const load = async () => {
-    try {
-      keys = await loadKeys(service, sealKey)
-    } catch (error) {
-      options.onFailure(error)
-    }
-  }
-
-  const findKey = async (kid: string): Promise<SigningKey | undefined> => {
-    const known = keys.find((key) => key.kid === kid)
-    if (known !== undefined) return known
-    if (performance.now() - loadedAt >= reloadAtMostEveryMs) {
-      loadedAt = performance.now()
-      loading = load()
-    }
-    await loading
-    return keys.find((key) => key.kid === kid)
-  }
+  const { rootKeys, issuer } = options
+  await settle(options)
+  const ring = await openRing(options)
 
   return {
     async issue({ tenant_id, user_id, now }) {
-      const [current] = keys
-      if (current === undefined) throw new Error('there is no token key')
+      const key = keyToSign(await ring.fresh(refreshAfterMs), now)
       const iat = Math.floor(now.getTime() / 1000)
       const exp = iat + tokenLifetime
-      const { issuer: iss } = options
-      const claims: Claims = { iss, aud: tokenAudience, sub: user_id, tid: tenant_id, iat, exp, jti: newId() }
+      const claims: Claims = { iss: issuer, aud: tokenAudience, sub: user_id, tid: tenant_id, iat, exp, jti: newId() }
       const token = await new CompactSign(Buffer.from(JSON.stringify(claims)))
-        .setProtectedHeader({ alg: tokenAlgorithm, typ: tokenType, kid: current.kid })
-        .sign(current.private)
+        .setProtectedHeader({ alg: tokenAlgorithm, typ: tokenType, kid: key.kid })
+        .sign(key.private)
       return { token, expires_at: new Date(exp * 1000).toISOString() }
     },
-    publicKeys: () => keys.map(({ kid, public_jwk }) => ({ ...public_jwk, kid, alg: tokenAlgorithm, use: 'sig' })),
+    async publicKeys() {
+      const keys = await ring.fresh(refreshAfterMs)
+      return keys.map(({ kid, public_jwk }) => ({ ...public_jwk, kid, alg: tokenAlgorithm, use: 'sig' }))
+    },
     async verify(token) {
       const kid = readHeader(jsonOf(token.slice(0, token.indexOf('.'))))
-      const key = kid === undefined ? undefined : await findKey(kid)
+      const key = kid === undefined ? undefined : await ring.find(kid)
       if (key === undefined) return undefined
       const verified = await compactVerify(token, key.public, { algorithms: [tokenAlgorithm] }).catch(() => undefined)
-      return verified && readClaims(strictly(Buffer.from(verified.payload)), options.issuer)
+      const claims = verified && readClaims(strictly(Buffer.from(verified.payload)), issuer)
+      return claims && { ...claims, exp: Math.min(claims.exp, lastSecondOf(key)) }
     },
   }
+
+  /** Notes the root key in use, and makes the first token key. */
+  async function settle({ database: { service } }: TokenKeysOptions): Promise<void> {
+    const [newest] = await listSigningKeys(service)
+    if ((await useRootKey(service)) === undefined) {
+      const root = newest === undefined ? rootKeys.inUse() : rootKeyOfSigningKey(rootKeys, newest)
+      if (root === undefined) throw new Error(otherRootKey)
+      await insertFirstRootKey(service, root.id)
+      await useRootKey(service)
+    }
+    if (newest === undefined) await insertFirstSigningKey(service, await makeSigningKey(rootKeys.inUse()))
+  }
+
+  async function useRootKey(service: Database['service']): Promise<string | undefined> {
+    const ids = await listRootKeyIds(service)
+    const missing = ids.filter((id) => rootKeys.find(id) === undefined)
+    if (missing.length > 0) throw new Error(`${otherRootKey} (not here: ${missing.join(', ')})`)
+    if (ids[0] !== undefined) rootKeys.use(ids[0])
+    return ids[0]
+  }
+}
+
+/** The keys as they were read last, read anew as they are wanted: many who want that at once share one reading. */
+async function openRing({ database: { service }, rootKeys, onFailure }: TokenKeysOptions) {
+  let keys = await readKeys(service, (stored) => openOnce(rootKeys, stored, []))
+  let readAt = performance.now()
+  let triedAt = readAt
+  let reading: Promise<void> | undefined
+
+  const tellFailure = (error: unknown): undefined => {
+    onFailure(error)
+  }
+
+  const read = async () => {
+    const askedAt = performance.now()
+    triedAt = askedAt
+    try {
+      const [inUse] = await listRootKeyIds(service)
+      if (inUse !== undefined) rootKeys.use(inUse)
+      const known = keys
+      // One that cannot be opened here, for want of its root key, leaves the others as good as they are.
+      keys = await readKeys(service, (stored) => openOnce(rootKeys, stored, known).catch(tellFailure))
+      readAt = askedAt
+    } catch (error) {
+      onFailure(error)
+      throw error
+    } finally {
+      reading = undefined
+    }
+  }
+
+  const readOnce = () => {
+    reading ??= read()
+    // Whoever does not wait for it is not told that it failed; `onFailure` was.
+    reading.catch(() => undefined)
+    return reading
+  }
+
+  /** The keys, read no longer ago than this; what may be older is read anew all the same, beside whoever asks. */
+  const fresh = async (atMostMs: number): Promise<KnownKey[]> => {
+    const age = performance.now() - readAt
+    if (age >= refreshAfterMs) {
+      const read = readOnce()
+      if (age >= atMostMs) await read
+    }
+    return keys
+  }
+
+  return {
+    fresh,
+    async find(kid: string): Promise<KnownKey | undefined> {
+      const known = (await fresh(trustedForMs)).find((key) => key.kid === kid)
+      if (known !== undefined) return known
+      // A key is made known long before it signs: one that no reading of the last second had is no key of ours.
+      if (reading === undefined && performance.now() - triedAt < reloadAtMostEveryMs && readAt >= triedAt)
+        return undefined
+      await readOnce()
+      return keys.find((key) => key.kid === kid)
+    },
+  }
+}
+
+async function readKeys(
+  service: Database['service'],
+  open: (stored: StoredSigningKey) => Promise<KnownKey | undefined>,
+): Promise<KnownKey[]> {
+  const opened = await Promise.all((await listSigningKeys(service)).map(open))
+  return opened.filter((key) => key !== undefined)
+}
+
+/** Each key is opened once: its kid is its public part. */
+async function openOnce(rootKeys: RootKeys, stored: StoredSigningKey, before: readonly KnownKey[]): Promise<KnownKey> {
+  const opened = before.find(({ kid }) => kid === stored.kid) ?? (await openSigningKey(rootKeys, stored))
+  const { signs_from, retires_at } = stored
+  return {
+    ...opened,
+    signsFrom: new Date(signs_from),
+    retiresAt: retires_at === null ? undefined : new Date(retires_at),
+  }
+}
+
+/** The newest whose time has come. Where none has, as on a database whose clock went back, the first to come. */
+function keyToSign(keys: readonly KnownKey[], now: Date): KnownKey {
+  const key = keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1)
+  if (key === undefined) throw new Error('there is no token key')
+  return key
+}
+
+/** A token is looked at with a minute's leeway; a key's end has none. */
+function lastSecondOf({ retiresAt }: KnownKey): number {
+  return retiresAt === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(retiresAt.getTime() / 1000) - leeway
 }
 
 function jsonOf(part: string): unknown {
@@ -117,45 +206,4 @@ function strictly(bytes: Buffer): unknown {
   } catch {
     return undefined
   }
-}
-
-async function makeKey(sealKey: Buffer): Promise<StoredSigningKey> {
-  const { privateKey, publicKey } = await generateKeyPair(tokenAlgorithm, { crv: 'Ed25519', extractable: true })
-  const public_jwk = await exportJWK(publicKey)
-  const kid = await calculateJwkThumbprint(public_jwk)
-  const private_jwk = JSON.stringify(await exportJWK(privateKey))
-  return { kid, public_jwk: { ...public_jwk }, sealed_private_jwk: seal(sealKey, private_jwk, placeOf(kid)) }
-}
-
-async function loadKeys(service: Database['service'], sealKey: Buffer): Promise<SigningKey[]> {
-  const stored = await listSigningKeys(service)
-  return Promise.all(stored.map((key) => openKey(sealKey, key)))
-}
-
-/** INVARIANT: what proves a token comes out of the seal; a public key that somebody wrote into the table proves nothing. */
-async function openKey(sealKey: Buffer, stored: StoredSigningKey): Promise<SigningKey> {
-  const { kid } = stored
-  const { d, ...public_jwk } = readPrivateJwk(sealKey, stored)
-  return {
-    kid,
-    private: await importJWK({ ...public_jwk, ...(d !== undefined && { d }) }, tokenAlgorithm),
-    public: await importJWK(public_jwk, tokenAlgorithm),
-    public_jwk,
-  }
-}
-
-function readPrivateJwk(sealKey: Buffer, { kid, sealed_private_jwk }: StoredSigningKey): JWK {
-  try {
-    return JSON.parse(unseal(sealKey, sealed_private_jwk, placeOf(kid)).toString('utf8')) as JWK
-  } catch (cause) {
-    throw new Error(
-      'the root key (SECRET_KEY, or the file secret.key in DATA_DIR) is not the one that this database was sealed with: ' +
-        'start with that one; processes on one database share one root key',
-      { cause },
-    )
-  }
-}
-
-function placeOf(kid: string): string[] {
-  return ['signing_key', kid, 'private_jwk']
 }

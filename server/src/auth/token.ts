@@ -10,7 +10,7 @@ export const tokenAlgorithm = 'EdDSA'
 /** The explicit type of RFC 9068: an identity token of the same issuer is no access token. */
 export const tokenType = 'at+jwt'
 /** By how much a moment in a token may be off, in seconds. */
-const leeway = 60
+export const leeway = 60
 
 /** What a token says. `iat` and `exp` are seconds since 1970. */
 export type Claims = {

@@ -12,7 +12,7 @@ export type Config = {
   port: number
   /** How people and tokens name this service: no slash at its end. */
   public_url: string
-  /** 32 bytes, base64 or hex; undefined: `secret.key` in `data_dir`. */
+  /** 32 bytes, base64 or hex, or several parted by commas; undefined: `secret.key` in `data_dir`. */
   secret_key: string | undefined
   log_level: string
   /** Where operators read metrics; undefined: nowhere. */
@@ -64,7 +64,9 @@ export const variableTable = {
   },
   SECRET_KEY: {
     default: '`secret.key` in `DATA_DIR`, made at the first start',
-    means: 'the root key, 32 bytes in base64 or hexadecimal: every process on one database needs the same',
+    means:
+      'the root key, 32 bytes in base64 or hexadecimal: every process on one database needs the same; while it is changed ' +
+      'several, the newest first, parted by commas; see docs/guides/keys.md',
   },
   TRUST_PROXY: {
     default: "nobody's",

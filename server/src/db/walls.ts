@@ -22,6 +22,7 @@ export const workTables: Record<string, { select: string[]; update: string[] }> 
   event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
   tenant: { select: ['id'], update: [] },
+  tenant_key: { select: ['tenant_id', 'root_key_id'], update: [] },
   tenant_user: { select: ['tenant_id', 'id', 'issuer', 'subject', 'link_key'], update: [] },
 }
 

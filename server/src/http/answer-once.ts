@@ -31,25 +31,20 @@ const turnsOfTenants = openTurns(2, 5_000)
  */
 export async function answerOnce(ctx: Ctx, call: KeyedCall, work: (ctx: Ctx) => Promise<Answer>): Promise<KeyedAnswer> {
   const { tx, sealer } = ctx
-  const place: SealedPlace = {
-    tenant_id: tx.tenant_id,
-    table: 'kept_answer',
-    id: call.id.toString('hex'),
-    field: 'sealed_answer',
-  }
+  const place: SealedPlace = { table: 'kept_answer', id: call.id.toString('hex'), field: 'sealed_answer' }
   const once = async (inside: Tx): Promise<KeyedAnswer | Problem> => {
     const { taken, sealed_answer } = await takeKey(inside, call.id)
     if (!taken) {
       throw new Problem('idempotency_in_progress', 'the first call with this `Idempotency-Key` is still running')
     }
     if (sealed_answer !== undefined) {
-      return replay(JSON.parse(await sealer.unseal(sealed_answer, place)) as Kept, call)
+      return replay(JSON.parse(await sealer.unseal(inside, sealed_answer, place)) as Kept, call)
     }
     const done = await answerOrRefusal(() => work({ ...ctx, tx: inSteps(inside) }))
     if (done instanceof Problem && momentary.includes(done.code)) return done
     const answer = done instanceof Problem ? { status: done.status, text: errorText(done) } : done
     const kept: Kept = { asked: call.asked, answer }
-    await keepAnswer(inside, call.id, await sealer.seal(JSON.stringify(kept), place))
+    await keepAnswer(inside, call.id, await sealer.seal(inside, JSON.stringify(kept), place))
     return done instanceof Problem ? done : { ...answer, isReplay: false }
   }
   const outcome = await turnsOfTenants(tx.tenant_id, () => tx.interactive(once))

@@ -1,5 +1,6 @@
 import { invalidInput } from '../kernel/errors.ts'
-import { seal, unseal } from '../secrets/seal.ts'
+import type { DerivedKeys } from '../secrets/root-key.ts'
+import { seal, unsealWithAny } from '../secrets/seal.ts'
 
 /** Seals where a page ended, so that nobody can read, alter or reuse it elsewhere. */
 export type CursorCodec = {
@@ -10,14 +11,14 @@ export type CursorCodec = {
 
 const longestCursor = 2_000
 
-/** Cursors under a key derived for them alone. */
-export function cursorCodec(key: Buffer): CursorCodec {
+/** Cursors under keys derived for them alone: the one in use seals, each opens. */
+export function cursorCodec(keys: DerivedKeys): CursorCodec {
   return {
-    seal: (after, boundTo) => seal(key, JSON.stringify(after), [...boundTo]),
+    seal: (after, boundTo) => seal(keys.inUse(), JSON.stringify(after), [...boundTo]),
     open(cursor, boundTo) {
       try {
         if (cursor.length > longestCursor) throw new Error('too long')
-        return JSON.parse(unseal(key, cursor, [...boundTo]).toString('utf8')) as string[]
+        return JSON.parse(unsealWithAny(keys.all(), cursor, [...boundTo]).toString('utf8')) as string[]
       } catch {
         throw invalidInput([
           { pointer: 'cursor', why: 'is not a cursor of this list with these filters; leave it out to begin anew' },

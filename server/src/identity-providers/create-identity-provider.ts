@@ -18,7 +18,7 @@ export const createIdentityProvider = operation({
   async run(ctx, { body }) {
     const { name, provider_type, config = {}, enabled = true } = body
     const id = newId()
-    const kept = await replaceConfig(ctx.sealer, placeOfSecrets(ctx.tx, id), config, shownFieldsOf[provider_type])
+    const kept = await replaceConfig(ctx, placeOfSecrets(id), config, shownFieldsOf[provider_type])
     return insertProvider(ctx, { id, name, provider_type, enabled, ...(kept ?? { config: {}, sealed_secrets: null }) })
   },
 })

@@ -10,8 +10,8 @@ const record = sql`id, name, provider_type, config, enabled, last_synced_at, syn
   created_at, updated_at`
 
 /** Where a provider's secrets are sealed to. */
-export function placeOfSecrets(tx: Tx, id: string): SealedPlace {
-  return { tenant_id: tx.tenant_id, table: 'identity_provider', id, field: 'sealed_secrets' }
+export function placeOfSecrets(id: string): SealedPlace {
+  return { table: 'identity_provider', id, field: 'sealed_secrets' }
 }
 
 type ProviderToInsert = KeptConfig & { id: string; name: string; provider_type: ProviderType; enabled: boolean }

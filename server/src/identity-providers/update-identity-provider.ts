@@ -34,8 +34,8 @@ async function change(
   { shown, kept }: LockedProvider,
   { name = shown.name, enabled = shown.enabled, config }: IdentityProviderChange,
 ): Promise<IdentityProvider> {
-  const place = placeOfSecrets(ctx.tx, shown.id)
-  const replaced = config && (await replaceConfig(ctx.sealer, place, config, shownFieldsOf[shown.provider_type], kept))
+  const place = placeOfSecrets(shown.id)
+  const replaced = config && (await replaceConfig(ctx, place, config, shownFieldsOf[shown.provider_type], kept))
   const fields = [
     ...(name === shown.name ? [] : ['name']),
     ...(enabled === shown.enabled ? [] : ['enabled']),

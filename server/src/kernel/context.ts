@@ -50,17 +50,20 @@ export type WorkCtx = {
 /** Makes the service's own tokens, and publishes the keys that prove them. */
 export type Tokens = {
   issue(subject: { tenant_id: string; user_id: string; now: Date }): Promise<{ token: string; expires_at: string }>
-  publicKeys(): Record<string, unknown>[]
+  publicKeys(): Promise<Record<string, unknown>[]>
 }
 
-/** The one place that a sealed text belongs to: moved to any other it stays shut. */
-export type SealedPlace = { tenant_id: string; table: string; id: string; field: string }
+/** The one place, within a tenant, that a sealed text belongs to: moved to any other it stays shut. */
+export type SealedPlace = { table: string; id: string; field: string }
 
-/** Keeps secrets shut at rest. */
+/** Keeps secrets shut at rest, each tenant's under a key of its own, which is read through the tenant's door. */
 export type Sealer = {
-  seal(text: string, place: SealedPlace): Promise<string>
-  /** Throws, the same for every cause, where the text was not sealed by this installation for this place. */
-  unseal(sealed: string, place: SealedPlace): Promise<string>
+  seal(tx: Tx, text: string, place: SealedPlace): Promise<string>
+  /**
+   * Throws, the same for every cause, where the text was not sealed by this installation for this tenant and place;
+   * `unavailable` where the root key is not at hand.
+   */
+  unseal(tx: Tx, sealed: string, place: SealedPlace): Promise<string>
 }
 
 /** What a caller brings to finish a sign-in by a provider. */

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { deriveKey, loadRootKey } from './root-key.ts'
+import { derivedKeys, deriveKey, rootKeyOf, rootKeysOf } from './root-key.ts'
+import { addRootKey, loadRootKeys } from './root-key-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'root-key-'))
 after(() => rmSync(folder, { recursive: true }))
+const loadRootKey = (from: Parameters<typeof loadRootKeys>[0]) => loadRootKeys(from).inUse().bytes
 const freshDir = () => mkdtempSync(join(folder, 'data-'))
 
 suite('SECRET_KEY', () => {
@@ -83,12 +85,12 @@ suite('the key file', () => {
     const workerData = { dataDirs, starters, arrived: new Int32Array(new SharedArrayBuffer(8)) }
     // Before each folder the starters wait for one another, so that several find no key file there.
     const code = `import { parentPort, workerData } from 'node:worker_threads'
-      import { loadRootKey } from ${JSON.stringify(new URL('./root-key.ts', import.meta.url))}
+      import { loadRootKeys } from ${JSON.stringify(new URL('./root-key-file.ts', import.meta.url))}
       const { dataDirs, starters, arrived } = workerData
       const keys = dataDirs.map((dataDir, round) => {
         Atomics.add(arrived, 0, 1)
         while (Atomics.load(arrived, 0) < starters * (round + 1)) Atomics.wait(arrived, 1, 0, 1)
-        return loadRootKey({ dataDir }).toString('hex')
+        return loadRootKeys({ dataDir }).inUse().id
       })
       parentPort.postMessage(keys.join())`
     const start = () => {
@@ -125,4 +127,67 @@ test('a key file that is missing is not made anew where something was sealed wit
   assert.deepEqual(readdirSync(dataDir), [])
   const key = loadRootKey({ dataDir, isSealed: false })
   assert.deepEqual(loadRootKey({ dataDir, isSealed: true }), key)
+})
+
+suite('several root keys', () => {
+  const [elder, younger] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const text = (bytes: Buffer) => bytes.toString('base64')
+
+  test('are taken from SECRET_KEY, parted by commas, each of its form', () => {
+    const keys = loadRootKeys({ secretKey: `${text(younger)}, ${elder.toString('hex')}`, dataDir: '/nowhere' })
+    assert.deepEqual(
+      keys.all().map(({ bytes }) => bytes),
+      [younger, elder],
+    )
+    assert.throws(() => loadRootKeys({ secretKey: `${text(younger)},`, dataDir: '/nowhere' }), /SECRET_KEY must be/)
+  })
+
+  test('have names that tell nothing of them and never change', () => {
+    assert.equal(rootKeyOf(elder).id, '8ca272817a942fdf')
+    assert.notEqual(rootKeyOf(elder).id, rootKeyOf(younger).id)
+  })
+
+  test('seal with the first, until the database says which: one that is not here is passed over', () => {
+    const keys = rootKeysOf([rootKeyOf(younger), rootKeyOf(elder)])
+    const cursors = derivedKeys(keys, 'cursor')
+    assert.deepEqual(cursors.inUse(), deriveKey(younger, 'cursor'))
+    keys.use(rootKeyOf(elder).id)
+    keys.use(rootKeyOf(Buffer.alloc(32, 3)).id)
+    assert.deepEqual(cursors.inUse(), deriveKey(elder, 'cursor'))
+    assert.deepEqual(cursors.all(), [deriveKey(younger, 'cursor'), deriveKey(elder, 'cursor')])
+  })
+})
+
+suite('a new root key in the file', () => {
+  test('stands before the others, for its owner alone, and is found by who is running', () => {
+    const dataDir = freshDir()
+    const running = loadRootKeys({ dataDir })
+    const old = running.inUse()
+    addRootKey(dataDir)
+    assert.equal(statSync(join(dataDir, 'secret.key')).mode & 0o777, 0o600)
+    assert.deepEqual(readdirSync(dataDir), ['secret.key'])
+    const [first, second] = loadRootKeys({ dataDir }).all()
+    assert.deepEqual(second, old)
+    assert.deepEqual(running.find(first.id), first)
+    assert.deepEqual(running.inUse(), old, 'it seals with what it did until it is told')
+  })
+
+  test('leaves what is at hand where the file is gone or spoilt', () => {
+    const dataDir = freshDir()
+    const running = loadRootKeys({ dataDir })
+    writeFileSync(join(dataDir, 'secret.key'), 'half a ke')
+    assert.equal(running.find('0'.repeat(16)), undefined)
+    rmSync(join(dataDir, 'secret.key'))
+    assert.equal(running.find('0'.repeat(16)), undefined)
+    assert.equal(running.all().length, 1)
+  })
+
+  test('is made by one of two at once, and not where there is none', () => {
+    const dataDir = freshDir()
+    assert.throws(() => addRootKey(dataDir), /is missing/)
+    loadRootKeys({ dataDir })
+    writeFileSync(join(dataDir, 'secret.key.new'), '')
+    assert.throws(() => addRootKey(dataDir), /somebody else is at it/)
+    assert.equal(loadRootKeys({ dataDir }).all().length, 1)
+  })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { seal, unseal } from './seal.ts'
+import { keyVersionOf, seal, unseal } from './seal.ts'
 
 const key = randomBytes(32)
 const place = ['tenant-a', 'identity_provider', 'id-1', 'client_secret']
@@ -27,14 +27,20 @@ suite('a sealed value', () => {
     assert.ok(!Buffer.from(first, 'base64url').includes('hunter2'))
   })
 
-  test('stays shut when any one bit of it is changed (S6)', () => {
-    const bytes = Buffer.from(seal(key, 'hunter2', place), 'base64url')
-    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-      const changed = Buffer.from(bytes)
-      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
-      assert.throws(() => unseal(key, changed.toString('base64url'), place), cannotOpen, `bit ${bit}`)
-    }
-  })
+  for (const version of [undefined, 1, 70_000]) {
+    test(`stays shut when any one bit of it is changed (S6): key version ${version}`, () => {
+      const bytes = Buffer.from(seal(key, 'hunter2', place, version), 'base64url')
+      assert.deepEqual(
+        [unseal(key, bytes.toString('base64url'), place).toString(), keyVersionOf(bytes.toString('base64url'))],
+        ['hunter2', version],
+      )
+      for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+        const changed = Buffer.from(bytes)
+        changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+        assert.throws(() => unseal(key, changed.toString('base64url'), place), cannotOpen, `bit ${bit}`)
+      }
+    })
+  }
 
   test('stays shut when cut anywhere (S6)', () => {
     const sealed = seal(key, 'hunter2', place)

@@ -1,24 +1,26 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const algorithm = 'aes-256-gcm'
-const version = Buffer.from([1])
 const nonceLength = 12
 const tagLength = 16
-const headLength = version.length + nonceLength
+
+/** How a sealed value begins: 1; or 2 and, in four bytes, which of its tenant's data keys it is under. */
+const [underOneKey, underVersion] = [1, 2]
 
 /**
  * Encrypts and authenticates a secret with AES-256-GCM, for one place only: `boundTo` names it (tenant, table, id, field),
  * and only the same names in the same order open it again, so that a sealed value moved to another row stays shut.
- * The nonce is random, which is safe for some billions of values under one key: derive a key for each purpose.
- * @param key 32 bytes, from `deriveKey`
- * @returns base64url text of version, nonce, ciphertext and tag
+ * The nonce is random, which is safe for some billions of values under one key: take a key for each purpose.
+ * @param key 32 bytes
+ * @param keyVersion which of several keys it is, told to whoever opens it: `keyVersionOf`
+ * @returns base64url text of the head, nonce, ciphertext and tag
  */
-export function seal(key: Buffer, plaintext: Buffer | string, boundTo: readonly string[]): string {
+export function seal(key: Buffer, plaintext: Buffer | string, boundTo: readonly string[], keyVersion?: number): string {
   const nonce = randomBytes(nonceLength)
   const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagLength })
-  cipher.setAAD(authenticated(boundTo))
+  cipher.setAAD(authenticated(boundTo, keyVersion))
   const ciphertext = Buffer.concat([cipher.update(Buffer.from(plaintext)), cipher.final()])
-  return Buffer.concat([version, nonce, ciphertext, cipher.getAuthTag()]).toString('base64url')
+  return Buffer.concat([headOf(keyVersion), nonce, ciphertext, cipher.getAuthTag()]).toString('base64url')
 }
 
 /**
@@ -28,27 +30,66 @@ export function seal(key: Buffer, plaintext: Buffer | string, boundTo: readonly 
 export function unseal(key: Buffer, sealed: string, boundTo: readonly string[]): Buffer {
   try {
     const bytes = Buffer.from(sealed, 'base64url')
+    const keyVersion = keyVersionOf(sealed)
+    const headLength = headOf(keyVersion).length
     // Base64 has several spellings of the same bytes, and Node passes over what is none: only the one that `seal` wrote counts.
-    if (bytes.toString('base64url') !== sealed || !bytes.subarray(0, version.length).equals(version))
-      throw new Error('form')
-    const nonce = bytes.subarray(version.length, headLength)
-    const tag = bytes.subarray(Math.max(headLength, bytes.length - tagLength))
-    const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength })
-    decipher.setAAD(authenticated(boundTo))
+    if (bytes.toString('base64url') !== sealed) throw new Error('form')
+    const nonceEnd = headLength + nonceLength
+    const tag = bytes.subarray(Math.max(nonceEnd, bytes.length - tagLength))
+    const decipher = createDecipheriv(algorithm, key, bytes.subarray(headLength, nonceEnd), {
+      authTagLength: tagLength,
+    })
+    decipher.setAAD(authenticated(boundTo, keyVersion))
     decipher.setAuthTag(tag)
-    return Buffer.concat([decipher.update(bytes.subarray(headLength, -tagLength)), decipher.final()])
+    return Buffer.concat([decipher.update(bytes.subarray(nonceEnd, -tagLength)), decipher.final()])
   } catch {
-    throw new Error('the sealed value cannot be opened: it was changed, moved, or sealed with another key')
+    throw shut()
   }
 }
 
-/** The names, each with its length before it: ['a', 'bc'] and ['ab', 'c'] are different places. */
-function authenticated(boundTo: readonly string[]): Buffer {
+/**
+ * Opens a value with whichever of the keys does.
+ * @throws Error, the same as `unseal`, where none does
+ */
+export function unsealWithAny(keys: readonly Buffer[], sealed: string, place: readonly string[]): Buffer {
+  const [key = Buffer.alloc(32), ...others] = keys
+  if (others.length === 0) return unseal(key, sealed, place)
+  try {
+    return unseal(key, sealed, place)
+  } catch {
+    return unsealWithAny(others, sealed, place)
+  }
+}
+
+/**
+ * Which of several keys a sealed value is under; undefined for one that does not say.
+ * @throws Error, the same as `unseal`, for what is no sealed value
+ */
+export function keyVersionOf(sealed: string): number | undefined {
+  const head = Buffer.from(sealed.slice(0, 8), 'base64url')
+  if (head[0] === underOneKey) return undefined
+  if (head[0] !== underVersion || head.length < 5) throw shut()
+  return head.readUInt32BE(1)
+}
+
+function headOf(keyVersion: number | undefined): Buffer {
+  if (keyVersion === undefined) return Buffer.from([underOneKey])
+  const head = Buffer.from([underVersion, 0, 0, 0, 0])
+  head.writeUInt32BE(keyVersion, 1)
+  return head
+}
+
+function shut(): Error {
+  return new Error('the sealed value cannot be opened: it was changed, moved, or sealed with another key')
+}
+
+/** The names, each with its length before it: ['a', 'bc'] and ['ab', 'c'] are different places; and the key's version. */
+function authenticated(boundTo: readonly string[], keyVersion: number | undefined): Buffer {
   const parts = boundTo.flatMap((name) => {
     const bytes = Buffer.from(name)
     const length = Buffer.alloc(4)
     length.writeUInt32BE(bytes.length)
     return [length, bytes]
   })
-  return Buffer.concat(parts)
+  return Buffer.concat(keyVersion === undefined ? parts : [...parts, headOf(keyVersion)])
 }

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
 import { problemOf } from '../../test/support/problem.ts'
+import { createTenant } from '../tenants/create-tenant.ts'
+import { rootKeyOf, rootKeysOf } from './root-key.ts'
 import { redacted, replaceConfig, type SplitConfig, splitConfig } from './sealed-config.ts'
 import { openSealer } from './sealer.ts'
 import { flagField, leading, portField, textField, urlField } from './shown-field.ts'
 
 const fields = { url: urlField, port: portField, tls: leading(flagField), filter: textField }
 const nothing: SplitConfig = { config: {}, secrets: {} }
+const db = await testDatabase()
+const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct horse battery' }
+const tx = db.database.tenant((await createTenant(db.database, { name: 'A', owner })).tenant_id)
 const canary = 'canary-3f9c'
 
 suite('a config is shown by a list of what may be shown (S2)', () => {
@@ -96,19 +102,19 @@ suite('a config that replaces another', () => {
 })
 
 suite('a config at rest', () => {
-  const sealer = openSealer(Buffer.alloc(32, 3))
-  const place = { tenant_id: 't', table: 'identity_provider', id: 'i', field: 'sealed_secrets' }
+  const sealer = openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 3))]))
+  const place = { table: 'identity_provider', id: 'i', field: 'sealed_secrets' }
   const replace = (
     asked: Record<string, unknown>,
     kept?: { config: Record<string, unknown>; sealed_secrets: string | null },
-  ) => replaceConfig(sealer, place, asked, fields, kept)
+  ) => replaceConfig({ sealer, tx }, place, asked, fields, kept)
 
   test('holds its secrets sealed alone, and opens at its place alone (S6)', async () => {
     const kept = await replace({ filter: 'x', token: canary })
     assert.deepEqual(kept?.config, { filter: 'x', token: redacted })
     assert.ok(!Buffer.from(kept?.sealed_secrets ?? '', 'base64url').includes(canary))
-    assert.equal(await sealer.unseal(kept?.sealed_secrets ?? '', place), JSON.stringify({ token: canary }))
-    await assert.rejects(replaceConfig(sealer, { ...place, id: 'j' }, {}, fields, kept), /cannot be opened/)
+    assert.equal(await sealer.unseal(tx, kept?.sealed_secrets ?? '', place), JSON.stringify({ token: canary }))
+    await assert.rejects(replaceConfig({ sealer, tx }, { ...place, id: 'j' }, {}, fields, kept), /cannot be opened/)
   })
 
   test('seals nothing where nothing is secret', async () => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SealedPlace, Sealer } from '../kernel/context.ts'
+import type { SealedPlace, Sealer, Tx } from '../kernel/context.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import type { ShownFields } from './shown-field.ts'
 
@@ -48,21 +48,22 @@ export function splitConfig(asked: Config, shownFields: ShownFields, before: Spl
  * it is the one that was kept: else one could try secrets until one changed nothing.
  */
 export async function replaceConfig(
-  sealer: Sealer,
+  { sealer, tx }: { sealer: Sealer; tx: Tx },
   place: SealedPlace,
   asked: Config,
   shownFields: ShownFields,
   kept: KeptConfig = { config: {}, sealed_secrets: null },
 ): Promise<KeptConfig | undefined> {
-  const before = { config: kept.config, secrets: await openSecrets(sealer, place, kept.sealed_secrets) }
+  const openSecrets = async (sealed: string) => JSON.parse(await sealer.unseal(tx, sealed, place)) as Config
+  const before = {
+    config: kept.config,
+    secrets: kept.sealed_secrets === null ? {} : await openSecrets(kept.sealed_secrets),
+  }
   const { config, secrets } = splitConfig(asked, shownFields, before)
   if (isDeepStrictEqual(asked, kept.config)) return undefined
-  const sealed_secrets = Object.keys(secrets).length === 0 ? null : await sealer.seal(JSON.stringify(secrets), place)
+  const sealed_secrets =
+    Object.keys(secrets).length === 0 ? null : await sealer.seal(tx, JSON.stringify(secrets), place)
   return { config, sealed_secrets }
-}
-
-async function openSecrets(sealer: Sealer, place: SealedPlace, sealed: string | null): Promise<Config> {
-  return sealed === null ? {} : (JSON.parse(await sealer.unseal(sealed, place)) as Config)
 }
 
 function requireSize(asked: Config): void {

@@ -11,8 +11,8 @@ import {
 } from './ai-provider.ts'
 
 /** Where a type's secrets are sealed to. */
-export function placeOfAiSecrets(tx: Tx, type: AiProviderType): SealedPlace {
-  return { tenant_id: tx.tenant_id, table: 'ai_provider', id: type, field: 'sealed_secrets' }
+export function placeOfAiSecrets(type: AiProviderType): SealedPlace {
+  return { table: 'ai_provider', id: type, field: 'sealed_secrets' }
 }
 
 /** The types with what is set of each; `updated_at` is of the config, or of its becoming the default if that is later. */

@@ -19,8 +19,8 @@ export const setAiProviderConfig = operation({
     ctx.tx.interactive(async (tx) => {
       const type = requireAiProviderType(params.type)
       const kept = await lockAiConfig(tx, type)
-      const place = placeOfAiSecrets(tx, type)
-      const replaced = await replaceConfig(ctx.sealer, place, body.config, aiProviderFields, kept)
+      const place = placeOfAiSecrets(type)
+      const replaced = await replaceConfig({ ...ctx, tx }, place, body.config, aiProviderFields, kept)
       if (replaced !== undefined) await saveAiConfig({ ...ctx, tx }, type, replaced)
       return getAiProvider(tx, type)
     }),

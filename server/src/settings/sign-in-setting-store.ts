@@ -26,7 +26,6 @@ export async function saveSignInSetting(
 ): Promise<StoredSignIn | undefined> {
   const { tenant_id } = ctx.tx
   const { enabled, issuer, client_id, redirect_uris, scopes } = checked
-  const secret = sealed === undefined ? (before?.sealed_client_secret ?? null) : sealed
   const change = sealed === undefined ? 'kept' : sealed === null ? 'removed' : 'changed'
   const { client_secret: _, updated_at: __, ...old } = shownSignIn(before)
   const data = { old, new: { enabled, issuer, client_id, redirect_uris, scopes }, client_secret: change }
@@ -35,9 +34,12 @@ export async function saveSignInSetting(
     sql<StoredSignIn>`with changed as (
         insert into sign_in_setting
           (tenant_id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes)
-        values (${tenant_id}, ${enabled}, ${issuer}, ${client_id}, ${secret}, ${redirect_uris}::text[], ${scopes}::text[])
+        values (${tenant_id}, ${enabled}, ${issuer}, ${client_id}, ${sealed ?? null}, ${redirect_uris}::text[], ${scopes}::text[])
         on conflict (tenant_id) do update set enabled = excluded.enabled, issuer = excluded.issuer,
-          client_id = excluded.client_id, sealed_client_secret = excluded.sealed_client_secret,
+          client_id = excluded.client_id,
+          -- What is kept stays as it is now: it may have been sealed anew since it was read.
+          sealed_client_secret = case when ${change === 'kept'} then sign_in_setting.sealed_client_secret
+            else excluded.sealed_client_secret end,
           redirect_uris = excluded.redirect_uris, scopes = excluded.scopes,
           version = sign_in_setting.version + 1, updated_at = clock_timestamp()
           where sign_in_setting.version = ${before?.version ?? null}::bigint
@@ -49,19 +51,19 @@ export async function saveSignInSetting(
 }
 
 /** Where the secret is sealed for. */
-function secretPlace(tenant_id: string) {
-  return { tenant_id, table: 'sign_in_setting', id: tenant_id, field: 'client_secret' }
+function secretPlace({ tenant_id }: Tx) {
+  return { table: 'sign_in_setting', id: tenant_id, field: 'client_secret' }
 }
 
-export function sealClientSecret(sealer: Sealer, tenant_id: string, secret: string): Promise<string> {
-  return sealer.seal(secret, secretPlace(tenant_id))
+export function sealClientSecret(sealer: Sealer, tx: Tx, secret: string): Promise<string> {
+  return sealer.seal(tx, secret, secretPlace(tx))
 }
 
 /** Undefined for a public client. */
 export async function openClientSecret(
   sealer: Sealer,
-  tenant_id: string,
+  tx: Tx,
   { sealed_client_secret: sealed }: StoredSignIn,
 ): Promise<string | undefined> {
-  return sealed === null ? undefined : sealer.unseal(sealed, secretPlace(tenant_id))
+  return sealed === null ? undefined : sealer.unseal(tx, sealed, secretPlace(tx))
 }

@@ -32,8 +32,7 @@ export const updateSignInSettings = operation({
     const fault = body.enabled === false ? undefined : await ctx.providerSignIn.findIssuerFault(body.issuer)
     const checked = readSignInSetting(body, before, fault)
     const { client_secret: change } = checked
-    const sealed =
-      change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx.tenant_id, change.secret))
+    const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))
     const saved = await saveSignInSetting(ctx, checked, before, sealed)
     if (saved === undefined) {
       throw new Problem('version_conflict', 'the sign-in settings were changed meanwhile; read them and set them again')

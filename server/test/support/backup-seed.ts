@@ -14,6 +14,7 @@ type Insert = (table: string, row: Record<string, unknown>) => Promise<void>
 export async function seedTenant(db: Db, name: string): Promise<{ tenant_id: string; request_id: string }> {
   const tenant_id = newId()
   const insert = await insertInto(db, tenant_id)
+  await seedRootKey(db)
   await insert('tenant', { id: tenant_id, name, rule_set_version: '9007199254740993' })
   await insert('setting', { key: 'a', value: 'true', updated_at: '2026-01-02T03:04:05.678901Z' })
   const people = await seedPeople(insert, name)
@@ -64,7 +65,17 @@ async function seedPeople(insert: Insert, name: string): Promise<People> {
   return { anna, ben }
 }
 
+const root_key_id = '0123456789abcdef'
+
+/** The root key of the tenants' data keys, in a database that knows of root keys. */
+async function seedRootKey(db: Db): Promise<void> {
+  const [there] = await db.asSuperuser(`select where to_regclass('public.root_key') is not null`)
+  if (there === undefined) return
+  await db.asSuperuser('insert into root_key (id) values ($1) on conflict (id) do nothing', [root_key_id])
+}
+
 async function seedProviders(insert: Insert): Promise<void> {
+  await insert('tenant_key', { version: 1, root_key_id, wrapped_key: 'wrapped' })
   await insert('ai_provider', { type: 'provider_a', config: trickyJson, sealed_secrets: 'sealed' })
   await insert('ai_provider_default', { type: 'provider_a' })
   await insert('identity_provider', { id: newId(), name: 'p', provider_type: 'custom_scim', config: trickyJson })

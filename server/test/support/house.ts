@@ -9,6 +9,7 @@ import type { Database } from '../../src/db/transaction.ts'
 import { systemActor, type Tx, type WorkCtx } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { type SystemRoleId, systemRoles } from '../../src/roles/role.ts'
+import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { type App, createApp } from '../../src/serve.ts'
 import { createTenant } from '../../src/tenants/create-tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
@@ -44,11 +45,11 @@ export type Reply = { status: number; body: Record<string, unknown>; text: strin
 export async function openHouse(env: Environment = {}, through = (database: Database) => database) {
   const db = await testDatabase()
   const database = through(db.database)
-  const rootKey = randomBytes(32)
+  const rootKeys = rootKeysOf([rootKeyOf(randomBytes(32))])
   const config = readConfig({ LOG_LEVEL: 'silent', ...unlimited, ...env })
   const onFailure = (error: unknown) => console.error(error)
-  const tokenKeys = await openTokenKeys({ database, rootKey, issuer: config.public_url, onFailure })
-  const app = await createApp({ config, database, background: database, rootKey, tokenKeys })
+  const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
+  const app = await createApp({ config, database, background: database, rootKeys, tokenKeys })
   db.atEnd(() => app.stop())
   return {
     ...db,

@@ -2,15 +2,16 @@ import { openProviderSignIn } from '../../src/auth/oidc-sign-in.ts'
 import type { Database } from '../../src/db/transaction.ts'
 import { readEgressAllow } from '../../src/egress/allow-list.ts'
 import { openEgress } from '../../src/egress/egress.ts'
+import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 
 /** Sign-in by providers where there is none, and none inside the house can be set. */
 export function noProviders(database: Database) {
-  const rootKey = Buffer.alloc(32, 7)
+  const rootKeys = rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))])
   return openProviderSignIn({
     database,
-    rootKey,
-    sealer: openSealer(rootKey),
+    rootKeys,
+    sealer: openSealer(rootKeys),
     egress: openEgress(readEgressAllow('')),
     publicUrl: 'http://127.0.0.1',
     global: undefined,

@@ -6,6 +6,7 @@ import type { Admission } from '../../src/http/pipeline.ts'
 import { buildServer } from '../../src/http/server.ts'
 import type { Actor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
+import { derivedKeys, rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 import { answersAsDescribed } from './described.ts'
 import { noProviders } from './no-providers.ts'
@@ -20,13 +21,14 @@ export type Answer = { status: number; body: Record<string, unknown> }
  * which are not about credentials. Never listens; it goes when the file's tests are done.
  */
 export async function sliceServer(database: Database, operations: Record<string, Operation>) {
+  const rootKeys = rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))])
   const server = await buildServer({
     operations,
     parts: {
       database,
-      cursors: cursorCodec(Buffer.alloc(32, 7)),
-      tokens: { issue: () => Promise.reject(new Error('no tokens here')), publicKeys: () => [] },
-      sealer: openSealer(Buffer.alloc(32, 7)),
+      cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
+      tokens: { issue: () => Promise.reject(new Error('no tokens here')), publicKeys: async () => [] },
+      sealer: openSealer(rootKeys),
       providerSignIn: noProviders(database),
       authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
       dropAdmissions: () => undefined,

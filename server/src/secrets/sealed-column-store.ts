@@ -1,0 +1,66 @@
+import { sql } from '../db/sql.ts'
+import type { SealedPlace, Statement, Tx } from '../kernel/context.ts'
+
+/** A sealed value where it is kept. `row`: the text of its row's key within the tenant. */
+export type SealedValue = { row: string; sealed: string }
+
+/** A column of sealed values. A test holds this list to be all that there are. */
+export type SealedColumn = {
+  name: string
+  place(tx: Tx, row: string): SealedPlace
+  /** A page of values, of rows behind this one. */
+  list(tx: Tx, after: string, limit: number): Statement<SealedValue>
+  /** Puts another in place of a value, where it is still that one; a row where it did. */
+  replace(tx: Tx, before: SealedValue, sealed: string): Statement
+}
+
+/** Every column that holds values sealed for a tenant. */
+export const sealedColumns: readonly SealedColumn[] = [
+  {
+    name: 'identity_provider.sealed_secrets',
+    place: (_, row) => ({ table: 'identity_provider', id: row, field: 'sealed_secrets' }),
+    list: (tx, after, limit) =>
+      sql<SealedValue>`select id::text as row, sealed_secrets as sealed from identity_provider
+        where tenant_id = ${tx.tenant_id} and id::text > ${after} and sealed_secrets is not null
+        order by id::text limit ${limit}`,
+    replace: (tx, before, sealed) =>
+      sql`update identity_provider set sealed_secrets = ${sealed}
+        where tenant_id = ${tx.tenant_id} and id = ${before.row} and sealed_secrets = ${before.sealed}
+        returning tenant_id`,
+  },
+  {
+    name: 'ai_provider.sealed_secrets',
+    place: (_, row) => ({ table: 'ai_provider', id: row, field: 'sealed_secrets' }),
+    list: (tx, after, limit) =>
+      sql<SealedValue>`select type as row, sealed_secrets as sealed from ai_provider
+        where tenant_id = ${tx.tenant_id} and type > ${after} and sealed_secrets is not null
+        order by type limit ${limit}`,
+    replace: (tx, before, sealed) =>
+      sql`update ai_provider set sealed_secrets = ${sealed}
+        where tenant_id = ${tx.tenant_id} and type = ${before.row} and sealed_secrets = ${before.sealed}
+        returning tenant_id`,
+  },
+  {
+    name: 'sign_in_setting.sealed_client_secret',
+    place: ({ tenant_id }) => ({ table: 'sign_in_setting', id: tenant_id, field: 'client_secret' }),
+    list: (tx, after, limit) =>
+      sql<SealedValue>`select tenant_id::text as row, sealed_client_secret as sealed from sign_in_setting
+        where tenant_id = ${tx.tenant_id} and tenant_id::text > ${after} and sealed_client_secret is not null
+        limit ${limit}`,
+    replace: (tx, before, sealed) =>
+      sql`update sign_in_setting set sealed_client_secret = ${sealed}
+        where tenant_id = ${tx.tenant_id} and sealed_client_secret = ${before.sealed}
+        returning tenant_id`,
+  },
+  {
+    name: 'kept_answer.sealed_answer',
+    place: (_, row) => ({ table: 'kept_answer', id: row, field: 'sealed_answer' }),
+    list: (tx, after, limit) =>
+      sql<SealedValue>`select encode(id, 'hex') as row, sealed_answer as sealed from kept_answer
+        where tenant_id = ${tx.tenant_id} and id > decode(${after}, 'hex') order by id limit ${limit}`,
+    replace: (tx, before, sealed) =>
+      sql`update kept_answer set sealed_answer = ${sealed}
+        where tenant_id = ${tx.tenant_id} and id = decode(${before.row}, 'hex') and sealed_answer = ${before.sealed}
+        returning tenant_id`,
+  },
+]

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { rootKeyOf } from '../../src/secrets/root-key.ts'
+import type { Client } from '../support/client.ts'
+import { startOnTestServer, startScript, urlOf } from '../support/sallyport.ts'
+import { until } from '../support/wait.ts'
+
+/** Keys are changed by the operator's command while two processes of the service are at work. */
+const first = await startOnTestServer({ PUBLIC_URL: 'http://127.0.0.1:8080', LOG_LEVEL: 'info' })
+const second = await first.beside()
+const { asSuperuser, data_dir, bootstrap } = first
+const processes = [first, second]
+const admins = processes.map((one) => one.client({ api_key: bootstrap.api_key }))
+const adminAt = (at: number) => admins[at] ?? assert.fail()
+const keyFile = join(data_dir, 'secret.key')
+const said: string[] = []
+
+const linesOf = () => readFileSync(keyFile, 'utf8').trim().split('\n')
+const idOf = (line: string) => rootKeyOf(Buffer.from(line, 'base64')).id
+
+async function rotateKeys(...options: string[]): Promise<Record<string, unknown>> {
+  const env = { DATABASE_URL: urlOf(first.service), DATA_DIR: data_dir }
+  const command = startScript('admin', ['--json', 'rotate-keys', ...options], env)
+  const code = await command.end()
+  said.push(command.output())
+  assert.equal(code, 0, command.output())
+  return JSON.parse(command.output().slice(command.output().indexOf('{'))) as Record<string, unknown>
+}
+
+function signer(at: Client) {
+  return async () => {
+    const { email, password } = bootstrap.admin
+    const reply = await at<{ token: string }>('POST', '/v1/auth/login', { email, password })
+    assert.equal(reply.status, 200, JSON.stringify(reply.body))
+    return reply.body.token
+  }
+}
+
+const signIns = processes.map((one) => signer(one.client(undefined)))
+const statusAt = (at: number, token: string) =>
+  processes[at]
+    ?.client({ token })('GET', '/v1/users?limit=1')
+    .then((reply) => reply.status)
+
+function kidOf(token: string): string {
+  const [head = ''] = token.split('.')
+  return (JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string }).kid
+}
+
+const published = (base_url: string) =>
+  fetch(`${base_url}/.well-known/jwks.json`)
+    .then((reply) => reply.json() as Promise<{ keys: { kid: string }[] }>)
+    .then(({ keys }) => keys.map(({ kid }) => kid))
+
+/** Keeps a secret by one process, and has the other open it: it must, to keep it beside another name. */
+async function makeProvider(at: number) {
+  const config = { url: 'https://idp.example', token: 'canary-7c1f' }
+  const made = await adminAt(at)<{ id: string }>('POST', '/v1/identity-providers', {
+    name: 'p',
+    provider_type: 'custom_scim',
+    config,
+  })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  return made.body.id
+}
+
+async function requireOpens(id: string, at: Client): Promise<void> {
+  const config = { url: 'https://idp.example', token: '[redacted]', more: `x${Math.random()}` }
+  const reply = await at('PATCH', `/v1/identity-providers/${id}`, { config })
+  assert.equal(reply.status, 200, JSON.stringify(reply.body))
+}
+
+test('a token key is changed under load: no call and no sign-in fails, and a retired kid is refused (A7)', async (t) => {
+  const [signInFirst = assert.fail(), signInSecond = assert.fail()] = signIns
+  const old = await signInFirst()
+  let calls = 0
+  let over = false
+  const seen = new Map<string, Set<number>>()
+  const refused: string[] = []
+  const load = signIns.map(async (signIn, at) => {
+    while (!over) {
+      const token = await signIn()
+      const kid = kidOf(token)
+      seen.set(kid, (seen.get(kid) ?? new Set()).add(at))
+      // The other one first: it has never seen the token, and at the takeover perhaps not its key.
+      for (const [one, what] of [
+        [1 - at, token],
+        [at, token],
+        [at, old],
+      ] as const) {
+        const status = await statusAt(one, what)
+        calls += 1
+        if (status !== 200) refused.push(`${status} of ${one} for a token of ${kidOf(what)}`)
+      }
+    }
+  })
+  const { kid } = (await rotateKeys('--token-key')) as { kid: string }
+  await until('both publish the new key', async () =>
+    (await Promise.all(processes.map(({ base_url }) => published(base_url)))).every((kids) => kids.includes(kid)),
+  )
+  assert.ok(!seen.has(kid), 'it signs before it was published for a while')
+  // Its minute is over sooner: whoever has not heard of that knows the key all the same.
+  await asSuperuser('update signing_key set signs_from = clock_timestamp() where kid = $1', [kid])
+  await until('both sign with it', async () => seen.get(kid)?.size === 2, 40_000)
+  const sofar = calls
+  await until('the load went on', async () => calls > sofar + 20)
+  over = true
+  await Promise.all(load)
+  t.diagnostic(`${calls} calls, each with a token of another sign-in or of the old key: refused ${refused.length}`)
+  assert.deepEqual(refused, [])
+
+  const fresh = await signInSecond()
+  assert.equal(kidOf(fresh), kid)
+  await asSuperuser('update signing_key set retires_at = clock_timestamp() where kid <> $1', [kid])
+  for (const [at, { base_url }] of processes.entries()) {
+    await until('the old key is retired', async () => (await statusAt(at, old)) === 401, 40_000)
+    assert.equal(await statusAt(at, fresh), 200)
+    await until('it is published no more', async () => (await published(base_url)).join() === kid)
+  }
+})
+
+test('the root key is changed under load; every process opens what any sealed, before, meanwhile and after (S6)', async () => {
+  const before = await makeProvider(0)
+  const [old = ''] = linesOf()
+  let over = false
+  let opened = 0
+  const load = admins.map(async (_, at) => {
+    while (!over) {
+      const id = await makeProvider(at)
+      await requireOpens(id, adminAt(1 - at))
+      await requireOpens(before, adminAt(at))
+      opened += 1
+    }
+  })
+  await rotateKeys('--new-root')
+  const [added = '', kept] = linesOf()
+  assert.equal(kept, old)
+  const done = await rotateKeys()
+  assert.deepEqual([done.root_key_id, done.needed_beside], [idOf(added), []])
+  await rotateKeys('--data-keys')
+  const sofar = opened
+  await until('the load went on', async () => opened > sofar + 4)
+  over = true
+  await Promise.all(load)
+
+  const { root_keys, of_old } = (await rotateKeys('--check')) as {
+    root_keys: Record<string, unknown>[]
+    of_old: unknown
+  }
+  assert.deepEqual(
+    root_keys.map(({ id, in_use, data_keys }) => [id, in_use, data_keys]),
+    [
+      [idOf(added), true, 2],
+      [idOf(old), false, 0],
+    ],
+  )
+  assert.deepEqual(of_old, { secrets: 0, token_keys: 0 })
+
+  writeFileSync(keyFile, `${added}\n`)
+  const third = await first.beside()
+  await requireOpens(before, third.client({ api_key: bootstrap.api_key }))
+  for (const admin of admins) await requireOpens(before, admin)
+
+  // The old key alone is no key any more.
+  writeFileSync(keyFile, `${old}\n`)
+  const env = { DATABASE_URL: urlOf(first.service), DATA_DIR: data_dir, PORT: '65535' }
+  const refused = startScript('start', [], env)
+  assert.equal(await refused.end(), 1)
+  assert.match(refused.output(), /^Sallyport does not start: the root key .* is not the one/)
+  writeFileSync(keyFile, `${added}\n`)
+
+  const output = [...said, ...processes.map((one) => one.output()), third.output(), refused.output()].join('\n')
+  for (const text of [old, added, Buffer.from(added, 'base64').toString('hex'), 'canary-7c1f']) {
+    assert.ok(!output.includes(text), 'a key or a secret is said aloud')
+  }
+})
