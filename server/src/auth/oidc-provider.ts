@@ -111,9 +111,6 @@ export function openProviders(egress: Egress) {
           code_challenge: await client.calculatePKCECodeChallenge(code_verifier),
           code_challenge_method: 'S256',
         })
-        // Where plain http is let through, the library lets anything through.
-        if (!['https:', 'http:'].includes(url.protocol))
-          throw new RefusedByProvider('it sends people to no web address')
         return url.href
       }),
     /**
