@@ -110,6 +110,8 @@ async function openRing({ database: { service }, rootKeys, onFailure }: TokenKey
   let readAt = performance.now()
   let triedAt = readAt
   let reading: Promise<void> | undefined
+  // Told once: where the database is gone, every call tries again.
+  let isFailing = false
 
   const tellFailure = (error: unknown): undefined => {
     onFailure(error)
@@ -125,8 +127,10 @@ async function openRing({ database: { service }, rootKeys, onFailure }: TokenKey
       // One that cannot be opened here, for want of its root key, leaves the others as good as they are.
       keys = await readKeys(service, (stored) => openOnce(rootKeys, stored, known).catch(tellFailure))
       readAt = askedAt
+      isFailing = false
     } catch (error) {
-      onFailure(error)
+      if (!isFailing) onFailure(error)
+      isFailing = true
       throw error
     } finally {
       reading = undefined
