@@ -259,14 +259,19 @@ create table entitlement (
   updated_at timestamp with time zone not null default clock_timestamp(),
   gives boolean not null default false,
   may_land_until timestamp with time zone,
+  provisioner_id uuid,
+  session_seconds integer,
   constraint entitlement_pk PRIMARY KEY (tenant_id, id),
   constraint entitlement_target_key_uq UNIQUE (tenant_id, provisioner, target_key),
+  constraint entitlement_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE SET NULL (provisioner_id),
   constraint entitlement_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint entitlement_act_ck CHECK (act = ANY (ARRAY['grant'::text, 'revoke'::text])),
   constraint entitlement_act_reference_ck CHECK (act IS NOT NULL OR act_reference IS NULL),
-  constraint entitlement_observed_ck CHECK (observed = ANY (ARRAY['absent'::text, 'present'::text, 'unknown'::text]))
+  constraint entitlement_observed_ck CHECK (observed = ANY (ARRAY['absent'::text, 'present'::text, 'unknown'::text])),
+  constraint entitlement_session_seconds_ck CHECK (session_seconds >= 0)
 );
 CREATE INDEX entitlement_gives_due_ix ON entitlement USING btree (next_look_at) WHERE next_look_at IS NOT NULL AND gives;
+CREATE INDEX entitlement_provisioner_id_ix ON entitlement USING btree (tenant_id, provisioner_id) WHERE provisioner_id IS NOT NULL;
 CREATE INDEX entitlement_takes_due_ix ON entitlement USING btree (next_look_at) WHERE next_look_at IS NOT NULL AND NOT gives;
 alter table entitlement enable row level security;
 alter table entitlement force row level security;
@@ -559,6 +564,31 @@ create policy tenant_wall on policy_rule
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on policy_rule to sallyport_app;
 
+create table provisioner (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  provisioner_type text not null,
+  config jsonb not null default '{}'::jsonb,
+  sealed_secrets text,
+  enabled boolean not null default true,
+  corrects_drift boolean not null default false,
+  version integer not null default 1,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint provisioner_pk PRIMARY KEY (tenant_id, id),
+  constraint provisioner_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint provisioner_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint provisioner_provisioner_type_ck CHECK (provisioner_type = ANY (ARRAY['sandbox'::text, 'postgresql'::text, 'aws-identity-center'::text, 'webhook'::text]))
+);
+alter table provisioner enable row level security;
+alter table provisioner force row level security;
+create policy tenant_wall on provisioner
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on provisioner to sallyport_app;
+grant update (name, config, sealed_secrets, enabled, corrects_drift, version, updated_at) on provisioner to sallyport_app;
+
 create table role (
   tenant_id uuid not null,
   id text not null,
@@ -663,6 +693,25 @@ create policy tenant_wall on sandbox_weather
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on sandbox_weather to sallyport_app;
+
+create table served_resource (
+  tenant_id uuid not null,
+  resource_type text not null,
+  account_id text not null default ''::text,
+  provisioner_id uuid not null,
+  constraint served_resource_pk PRIMARY KEY (tenant_id, resource_type, account_id),
+  constraint served_resource_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint served_resource_account_id_ck CHECK (account_id ~ '^([0-9]{12})?$'::text),
+  constraint served_resource_resource_type_ck CHECK (char_length(resource_type) >= 1 AND char_length(resource_type) <= 100)
+);
+CREATE INDEX served_resource_provisioner_id_ix ON served_resource USING btree (tenant_id, provisioner_id);
+alter table served_resource enable row level security;
+alter table served_resource force row level security;
+create policy tenant_wall on served_resource
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on served_resource to sallyport_app;
+grant update (provisioner_id) on served_resource to sallyport_app;
 
 create table setting (
   tenant_id uuid not null,

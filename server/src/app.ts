@@ -52,6 +52,9 @@ import { reorderPolicies } from './policies/reorder-policies.ts'
 import { reorderRules } from './policies/reorder-rules.ts'
 import { updatePolicy } from './policies/update-policy.ts'
 import { updateRule } from './policies/update-rule.ts'
+import type { DriverType } from './provisioners/driver.ts'
+import type { Drivers } from './provisioners/drivers.ts'
+import type { ProvisionerType } from './provisioners/provisioner.ts'
 import { sandbox } from './provisioners/sandbox/sandbox.ts'
 import { approveRequest } from './requests/approve-request.ts'
 import { askAgain } from './requests/asking-again.ts'
@@ -177,9 +180,14 @@ export const operations: Record<string, Operation> = {
 /** Who acts on events afterwards. */
 export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide)]
 
+/** What a tenant can have access given on. */
+export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
+  sandbox,
+}
+
 /** What is done when its moment comes. Every target is the sandbox until a tenant chooses another. */
-export const dueWork: readonly DueWork[] = [
+export const dueWork = (drivers: Drivers): readonly DueWork[] => [
   expireRequest,
-  planGrant(() => sandbox),
-  ...convergeEntitlement(() => sandbox, askAgain),
+  planGrant(drivers),
+  ...convergeEntitlement(drivers, askAgain),
 ]

@@ -1,4 +1,4 @@
-import { dueWork, operations, subscribers } from './app.ts'
+import { driverTypes, dueWork, operations, subscribers } from './app.ts'
 import { type AdmissionCache, createAdmissionCache } from './auth/admission-cache.ts'
 import { authenticateWith } from './auth/authenticate.ts'
 import { openProviderSignIn } from './auth/oidc-sign-in.ts'
@@ -16,8 +16,11 @@ import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { startDueWork } from './jobs/work-list.ts'
+import type { Ctx } from './kernel/context.ts'
+import type { Problem } from './kernel/errors.ts'
 import { seldom } from './kernel/seldom.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { type Drivers, openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { answersInTime } from './watch.ts'
@@ -58,9 +61,11 @@ export type App = {
 /** Puts the service together of what `app.ts` lists. */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, background, watching = database, rootKeys, tokenKeys, metrics } = options
+  const { public_url } = config
   const loops: Loop[] = []
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
+  const drivers = openDrivers({ types: driverTypes, sealer, egress, public_url })
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   let listening: Listening | undefined
@@ -68,12 +73,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   const admissions = createAdmissionCache({ isFresh: hearsChanges })
   const server = await buildServer({
     operations,
-    publicUrl: config.public_url,
+    publicUrl: public_url,
     trustProxy: config.trust_proxy,
     logLevel: config.log_level,
     stopDelayMs: config.stop_delay_seconds * 1_000,
-    onAnswered: metrics && countAnswers(metrics),
-    onLimited: metrics && ((limit) => metrics.count('sallyport_limited_total', { limit })),
+    ...(metrics && counting(metrics)),
     limits: { credential: credentialLimit(config), bySource: config.limit_by_source },
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'
@@ -84,6 +88,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
       tokens: tokenKeys,
       sealer,
+      egress,
+      public_url,
       providerSignIn: openProviderSignIn({
         database,
         rootKeys,
@@ -101,12 +107,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         onFailure: (error) => server.log.warn(error),
       }),
       dropAdmissions: admissions.drop,
-      async recordRefusal(ctx, operationId, { code }) {
-        const data = { operation: operationId, code, source_ip: ctx.source_ip }
-        const event = { type: 'access.refused', subject_type: 'operation', subject_id: operationId, data } as const
-        const kept = sample(ctx, event)
-        if (kept !== undefined) await ctx.tx.write([emit(ctx, kept)])
-      },
+      recordRefusal,
       afterWrite: () => {
         for (const loop of loops) loop.wake()
       },
@@ -118,14 +119,23 @@ export async function createApp(options: AppOptions): Promise<App> {
   return {
     server,
     hearsChanges,
-    startWorkers: () => loops.push(...startLoops(server.log, background, metrics)),
+    startWorkers: () => loops.push(...startLoops(server.log, background, drivers, metrics)),
     async stop() {
       ready = false
       await server.close()
       listening?.stop()
       await Promise.all(loops.map((loop) => loop.stop()))
+      await drivers.close()
     },
   }
+}
+
+/** Keeps in the audit log what a credential does not permit; of many alike a sample. */
+async function recordRefusal(ctx: Ctx, operationId: string, { code }: Problem): Promise<void> {
+  const data = { operation: operationId, code, source_ip: ctx.source_ip }
+  const event = { type: 'access.refused', subject_type: 'operation', subject_id: operationId, data } as const
+  const kept = sample(ctx, event)
+  if (kept !== undefined) await ctx.tx.write([emit(ctx, kept)])
 }
 
 /** Has what was kept of credentials dropped when another process changes what it rests on. */
@@ -153,20 +163,28 @@ function credentialLimit({ rate_limit }: Config) {
   return { name: 'credential', quota: burst, seconds: burst / per_second } as const
 }
 
-function countAnswers(metrics: Metrics) {
-  return (operationId: string | undefined, status: number, seconds: number) => {
-    const operation = operationId ?? 'none'
-    metrics.count('sallyport_requests_total', { operation, status: String(status) })
-    metrics.observe('sallyport_request_duration_seconds', { operation }, seconds)
+function counting(metrics: Metrics) {
+  return {
+    onAnswered(operationId: string | undefined, status: number, seconds: number) {
+      const operation = operationId ?? 'none'
+      metrics.count('sallyport_requests_total', { operation, status: String(status) })
+      metrics.observe('sallyport_request_duration_seconds', { operation }, seconds)
+    },
+    onLimited: (limit: string) => metrics.count('sallyport_limited_total', { limit }),
   }
 }
 
 /** Due work, and whoever acts on events. */
-function startLoops(log: HttpServer['log'], background: Database, metrics: Metrics | undefined): Loop[] {
+function startLoops(
+  log: HttpServer['log'],
+  background: Database,
+  drivers: Drivers,
+  metrics: Metrics | undefined,
+): Loop[] {
   const onFault = seldom<unknown>(5_000, (err, keptBack) => {
     log.error({ err, keptBack }, 'background work failed; it goes on')
   })
-  const due = startDueWork(background, dueWork, workWidth, onFault, (table, item, err) => {
+  const due = startDueWork(background, dueWork(drivers), workWidth, onFault, (table, item, err) => {
     log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
     metrics?.count('sallyport_work_failures_total', { list: table })
   })

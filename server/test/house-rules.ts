@@ -10,7 +10,16 @@ export type Rule = { sentence: string; find(source: Source, all: ReadonlyMap<str
 
 const slices = [
   ...['auth', 'tenants', 'requests', 'grants', 'policies', 'roles', 'permissions', 'settings', 'users', 'groups'],
-  ...['identity-providers', 'api-keys', 'notifications', 'notification-channels', 'cloud', 'scim', 'audit'],
+  ...[
+    'identity-providers',
+    'api-keys',
+    'notifications',
+    'notification-channels',
+    'cloud',
+    'scim',
+    'audit',
+    'provisioners',
+  ],
 ]
 const everySlice = ['kernel', 'config', 'db', 'http', 'events', 'jobs', 'secrets', 'egress', 'metrics']
 const everyTarget = ['kernel', 'config', 'egress', 'aws', 'provisioners']
@@ -31,7 +40,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'identity-providers': [...everySlice, 'aws'],
   // A client like any other: it knows the service by its interface alone.
   demo: [],
-  provisioners: everyTarget,
   'provisioners/aws-identity-center': everyTarget,
   'provisioners/postgresql': everyTarget,
   'provisioners/webhook': everyTarget,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
+import { noEgress } from '../../test/support/no-egress.ts'
 import { noProviders } from '../../test/support/no-providers.ts'
 import { cursorCodec } from '../http/cursor.ts'
 import { buildServer } from '../http/server.ts'
@@ -34,6 +35,8 @@ const server = await buildServer({
     cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
     tokens,
     sealer: openSealer(rootKeys),
+    egress: noEgress,
+    public_url: 'http://127.0.0.1',
     providerSignIn: noProviders(db.database),
     authenticate: authenticateWith({
       database: db.database,

@@ -1,5 +1,6 @@
 import type { CustomFetch } from 'openid-client'
-import { callAnywhere, type Egress } from '../egress/egress.ts'
+import { callAnywhere } from '../egress/egress.ts'
+import type { Egress } from '../kernel/context.ts'
 
 /** A provider that could not be reached, or that failed by its own account. */
 class ProviderUnreachable extends Error {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as client from 'openid-client'
-import type { Egress } from '../egress/egress.ts'
+import type { Egress } from '../kernel/context.ts'
 import { readEmail } from '../kernel/email-address.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { ProviderAccount } from '../users/provider-user.ts'

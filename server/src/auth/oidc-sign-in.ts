@@ -1,11 +1,11 @@
 import { randomNonce, randomPKCECodeVerifier } from 'openid-client'
 import type { GlobalOidc } from '../config/config.ts'
 import type { Database } from '../db/transaction.ts'
-import type { Egress } from '../egress/egress.ts'
 import type { NewEvent } from '../events/emit.ts'
 import { refuseSampled } from '../events/sample.ts'
 import {
   type AuthorizationAnswer,
+  type Egress,
   type ProviderSignIn,
   type Sealer,
   systemActor,

@@ -1,17 +1,10 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestOverTls } from 'node:https'
 import type { LookupFunction } from 'node:net'
-
-export type CallOptions = {
-  method?: string
-  headers?: Record<string, string>
-  body?: string
-  /** Ends the call; the caller says when. */
-  signal: AbortSignal
-}
+import type { CallOptions, Egress } from '../kernel/context.ts'
 
 /** Where a host is: at least one address, or it throws. */
-export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>
+export type Resolve = Egress['resolve']
 
 const longestAnswer = 1024 * 1024
 

@@ -1,23 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import type { CallOptions, Egress } from '../kernel/context.ts'
 import { isPublicAddress, liesIn } from './address.ts'
 import type { EgressAllow } from './allow-list.ts'
-import { type CallOptions, callOut, hostOf, type Resolve } from './call-out.ts'
-
-/** The one guarded way out, for addresses that a tenant configures. */
-export type Egress = {
-  /**
-   * Why this address may not be called, in a half-sentence; undefined when it may. A host that cannot be found just now
-   * is no fault: what it leads to is looked at again at each call.
-   */
-  findFault(url: string): Promise<string | undefined>
-  /**
-   * Calls the address and reads all of the answer: at most 1 MiB, redirects not followed, connected to the very address
-   * that was looked at.
-   * @throws Error where the address leads inside the house or the answer is too long; what the network throws otherwise
-   */
-  call(url: string, options: CallOptions): Promise<Response>
-}
+import { callOut, hostOf, type Resolve } from './call-out.ts'
 
 const resolveAll: Resolve = (host) => lookup(host, { all: true })
 
@@ -50,6 +36,7 @@ export function openEgress(allow: EgressAllow, resolve = resolveAll): Egress {
 
   return {
     findFault,
+    resolve: resolveGuarded,
     async call(text, options) {
       const url = new URL(text)
       if (url.protocol !== 'https:' && !isListed(hostOf(url))) throw new Error(`\`${url.origin}\` is not https`)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { askingStage } from '../../test/support/asking-stage.ts'
+import { testDrivers } from '../../test/support/drivers.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import { newId } from '../kernel/id.ts'
-import { sandbox } from '../provisioners/sandbox/sandbox.ts'
 import { askAgain, whyNotGiven } from '../requests/asking-again.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { planGrant } from './plan-grant.job.ts'
@@ -201,7 +201,7 @@ function interrupted(happening: () => Promise<unknown>): DueWork[] {
     }
     return word
   }
-  return [planGrant(() => sandbox), ...convergeEntitlement(() => sandbox, ask)]
+  return [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), ask)]
 }
 
 for (const joins of [false, true]) {
@@ -270,7 +270,7 @@ test('access that ends asks policy nothing', async () => {
   let [grant] = await withWorkers(() => on.grantsAre(request, 'active', 'successful'))
   assert.equal((await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)).status, 200)
   const never: typeof askAgain = () => Promise.reject(new Error('policy was asked'))
-  const works = [planGrant(() => sandbox), ...convergeEntitlement(() => sandbox, never)]
+  const works = [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), never)]
   ;[grant] = await withWorkers(() => on.grantsAre(request, 'revoked', 'deprovisioned'), works)
   await until('nothing is left', async () => (await on.heldAt('300000000001')) === 0)
 })

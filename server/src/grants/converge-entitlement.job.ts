@@ -2,9 +2,9 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Bounds } from '../jobs/in-hand.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import type { WorkCtx } from '../kernel/context.ts'
+import { type Driver, NotNow, type Progress, TargetError } from '../provisioners/driver.ts'
+import type { Drivers } from '../provisioners/drivers.ts'
 import { inTime, longestCallMs } from '../provisioners/in-time.ts'
-import type { Progress, Provisioner } from '../provisioners/provisioner.ts'
-import { TargetError } from '../provisioners/provisioner.ts'
 import {
   alarmAfterFailures,
   backoffMs,
@@ -24,7 +24,7 @@ type State = EntitlementState & EntitlementRow
 
 /** What the steps of a turn are taken with. */
 type Means = {
-  provisioner: Provisioner
+  driver: Driver
   askAgain: AskAgain
   /** In [0, 1). */
   random(): number
@@ -52,29 +52,43 @@ const bounds: Record<'takes' | 'gives', Bounds> = {
  * Brings entitlements closer to what their live grants want: looks, takes the smallest step, looks again. Nothing is given
  * to a pending grant without policy's word of that moment.
  */
-export function convergeEntitlement(
-  provisionerOf: (name: string) => Provisioner,
-  askAgain: AskAgain,
-  means: Partial<Means> = {},
-): DueWork[] {
+export function convergeEntitlement(drivers: Drivers, askAgain: AskAgain, means: Partial<Means> = {}): DueWork[] {
   const run = async (ctx: WorkCtx, item: WorkItem) => {
     const row = await openLook(ctx.tx, item)
     if (row === undefined) return
-    const provisioner = provisionerOf(row.provisioner)
-    const turn = await takeSteps(ctx, item, row, {
-      random: Math.random,
-      longestCallMs,
-      ...means,
-      provisioner,
-      askAgain,
-    })
+    const { random = Math.random } = means
+    const turn = await openDriver(ctx, row, drivers, random, (driver) =>
+      takeSteps(ctx, item, row, { random, longestCallMs, ...means, driver, askAgain }),
+    )
     await settle(ctx.tx, { item, due_at: row.due_at, ...turn })
   }
   return (['takes', 'gives'] as const).map((part) => ({ table: 'entitlement', part, bounds: bounds[part], run }))
 }
 
+/** Takes a turn with the driver of an entitlement; one that cannot be had is a failure like the target's own. */
+async function openDriver(
+  { tx }: WorkCtx,
+  row: EntitlementRow,
+  drivers: Drivers,
+  random: () => number,
+  turn: (driver: Driver) => Promise<Turn>,
+): Promise<Turn> {
+  let driver: Driver
+  try {
+    driver = await drivers.of(tx, row)
+  } catch (error) {
+    if (!(error instanceof TargetError)) throw error
+    return fail(stateOf(row), 'verify', error, random())
+  }
+  return turn(driver)
+}
+
+function stateOf(row: EntitlementRow): State {
+  return { ...row, ...desired(row.held, row.waiting), told_now: null, seen_now: false }
+}
+
 async function takeSteps(ctx: WorkCtx, item: WorkItem, row: EntitlementRow, means: Means): Promise<Turn> {
-  const state: State = { ...row, ...desired(row.held, row.waiting), told_now: null, seen_now: false }
+  const state = stateOf(row)
   for (let steps = 0; steps < mostSteps; steps += 1) {
     const step = nextStep(state)
     if (step === 'rest')
@@ -83,6 +97,7 @@ async function takeSteps(ctx: WorkCtx, item: WorkItem, row: EntitlementRow, mean
       const turn = await takeStep(ctx, item, state, step, means)
       if (turn !== undefined) return turn
     } catch (error) {
+      if (error instanceof NotNow) return { wait_ms: error.after_ms, last: undefined }
       if (!(error instanceof TargetError)) throw error
       return fail(state, step, error, means.random())
     }
@@ -104,7 +119,7 @@ async function takeStep(
   step: Exclude<Step, 'rest'>,
   means: Means,
 ): Promise<Turn | undefined> {
-  const { provisioner, askAgain } = means
+  const { driver, askAgain } = means
   if (step === 'verify') return look(ctx, item, state, means)
   if (step === 'grant') {
     const permitted = await askAbout(ctx, item, state, state.waiting, askAgain)
@@ -123,7 +138,7 @@ async function takeStep(
     return undefined
   }
   const polls = step === 'poll' ? state.act_polls : 0
-  return { wait_ms: provisioner.pollAfterMs(polls), last: { under_way: progress.reference, wanted: state.wanted } }
+  return { wait_ms: driver.pollAfterMs(polls), last: { under_way: progress.reference, wanted: state.wanted } }
 }
 
 /** Reads from the target what it holds. Where it holds it, grants that wait become active. */
@@ -131,10 +146,12 @@ async function look(
   ctx: WorkCtx,
   item: WorkItem,
   state: State,
-  { provisioner, askAgain, longestCallMs }: Means,
+  { driver, askAgain, longestCallMs }: Means,
 ): Promise<Turn | undefined> {
-  const isHeld = await inTime(longestCallMs, (signal) => provisioner.verify(ctx.tx, state.target, signal))
-  const observed = isHeld ? 'present' : 'absent'
+  const until = state.wanted ? untilOf(state) : null
+  const held = await inTime(longestCallMs, (signal) => driver.verify(ctx.tx, state.target, until, signal))
+  // What the target will drop too early is given once more; to take it away it is there.
+  const observed = held === 'held' || (held === 'ends_early' && !state.wanted) ? 'present' : 'absent'
   if (contradicts(state.told_now, observed)) {
     throw new TargetError('transient', `the target says that the ${state.told_now} is done, and does not show it`)
   }
@@ -188,13 +205,19 @@ function idsOf(grants: readonly Waiting[]): string[] {
 
 function act(
   { tx }: WorkCtx,
-  { target, act_reference }: EntitlementRow,
+  row: EntitlementRow,
   step: 'poll' | 'grant' | 'revoke',
-  { provisioner, longestCallMs }: Means,
+  { driver, longestCallMs }: Means,
 ): Promise<Progress> {
-  return inTime(longestCallMs, (signal) =>
-    step === 'poll' ? provisioner.poll(tx, act_reference ?? '', signal) : provisioner[step](tx, target, signal),
-  )
+  const { target, act_reference } = row
+  return inTime(longestCallMs, (signal) => {
+    if (step === 'poll') return driver.poll(tx, target, act_reference ?? '', signal)
+    return step === 'grant' ? driver.grant(tx, target, untilOf(row), signal) : driver.revoke(tx, target, signal)
+  })
+}
+
+function untilOf({ until_ms }: EntitlementRow): Date {
+  return new Date(until_ms ?? 0)
 }
 
 /** Nothing is given up: a revoke is tried for ever, a grant until its deadline or a refusal that will not pass. */

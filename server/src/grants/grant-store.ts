@@ -4,7 +4,9 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
-import type { GrantAsk, Plan } from '../provisioners/provisioner.ts'
+import type { GrantAsk, Plan } from '../provisioners/driver.ts'
+import type { ProvisionerRef } from '../provisioners/drivers.ts'
+import type { ProvisionerType } from '../provisioners/provisioner.ts'
 import { isWaitedFor } from './entitlement-store.ts'
 import { activateWithinSeconds, type Grant, grantName } from './grant.ts'
 
@@ -141,11 +143,29 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Grant 
   return retried && asGrant(retried)
 }
 
+/** What serves a grant: null where none of the tenant's own does. */
+export type Serving = {
+  provisioner: ProvisionerType | null
+  provisioner_id: string | null
+  enabled: boolean | null
+  /** The tenant has provisioners of its own. */
+  has_own: boolean
+}
+
+/** What serves the grant `g`: the line of its account before the one of all accounts. */
+const servedBy = sql`(
+    select p.provisioner_type as provisioner, p.id as provisioner_id, p.enabled,
+      (select true from provisioner own where own.tenant_id = g.tenant_id limit 1) is not null as has_own
+    from (select) one left join lateral (
+      select s.provisioner_id from served_resource s where s.tenant_id = g.tenant_id and s.resource_type = g.resource_type
+        and s.account_id in ('', coalesce(g.account_id, '')) order by s.account_id desc limit 1) s on true
+    left join provisioner p on p.tenant_id = g.tenant_id and p.id = s.provisioner_id) served`
+
 /** What planning needs to know of a grant whose moment has come; undefined when the lease was lost. */
 export async function findGrantToPlan(
   tx: Tx,
   item: WorkItem,
-): Promise<{ ask: GrantAsk; live: boolean; late: boolean; failures: number } | undefined> {
+): Promise<{ ask: GrantAsk; serving: Serving; live: boolean; late: boolean; failures: number } | undefined> {
   type Row = {
     status: string
     late: boolean
@@ -159,11 +179,15 @@ export async function findGrantToPlan(
     user_id: string
     email: string
     user_name: string
-  }
+    audit_session: boolean
+    subject: string | null
+  } & Serving
   const [row] = await tx.read(sql<Row>`select g.status, g.activate_by <= clock_timestamp() as late, g.failures,
-      g.duration_seconds, g.action, g.resource_type, g.resource_id, g.account_id, g.permission_set, g.user_id,
+      g.duration_seconds, g.action, r.audit_session, u.subject, served.*, g.resource_type, g.resource_id, g.account_id, g.permission_set, g.user_id,
       u.email, u.name as user_name
     from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+      join access_request r on r.tenant_id = g.tenant_id and r.id = g.request_id
+      left join lateral ${servedBy} on true
     where ${oursToPlan(tx, item)}`)
   if (row === undefined) return undefined
   return {
@@ -172,12 +196,19 @@ export async function findGrantToPlan(
     failures: row.failures,
     ask: {
       grant_id: item.id,
-      user: { id: row.user_id, email: row.email, name: row.user_name },
+      user: { id: row.user_id, email: row.email, name: row.user_name, external_id: row.subject },
       resource: { type: row.resource_type, id: row.resource_id },
       account_id: row.account_id,
       permission_set: row.permission_set,
       action: row.action,
       duration_seconds: row.duration_seconds,
+      audit_session: row.audit_session,
+    },
+    serving: {
+      provisioner: row.provisioner,
+      provisioner_id: row.provisioner_id,
+      enabled: row.enabled,
+      has_own: row.has_own,
     },
   }
 }
@@ -190,13 +221,20 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
  * Hangs the grant on the entitlement that the plan names, made where it is new, and has that looked at now. Whether it was
  * at the target before us is asked anew whenever nothing of ours is there, nor may land there still.
  */
-export async function linkGrant(tx: Tx, item: WorkItem, provisioner: string, plan: Plan): Promise<void> {
+export async function linkGrant(
+  tx: Tx,
+  item: WorkItem,
+  { provisioner, provisioner_id }: ProvisionerRef,
+  plan: Plan,
+): Promise<void> {
   await tx.write([
-    sql`insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at, gives)
-      select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${plan.key}::text,
-        ${JSON.stringify(plan.target)}::jsonb, ${plan.held}::boolean, 'unknown', clock_timestamp(), true
+    sql`insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds, held_before,
+        observed, next_look_at, gives)
+      select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${plan.key}::text,
+        ${JSON.stringify(plan.target)}::jsonb, ${plan.session_seconds}::integer, ${plan.held}::boolean, 'unknown', clock_timestamp(), true
       from access_grant g where ${oursToPlan(tx, item)} and g.status = 'pending'
       on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
+        provisioner_id = excluded.provisioner_id, session_seconds = excluded.session_seconds,
         next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
         held_before = case when entitlement.observed = 'absent' and entitlement.act is null
           then excluded.held_before and coalesce(entitlement.may_land_until <= clock_timestamp(), true)
@@ -207,6 +245,15 @@ export async function linkGrant(tx: Tx, item: WorkItem, provisioner: string, pla
         last_error = null, updated_at = clock_timestamp()
       from entitlement e where ${oursToPlan(tx, item)} and g.status = 'pending'
         and e.tenant_id = g.tenant_id and e.provisioner = ${provisioner} and e.target_key = ${plan.key}`,
+  ])
+}
+
+/** Its target has no room for the questions of a plan just now: asked again after so many milliseconds. */
+export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number): Promise<void> {
+  await tx.write([
+    sql`update access_grant g set lease_until = null, updated_at = clock_timestamp(),
+        next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8)
+      where ${oursToPlan(tx, item)} and g.status = 'pending'`,
   ])
 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
+import { testDrivers } from '../../test/support/drivers.ts'
 import { until } from '../../test/support/wait.ts'
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { startDueWork } from '../jobs/work-list.ts'
 import { systemActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { sandbox } from '../provisioners/sandbox/sandbox.ts'
 import { askAgain } from '../requests/asking-again.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { findGrant, insertGrants, revokeLiveGrant } from './grant-store.ts'
@@ -38,7 +38,7 @@ before(async () => {
 
 const work = startDueWork(
   db.database,
-  [planGrant(() => sandbox), ...convergeEntitlement(() => sandbox, askAgain, { random: () => 0 })],
+  [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), askAgain, { random: () => 0 })],
   4,
   (error) => faults.push(error),
   (_table, _item, error) => faults.push(error),

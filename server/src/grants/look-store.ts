@@ -1,6 +1,8 @@
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
+import type { Target } from '../provisioners/driver.ts'
+import type { ProvisionerType } from '../provisioners/provisioner.ts'
 import type { EntitlementState } from './entitlement.ts'
 import { isLeaving, isWanted, mine, tellOfGrants } from './entitlement-store.ts'
 
@@ -13,8 +15,11 @@ export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'w
   held: boolean
   /** The oldest pending grants that want it, at most `mostWaiting`. */
   waiting: Waiting[]
-  provisioner: string
-  target: Record<string, unknown>
+  provisioner: ProvisionerType
+  provisioner_id: string | null
+  target: Target
+  /** When it should end as of now, in milliseconds since 1970; null where no live grant wants it. */
+  until_ms: number | null
   act_polls: number
   failures: number
   /** The moment that made it due, to the microsecond: whoever sets another one meanwhile is not overruled. */
@@ -42,10 +47,13 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
       from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
         as item (id, generation)
       cross join lateral (
-        select e.id, e.provisioner, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
+        select e.id, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
           e.next_look_at::text as due_at, coalesce(e.may_land_until > now(), false) as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
+          (select extract(epoch from max(coalesce(g.expires_at, now() + make_interval(secs => g.duration_seconds)))) * 1000
+            from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
+              and g.status in ('pending', 'active'))::float8 as until_ms,
           coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'request_id', p.request_id,
               'begun', p.provisioning_status = 'attempting') order by p.id)
             from (select g.id, g.request_id, g.provisioning_status from access_grant g where g.tenant_id = e.tenant_id

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
+import { testDrivers } from '../../test/support/drivers.ts'
 import { seedManyGrants } from '../../test/support/many-grants.ts'
 import { until } from '../../test/support/wait.ts'
 import { startDueWork } from '../jobs/work-list.ts'
-import { sandbox } from '../provisioners/sandbox/sandbox.ts'
 import { askAgain } from '../requests/asking-again.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 
@@ -15,7 +15,7 @@ const faults: unknown[] = []
 
 function startWork(longestCallMs?: number) {
   const means = { random: () => 0, ...(longestCallMs !== undefined && { longestCallMs }) }
-  const works = convergeEntitlement(() => sandbox, askAgain, means)
+  const works = convergeEntitlement(testDrivers(), askAgain, means)
   const onFault = (error: unknown) => faults.push(error)
   const work = startDueWork(db.database, works, 4, onFault, (_table, _item, error) => onFault(error))
   db.atEnd(async () => {

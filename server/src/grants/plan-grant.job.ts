@@ -1,30 +1,43 @@
 import type { DueWork } from '../jobs/work-list.ts'
+import { type GrantAsk, NotNow, TargetError } from '../provisioners/driver.ts'
+import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, longestCallMs } from '../provisioners/in-time.ts'
-import { type Provisioner, TargetError } from '../provisioners/provisioner.ts'
 import { backoffMs } from './entitlement.ts'
-import { findGrantToPlan, linkGrant, savePlanFailure } from './grant-store.ts'
+import { findGrantToPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './grant-store.ts'
 
 /** Finds out what a new grant means to its target, and hangs it on that entitlement of the ledger. */
-export function planGrant(provisionerFor: (resource_type: string) => Provisioner): DueWork {
+export function planGrant(drivers: Drivers): DueWork {
   return {
     table: 'access_grant',
     async run(ctx, item) {
       const found = await findGrantToPlan(ctx.tx, item)
       if (found === undefined || !found.live) return
       if (found.late) return savePlanFailure(ctx, item, 'access could not be given in time', undefined)
-      const provisioner = provisionerFor(found.ask.resource.type)
       try {
-        await linkGrant(
-          ctx.tx,
-          item,
-          provisioner.name,
-          await inTime(longestCallMs, (signal) => provisioner.plan(ctx.tx, found.ask, signal)),
-        )
+        const serving = requireServing(found.serving, found.ask)
+        const driver = await drivers.of(ctx.tx, serving)
+        const plan = await inTime(longestCallMs, (signal) => driver.plan(ctx.tx, found.ask, signal))
+        await linkGrant(ctx.tx, item, serving, plan)
       } catch (error) {
+        if (error instanceof NotNow) return postponePlan(ctx.tx, item, error.after_ms)
         if (!(error instanceof TargetError)) throw error
         const wait_ms = error.kind === 'permanent' ? undefined : backoffMs(found.failures, Math.random())
         await savePlanFailure(ctx, item, error.message, wait_ms)
       }
     },
   }
+}
+
+/** Who gives it. A tenant with provisioners of its own never falls back to a pretence. */
+function requireServing({ provisioner, provisioner_id, enabled, has_own }: Serving, ask: GrantAsk): ProvisionerRef {
+  if (provisioner !== null && provisioner_id !== null) {
+    if (enabled) return { provisioner, provisioner_id }
+    throw new TargetError('transient', 'the provisioner that serves it is disabled')
+  }
+  if (!has_own) return { provisioner: 'sandbox', provisioner_id: null }
+  const where = ask.account_id === null ? '' : ` in the account ${ask.account_id}`
+  throw new TargetError(
+    'permanent',
+    `no provisioner serves \`${ask.resource.type}\`${where}: set one up under /v1/provisioners`,
+  )
 }

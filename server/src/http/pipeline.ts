@@ -1,7 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
-import { type Actor, type Ctx, type ProviderSignIn, type Sealer, systemActor, type Tokens } from '../kernel/context.ts'
+import {
+  type Actor,
+  type Ctx,
+  type Egress,
+  type ProviderSignIn,
+  type Sealer,
+  systemActor,
+  type Tokens,
+} from '../kernel/context.ts'
 import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
@@ -24,6 +32,8 @@ export type PipelineParts = {
   cursors: CursorCodec
   tokens: Tokens
   sealer: Sealer
+  egress: Egress
+  public_url: string
   providerSignIn: ProviderSignIn
   /**
    * Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told.
@@ -67,6 +77,8 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
       request_id: request.id,
       tokens: parts.tokens,
       sealer: parts.sealer,
+      egress: parts.egress,
+      public_url: parts.public_url,
       providerSignIn: parts.providerSignIn,
     }
     const refusal = admission === undefined ? undefined : findRefusal(admission, tenant_id, operation)

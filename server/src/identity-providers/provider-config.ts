@@ -7,7 +7,7 @@ import {
   type ShownFields,
   textField,
   urlField,
-} from '../secrets/shown-field.ts'
+} from '../kernel/shown-field.ts'
 
 /** Where a provider's people come from. */
 export const providerTypes = [

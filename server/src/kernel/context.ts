@@ -102,6 +102,35 @@ export type ProviderSignIn = {
   }
 }
 
+/** A call to an address outside. */
+export type CallOptions = {
+  method?: string
+  headers?: Record<string, string>
+  body?: string
+  /** Ends the call; the caller says when. */
+  signal: AbortSignal
+}
+
+/** The one guarded way out, for addresses that a tenant configures. */
+export type Egress = {
+  /**
+   * Why this address may not be called, in a half-sentence; undefined when it may. A host that cannot be found just now
+   * is no fault: what it leads to is looked at again at each call.
+   */
+  findFault(url: string): Promise<string | undefined>
+  /**
+   * Calls the address and reads all of the answer: at most 1 MiB, redirects not followed, connected to the very address
+   * that was looked at.
+   * @throws Error where the address leads inside the house or the answer is too long; what the network throws otherwise
+   */
+  call(url: string, options: CallOptions): Promise<Response>
+  /**
+   * Where a host is, for whoever speaks another protocol than HTTP: connect to one of these addresses and to no other.
+   * @throws Error where it leads inside the house
+   */
+  resolve(host: string): Promise<{ address: string; family: number }[]>
+}
+
 /** What an operation is handed. */
 export type Ctx = WorkCtx & {
   /** The database's clock when the credential was checked. */
@@ -110,6 +139,9 @@ export type Ctx = WorkCtx & {
   source_ip: string
   tokens: Tokens
   sealer: Sealer
+  egress: Egress
+  /** Where the service is reached from outside. */
+  public_url: string
   providerSignIn: ProviderSignIn
 }
 

@@ -1,4 +1,4 @@
-import { TargetError } from './provisioner.ts'
+import { TargetError } from './driver.ts'
 
 /**
  * Waits for a target's answer, but not for ever: a call that takes longer than `longestMs` has failed for now, whether or

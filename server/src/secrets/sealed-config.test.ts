@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { problemOf } from '../../test/support/problem.ts'
+import { flagField, leading, portField, textField, urlField } from '../kernel/shown-field.ts'
 import { createTenant } from '../tenants/create-tenant.ts'
 import { rootKeyOf, rootKeysOf } from './root-key.ts'
 import { redacted, replaceConfig, type SplitConfig, splitConfig } from './sealed-config.ts'
 import { openSealer } from './sealer.ts'
-import { flagField, leading, portField, textField, urlField } from './shown-field.ts'
 
 const fields = { url: urlField, port: portField, tls: leading(flagField), filter: textField }
 const nothing: SplitConfig = { config: {}, secrets: {} }

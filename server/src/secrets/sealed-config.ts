@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { SealedPlace, Sealer, Tx } from '../kernel/context.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
-import type { ShownFields } from './shown-field.ts'
+import type { ShownFields } from '../kernel/shown-field.ts'
 
 type Config = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, OneOf } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
-import { numberField, type ShownFields, textField, urlField } from '../secrets/shown-field.ts'
+import { numberField, type ShownFields, textField, urlField } from '../kernel/shown-field.ts'
 
 export const aiProviderTypes = ['provider_a', 'provider_b', 'provider_c'] as const
 export type AiProviderType = (typeof aiProviderTypes)[number]

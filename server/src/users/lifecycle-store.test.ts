@@ -58,7 +58,12 @@ for (const [verb, leave] of [
       const { grant_id } = await held(person)
       const leaving = await tx.interactive(async (inside) => {
         const item = { tenant_id, id: grant_id, generation: '0' }
-        await linkGrant(inside, item, 'sandbox', { key: grant_id, target: {}, held: false })
+        await linkGrant(
+          inside,
+          item,
+          { provisioner: 'sandbox', provisioner_id: null },
+          { key: grant_id, target: {}, held: false, session_seconds: 0 },
+        )
         const waiting = leave(person.user_id)
         await aLockIsWaitedFor(inside)
         return { waiting }

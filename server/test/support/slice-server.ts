@@ -9,6 +9,7 @@ import { newId } from '../../src/kernel/id.ts'
 import { derivedKeys, rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 import { answersAsDescribed } from './described.ts'
+import { noEgress } from './no-egress.ts'
 import { noProviders } from './no-providers.ts'
 
 /** Who calls: what a checked credential would have proved. */
@@ -29,6 +30,8 @@ export async function sliceServer(database: Database, operations: Record<string,
       cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
       tokens: { issue: () => Promise.reject(new Error('no tokens here')), publicKeys: async () => [] },
       sealer: openSealer(rootKeys),
+      egress: noEgress,
+      public_url: 'http://127.0.0.1',
       providerSignIn: noProviders(database),
       authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
       dropAdmissions: () => undefined,

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { dueWork } from '../../src/app.ts'
 import { type DueWork, startDueWork } from '../../src/jobs/work-list.ts'
 import type { TestDatabase } from './database.ts'
+import { testDrivers } from './drivers.ts'
 
 /** Workers that do what is due as the service's own do; a fault of theirs fails the test. They stop before the database goes. */
-export function startWorkers({ database, atEnd }: TestDatabase, works: readonly DueWork[] = dueWork) {
+export function startWorkers({ database, atEnd }: TestDatabase, works: readonly DueWork[] = dueWork(testDrivers())) {
   const faults: unknown[] = []
   const work = startDueWork(
     database,

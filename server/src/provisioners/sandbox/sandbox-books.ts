@@ -87,3 +87,12 @@ export async function findHeld(tx: Tx, keys: readonly string[]): Promise<boolean
   const held = new Set(rows.map((row) => row.key))
   return keys.map((key) => held.has(key))
 }
+
+/** The keys that are held, in their order, behind this one. */
+export async function listHeld(tx: Tx, after: string, limit: number): Promise<string[]> {
+  const rows = await tx.read(
+    sql<{ key: string }>`select key from sandbox_assignment
+      where tenant_id = ${tx.tenant_id} and key > ${after} order by key limit ${limit}`,
+  )
+  return rows.map((row) => row.key)
+}

@@ -2,21 +2,48 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Tx } from '../../kernel/context.ts'
 import { gather } from '../../kernel/gather.ts'
 import { newId } from '../../kernel/id.ts'
-import { type GrantAsk, type Plan, type Progress, type Provisioner, TargetError } from '../provisioner.ts'
-import { beginOperations, findHeld, pollOperations, type Received } from './sandbox-books.ts'
+import {
+  type Driver,
+  type DriverType,
+  type GrantAsk,
+  type Held,
+  type Plan,
+  type Progress,
+  type Sighting,
+  type Target,
+  TargetError,
+} from '../driver.ts'
+import { beginOperations, findHeld, listHeld, pollOperations, type Received } from './sandbox-books.ts'
 
 /**
  * A pretend cloud, for rehearsal and tests: it keeps its books in the database and answers as the real ones do, later
  * and by reference. A row in `sandbox_weather` makes it hostile to a tenant. Calls that come together are written together.
  */
-export const sandbox: Provisioner = {
-  name: 'sandbox',
+const driver: Driver = {
   plan,
-  grant: (tx, target, signal) => begin(tx, 'create', keyOf(target), signal),
+  grant: (tx, target, _until, signal) => begin(tx, 'create', keyOf(target), signal),
   revoke: (tx, target, signal) => begin(tx, 'delete', keyOf(target), signal),
   poll,
-  verify: (tx, target) => isHeld(tx, keyOf(target)),
+  verify: (tx, target) => verify(tx, target),
+  discover,
+  health: () =>
+    Promise.resolve([{ what: 'the sandbox', ok: true, message: 'a pretend cloud: it gives access to nothing' }]),
   pollAfterMs: (polls) => Math.min(50 * 2 ** polls, 5_000),
+  close: () => Promise.resolve(),
+}
+
+/** The sandbox as a type of provisioner; it needs no config. */
+export const sandbox: DriverType = {
+  shownFields: {},
+  findFaults: (config) =>
+    Promise.resolve(
+      Object.keys(config).map((name) => ({
+        pointer: `/config/${name}`,
+        why: 'is not known: the sandbox takes no config',
+      })),
+    ),
+  makeSecrets: () => ({}),
+  open: () => driver,
 }
 
 const mostTogether = 512
@@ -29,7 +56,22 @@ const isHeld = gather(mostTogether, findHeld, alone)
 async function plan(tx: Tx, ask: GrantAsk): Promise<Plan> {
   const { user, account_id, resource, permission_set, action } = ask
   const key = JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set ?? action])
-  return { key, target: { key }, held: await isHeld(tx, key) }
+  return { key, target: { key }, held: await isHeld(tx, key), session_seconds: 0 }
+}
+
+async function verify(tx: Tx, target: Target): Promise<Held> {
+  return (await isHeld(tx, keyOf(target))) ? 'held' : 'absent'
+}
+
+async function* discover(tx: Tx): AsyncGenerator<Sighting[]> {
+  let after = ''
+  for (;;) {
+    const keys = await listHeld(tx, after, mostTogether)
+    if (keys.length > 0) yield keys.map((key) => ({ key, target: { key } }))
+    const last = keys.at(-1)
+    if (keys.length < mostTogether || last === undefined) return
+    after = last
+  }
 }
 
 /** Begins an act, in the weather of the moment. */
@@ -46,14 +88,14 @@ async function begin(tx: Tx, kind: Received['kind'], key: string, signal: AbortS
 }
 
 /** Asks how an operation is going; the last poll is also when the pretend cloud does it. */
-async function poll(tx: Tx, reference: string): Promise<Progress> {
+async function poll(tx: Tx, _target: Target, reference: string): Promise<Progress> {
   const operation = await polled(tx, reference)
   if (operation === undefined) throw new TargetError('transient', `the sandbox knows no operation \`${reference}\``)
   if (operation.polls_left > 0) return { done: false, reference }
   if (operation.outcome === 'FAILED') throw new TargetError('permanent', 'the sandbox answered FAILED')
-  return { done: true }
+  return { done: true, reference }
 }
 
-function keyOf(target: Plan['target']): string {
+function keyOf(target: Target): string {
   return String(target.key)
 }
