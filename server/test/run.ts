@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { glob } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { longVariable } from './support/race.ts'
 import { serverVariable, startTestServer, startTestServerOn15 } from './support/server.ts'
 import { skipPostgres15 } from './support/system-postgres.ts'
@@ -18,17 +19,16 @@ const long = process.argv.includes('--long')
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const root = new URL('../../', import.meta.url)
 const files: string[] = []
-/** What asks no database, or starts the embedded one whatever it is told: trying it on another would try the same again. */
-const onNoOther = [
-  'src/db/embedded/',
-  'test/bench.',
-  'test/house-rules.',
-  'test/patterns.',
-  'journeys/start-and-',
-  'journeys/killed-in-',
-]
+/**
+ * What asks no database, starts the embedded one whatever it is told, or is about what stands before any database (HTTP,
+ * providers of identity): trying it on another would try the same again.
+ */
+const onNoOther =
+  /src\/(db\/embedded|http|kernel)\/|test\/(kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(start-and|killed-in)-/
+/** Much of a test is waiting: one more at a time than there are cores. */
+const atOnce = availableParallelism() + 1
 for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {
-  if (on15 && wanted.length === 0 && onNoOther.some((path) => file.includes(path))) continue
+  if (on15 && wanted.length === 0 && onNoOther.test(file)) continue
   if (wanted.length === 0 || wanted.some((word) => file.includes(word))) files.push(file)
 }
 if (files.length === 0) {
@@ -41,7 +41,7 @@ const child = spawn(
   process.execPath,
   [
     '--test',
-    '--test-concurrency=2',
+    `--test-concurrency=${atOnce}`,
     `--test-timeout=${long ? 1_200_000 : 120_000}`,
     '--test-reporter=spec',
     ...files.sort(),
