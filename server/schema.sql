@@ -576,8 +576,12 @@ create table provisioner (
   version integer not null default 1,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  checked_at timestamp with time zone,
+  checks jsonb,
+  previous_until timestamp with time zone,
   constraint provisioner_pk PRIMARY KEY (tenant_id, id),
   constraint provisioner_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint provisioner_checks_ck CHECK ((checked_at IS NULL) = (checks IS NULL)),
   constraint provisioner_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint provisioner_provisioner_type_ck CHECK (provisioner_type = ANY (ARRAY['sandbox'::text, 'postgresql'::text, 'aws-identity-center'::text, 'webhook'::text]))
 );
@@ -587,7 +591,7 @@ create policy tenant_wall on provisioner
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on provisioner to sallyport_app;
-grant update (name, config, sealed_secrets, enabled, corrects_drift, version, updated_at) on provisioner to sallyport_app;
+grant update (name, config, sealed_secrets, enabled, corrects_drift, version, updated_at, checked_at, checks, previous_until) on provisioner to sallyport_app;
 
 create table role (
   tenant_id uuid not null,

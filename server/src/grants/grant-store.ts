@@ -147,6 +147,7 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Grant 
 export type Serving = {
   provisioner: ProvisionerType | null
   provisioner_id: string | null
+  provisioner_version: number | null
   enabled: boolean | null
   /** The tenant has provisioners of its own. */
   has_own: boolean
@@ -154,7 +155,7 @@ export type Serving = {
 
 /** What serves the grant `g`: the line of its account before the one of all accounts. */
 const servedBy = sql`(
-    select p.provisioner_type as provisioner, p.id as provisioner_id, p.enabled,
+    select p.provisioner_type as provisioner, p.id as provisioner_id, p.version as provisioner_version, p.enabled,
       (select true from provisioner own where own.tenant_id = g.tenant_id limit 1) is not null as has_own
     from (select) one left join lateral (
       select s.provisioner_id from served_resource s where s.tenant_id = g.tenant_id and s.resource_type = g.resource_type
@@ -207,6 +208,7 @@ export async function findGrantToPlan(
     serving: {
       provisioner: row.provisioner,
       provisioner_id: row.provisioner_id,
+      provisioner_version: row.provisioner_version,
       enabled: row.enabled,
       has_own: row.has_own,
     },
@@ -220,19 +222,24 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
 /**
  * Hangs the grant on the entitlement that the plan names, made where it is new, and has that looked at now. Whether it was
  * at the target before us is asked anew whenever nothing of ours is there, nor may land there still.
+ *
+ * False, and nothing is written, where its provisioner is not any more as it was when this was planned, or is gone; whoever
+ * changes or deletes it at the same moment comes before this, or after it and finds it in use. Or the lease was lost.
  */
-export async function linkGrant(
-  tx: Tx,
-  item: WorkItem,
-  { provisioner, provisioner_id }: ProvisionerRef,
-  plan: Plan,
-): Promise<void> {
-  await tx.write([
-    sql`insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds, held_before,
+export async function linkGrant(tx: Tx, item: WorkItem, ref: ProvisionerRef, plan: Plan): Promise<boolean> {
+  const { provisioner, provisioner_id, provisioner_version } = ref
+  const served = sql`served as materialized (
+      select from provisioner p where p.tenant_id = ${tx.tenant_id} and p.id = ${provisioner_id}::uuid
+        and p.version = ${provisioner_version}::integer
+      for key share)`
+  const isServed = sql`(${provisioner_id}::uuid is null or exists (select from served))`
+  const [, linked] = await tx.write([
+    sql`with ${served}
+      insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds, held_before,
         observed, next_look_at, gives)
       select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${plan.key}::text,
         ${JSON.stringify(plan.target)}::jsonb, ${plan.session_seconds}::integer, ${plan.held}::boolean, 'unknown', clock_timestamp(), true
-      from access_grant g where ${oursToPlan(tx, item)} and g.status = 'pending'
+      from access_grant g where ${oursToPlan(tx, item)} and g.status = 'pending' and ${isServed}
       on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
         provisioner_id = excluded.provisioner_id, session_seconds = excluded.session_seconds,
         next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
@@ -241,11 +248,14 @@ export async function linkGrant(
           else entitlement.held_before end,
         observed = case when entitlement.observed = 'absent' and entitlement.act is null
           then 'unknown' else entitlement.observed end`,
-    sql`update access_grant g set entitlement_id = e.id, next_look_at = null, lease_until = null, failures = 0,
+    sql`with ${served}
+      update access_grant g set entitlement_id = e.id, next_look_at = null, lease_until = null, failures = 0,
         last_error = null, updated_at = clock_timestamp()
-      from entitlement e where ${oursToPlan(tx, item)} and g.status = 'pending'
-        and e.tenant_id = g.tenant_id and e.provisioner = ${provisioner} and e.target_key = ${plan.key}`,
+      from entitlement e where ${oursToPlan(tx, item)} and g.status = 'pending' and ${isServed}
+        and e.tenant_id = g.tenant_id and e.provisioner = ${provisioner} and e.target_key = ${plan.key}
+      returning g.id`,
   ])
+  return linked.length > 0
 }
 
 /** Its target has no room for the questions of a plan just now: asked again after so many milliseconds. */

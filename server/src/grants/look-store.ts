@@ -17,6 +17,7 @@ export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'w
   waiting: Waiting[]
   provisioner: ProvisionerType
   provisioner_id: string | null
+  provisioner_version: number | null
   target: Target
   /** When it should end as of now, in milliseconds since 1970; null where no live grant wants it. */
   until_ms: number | null
@@ -48,6 +49,7 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
         as item (id, generation)
       cross join lateral (
         select e.id, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
+          (select p.version from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id) as provisioner_version,
           e.next_look_at::text as due_at, coalesce(e.may_land_until > now(), false) as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,

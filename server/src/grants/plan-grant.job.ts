@@ -17,7 +17,8 @@ export function planGrant(drivers: Drivers): DueWork {
         const serving = requireServing(found.serving, found.ask)
         const driver = await drivers.of(ctx.tx, serving)
         const plan = await inTime(longestCallMs, (signal) => driver.plan(ctx.tx, found.ask, signal))
-        await linkGrant(ctx.tx, item, serving, plan)
+        // Its provisioner is another than a moment ago: planned anew, at once.
+        if (!(await linkGrant(ctx.tx, item, serving, plan))) await postponePlan(ctx.tx, item, 0)
       } catch (error) {
         if (error instanceof NotNow) return postponePlan(ctx.tx, item, error.after_ms)
         if (!(error instanceof TargetError)) throw error
@@ -29,12 +30,13 @@ export function planGrant(drivers: Drivers): DueWork {
 }
 
 /** Who gives it. A tenant with provisioners of its own never falls back to a pretence. */
-function requireServing({ provisioner, provisioner_id, enabled, has_own }: Serving, ask: GrantAsk): ProvisionerRef {
+function requireServing(serving: Serving, ask: GrantAsk): ProvisionerRef {
+  const { provisioner, provisioner_id, provisioner_version, enabled, has_own } = serving
   if (provisioner !== null && provisioner_id !== null) {
-    if (enabled) return { provisioner, provisioner_id }
+    if (enabled) return { provisioner, provisioner_id, provisioner_version }
     throw new TargetError('transient', 'the provisioner that serves it is disabled')
   }
-  if (!has_own) return { provisioner: 'sandbox', provisioner_id: null }
+  if (!has_own) return { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }
   const where = ask.account_id === null ? '' : ` in the account ${ask.account_id}`
   throw new TargetError(
     'permanent',

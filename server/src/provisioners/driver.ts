@@ -83,6 +83,8 @@ export type Opening = {
   tenant_id: string
   provisioner_id: string
   config: Config
+  /** Secrets that we had made, by name, which were rotated less than a day ago: they count beside those of the config. */
+  previous: Readonly<Record<string, string>>
   egress: Egress
   /** Where the service is reached from outside. */
   public_url: string
@@ -92,9 +94,12 @@ export type Opening = {
 export type DriverType = {
   /** The fields of the config that answers show; every other is a secret. */
   shownFields: ShownFields
-  /** Every fault of a config, its secrets opened: pointers below `/config`. */
+  /** Every fault of a config, its secrets opened, those that we made as well: pointers below `/config`. */
   findFaults(config: Config, egress: Egress): Promise<FaultyField[]>
-  /** Secrets that we make when one is created; answered then and never again, and never set by a caller. */
+  /**
+   * Secrets that we make, by the name of their field in the config, when one is created and anew at each rotation; answered
+   * then and never again, and never set by a caller.
+   */
   makeSecrets(): Record<string, string>
   /** Cheap: connects to nothing. */
   open(opening: Opening): Driver

@@ -29,6 +29,18 @@ export const sealedColumns: readonly SealedColumn[] = [
         returning tenant_id`,
   },
   {
+    name: 'provisioner.sealed_secrets',
+    place: (_, row) => ({ table: 'provisioner', id: row, field: 'sealed_secrets' }),
+    list: (tx, after, limit) =>
+      sql<SealedValue>`select id::text as row, sealed_secrets as sealed from provisioner
+        where tenant_id = ${tx.tenant_id} and id::text > ${after} and sealed_secrets is not null
+        order by id::text limit ${limit}`,
+    replace: (tx, before, sealed) =>
+      sql`update provisioner set sealed_secrets = ${sealed}
+        where tenant_id = ${tx.tenant_id} and id = ${before.row} and sealed_secrets = ${before.sealed}
+        returning tenant_id`,
+  },
+  {
     name: 'ai_provider.sealed_secrets',
     place: (_, row) => ({ table: 'ai_provider', id: row, field: 'sealed_secrets' }),
     list: (tx, after, limit) =>

@@ -61,7 +61,7 @@ for (const [verb, leave] of [
         await linkGrant(
           inside,
           item,
-          { provisioner: 'sandbox', provisioner_id: null },
+          { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null },
           { key: grant_id, target: {}, held: false, session_seconds: 0 },
         )
         const waiting = leave(person.user_id)

@@ -79,6 +79,12 @@ async function seedProviders(insert: Insert): Promise<void> {
   await insert('ai_provider', { type: 'provider_a', config: trickyJson, sealed_secrets: 'sealed' })
   await insert('ai_provider_default', { type: 'provider_a' })
   await insert('identity_provider', { id: newId(), name: 'p', provider_type: 'custom_scim', config: trickyJson })
+  const provisioner_id = newId()
+  await insert('provisioner', {
+    ...{ id: provisioner_id, name: 'p', provisioner_type: 'webhook', config: trickyJson, sealed_secrets: 'sealed' },
+    ...{ version: 3, checked_at: '2026-01-02T03:04:05.678901Z', checks: '[]', previous_until: '2100-01-01Z' },
+  })
+  await insert('served_resource', { resource_type: 'cloud_account', account_id: '123456789012', provisioner_id })
   const config = '{"to_addresses":["a@example.com"]}'
   await insert('notification_channel', { id: newId(), name: 'c', channel_type: 'email', config })
   const issuer = { issuer: 'https://id.example.com', client_id: 'sallyport' }
