@@ -1,0 +1,6 @@
+import { driverConformance } from '../../../test/conformance/driver-conformance.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { sandboxStage } from '../../../test/support/sandbox-stage.ts'
+
+const db = await testDatabase()
+driverConformance('the sandbox', () => sandboxStage(db))

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { newId } from '../../src/kernel/id.ts'
+import { NotNow, TargetError } from '../../src/provisioners/driver.ts'
+import {
+  anHourOn,
+  type Checks,
+  give,
+  looked,
+  patient,
+  planned,
+  requireHeld,
+  type Trial,
+  take,
+  toItsEnd,
+} from './stage.ts'
+
+/** What giving and taking away must come to. */
+export const acts: Checks = {
+  async 'what is given is held, and what is taken away is gone with all that it was made of'(stage) {
+    const ask = await stage.ask()
+    const before = await stage.target.sees()
+    const { target } = await planned(stage, ask)
+    await requireHeld(stage, ask, target, false)
+    await give(stage, target)
+    await requireHeld(stage, ask, target, true)
+    assert.notDeepEqual(await stage.target.sees(), before)
+    await take(stage, target)
+    await requireHeld(stage, ask, target, false)
+    assert.equal(await looked(stage, target, null), 'absent')
+    assert.deepEqual(await stage.target.sees(), before, 'nothing is left behind')
+  },
+
+  async 'giving twice is one: taken away once it is gone'(stage) {
+    const ask = await stage.ask()
+    const before = await stage.target.sees()
+    const { target } = await planned(stage, ask)
+    await give(stage, target)
+    const once = await stage.target.sees()
+    await give(stage, target)
+    assert.deepEqual(await stage.target.sees(), once)
+    await take(stage, target)
+    await requireHeld(stage, ask, target, false)
+    assert.deepEqual(await stage.target.sees(), before)
+  },
+
+  async 'taking away twice succeeds, and what was never there too'(stage) {
+    const ask = await stage.ask()
+    const before = await stage.target.sees()
+    const { target } = await planned(stage, ask)
+    await take(stage, target)
+    await give(stage, target)
+    await take(stage, target)
+    await take(stage, target)
+    await requireHeld(stage, ask, target, false)
+    assert.deepEqual(await stage.target.sees(), before)
+  },
+
+  async 'taking one away leaves every other: of somebody else, of the same person, of strangers'(stage) {
+    const [ask, somebody, stranger] = [await stage.ask(), await stage.ask(), await stage.ask()]
+    await stage.target.give(stranger)
+    const others = [somebody, ...stage.others(ask)]
+    const plan = await planned(stage, ask)
+    await give(stage, plan.target)
+    for (const other of others) await give(stage, (await planned(stage, other)).target)
+    await take(stage, plan.target)
+    await requireHeld(stage, ask, plan.target, false)
+    for (const other of others) await requireHeld(stage, other, (await planned(stage, other)).target, true)
+    for (const other of others) await take(stage, (await planned(stage, other)).target)
+    assert.ok(await stage.target.holds(stranger), 'what a stranger made is not touched')
+    await stage.target.take(stranger)
+  },
+
+  async 'an act that one process began another brings to its end, by its reference'(stage) {
+    const ask = await stage.ask()
+    const { target } = await planned(stage, ask)
+    for (const held of [true, false]) {
+      const first = stage.openAnew()
+      const progress = held
+        ? await first.grant(stage.tx, target, anHourOn(), patient())
+        : await first.revoke(stage.tx, target, patient())
+      await first.close()
+      await toItsEnd(stage, stage.openAnew(), target, () => Promise.resolve(progress))
+      await requireHeld(stage, ask, target, held)
+    }
+  },
+
+  async 'the pause before a poll is a time that can be waited'(stage) {
+    const driver = stage.driver()
+    for (const polls of [0, 1, 2, 10, 100, 10_000]) {
+      const ms = driver.pollAfterMs(polls)
+      assert.ok(ms > 0 && ms <= 60_000, `${ms} ms after ${polls} polls`)
+    }
+  },
+
+  async 'a poll that comes late does nothing again, and one of an unknown act neither'(stage) {
+    const ask = await stage.ask()
+    const before = await stage.target.sees()
+    const { target } = await planned(stage, ask)
+    const given = await give(stage, target)
+    const taken = await take(stage, target)
+    for (const reference of [...given, newId()]) await pollLate(stage, target, reference)
+    assert.deepEqual(await stage.target.sees(), before)
+    await give(stage, target)
+    for (const reference of [...taken, newId()]) await pollLate(stage, target, reference)
+    await requireHeld(stage, ask, target, true)
+    await take(stage, target)
+  },
+
+  async 'a look tells what the target holds now, whoever changed it, and acts mend it'(stage) {
+    const ask = await stage.ask()
+    const { target } = await planned(stage, ask)
+    await give(stage, target)
+    await stage.target.take(ask)
+    await requireHeld(stage, ask, target, false)
+    await give(stage, target)
+    await requireHeld(stage, ask, target, true)
+    await stage.target.take(ask)
+    await take(stage, target)
+    await stage.target.give(ask)
+    await requireHeld(stage, ask, target, true)
+    await take(stage, target)
+    await requireHeld(stage, ask, target, false)
+  },
+
+  async 'what is held longer than it was given for is held, or said to end early and given once more'(stage) {
+    const ask = await stage.ask()
+    const { target } = await planned(stage, ask)
+    await give(stage, target, anHourOn(1))
+    const asked = anHourOn(3)
+    assert.equal(await looked(stage, target, asked), stage.endsByItself ? 'ends_early' : 'held')
+    await give(stage, target, asked)
+    assert.equal(await looked(stage, target, asked), 'held')
+    assert.equal(await looked(stage, target, anHourOn(1)), 'held')
+    await take(stage, target)
+    await requireHeld(stage, ask, target, false)
+  },
+
+  async 'a list holds what is held, and nothing that is not'(stage) {
+    const [held, gone, stranger] = [await stage.ask(), await stage.ask(), await stage.ask()]
+    const [ours, past] = [await planned(stage, held), await planned(stage, gone)]
+    await stage.target.give(stranger)
+    await give(stage, ours.target)
+    await give(stage, past.target)
+    await take(stage, past.target)
+    if (stage.driver().discover !== null) {
+      const before = await stage.target.sees()
+      const known = [ours, past].map(({ key, target }) => ({ key, target }))
+      const keys = await listed(stage, known)
+      assert.ok(keys.includes(ours.key), 'what is held is listed')
+      assert.ok(!keys.includes(past.key), 'what is gone is not')
+      assert.equal(new Set(keys).size, keys.length, 'each once')
+      await listed(stage, [])
+      assert.deepEqual(await stage.target.sees(), before)
+    }
+    await take(stage, ours.target)
+    assert.ok(await stage.target.holds(stranger))
+    await stage.target.take(stranger)
+  },
+}
+
+async function pollLate(stage: Trial, target: Record<string, unknown>, reference: string): Promise<void> {
+  try {
+    await stage.driver().poll(stage.tx, target, reference, patient())
+  } catch (error) {
+    assert.ok(error instanceof TargetError || error instanceof NotNow, `it threw ${String(error)}`)
+  }
+}
+
+/** The keys of a list, each of which a look finds at the target. */
+async function listed(stage: Trial, known: readonly { key: string; target: Record<string, unknown> }[]) {
+  const driver = stage.driver()
+  const keys: string[] = []
+  for await (const page of driver.discover?.(stage.tx, known, patient()) ?? []) {
+    assert.ok(page.length <= 5_000, 'a page is bounded')
+    for (const { key, target } of page) {
+      assert.notEqual(await looked(stage, target), 'absent', `\`${key}\` is listed, and a look does not find it`)
+      keys.push(key)
+    }
+  }
+  return keys
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import type { Checks, Trial } from './stage.ts'
+
+const junk = [{ junk: true }, [['junk']], '\u0000', 'x'.repeat(20_000)]
+
+/** What a type must say of configs. */
+export const configs: Checks = {
+  async 'a sound config has no faults'(stage) {
+    assert.deepEqual(await faultsOf(stage, stage.opening.config), [])
+  },
+
+  async 'a field that is not known, and a value that is none, are pointed at'(stage) {
+    const { config } = stage.opening
+    const extra = await faultsOf(stage, { ...config, no_such_field: 'x' })
+    assert.deepEqual(pointersOf(extra), ['/config/no_such_field'])
+    for (const name of Object.keys(config)) {
+      for (const value of junk) {
+        const faults = await faultsOf(stage, { ...config, [name]: value })
+        const within = faults.some(({ pointer }) => `${pointer}/`.startsWith(`/config/${name}/`))
+        assert.ok(within, `/config/${name} may not be ${JSON.stringify(value).slice(0, 40)}`)
+      }
+    }
+    for (const { config: wrong, pointer } of stage.faulty) {
+      const pointers = pointersOf(await faultsOf(stage, wrong))
+      assert.ok(pointers.includes(pointer), `${pointer} is at fault, and ${pointers.join(', ') || 'nothing'} was said`)
+    }
+  },
+
+  async 'secrets are never among what is shown'(stage) {
+    for (const [name, value] of Object.entries(stage.opening.config)) {
+      const shown = stage.type.shownFields[name]?.shows(value) === true
+      const text = JSON.stringify(value)
+      const holds = stage.secrets.some((secret) => text.includes(secret))
+      assert.ok(!(shown && holds), `\`${name}\` would be shown`)
+    }
+  },
+
+  async 'what we make is secret, and another each time'({ type }) {
+    const [one, other] = [type.makeSecrets(), type.makeSecrets()]
+    assert.deepEqual(Object.keys(one), Object.keys(other))
+    for (const [name, value] of Object.entries(one)) {
+      assert.ok(value.length >= 20, 'it cannot be guessed')
+      assert.notEqual(value, other[name])
+      assert.notEqual(type.shownFields[name]?.shows(value), true)
+    }
+  },
+}
+
+async function faultsOf(stage: Trial, config: Record<string, unknown>) {
+  const faults = await stage.type.findFaults(config, stage.opening.egress)
+  const said = JSON.stringify(faults)
+  for (const secret of stage.secrets) assert.ok(!said.includes(secret), 'a fault repeats no secret')
+  for (const { pointer, why } of faults) {
+    assert.match(pointer, /^\/config(?:\/|$)/)
+    assert.match(why, /\p{L}{2,}\W+\p{L}/u)
+  }
+  return faults
+}
+
+function pointersOf(faults: readonly { pointer: string }[]): string[] {
+  return faults.map(({ pointer }) => pointer)
+}

@@ -1,0 +1,24 @@
+import { after, before, suite, test } from 'node:test'
+import { acts } from './acts.ts'
+import { configs } from './configs.ts'
+import { plans } from './plans.ts'
+import { type Checks, type Stage, tryCheck } from './stage.ts'
+import { troubles } from './troubles.ts'
+
+/** The contract of `driver.ts`, sentence by sentence. */
+export const conformance: Checks = { ...plans, ...acts, ...troubles, ...configs }
+
+/**
+ * Tries a type of driver on a real target, or on what speaks its protocol: every type passes all of it. `open` makes the target
+ * ready; it is called once, and closed when all is tried.
+ */
+export function driverConformance(name: string, open: () => Promise<Stage>): void {
+  suite(`${name} keeps the contract of a driver`, () => {
+    let stage: Stage
+    before(async () => {
+      stage = await open()
+    })
+    after(async () => stage.close?.())
+    for (const [sentence, check] of Object.entries(conformance)) test(sentence, () => tryCheck(stage, check))
+  })
+}

@@ -1,0 +1,92 @@
+import { newId } from '../../src/kernel/id.ts'
+import type { GrantAsk } from '../../src/provisioners/driver.ts'
+import { sandbox } from '../../src/provisioners/sandbox/sandbox.ts'
+import type { Break, Stage } from '../conformance/stage.ts'
+import type { TestDatabase } from './database.ts'
+import { noEgress } from './no-egress.ts'
+
+/** The pretend cloud of a tenant of its own, made ready for the conformance suite. */
+export async function sandboxStage({ database, asSuperuser }: TestDatabase): Promise<Stage> {
+  const tenant_id = newId()
+  await asSuperuser(`insert into tenant (id, name) values ($1, 'conformance')`, [tenant_id])
+  const tx = database.tenant(tenant_id)
+  const provisioner_id = newId()
+  const keyOf = async (ask: GrantAsk) => (await driver.plan(tx, ask, new AbortController().signal)).key
+  const opening = {
+    tenant_id,
+    provisioner_id,
+    config: {},
+    previous: {},
+    egress: noEgress,
+    public_url: 'http://127.0.0.1',
+  }
+  const driver = sandbox.open(opening)
+  const weather = (name: string, row: Record<string, number>): Break => ({
+    name,
+    async begin() {
+      const { failed = 0, throttled = 0, conflicting = 0, forgotten = 0 } = row
+      await asSuperuser(
+        `insert into sandbox_weather (tenant_id, failed, throttled, conflicting, forgotten) values ($1, $2, $3, $4, $5)`,
+        [tenant_id, failed, throttled, conflicting, forgotten],
+      )
+      return async () => void (await asSuperuser(`delete from sandbox_weather where tenant_id = $1`, [tenant_id]))
+    },
+    healthSees: false,
+  })
+  return {
+    type: sandbox,
+    opening,
+    tx,
+    ask: () => Promise.resolve(askOf()),
+    others: (ask) => [
+      { ...ask, action: 'Administrator' },
+      { ...ask, account_id: '000000000002' },
+      { ...ask, resource: { ...ask.resource, id: 'another' } },
+      { ...ask, resource: { ...ask.resource, type: 'cloud_storage_bucket' } },
+    ],
+    target: {
+      async sees() {
+        const rows = await asSuperuser<{ key: string }>(
+          `select key from sandbox_assignment where tenant_id = $1 order by key`,
+          [tenant_id],
+        )
+        return rows.map(({ key }) => key)
+      },
+      holds: async (ask) => {
+        const at = [tenant_id, await keyOf(ask)]
+        return (await asSuperuser(`select 1 from sandbox_assignment where tenant_id = $1 and key = $2`, at)).length > 0
+      },
+      give: async (ask) => {
+        const at = [tenant_id, await keyOf(ask)]
+        await asSuperuser(`insert into sandbox_assignment (tenant_id, key) values ($1, $2)`, at)
+      },
+      take: async (ask) => {
+        const at = [tenant_id, await keyOf(ask)]
+        await asSuperuser(`delete from sandbox_assignment where tenant_id = $1 and key = $2`, at)
+      },
+    },
+    endsByItself: false,
+    breaks: [
+      weather('it answers FAILED', { failed: 1_000 }),
+      weather('it throttles', { throttled: 1_000 }),
+      weather('it has another operation under way', { conflicting: 1_000 }),
+      weather('it begins, and does not answer', { forgotten: 1_000 }),
+    ],
+    secrets: [],
+    faulty: [{ config: { region: 'eu-west-1' }, pointer: '/config/region' }],
+  }
+}
+
+function askOf(): GrantAsk {
+  const id = newId()
+  return {
+    grant_id: newId(),
+    user: { id, email: `${id}@example.com`, name: 'Ada', external_id: null },
+    resource: { type: 'cloud_account', id: '000000000001' },
+    account_id: '000000000001',
+    permission_set: null,
+    action: 'ReadOnly',
+    duration_seconds: 3_600,
+    audit_session: false,
+  }
+}
