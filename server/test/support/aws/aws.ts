@@ -1,0 +1,229 @@
+import { after } from 'node:test'
+import { busiestSecond, type Entry, type Overtaken, openBook, overtakenRevokes } from './book.ts'
+import {
+  type Account,
+  assign,
+  type Cloud,
+  hex,
+  nowIn,
+  release,
+  type Seat,
+  type SetContents,
+  type Settings,
+  settle,
+  unassign,
+} from './cloud.ts'
+import { type Misdeed, openMisdeeds, type Victims } from './misdeeds.ts'
+import { serveAws } from './server.ts'
+import type { ServiceName } from './wire.ts'
+
+const usual: Settings = {
+  rate: 20,
+  outstanding: 10,
+  acts: { ms: 0, looks: 0 },
+  listLag: { ms: 0, lists: 0 },
+  page: 100,
+  mostSets: 3500,
+}
+
+/** Who is there before anything was asked for, and whose key the operator has. */
+export const operator = {
+  accessKeyId: 'AKIAOPERATOR00000001',
+  secretAccessKey: 'a secret of the operator that is kept with the tests',
+  arn: 'arn:aws:iam::111111111111:user/sallyport',
+}
+
+export type Aws = Awaited<ReturnType<typeof openAws>>
+
+/**
+ * AWS as this service knows it: STS, IAM Identity Center, its directory, Organizations and Session Manager, over HTTP on
+ * 127.0.0.1. It is as strict as the real ones, and as hostile as it is told to be. Open it where a file begins: it goes when
+ * the file's tests are done.
+ */
+export async function openAws(settings: Partial<Settings> = {}) {
+  const cloud = emptyCloud({ ...usual, ...settings })
+  const misdeeds = openMisdeeds()
+  const { origin, close } = await serveAws(cloud, misdeeds)
+  after(close)
+  return {
+    origin,
+    region: cloud.region,
+    instance_arn: cloud.instance_arn,
+    identity_store_id: cloud.identity_store_id,
+    management_account: cloud.management_account,
+    root_id: cloud.root_id,
+    /** May be changed as a test goes. */
+    settings: cloud.settings,
+    close,
+    ...furnishing(cloud),
+    ...hands(cloud),
+    ...reckoning(cloud),
+    /** The next so many calls of an operation meet a misdeed; `*`: of any. */
+    next: (victims: string | Victims, misdeed: Misdeed, times = 1): (() => void) =>
+      misdeeds.add(typeof victims === 'string' ? { operation: victims } : victims, misdeed, times),
+    /** All calls of an operation do, until the answered function is called. */
+    always: (victims: string | Victims, misdeed: Misdeed): (() => void) =>
+      misdeeds.add(typeof victims === 'string' ? { operation: victims } : victims, misdeed),
+    /** No misdeeds any more, and what never would end does. */
+    behave: (): void => {
+      misdeeds.clear()
+      release(cloud)
+    },
+  }
+}
+
+function emptyCloud(settings: Settings): Cloud {
+  const caller = { arn: operator.arn, account: '111111111111', actions: null, chained: false }
+  const [root, management] = [`r-${hex(4)}`, '111111111111']
+  return {
+    region: 'eu-central-1',
+    instance_arn: `arn:aws:sso:::instance/ssoins-${hex(16)}`,
+    identity_store_id: `d-${hex(10)}`,
+    management_account: management,
+    organization_id: `o-${hex(10)}`,
+    root_id: root,
+    settings,
+    book: openBook(),
+    keys: new Map([[operator.accessKeyId, { id: operator.accessKeyId, secret: operator.secretAccessKey, caller }]]),
+    roles: new Map(),
+    users: new Map(),
+    accounts: new Map([[management, { id: management, name: 'management', status: 'ACTIVE', parent: root }]]),
+    units: new Map(),
+    sets: new Map(),
+    assignments: [],
+    acts: new Map(),
+    shells: new Map(),
+    lists: 0,
+  }
+}
+
+/** What a test puts there before it begins. */
+function furnishing(cloud: Cloud) {
+  return {
+    /** A role that the operator may assume when it says the external id; `actions`: null for all. */
+    addRole(external_id: string | null, actions: readonly string[] | null = null, account = cloud.management_account) {
+      const arn = `arn:aws:iam::${account}:role/sallyport-${hex(6)}`
+      cloud.roles.set(arn, { arn, external_id, actions, trusts: [operator.arn], longest_seconds: 3600 })
+      return arn
+    },
+    setExternalId(role: string, external_id: string | null): void {
+      const found = cloud.roles.get(role)
+      if (found !== undefined) found.external_id = external_id
+    },
+    setActions(role: string, actions: readonly string[] | null): void {
+      const found = cloud.roles.get(role)
+      if (found !== undefined) found.actions = actions
+    },
+    /** Answers the id of the account. */
+    addAccount(status: Account['status'] = 'ACTIVE', parent: string = cloud.root_id): string {
+      const id = String(200_000_000_000 + cloud.accounts.size)
+      cloud.accounts.set(id, { id, name: `account-${cloud.accounts.size}`, status, parent })
+      return id
+    },
+    addUnit(parent: string = cloud.root_id): string {
+      const id = `ou-${cloud.root_id.slice(2)}-${hex(8)}`
+      cloud.units.set(id, { id, name: `unit-${cloud.units.size}`, parent })
+      return id
+    },
+    /** Answers the id that the directory gives them. */
+    addUser(user_name: string, external_ids: { Issuer: string; Id: string }[] = []): string {
+      const id = `${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}`
+      cloud.users.set(id, { id, user_name, display_name: user_name, external_ids })
+      return id
+    },
+    /** A permission set that somebody else made; answers its ARN. */
+    addPermissionSet(name: string, tags: Readonly<Record<string, string>> = {}): string {
+      const arn = `${cloud.instance_arn.replace(':instance/', ':permissionSet/')}/ps-${hex(16)}`
+      const contents = { inline_policy: '', session_duration: 'PT1H', managed: [] }
+      const past = { at: Number.NEGATIVE_INFINITY, lists: Number.NEGATIVE_INFINITY }
+      const rest = { description: undefined, relay_state: undefined, deleted: null, provisioned: new Map() }
+      const made = { made_at: new Date(), created: past, tags: new Map(Object.entries(tags)) }
+      cloud.sets.set(arn, { arn, name, contents, ...made, ...rest })
+      return arn
+    },
+    /** Somebody opens a shell on a machine; answers the session's id. */
+    addShell(account: string, target: string, owner: string): string {
+      const id = `${owner.replace(/.*\//, '')}-${hex(17)}`
+      cloud.shells.set(id, { id, account, target, owner, ended: false })
+      return id
+    },
+  }
+}
+
+const seatOf = (account: string, set: string, principal: string): Seat => ({
+  account,
+  set,
+  principal,
+  principal_type: 'USER',
+})
+
+/** What is done by hand, behind the back of whoever is tested. */
+function hands(cloud: Cloud) {
+  return {
+    assignByHand: (account: string, set: string, principal: string): void =>
+      assign(cloud, seatOf(account, set, principal), 'hand'),
+    unassignByHand: (account: string, set: string, principal: string): void =>
+      unassign(cloud, seatOf(account, set, principal)),
+    /** With all its assignments. */
+    deletePermissionSetByHand(arn: string): void {
+      for (const one of cloud.assignments) if (one.set === arn && one.to === null) unassign(cloud, one)
+      const set = cloud.sets.get(arn)
+      if (set !== undefined) set.deleted = nowIn(cloud)
+    },
+    setAccountStatus(id: string, status: Account['status']): void {
+      const account = cloud.accounts.get(id)
+      if (account !== undefined) account.status = status
+    },
+    deleteUserByHand: (id: string): void => void cloud.users.delete(id),
+    /** Every session's keys are no longer good. */
+    endSessions(): void {
+      for (const { session } of cloud.keys.values()) if (session !== undefined) session.ends_at = 0
+    },
+  }
+}
+
+/** What is there now, and what there was to see on the way. */
+function reckoning(cloud: Cloud) {
+  const entries = (operation?: string): Entry[] =>
+    cloud.book.entries.filter((one) => operation === undefined || one.operation === operation)
+  return {
+    /** Every call, in the order in which they came. */
+    entries,
+    /** Every operation that went well, once, as IAM names its action. */
+    actions: (): string[] =>
+      [
+        ...new Set(entries().flatMap((one) => (one.outcome === 'ok' ? [`${one.service}:${one.operation}`] : []))),
+      ].sort(),
+    assignments(): Seat[] {
+      settle(cloud)
+      const live = cloud.assignments.filter(({ to }) => to === null)
+      return live.map(({ account, set, principal, principal_type }) => ({ account, set, principal, principal_type }))
+    },
+    /** Permission sets that are there, with what they give and what each account's role of it gives. */
+    permissionSets() {
+      settle(cloud)
+      const live = [...cloud.sets.values()].filter(({ deleted }) => deleted === null)
+      return live.map(({ arn, name, contents, tags, provisioned }) => ({
+        arn,
+        name,
+        contents: structuredClone(contents),
+        tags: Object.fromEntries(tags),
+        provisioned: Object.fromEntries(provisioned) as Record<string, SetContents>,
+      }))
+    },
+    /** Sessions on machines that are open. */
+    shells: (): string[] => [...cloud.shells.values()].filter(({ ended }) => !ended).map(({ id }) => id),
+    /** Acts that are in progress. */
+    inProgress(): number {
+      settle(cloud)
+      return cloud.acts
+        .values()
+        .filter(({ status }) => status === 'IN_PROGRESS')
+        .toArray().length
+    },
+    mostOutstanding: (): number => cloud.book.most_outstanding,
+    needlessGrants: (): number => cloud.book.needless_grants,
+    busiestSecond: (service: ServiceName): number => busiestSecond(cloud.book, service),
+    overtakenRevokes: (): Overtaken[] => overtakenRevokes(cloud.book),
+  }
+}

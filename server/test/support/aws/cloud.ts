@@ -1,0 +1,176 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Book } from './book.ts'
+import type { Key } from './signature.ts'
+
+export type Account = {
+  id: string
+  name: string
+  status: 'ACTIVE' | 'SUSPENDED' | 'PENDING_CLOSURE'
+  parent: string
+}
+export type Unit = { id: string; name: string; parent: string }
+export type User = {
+  id: string
+  user_name: string
+  display_name: string
+  external_ids: { Issuer: string; Id: string }[]
+}
+/** Somebody's session on a machine; `owner`: the ARN that opened it. */
+export type ShellSession = { id: string; account: string; target: string; owner: string; ended: boolean }
+/** A role that can be assumed: by whom, with which word, for what. `actions`: null for all. */
+export type Role = {
+  arn: string
+  external_id: string | null
+  trusts: readonly string[]
+  actions: readonly string[] | null
+  longest_seconds: number
+}
+
+/** When something became so: by the clock, and by the count of list calls. */
+export type Moment = { at: number; lists: number }
+
+/** What a permission set gives. */
+export type SetContents = { inline_policy: string; session_duration: string; managed: string[] }
+export type PermissionSet = {
+  arn: string
+  name: string
+  description: string | undefined
+  relay_state: string | undefined
+  contents: SetContents
+  tags: Map<string, string>
+  made_at: Date
+  created: Moment
+  deleted: Moment | null
+  /** Per account what its role has: that of the moment when it was last provisioned there. */
+  provisioned: Map<string, SetContents>
+}
+
+/** Somebody's permission set on an account. */
+export type Seat = { account: string; set: string; principal_type: 'USER' | 'GROUP'; principal: string }
+export type Assignment = Seat & { from: Moment; to: Moment | null; by: 'call' | 'hand' }
+
+/** How an act that takes its time will end; `never`: it stays in progress. */
+export type Fate = { status: 'SUCCEEDED' } | { status: 'FAILED'; reason: string } | { status: 'never' }
+export type Act = {
+  id: string
+  kind: 'create' | 'delete' | 'provision'
+  /** Null: all accounts where the set is. */
+  account: string | null
+  set: string
+  seat: Seat | null
+  /** By the clock that only runs forward, in milliseconds, and as answers show it. */
+  since: number
+  created: Date
+  looks: number
+  status: 'IN_PROGRESS' | 'SUCCEEDED' | 'FAILED'
+  reason: string | undefined
+  fate: Fate
+}
+
+/** How the service behaves when nobody tells it to misbehave; times in milliseconds. */
+export type Settings = {
+  /** Calls a second, of each service. */
+  rate: number
+  /** Acts in progress at once, in an instance. */
+  outstanding: number
+  /** An act ends after so long, and not before it was asked after so often. */
+  acts: { ms: number; looks: number }
+  /** Lists tell what was so long ago, or so many list calls ago. */
+  listLag: { ms: number; lists: number }
+  /** The most that a page holds. */
+  page: number
+  /** How many permission sets an instance may have. */
+  mostSets: number
+}
+
+/** Everything there is in the pretended organization. */
+export type Cloud = {
+  region: string
+  instance_arn: string
+  identity_store_id: string
+  management_account: string
+  organization_id: string
+  root_id: string
+  settings: Settings
+  book: Book
+  keys: Map<string, Key>
+  roles: Map<string, Role>
+  users: Map<string, User>
+  accounts: Map<string, Account>
+  units: Map<string, Unit>
+  sets: Map<string, PermissionSet>
+  assignments: Assignment[]
+  acts: Map<string, Act>
+  shells: Map<string, ShellSession>
+  /** How many list calls there were. */
+  lists: number
+}
+
+export const nowIn = (cloud: Cloud): Moment => ({ at: performance.now(), lists: cloud.lists })
+
+/** Whether lists know by now what became so at a moment. */
+export const isListed = ({ settings, lists }: Cloud, moment: Moment): boolean =>
+  performance.now() - moment.at >= settings.listLag.ms && lists - moment.lists >= settings.listLag.lists
+
+/** Whether a list shows what came and went: late to come, and late to go. */
+export const shows = (cloud: Cloud, from: Moment, to: Moment | null): boolean =>
+  isListed(cloud, from) && (to === null || !isListed(cloud, to))
+
+export const sameSeat = (one: Seat, other: Seat): boolean =>
+  one.account === other.account && one.set === other.set && one.principal === other.principal
+
+export const holds = (cloud: Cloud, seat: Seat): Assignment | undefined =>
+  cloud.assignments.find((one) => one.to === null && sameSeat(one, seat))
+
+/** Begins an assignment, and with it the set's role in the account. */
+export function assign(cloud: Cloud, seat: Seat, by: 'call' | 'hand'): void {
+  const set = cloud.sets.get(seat.set)
+  if (holds(cloud, seat) !== undefined || set === undefined) return
+  cloud.assignments.push({ ...seat, from: nowIn(cloud), to: null, by })
+  if (!set.provisioned.has(seat.account)) set.provisioned.set(seat.account, structuredClone(set.contents))
+}
+
+/** Ends an assignment, and with the last one of its set in the account the role there. */
+export function unassign(cloud: Cloud, seat: Seat): void {
+  const found = holds(cloud, seat)
+  if (found === undefined) return
+  found.to = nowIn(cloud)
+  const others = cloud.assignments.some(
+    ({ to, account, set }) => to === null && account === seat.account && set === seat.set,
+  )
+  if (!others) cloud.sets.get(seat.set)?.provisioned.delete(seat.account)
+}
+
+/** Ends each act whose time has come, in the order in which they were begun. */
+export function settle(cloud: Cloud): void {
+  for (const act of cloud.acts.values()) {
+    const { ms, looks } = cloud.settings.acts
+    if (act.status !== 'IN_PROGRESS' || act.fate.status === 'never') continue
+    if (performance.now() - act.since >= ms && act.looks >= looks) end(cloud, act, act.fate)
+  }
+}
+
+function end(cloud: Cloud, act: Act, fate: Exclude<Fate, { status: 'never' }>): void {
+  act.status = fate.status
+  act.reason = fate.status === 'FAILED' ? fate.reason : undefined
+  if (fate.status === 'FAILED') return
+  if (act.kind === 'create' && act.seat !== null) assign(cloud, act.seat, 'call')
+  if (act.kind === 'delete' && act.seat !== null) unassign(cloud, act.seat)
+  if (act.kind === 'provision') provision(cloud, act)
+}
+
+function provision(cloud: Cloud, { set, account }: Act): void {
+  const found = cloud.sets.get(set)
+  if (found === undefined) return
+  for (const where of found.provisioned.keys())
+    if (account === null || account === where) found.provisioned.set(where, structuredClone(found.contents))
+}
+
+/** Lets every act that never would end do so. */
+export function release(cloud: Cloud): void {
+  for (const act of cloud.acts.values()) if (act.fate.status === 'never') act.fate = { status: 'SUCCEEDED' }
+}
+
+/** A name as the service makes them: lower-case hex. */
+export const hex = (length: number): string => randomBytes(length).toString('hex').slice(0, length)
+export const newRequestId = (): string => randomUUID()

@@ -1,0 +1,63 @@
+import type * as store from '@aws-sdk/client-identitystore'
+import type { Cloud, User } from './cloud.ts'
+import { refuse } from './model.ts'
+import { page } from './pages.ts'
+import { AwsError, type Call, type Handlers } from './wire.ts'
+
+/** The identity store: who there is. */
+export const directoryHandlers = (cloud: Cloud) =>
+  ({
+    GetUserId: (input: store.GetUserIdRequest): store.GetUserIdResponse => {
+      checkStore(cloud, input.IdentityStoreId)
+      const user = [...cloud.users.values()].find((one) => isCalled(one, input.AlternateIdentifier))
+      if (user === undefined) throw notFound('')
+      return { IdentityStoreId: cloud.identity_store_id, UserId: user.id }
+    },
+
+    DescribeUser: (input: store.DescribeUserRequest): store.DescribeUserResponse => {
+      checkStore(cloud, input.IdentityStoreId)
+      const user = cloud.users.get(input.UserId ?? '')
+      if (user === undefined) throw notFound(input.UserId ?? '')
+      return shown(cloud, user)
+    },
+
+    ListUsers: (input: store.ListUsersRequest, call: Call): store.ListUsersResponse => {
+      checkStore(cloud, input.IdentityStoreId)
+      const [filter] = input.Filters ?? []
+      if (filter !== undefined && filter.AttributePath !== 'UserName') refuse('identitystore', 'only UserName filters')
+      const listed = [...cloud.users.values()].filter(
+        ({ user_name }) => filter === undefined || user_name === filter.AttributeValue,
+      )
+      const { items, NextToken } = page(call, listed, cloud.settings.page)
+      return { Users: items.map((user) => shown(cloud, user)), NextToken }
+    },
+  }) as const satisfies Handlers
+
+function checkStore({ identity_store_id }: Cloud, asked: string | undefined): void {
+  if (asked === identity_store_id) return
+  throw new AwsError('ResourceNotFoundException', 'IDENTITY_STORE not found.', {
+    ResourceType: 'IDENTITY_STORE',
+    ResourceId: asked,
+  })
+}
+
+function isCalled(user: User, name: store.AlternateIdentifier | undefined): boolean {
+  if (name?.ExternalId !== undefined)
+    return user.external_ids.some(({ Issuer, Id }) => Issuer === name.ExternalId.Issuer && Id === name.ExternalId.Id)
+  const { AttributePath, AttributeValue } = name?.UniqueAttribute ?? {}
+  if (AttributePath !== 'userName' && AttributePath !== 'emails.value')
+    refuse('identitystore', `${AttributePath} is no unique attribute`)
+  // The directory tells names apart without regard to case.
+  return AttributePath === 'userName' && String(AttributeValue).toLowerCase() === user.user_name.toLowerCase()
+}
+
+const notFound = (id: string): AwsError =>
+  new AwsError('ResourceNotFoundException', 'USER not found.', { ResourceType: 'USER', ResourceId: id })
+
+const shown = (cloud: Cloud, user: User): store.User => ({
+  IdentityStoreId: cloud.identity_store_id,
+  UserId: user.id,
+  UserName: user.user_name,
+  DisplayName: user.display_name,
+  ...(user.external_ids.length > 0 && { ExternalIds: user.external_ids }),
+})

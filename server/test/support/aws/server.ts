@@ -1,0 +1,153 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { assignmentHandlers } from './assignments.ts'
+import type { Entry } from './book.ts'
+import { type Cloud, newRequestId, settle } from './cloud.ts'
+import { directoryHandlers } from './directory.ts'
+import { errorOf, type openMisdeeds } from './misdeeds.ts'
+import { checkInput } from './model.ts'
+import { organizationHandlers } from './organization.ts'
+import { permissionSetHandlers } from './permission-sets.ts'
+import { setContentHandlers } from './set-contents.ts'
+import { shellHandlers } from './shells.ts'
+import { verifySignature } from './signature.ts'
+import { tokenHandlers } from './tokens.ts'
+import {
+  AwsError,
+  answerOf,
+  answerOfError,
+  type Call,
+  type Caller,
+  type Handlers,
+  readBody,
+  readCall,
+  type ServiceName,
+  send,
+} from './wire.ts'
+
+export type Misdeeds = ReturnType<typeof openMisdeeds>
+
+/** The services over HTTP on a free port of 127.0.0.1; answers its origin and how to close it. */
+export async function serveAws(cloud: Cloud, misdeeds: Misdeeds): Promise<{ origin: string; close(): Promise<void> }> {
+  const handlers: Readonly<Record<ServiceName, Handlers>> = {
+    sso: {
+      ...permissionSetHandlers(cloud),
+      ...setContentHandlers(cloud),
+      ...assignmentHandlers(cloud, misdeeds.fateOf),
+    },
+    identitystore: directoryHandlers(cloud),
+    organizations: organizationHandlers(cloud),
+    ssm: shellHandlers(cloud),
+    sts: tokenHandlers(cloud),
+  }
+  const pace = openPace(cloud)
+  const server = createServer((request, reply) => void serveOne({ cloud, misdeeds, handlers, pace }, request, reply))
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done)
+  })
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+type Serving = {
+  cloud: Cloud
+  misdeeds: Misdeeds
+  handlers: Readonly<Record<ServiceName, Handlers>>
+  pace: (service: ServiceName) => void
+}
+
+async function serveOne(serving: Serving, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  const { cloud, misdeeds } = serving
+  const body = await readBody(request)
+  if (body === undefined) return
+  const entry: Entry = {
+    at: performance.now(),
+    service: null,
+    operation: '',
+    input: {},
+    by: null,
+    outcome: 'not answered',
+    request_id: newRequestId(),
+  }
+  cloud.book.entries.push(entry)
+  const spoke = request.headers['x-amz-target'] === undefined ? 'form' : 'json'
+  try {
+    const call = admit(serving, request, body, entry)
+    const misdeed = misdeeds.ofCall(call.operation, call.input)
+    if (misdeed !== undefined && 'error' in misdeed) throw errorOf(misdeed)
+    if (misdeed !== undefined && 'hang' in misdeed) return
+    if (misdeed !== undefined && 'delay_ms' in misdeed) await pause(misdeed.delay_ms)
+    const cut = misdeed !== undefined && 'cut' in misdeed ? misdeed.cut : undefined
+    if (cut !== undefined) entry.outcome = `cut ${cut}`
+    if (cut === 'before') return void request.socket.destroy()
+    const output = perform(serving, call)
+    if (cut === 'after') return void request.socket.destroy()
+    if (cut === undefined) entry.outcome = 'ok'
+    const answer = answerOf(call, output)
+    send(reply, answer, cut === 'half' ? answer.body.length / 2 : undefined)
+  } catch (error) {
+    const known = error instanceof AwsError ? error : new AwsError('InternalFailure', String(error), { status: 500 })
+    entry.outcome = known.name
+    send(reply, answerOfError(known, spoke, entry.request_id))
+  }
+}
+
+/** Who asks what, found good: by its signature, the pace, what the caller may do, and the model. */
+function admit({ cloud, handlers, pace }: Serving, request: IncomingMessage, body: Buffer, entry: Entry): Call {
+  const { service, operation, input } = readCall(request, body)
+  Object.assign(entry, { service, operation, input })
+  const caller = verifySignature(request, body, { service, region: regionOf(cloud, service) }, cloud.keys)
+  entry.by = caller.arn
+  pace(service)
+  if (handlers[service][operation] === undefined)
+    throw new AwsError(service === 'sts' ? 'InvalidAction' : 'UnknownOperationException', `no operation ${operation}`)
+  checkInput(service, operation, input)
+  authorize(service, operation, caller)
+  if (operation === 'CreatePermissionSet' && input.Tags !== undefined) authorize(service, 'TagResource', caller)
+  return { service, operation, input, caller, request_id: entry.request_id }
+}
+
+function perform({ cloud, handlers }: Serving, call: Call): object {
+  settle(cloud)
+  if (call.operation.startsWith('List')) cloud.lists++
+  const handler = handlers[call.service][call.operation]
+  if (handler === undefined) throw new AwsError('UnknownOperationException', call.operation)
+  return handler(call.input as never, call)
+}
+
+/** Organizations is one for the whole world and lives in us-east-1; the others live in the instance's region. */
+const regionOf = ({ region }: Cloud, service: ServiceName): string =>
+  service === 'organizations' ? 'us-east-1' : region
+
+/** @throws AwsError where the caller's policy does not name the action; STS asks the role itself */
+function authorize(service: ServiceName, operation: string, { arn, actions }: Caller): void {
+  const action = `${service}:${operation}`
+  if (actions === null || service === 'sts') return
+  const named = actions.some((one) => new RegExp(`^${one.replaceAll('*', '.*')}$`, 'i').test(action))
+  if (!named)
+    throw new AwsError(
+      'AccessDeniedException',
+      `User: ${arn} is not authorized to perform: ${action} because no identity-based policy allows the ${action} action`,
+    )
+}
+
+/** So many calls within any one second, for each service; what is refused does not count. */
+function openPace({ settings }: Cloud): (service: ServiceName) => void {
+  const taken = new Map<ServiceName, number[]>()
+  return (service) => {
+    const now = performance.now()
+    const recent = (taken.get(service) ?? []).filter((at) => now - at < 1000)
+    if (recent.length >= settings.rate)
+      throw service === 'organizations'
+        ? new AwsError('TooManyRequestsException', 'AWS Organizations can not complete your request: rate exceeded')
+        : new AwsError('ThrottlingException', 'Rate exceeded')
+    taken.set(service, [...recent, now])
+  }
+}

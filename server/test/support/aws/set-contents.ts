@@ -1,0 +1,123 @@
+import type * as sso from '@aws-sdk/client-sso-admin'
+import { type Cloud, isListed, type PermissionSet } from './cloud.ts'
+import { refuse } from './model.ts'
+import { page } from './pages.ts'
+import { checkInstance, findSet } from './permission-sets.ts'
+import { AwsError, type Call, type Handlers } from './wire.ts'
+
+export const setContentHandlers = (cloud: Cloud) =>
+  ({
+    PutInlinePolicyToPermissionSet: (
+      input: sso.PutInlinePolicyToPermissionSetRequest,
+    ): sso.PutInlinePolicyToPermissionSetResponse => {
+      checkInstance(cloud, input.InstanceArn)
+      checkPolicy(input.InlinePolicy ?? '')
+      findSet(cloud, input.PermissionSetArn).contents.inline_policy = input.InlinePolicy ?? ''
+      return {}
+    },
+
+    GetInlinePolicyForPermissionSet: (
+      input: sso.GetInlinePolicyForPermissionSetRequest,
+    ): sso.GetInlinePolicyForPermissionSetResponse => {
+      checkInstance(cloud, input.InstanceArn)
+      return { InlinePolicy: findSet(cloud, input.PermissionSetArn).contents.inline_policy }
+    },
+
+    DeleteInlinePolicyFromPermissionSet: (
+      input: sso.DeleteInlinePolicyFromPermissionSetRequest,
+    ): sso.DeleteInlinePolicyFromPermissionSetResponse => {
+      checkInstance(cloud, input.InstanceArn)
+      findSet(cloud, input.PermissionSetArn).contents.inline_policy = ''
+      return {}
+    },
+
+    ...managedHandlers(cloud),
+    ...provisionedHandlers(cloud),
+  }) as const satisfies Handlers
+
+const managedHandlers = (cloud: Cloud) =>
+  ({
+    AttachManagedPolicyToPermissionSet: (
+      input: sso.AttachManagedPolicyToPermissionSetRequest,
+    ): sso.AttachManagedPolicyToPermissionSetResponse => {
+      checkInstance(cloud, input.InstanceArn)
+      const { managed } = findSet(cloud, input.PermissionSetArn).contents
+      const arn = input.ManagedPolicyArn ?? ''
+      if (managed.includes(arn)) throw new AwsError('ConflictException', `Policy ${arn} is attached already`)
+      if (managed.length >= 10) throw new AwsError('ServiceQuotaExceededException', 'at most 10 managed policies')
+      managed.push(arn)
+      return {}
+    },
+
+    ListManagedPoliciesInPermissionSet: (
+      input: sso.ListManagedPoliciesInPermissionSetRequest,
+      call: Call,
+    ): sso.ListManagedPoliciesInPermissionSetResponse => {
+      checkInstance(cloud, input.InstanceArn)
+      const { managed } = findSet(cloud, input.PermissionSetArn).contents
+      const { items, NextToken } = page(call, managed, cloud.settings.page)
+      return { AttachedManagedPolicies: items.map((arn) => ({ Arn: arn, Name: arn.replace(/.*\//, '') })), NextToken }
+    },
+  }) as const satisfies Handlers
+
+const provisionedHandlers = (cloud: Cloud) =>
+  ({
+    ListAccountsForProvisionedPermissionSet: (
+      input: sso.ListAccountsForProvisionedPermissionSetRequest,
+      call: Call,
+    ): sso.ListAccountsForProvisionedPermissionSetResponse => {
+      checkInstance(cloud, input.InstanceArn)
+      const set = findSet(cloud, input.PermissionSetArn)
+      const listed = [...set.provisioned.keys()].filter((id) => fits(set, id, input.ProvisioningStatus))
+      const { items, NextToken } = page(call, listed, cloud.settings.page)
+      return { AccountIds: items, NextToken }
+    },
+
+    ListPermissionSetsProvisionedToAccount: (
+      input: sso.ListPermissionSetsProvisionedToAccountRequest,
+      call: Call,
+    ): sso.ListPermissionSetsProvisionedToAccountResponse => {
+      checkInstance(cloud, input.InstanceArn)
+      const listed = [...cloud.sets.values()].filter(
+        (set) => isListed(cloud, set.created) && fits(set, input.AccountId ?? '', input.ProvisioningStatus),
+      )
+      const { items, NextToken } = page(
+        call,
+        listed.map(({ arn }) => arn),
+        cloud.settings.page,
+      )
+      return { PermissionSets: items, NextToken }
+    },
+  }) as const satisfies Handlers
+
+/** Whether the set's role in an account is of the set as it is, or as it was. */
+function fits(set: PermissionSet, account: string, wanted: sso.ProvisioningStatus | undefined): boolean {
+  const there = set.provisioned.get(account)
+  if (there === undefined) return false
+  const latest = JSON.stringify(there) === JSON.stringify(set.contents)
+  return wanted === undefined || latest === (wanted === 'LATEST_PERMISSION_SET_PROVISIONED')
+}
+
+/** A policy that IAM would take: JSON, a version, and statements that say effect, action and resource. */
+function checkPolicy(text: string): void {
+  if (text.replace(/\s/g, '').length > 10_240)
+    throw new AwsError('ServiceQuotaExceededException', 'the policy is too long')
+  let policy: { Version?: unknown; Statement?: unknown }
+  try {
+    policy = JSON.parse(text) as typeof policy
+  } catch {
+    refuse('sso', 'The policy is not in the valid JSON format.')
+  }
+  const statements = [policy.Statement].flat() as Record<string, unknown>[]
+  const whole = statements.every(
+    (one) =>
+      typeof one === 'object' &&
+      one !== null &&
+      (one.Effect === 'Allow' || one.Effect === 'Deny') &&
+      (one.Action !== undefined) !== (one.NotAction !== undefined) &&
+      (one.Resource !== undefined) !== (one.NotResource !== undefined) &&
+      Object.keys(one).every((name) => statementParts.has(name)),
+  )
+  if (policy.Version !== '2012-10-17' || !whole) refuse('sso', 'Syntax errors in policy.')
+}
+const statementParts = new Set(['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition'])

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** The services, by the name that their signatures bear. */
+export type ServiceName = 'sso' | 'identitystore' | 'organizations' | 'ssm' | 'sts'
+
+export type Fields = Record<string, unknown>
+
+/** Whoever signed a call. `actions`: null for all; else the IAM actions, `sso:List*` and the like. */
+export type Caller = { arn: string; account: string; actions: readonly string[] | null; chained: boolean }
+
+/** One call as it came in, its signature found good. */
+export type Call = { service: ServiceName; operation: string; input: Fields; caller: Caller; request_id: string }
+
+/** What an operation of a service does; it throws `AwsError`. */
+export type Handlers = Readonly<Record<string, (input: never, call: Call) => object>>
+
+/** An error as the service itself names it. */
+export class AwsError extends Error {
+  readonly status: number
+  readonly members: Fields
+
+  constructor(name: string, message: string, { status = 400, ...members }: { status?: number } & Fields = {}) {
+    super(message)
+    this.name = name
+    this.status = status
+    this.members = members
+  }
+}
+
+const targets: Readonly<Record<string, ServiceName>> = {
+  SWBExternalService: 'sso',
+  AWSIdentityStore: 'identitystore',
+  AWSOrganizationsV20161128: 'organizations',
+  AmazonSSM: 'ssm',
+}
+
+const stsVersion = '2011-06-15'
+
+/** Which operation is asked for and with what, by either protocol: JSON 1.1 with its target, or a form of STS. */
+export function readCall(
+  request: IncomingMessage,
+  body: Buffer,
+): { service: ServiceName; operation: string; input: Fields } {
+  if (request.method !== 'POST' || request.url !== '/')
+    throw new AwsError('UnknownOperationException', `there is no ${request.method} ${request.url}`, { status: 404 })
+  const target = request.headers['x-amz-target']
+  if (target === undefined) return readForm(request, body)
+  const [prefix = '', operation = '', ...more] = String(target).split('.')
+  const service = targets[prefix]
+  if (service === undefined || more.length > 0) throw new AwsError('UnknownOperationException', String(target))
+  if (request.headers['content-type'] !== 'application/x-amz-json-1.1')
+    throw new AwsError('UnknownOperationException', 'the content type is application/x-amz-json-1.1', { status: 404 })
+  return { service, operation, input: readJson(body) }
+}
+
+function readJson(body: Buffer): Fields {
+  try {
+    const input: unknown = JSON.parse(body.toString('utf8'))
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Fields
+  } catch {
+    // Said below.
+  }
+  throw new AwsError('SerializationException', 'the body is not a JSON object')
+}
+
+function readForm(request: IncomingMessage, body: Buffer): { service: 'sts'; operation: string; input: Fields } {
+  if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true)
+    throw new AwsError('MissingAction', 'neither a target nor a form')
+  const { Action = '', Version, ...input } = Object.fromEntries(new URLSearchParams(body.toString('utf8')))
+  if (Version !== stsVersion) throw new AwsError('NoSuchVersion', `the version is ${stsVersion}`)
+  const { DurationSeconds, ...others } = input
+  const seconds = DurationSeconds === undefined ? {} : { DurationSeconds: Number(DurationSeconds) }
+  return { service: 'sts', operation: Action, input: { ...others, ...seconds } }
+}
+
+/** The whole body; undefined when the caller went before its end. */
+export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+  } catch {
+    return undefined
+  }
+  return Buffer.concat(chunks)
+}
+
+/** An answer as it goes over the wire. */
+export type Answer = { status: number; type: string; body: string; request_id: string }
+
+/** What went well, in the protocol of its service. */
+export function answerOf({ service, operation, request_id }: Call, output: object): Answer {
+  if (service !== 'sts')
+    return { status: 200, type: 'application/x-amz-json-1.1', body: JSON.stringify(inSeconds(output)), request_id }
+  const result = `<${operation}Result>${xmlOf(output)}</${operation}Result>`
+  const meta = `<ResponseMetadata><RequestId>${request_id}</RequestId></ResponseMetadata>`
+  const body = `<${operation}Response xmlns="https://sts.amazonaws.com/doc/${stsVersion}/">${result}${meta}</${operation}Response>`
+  return { status: 200, type: 'text/xml', body, request_id }
+}
+
+/** What went wrong, in the protocol that was spoken. */
+export function answerOfError(error: AwsError, spoke: 'json' | 'form', request_id: string = randomUUID()): Answer {
+  const { name, message, status, members } = error
+  if (spoke === 'json') {
+    const body = JSON.stringify(inSeconds({ __type: name, Message: message, message, ...members }))
+    return { status, type: 'application/x-amz-json-1.1', body, request_id }
+  }
+  const fault = xmlOf({ Type: status < 500 ? 'Sender' : 'Receiver', Code: name, Message: message })
+  const body = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/${stsVersion}/"><Error>${fault}</Error><RequestId>${request_id}</RequestId></ErrorResponse>`
+  return { status, type: 'text/xml', body, request_id }
+}
+
+/** `upTo`: only so much of the body, and then the connection is cut. */
+export function send(reply: ServerResponse, { status, type, body, request_id }: Answer, upTo?: number): void {
+  reply.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'x-amzn-requestid': request_id,
+  })
+  if (upTo === undefined) reply.end(body)
+  else reply.write(body.slice(0, upTo), () => reply.destroy())
+}
+
+/** The same with each date as the protocol writes it: seconds since 1970. */
+function inSeconds(value: unknown): unknown {
+  if (value instanceof Date) return value.getTime() / 1000
+  if (Array.isArray(value)) return value.map(inSeconds)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inSeconds(inner)]))
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+function xmlOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value !== 'object' || value === null) return String(value).replace(/[&<>"]/g, (one) => escapes[one] ?? one)
+  return Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .map(([name, inner]) => `<${name}>${xmlOf(inner)}</${name}>`)
+    .join('')
+}
