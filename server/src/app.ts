@@ -13,6 +13,7 @@ import type { Subscriber } from './events/deliver.ts'
 import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
+import { countInUse } from './grants/provisioner-use-store.ts'
 import { retryGrant } from './grants/retry-grant.ts'
 import { revokeGrant } from './grants/revoke-grant.ts'
 import { addGroupMember } from './groups/add-group-member.ts'
@@ -52,10 +53,15 @@ import { reorderPolicies } from './policies/reorder-policies.ts'
 import { reorderRules } from './policies/reorder-rules.ts'
 import { updatePolicy } from './policies/update-policy.ts'
 import { updateRule } from './policies/update-rule.ts'
+import { createProvisioner } from './provisioners/create-provisioner.ts'
+import { deleteProvisioner } from './provisioners/delete-provisioner.ts'
 import type { DriverType } from './provisioners/driver.ts'
 import type { Drivers } from './provisioners/drivers.ts'
+import { getProvisioner } from './provisioners/get-provisioner.ts'
+import { listProvisioners } from './provisioners/list-provisioners.ts'
 import type { ProvisionerType } from './provisioners/provisioner.ts'
 import { sandbox } from './provisioners/sandbox/sandbox.ts'
+import { updateProvisioner } from './provisioners/update-provisioner.ts'
 import { approveRequest } from './requests/approve-request.ts'
 import { askAgain } from './requests/asking-again.ts'
 import { cancelRequest } from './requests/cancel-request.ts'
@@ -92,6 +98,11 @@ import { setUserRoles } from './users/set-user-roles.ts'
 import { updateOwnPreferences } from './users/update-own-preferences.ts'
 import { updateOwnProfile } from './users/update-own-profile.ts'
 import { updateUser } from './users/update-user.ts'
+
+/** What a tenant can have access given on. */
+export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
+  sandbox,
+}
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {
@@ -170,6 +181,11 @@ export const operations: Record<string, Operation> = {
   getIdentityProvider,
   updateIdentityProvider,
   deleteIdentityProvider,
+  createProvisioner: createProvisioner(driverTypes),
+  listProvisioners,
+  getProvisioner,
+  updateProvisioner: updateProvisioner(driverTypes, countInUse),
+  deleteProvisioner: deleteProvisioner(countInUse),
   listNotifications,
   markNotificationRead,
   markAllNotificationsRead,
@@ -179,11 +195,6 @@ export const operations: Record<string, Operation> = {
 
 /** Who acts on events afterwards. */
 export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide)]
-
-/** What a tenant can have access given on. */
-export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
-  sandbox,
-}
 
 /** What is done when its moment comes. Every target is the sandbox until a tenant chooses another. */
 export const dueWork = (drivers: Drivers): readonly DueWork[] => [

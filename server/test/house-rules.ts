@@ -58,6 +58,7 @@ const listedPairs: Readonly<Record<string, string>> = {
   'groups → roles': 'a group gives its members roles',
   'notifications → roles': 'whoever holds the scope to decide is told',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
+  'provisioners → policies': 'which types of resource there are',
   'requests → cloud': 'what policy may know of an account',
   'requests → grants': 'an approval makes them, the status view shows them',
   'requests → policies': 'every request is a question to policy',

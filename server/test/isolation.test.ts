@@ -25,6 +25,7 @@ const tenantTables = [
   'notification',
   'notification_channel',
   'identity_provider',
+  'provisioner',
   'tenant_user',
   'tenant_group',
   'role',

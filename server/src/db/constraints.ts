@@ -23,6 +23,10 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
     code: 'unprocessable',
     message: '`identity_provider_id` names no identity provider; GET /v1/identity-providers lists them',
   },
+  served_resource_pk: {
+    code: 'resource_already_served',
+    message: 'another provisioner serves one of these since a moment ago; GET /v1/provisioners says which',
+  },
   policy_rule_policy_id_fk: { code: 'not_found', message: 'policy not found' },
 }
 

@@ -23,6 +23,8 @@ export const errorTable = {
   idempotency_in_progress: { status: 409, means: 'the first call with this `Idempotency-Key` is still running' },
   last_owner: { status: 409, means: 'the tenant would be left without an owner' },
   request_not_cancellable: { status: 409, means: 'the request is not in a cancellable state' },
+  provisioner_in_use: { status: 409, means: 'access that the provisioner gave would be left behind' },
+  resource_already_served: { status: 409, means: 'another provisioner serves the type of resource in that account' },
   role_in_use: { status: 409, means: 'users hold the role, or groups give it' },
   request_not_pending: { status: 409, means: 'the request is not in pending state' },
   grant_not_retryable: { status: 409, means: 'the grant did not fail, or its time to begin is over' },

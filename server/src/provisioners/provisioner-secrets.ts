@@ -12,11 +12,21 @@ export type ProvisionerSecrets = {
   previous: Named<string>
 }
 
-const noSecrets: ProvisionerSecrets = { given: {}, made: {}, previous: {} }
+export const noSecrets: ProvisionerSecrets = { given: {}, made: {}, previous: {} }
 
 /** Where a provisioner's secrets are sealed to. */
 function placeOfSecrets(id: string): SealedPlace {
   return { table: 'provisioner', id, field: 'sealed_secrets' }
+}
+
+/** Null where there are none. */
+export async function sealSecrets(
+  { tx, sealer }: { tx: Tx; sealer: Sealer },
+  id: string,
+  secrets: ProvisionerSecrets,
+): Promise<string | null> {
+  const isEmpty = Object.values(secrets).every((named) => Object.keys(named).length === 0)
+  return isEmpty ? null : sealer.seal(tx, JSON.stringify(secrets), placeOfSecrets(id))
 }
 
 export async function openSecrets(

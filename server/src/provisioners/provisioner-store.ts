@@ -1,7 +1,11 @@
-import { sql } from '../db/sql.ts'
-import type { Tx } from '../kernel/context.ts'
+import { allOf, sql } from '../db/sql.ts'
+import { emit, type NewEvent } from '../events/emit.ts'
+import type { Tx, WorkCtx } from '../kernel/context.ts'
+import type { PageAsk } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
-import type { ProvisionerType } from './provisioner.ts'
+import type { Check } from './driver.ts'
+import type { Provisioner, ProvisionerHealth, ProvisionerType } from './provisioner.ts'
+import { type ServedLine, servesOf } from './serving.ts'
 
 /** A provisioner with its sealed secrets: never what is answered. */
 export type ProvisionerToOpen = KeptConfig & {
@@ -18,4 +22,116 @@ export async function findProvisionerToOpen(tx: Tx, id: string): Promise<Provisi
       from provisioner where tenant_id = ${tx.tenant_id} and id = ${id}`,
   )
   return found
+}
+
+/** A row of the table as it comes; `asProvisioner` makes the reply of it. */
+type Row = Omit<Provisioner, 'serves' | 'health'> & {
+  served: ServedLine[]
+  checked_at: string | null
+  checks: Check[] | null
+}
+
+const record = sql`p.id, p.name, p.provisioner_type, p.config, p.enabled, p.corrects_drift, p.version, p.checked_at,
+  p.checks, p.created_at, p.updated_at,
+  case when p.previous_until > clock_timestamp() then p.previous_until end as previous_secrets_until,
+  coalesce((select jsonb_agg(jsonb_build_object('resource_type', s.resource_type, 'account_id', s.account_id))
+    from served_resource s where s.tenant_id = p.tenant_id and s.provisioner_id = p.id), '[]') as served`
+
+function asProvisioner({ served, checked_at, checks, ...rest }: Row): Provisioner {
+  const health = checked_at === null || checks === null ? null : healthOf(checked_at, checks)
+  return { ...rest, serves: servesOf(served), health }
+}
+
+function healthOf(checked_at: string, checks: Check[]): ProvisionerHealth {
+  return { checked_at, ok: checks.every((check) => check.ok), checks }
+}
+
+/** One page in the order of creation. */
+export async function listProvisionersPage(tx: Tx, page: PageAsk): Promise<Provisioner[]> {
+  const conditions = [sql`p.tenant_id = ${tx.tenant_id}`]
+  if (page.after !== undefined) conditions.push(sql`p.id > ${page.after[0]}::uuid`)
+  const rows = await tx.read(sql<Row>`select ${record} from provisioner p
+    where ${allOf(conditions)} order by p.id limit ${page.limit + 1}`)
+  return rows.map(asProvisioner)
+}
+
+export async function findProvisioner(tx: Tx, id: string): Promise<Provisioner | undefined> {
+  const [found] = await tx.read(
+    sql<Row>`select ${record} from provisioner p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`,
+  )
+  return found && asProvisioner(found)
+}
+
+/** A provisioner with its sealed secrets: never what is answered. */
+export type KeptProvisioner = { shown: Provisioner; sealed_secrets: string | null }
+
+export async function findKeptProvisioner(tx: Tx, id: string): Promise<KeptProvisioner | undefined> {
+  const [found] = await tx.read(sql<Row & { sealed_secrets: string | null }>`select ${record}, p.sealed_secrets
+    from provisioner p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`)
+  if (found === undefined) return undefined
+  const { sealed_secrets, ...row } = found
+  return { shown: asProvisioner(row), sealed_secrets }
+}
+
+/**
+ * Holds a provisioner until the transaction ends, for inside `interactive`; answers its version. Whoever links a grant to it
+ * at the same moment comes before this, and is seen by what is asked next, or after, and finds it changed or gone.
+ */
+export async function lockProvisioner(tx: Tx, id: string): Promise<number | undefined> {
+  const [found] = await tx.read(
+    sql<{ version: number }>`select version from provisioner
+      where tenant_id = ${tx.tenant_id} and id = ${id} for update`,
+  )
+  return found?.version
+}
+
+type ProvisionerToInsert = KeptConfig &
+  Pick<Provisioner, 'id' | 'name' | 'provisioner_type' | 'serves' | 'enabled' | 'corrects_drift'>
+
+/** Keeps a new provisioner and tells of it; the event holds nothing of its config. */
+export async function insertProvisioner(ctx: WorkCtx, provisioner: ProvisionerToInsert): Promise<void> {
+  const { id, name, provisioner_type, config, sealed_secrets, serves, enabled, corrects_drift } = provisioner
+  await ctx.tx.write([
+    sql`insert into provisioner (tenant_id, id, name, provisioner_type, config, sealed_secrets, enabled, corrects_drift)
+      values (${ctx.tx.tenant_id}, ${id}, ${name}, ${provisioner_type}, ${JSON.stringify(config)},
+        ${sealed_secrets}, ${enabled}, ${corrects_drift})`,
+    emit(ctx, eventOf('created', id, { provisioner_type, serves, enabled, corrects_drift })),
+  ])
+}
+
+/**
+ * Saves what a locked provisioner shall be, and tells the `fields` that changed. `kept`: its config, where that is another;
+ * then it counts as untested.
+ */
+export async function saveProvisioner(
+  ctx: WorkCtx,
+  { id, name, serves, enabled, corrects_drift }: Provisioner,
+  kept: KeptConfig | undefined,
+  fields: readonly string[],
+): Promise<void> {
+  const facts = { fields, enabled, corrects_drift, ...(fields.includes('serves') && { serves }) }
+  const config = sql`, config = ${JSON.stringify(kept?.config)}, sealed_secrets = ${kept?.sealed_secrets},
+    checked_at = null, checks = null`
+  await ctx.tx.write([
+    sql`update provisioner set name = ${name}, enabled = ${enabled}, corrects_drift = ${corrects_drift},
+        version = version + 1, updated_at = clock_timestamp()${kept === undefined ? sql`` : config}
+      where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,
+    emit(ctx, eventOf('updated', id, facts)),
+  ])
+}
+
+/** Deletes a locked provisioner with what it serves, and tells of it. */
+export async function deleteLockedProvisioner(ctx: WorkCtx, id: string): Promise<void> {
+  await ctx.tx.write([
+    sql`delete from provisioner where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,
+    emit(ctx, eventOf('deleted', id)),
+  ])
+}
+
+function eventOf(
+  what: 'created' | 'updated' | 'deleted' | 'tested' | 'secret_rotated',
+  id: string,
+  data: Record<string, unknown> = {},
+): NewEvent {
+  return { type: `provisioner.${what}`, subject_type: 'provisioner', subject_id: id, data }
 }

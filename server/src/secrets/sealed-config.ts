@@ -16,7 +16,7 @@ const longestName = 100
 export type KeptConfig = { config: Config; sealed_secrets: string | null }
 
 /** A config taken apart: `config` as it is shown, and the values of those fields that it shows as `[redacted]`. */
-export type SplitConfig = { config: Config; secrets: Config }
+export type SplitConfig = { config: Config; secrets: Readonly<Config> }
 
 /**
  * Takes apart what a caller sent to replace `before`. Each field is shown where it is listed and of its form; every other
@@ -34,13 +34,19 @@ export function splitConfig(asked: Config, shownFields: ShownFields, before: Spl
   )
   const shows = (name: string, value: unknown) =>
     Object.hasOwn(shownFields, name) && shownFields[name]?.shows(value) === true
-  const leading = Object.keys(shownFields).filter((name) => shownFields[name]?.leads)
-  const moved = leading.find((name) => !isDeepStrictEqual(values.get(name), fieldOf(before, name)))
-  if (moved !== undefined && kept.length > 0) throw invalidInput(kept.map((name) => wouldLeave(name, moved)))
-  return {
+  const split = {
     config: Object.fromEntries([...values].map(([name, value]) => [name, shows(name, value) ? value : redacted])),
     secrets: Object.fromEntries([...values].filter(([name, value]) => !shows(name, value))),
   }
+  const moved = findMoved(shownFields, split, before)
+  if (moved !== undefined && kept.length > 0) throw invalidInput(kept.map((name) => wouldLeave(name, moved)))
+  return split
+}
+
+/** The first of the fields that lead which is another than before. */
+export function findMoved(shownFields: ShownFields, now: SplitConfig, before: SplitConfig): string | undefined {
+  const leading = Object.keys(shownFields).filter((name) => shownFields[name]?.leads)
+  return leading.find((name) => !isDeepStrictEqual(fieldOf(now, name), fieldOf(before, name)))
 }
 
 /**

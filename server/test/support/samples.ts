@@ -12,6 +12,7 @@ export const sampleBodies: Record<string, unknown> = {
   createIdentityProvider: { name: 'a provider', provider_type: 'custom_scim', config: { token: 'a secret' } },
   createGroup: { name: 'a group' },
   createPolicy: { name: 'a policy' },
+  createProvisioner: { name: 'a provisioner', provisioner_type: 'sandbox' },
   createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
   createRole: { name: 'a role', scopes: ['requests:create'] },
   createRule: { effect: 'permit' },
@@ -41,6 +42,7 @@ export const sampleBodies: Record<string, unknown> = {
   updateOwnPreferences: { time_format: '24h' },
   updateOwnProfile: { display_name: 'Me' },
   updatePolicy: { name: 'another name' },
+  updateProvisioner: { name: 'another name' },
   updateRole: { name: 'another name' },
   updateRule: { notice: 'another notice' },
   updateSignInSettings: {
@@ -89,11 +91,13 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   if (grant === undefined) throw new Error('the approved request has no grant')
   const channel = await as(owner.api_key, 'POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
   const provider = await as(owner.api_key, 'POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
+  const provisioner = await as(owner.api_key, 'POST', '/v1/provisioners', sampleBodies.createProvisioner)
   const group = await as(owner.api_key, 'POST', '/v1/groups', sampleBodies.createGroup)
   await as(owner.api_key, 'POST', `/v1/groups/${group}/members`, { user_id: people.user.user_id })
   return {
     '/v1/notification-channels/{id}': { id: channel },
     '/v1/identity-providers/{id}': { id: provider },
+    '/v1/provisioners/{id}': { id: provisioner },
     '/v1/settings/ai-providers/{type}': { type: 'provider_a' },
     '/v1/requests/{id}': { id: request },
     '/v1/access/requests/{id}': { id: request },

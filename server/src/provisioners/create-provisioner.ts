@@ -1,0 +1,40 @@
+import { operation } from '../http/operation.ts'
+import { newId } from '../kernel/id.ts'
+import type { DriverType } from './driver.ts'
+import { NewProvisioner, type ProvisionerType, ProvisionerWithSecrets } from './provisioner.ts'
+import { settleConfig } from './provisioner-config.ts'
+import { noSecrets, sealSecrets } from './provisioner-secrets.ts'
+import { findProvisioner, insertProvisioner } from './provisioner-store.ts'
+import { linesOf, servesOf } from './serving.ts'
+import { replaceServed } from './serving-store.ts'
+
+/** Sets a provisioner up, its secrets sealed; those that we make for its target are answered this once. */
+export const createProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
+  operation({
+    method: 'POST',
+    path: '/v1/provisioners',
+    summary: 'Set up a provisioner',
+    credential: 'any',
+    scope: 'provisioners:write',
+    body: NewProvisioner,
+    replies: { 201: ProvisionerWithSecrets },
+    errors: ['resource_already_served'],
+    async run(ctx, { body }) {
+      const { name, provisioner_type, enabled = true, corrects_drift = false } = body
+      const type = types[provisioner_type]
+      const lines = linesOf(body.serves ?? [])
+      const made = type.makeSecrets()
+      const nothing = { config: {}, secrets: { ...noSecrets, made } }
+      const { config, secrets } = await settleConfig(type, body.config ?? {}, nothing, ctx.egress)
+      const id = newId()
+      const sealed_secrets = await sealSecrets(ctx, id, secrets)
+      const provisioner = { id, name, provisioner_type, config, sealed_secrets, enabled, corrects_drift }
+      return ctx.tx.interactive(async (tx) => {
+        await insertProvisioner({ ...ctx, tx }, { ...provisioner, serves: servesOf(lines) })
+        await replaceServed(tx, id, lines)
+        const shown = await findProvisioner(tx, id)
+        if (shown === undefined) throw new Error('a provisioner was inserted and is not there')
+        return { ...shown, shown_once: made }
+      })
+    },
+  })

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openHouse, type TestTenant } from '../../test/support/house.ts'
+import { newId } from '../kernel/id.ts'
+
+const house = await openHouse()
+const other = await house.tenant('Other')
+
+const path = '/v1/provisioners'
+const as = ({ tenant_id, owner }: TestTenant, method: string, url: string, body?: unknown) =>
+  house.call({ method, url, api_key: owner.api_key, tenant_id, ...(body !== undefined && { body }) })
+const sound = { name: 'Rehearsal', provisioner_type: 'sandbox' }
+const create = (tenant: TestTenant, more: object = {}) => as(tenant, 'POST', path, { ...sound, ...more })
+
+const accounts = { resource_type: 'cloud_account' }
+const buckets = (...account_ids: string[]) => ({ resource_type: 'cloud_storage_bucket', account_ids })
+
+const eventsOf = (id: unknown) =>
+  house.asSuperuser<{ type: string; data: object }>('select type, data from event where subject_id = $1 order by seq', [
+    id,
+  ])
+
+suite('setting a provisioner up', () => {
+  test('answers the record, which is found again, and tells of it', async () => {
+    const tenant = await house.tenant('Setting up')
+    const serves = [buckets('222222222222', '111111111111'), accounts]
+    const made = await create(tenant, { serves, corrects_drift: true })
+    assert.equal(made.status, 201, made.text)
+    const { id, created_at, updated_at, shown_once, ...rest } = made.body
+    assert.equal(updated_at, created_at)
+    assert.deepEqual(shown_once, {})
+    const ordered = [accounts, buckets('111111111111', '222222222222')]
+    assert.deepEqual(rest, {
+      name: 'Rehearsal',
+      provisioner_type: 'sandbox',
+      config: {},
+      serves: ordered,
+      enabled: true,
+      corrects_drift: true,
+      version: 1,
+      previous_secrets_until: null,
+      health: null,
+    })
+    assert.deepEqual((await as(tenant, 'GET', `${path}/${id}`)).body, { id, created_at, updated_at, ...rest })
+    const data = { provisioner_type: 'sandbox', serves: ordered, enabled: true, corrects_drift: true }
+    assert.deepEqual(await eventsOf(id), [{ type: 'provisioner.created', data }])
+  })
+
+  const faulty: [string, object, string][] = [
+    ['without a name', { name: undefined }, '/name'],
+    ['with a type that is none', { provisioner_type: 'mainframe' }, '/provisioner_type'],
+    ['with a config that its type does not take', { config: { token: 'x' } }, '/config/token'],
+    ['with a placeholder for a secret', { config: { token: '[redacted]' } }, '/config/token'],
+    [
+      'for a type that is given on accounts',
+      { serves: [{ resource_type: 'cloud_permission_set' }] },
+      '/serves/0/resource_type',
+    ],
+    ['for a type that is none', { serves: [{ resource_type: 'mainframe' }] }, '/serves/0/resource_type'],
+    ['for an account that is none', { serves: [buckets('12')] }, '/serves/0/account_ids/0'],
+    ['for no account', { serves: [buckets()] }, '/serves/0/account_ids'],
+    ['for one thing twice', { serves: [accounts, accounts] }, '/serves/1'],
+    ['for one account twice', { serves: [buckets('111111111111', '111111111111')] }, '/serves/0/account_ids/1'],
+    ['with a version of its own', { version: 7 }, '/version'],
+    ['with secrets of ours', { shown_once: {} }, '/shown_once'],
+  ]
+  for (const [name, more, pointer] of faulty) {
+    test(`is refused ${name}`, async () => {
+      const reply = await create(other, more)
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'], reply.text)
+      const { fields } = reply.body.details as { fields: { pointer: string }[] }
+      assert.equal(fields[0]?.pointer, pointer)
+    })
+  }
+})
+
+suite('what a provisioner serves', () => {
+  test('is served by no other: the refusal names it', async () => {
+    const tenant = await house.tenant('Serving')
+    const first = (await create(tenant, { name: 'First', serves: [buckets('111111111111', '222222222222')] })).body
+    const reply = await create(tenant, { serves: [accounts, buckets('222222222222', '333333333333')] })
+    assert.deepEqual([reply.status, reply.body.code], [409, 'resource_already_served'])
+    assert.match(String(reply.body.message), /“First”/)
+    const named = { resource_type: 'cloud_storage_bucket', account_id: '222222222222', provisioner_id: first.id }
+    assert.deepEqual(reply.body.details, named)
+    assert.equal(((await as(tenant, 'GET', path)).body.data as object[]).length, 1, 'nothing of it was kept')
+    // All accounts, and another account, are other lines.
+    const beside = await create(tenant, {
+      serves: [{ resource_type: 'cloud_storage_bucket' }, buckets('333333333333')],
+    })
+    assert.equal(beside.status, 201, beside.text)
+    const taking = await as(tenant, 'PATCH', `${path}/${beside.body.id}`, { serves: [buckets('111111111111')] })
+    assert.deepEqual([taking.status, taking.body.code], [409, 'resource_already_served'])
+    const now = (await as(tenant, 'GET', `${path}/${beside.body.id}`)).body
+    assert.deepEqual([now.serves, now.version], [beside.body.serves, 1])
+  })
+
+  test('is taken by one alone of many that ask at once, in whatever order they say it', async () => {
+    const tenant = await house.tenant('Serving at once')
+    const ids = Array.from({ length: 20 }, (_, place) => String(100_000_000_000 + place))
+    const asked = Array.from({ length: 6 }, (_, place) => (place % 2 === 0 ? ids : ids.toReversed()))
+    const replies = await Promise.all(asked.map((some) => create(tenant, { serves: [buckets(...some)] })))
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409])
+    const codes = new Set(replies.filter(({ status }) => status === 409).map(({ body }) => body.code))
+    assert.deepEqual([...codes], ['resource_already_served'])
+  })
+
+  test('is replaced as a whole, and free again', async () => {
+    const tenant = await house.tenant('Serving anew')
+    const { id } = (await create(tenant, { serves: [accounts, buckets('111111111111')] })).body
+    const serves = [buckets('111111111111', '222222222222')]
+    const changed = await as(tenant, 'PATCH', `${path}/${id}`, { serves })
+    assert.deepEqual([changed.body.serves, changed.body.version], [serves, 2])
+    assert.deepEqual((await eventsOf(id)).at(-1), {
+      type: 'provisioner.updated',
+      data: { fields: ['serves'], enabled: true, corrects_drift: false, serves },
+    })
+    assert.equal((await create(tenant, { serves: [accounts] })).status, 201)
+    assert.deepEqual((await as(tenant, 'PATCH', `${path}/${id}`, { serves: [] })).body.serves, [])
+  })
+})
+
+suite('changing a provisioner', () => {
+  test('to what it is already changes nothing and tells nothing', async () => {
+    const tenant = await house.tenant('Same')
+    const { shown_once, ...made } = (await create(tenant, { serves: [accounts] })).body
+    const { name, config, serves, enabled, corrects_drift } = made
+    const same = await as(tenant, 'PATCH', `${path}/${made.id}`, { name, config, serves, enabled, corrects_drift })
+    assert.deepEqual(same.body, made)
+    assert.equal((await eventsOf(made.id)).length, 1)
+  })
+
+  test('loses none of many changes at once', async () => {
+    const tenant = await house.tenant('At once')
+    const { id } = (await create(tenant)).body
+    const changes = [{ name: 'New' }, { enabled: false }, { corrects_drift: true }, { serves: [accounts] }]
+    const replies = await Promise.all(changes.map((change) => as(tenant, 'PATCH', `${path}/${id}`, change)))
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200],
+    )
+    const now = (await as(tenant, 'GET', `${path}/${id}`)).body
+    assert.deepEqual(
+      [now.name, now.enabled, now.corrects_drift, now.serves, now.version],
+      ['New', false, true, [accounts], 5],
+    )
+  })
+
+  for (const change of [{ provisioner_type: 'sandbox' }, { health: null }, { config: { a: 1 } }, { name: '' }]) {
+    test(`refuses ${JSON.stringify(change)}`, async () => {
+      const { id } = (await create(other)).body
+      assert.equal((await as(other, 'PATCH', `${path}/${id}`, change)).status, 400)
+    })
+  }
+})
+
+suite('the provisioners of a tenant', () => {
+  for (const [method, body] of [['GET'], ['PATCH', { name: 'taken' }], ['DELETE']] as const) {
+    test(`are answered to ${method} from another as if they never were (T2)`, async () => {
+      const { id } = (await create(other)).body
+      const stranger = await house.tenant(`Stranger ${method}`)
+      const [foreign, never] = await Promise.all(
+        [id, newId()].map((one) => as(stranger, method, `${path}/${one}`, body)),
+      )
+      assert.deepEqual([foreign?.status, foreign?.text], [404, never?.text])
+      assert.equal((await as(other, 'GET', `${path}/${id}`)).body.name, 'Rehearsal')
+    })
+  }
+
+  test('come page by page in the order of their creation', async () => {
+    const tenant = await house.tenant('Pages')
+    for (const name of ['one', 'two', 'three']) await create(tenant, { name })
+    const first = await as(tenant, 'GET', `${path}?limit=2`)
+    const second = await as(tenant, 'GET', `${path}?limit=2&cursor=${first.body.next_cursor}`)
+    const names = [first, second].flatMap(({ body }) => (body.data as { name: string }[]).map(({ name }) => name))
+    assert.deepEqual(names, ['one', 'two', 'three'])
+  })
+
+  test('take what they serve with them when they are deleted', async () => {
+    const tenant = await house.tenant('Deleting')
+    const { id } = (await create(tenant, { serves: [accounts] })).body
+    const replies = await Promise.all([1, 2].map(() => as(tenant, 'DELETE', `${path}/${id}`)))
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [204, 404])
+    assert.equal((await as(tenant, 'GET', `${path}/${id}`)).status, 404)
+    assert.equal((await create(tenant, { serves: [accounts] })).status, 201)
+    assert.deepEqual((await eventsOf(id)).at(-1), { type: 'provisioner.deleted', data: {} })
+  })
+})

@@ -1,0 +1,41 @@
+import { sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+import type { ServedLine } from './serving.ts'
+
+/**
+ * Has a provisioner serve these lines, in their order, and no others.
+ * @throws Problem 409 naming one that another serves
+ */
+export async function replaceServed(tx: Tx, provisioner_id: string, lines: readonly ServedLine[]): Promise<void> {
+  const asked = sql`jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as line (resource_type text, account_id text)`
+  const [[taken]] = await tx.write([
+    sql<ServedLine & { provisioner_id: string; name: string }>`
+      select s.resource_type, s.account_id, s.provisioner_id, p.name
+      from ${asked} join served_resource s on s.tenant_id = ${tx.tenant_id} and s.resource_type = line.resource_type
+          and s.account_id = line.account_id and s.provisioner_id <> ${provisioner_id}
+        join provisioner p on p.tenant_id = s.tenant_id and p.id = s.provisioner_id
+      limit 1`,
+    sql`delete from served_resource s where s.tenant_id = ${tx.tenant_id} and s.provisioner_id = ${provisioner_id}
+      and not exists (select from ${asked} where line.resource_type = s.resource_type and line.account_id = s.account_id)`,
+  ])
+  if (taken !== undefined) throw alreadyServed(taken)
+  // Whoever takes a line at the same moment is met by its key.
+  await tx.write([
+    sql`insert into served_resource (tenant_id, resource_type, account_id, provisioner_id)
+      select ${tx.tenant_id}::uuid, resource_type, account_id, ${provisioner_id}::uuid
+      from ${asked} where not exists (select from served_resource s where s.tenant_id = ${tx.tenant_id}
+        and s.provisioner_id = ${provisioner_id} and s.resource_type = line.resource_type and s.account_id = line.account_id)
+      order by resource_type, account_id`,
+  ])
+}
+
+function alreadyServed(taken: ServedLine & { provisioner_id: string; name: string }): Problem {
+  const { resource_type, account_id, provisioner_id, name } = taken
+  const where = account_id === '' ? 'in every account without a line of its own' : `in the account ${account_id}`
+  return new Problem(
+    'resource_already_served',
+    `\`${resource_type}\` ${where} is served by the provisioner “${name}” already; take it from there first`,
+    { details: { resource_type, account_id: account_id === '' ? null : account_id, provisioner_id } },
+  )
+}

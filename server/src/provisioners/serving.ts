@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox'
+import { OneOf } from '../http/schema.ts'
+import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+import { type AskedType, askedTypes } from '../policies/schema.ts'
+
+/** What is asked for on these is given on accounts, one grant each. */
+const givenOnAccounts: readonly AskedType[] = ['cloud_permission_set', 'cloud_organizational_unit']
+
+/** Types of resource that access is given on. */
+const servedTypes = askedTypes.filter((type) => !givenOnAccounts.includes(type))
+
+const mostLines = 1_000
+
+/** What a provisioner serves, as callers say it and as they are told. */
+export const Serves = Type.Array(
+  Type.Object(
+    {
+      resource_type: OneOf(servedTypes, {
+        description: 'permission sets and organizational units are given on accounts: `cloud_account` serves them',
+      }),
+      account_ids: Type.Optional(
+        Type.Array(Type.String({ pattern: '^[0-9]{12}$' }), {
+          minItems: 1,
+          maxItems: mostLines,
+          description:
+            'the accounts in which it serves the type; every account that no other line names where left out',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  { maxItems: 2 * servedTypes.length },
+)
+type Serves = Static<typeof Serves>
+
+/** One line of what is served. `account_id`: empty for every account that has no line of its own. */
+export type ServedLine = { resource_type: string; account_id: string }
+
+/** The lines of what a caller said, in their order; throws 400 for one that is there twice, or for too many. */
+export function linesOf(serves: Serves): ServedLine[] {
+  const lines = new Map<string, ServedLine>()
+  const faults: FaultyField[] = []
+  for (const [index, { resource_type, account_ids }] of serves.entries()) {
+    for (const [place, account_id] of (account_ids ?? ['']).entries()) {
+      const pointer = `/serves/${index}${account_ids === undefined ? '' : `/account_ids/${place}`}`
+      const key = `${resource_type} ${account_id}`
+      if (lines.has(key)) faults.push({ pointer, why: 'is named twice; name it once' })
+      lines.set(key, { resource_type, account_id })
+    }
+  }
+  if (lines.size > mostLines) faults.push({ pointer: '/serves', why: `names more than ${mostLines} accounts` })
+  if (faults.length > 0) throw invalidInput(faults)
+  return inOrder([...lines.values()])
+}
+
+/** The lines as they are told: of each type all accounts first, then those by name. */
+export function servesOf(lines: readonly ServedLine[]): Serves {
+  const ordered = inOrder(lines)
+  return servedTypes.flatMap((resource_type) => {
+    const accounts = ordered.filter((line) => line.resource_type === resource_type).map((line) => line.account_id)
+    const account_ids = accounts.filter((id) => id !== '')
+    return [
+      ...(accounts.includes('') ? [{ resource_type }] : []),
+      ...(account_ids.length > 0 ? [{ resource_type, account_ids }] : []),
+    ]
+  })
+}
+
+/** INVARIANT: whoever writes lines writes them in this order, so that two who write at once do not wait for each other. */
+function inOrder(lines: readonly ServedLine[]): ServedLine[] {
+  const keyOf = ({ resource_type, account_id }: ServedLine) => `${resource_type} ${account_id}`
+  return lines.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+}

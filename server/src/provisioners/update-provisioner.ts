@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util'
+import { operation } from '../http/operation.ts'
+import { IdParams } from '../http/schema.ts'
+import type { Ctx } from '../kernel/context.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
+import type { DriverType } from './driver.ts'
+import { type CountInUse, Provisioner, ProvisionerChange, type ProvisionerType, requireUnused } from './provisioner.ts'
+import { isSameConfig, type SettledConfig, settleConfig } from './provisioner-config.ts'
+import { openSecrets, sealSecrets } from './provisioner-secrets.ts'
+import {
+  findKeptProvisioner,
+  findProvisioner,
+  type KeptProvisioner,
+  lockProvisioner,
+  saveProvisioner,
+} from './provisioner-store.ts'
+import { linesOf, servesOf } from './serving.ts'
+import { replaceServed } from './serving-store.ts'
+
+/** Whoever goes on losing races says so. */
+const mostTries = 5
+
+/**
+ * Changes the fields sent; a config and what is served replace those before. What would change nothing changes nothing, tells
+ * nothing, and answers the provisioner as it is. It is not sent to another target while access that it gave is at this one.
+ */
+export const updateProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>, countInUse: CountInUse) =>
+  operation({
+    method: 'PATCH',
+    path: '/v1/provisioners/{id}',
+    summary: 'Update a provisioner',
+    credential: 'any',
+    scope: 'provisioners:write',
+    params: IdParams,
+    body: ProvisionerChange,
+    replies: { 200: Provisioner },
+    errors: ['not_found', 'provisioner_in_use', 'resource_already_served', 'version_conflict'],
+    async run(ctx, { params, body }) {
+      for (let tries = 0; tries < mostTries; tries += 1) {
+        const before = await findKeptProvisioner(ctx.tx, params.id)
+        if (before === undefined) throw notFound('provisioner')
+        // Asked of the network perhaps, so not while the row is held.
+        const settled = body.config && (await settle(ctx, types[before.shown.provisioner_type], before, body.config))
+        const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, body, settled, countInUse))
+        if (saved !== undefined) return saved
+      }
+      throw new Problem('version_conflict', 'others change this provisioner all the time; read it again')
+    },
+  })
+
+/** What the config that was sent comes to; undefined where it changes nothing. */
+async function settle(
+  ctx: Ctx,
+  type: DriverType,
+  { shown, sealed_secrets }: KeptProvisioner,
+  asked: Record<string, unknown>,
+): Promise<SettledConfig | undefined> {
+  const before = { config: shown.config, secrets: await openSecrets(ctx, shown.id, sealed_secrets) }
+  return isSameConfig(asked, before) ? undefined : settleConfig(type, asked, before, ctx.egress)
+}
+
+/** Undefined where it is not as it was before any more. */
+async function change(
+  ctx: Ctx,
+  { shown }: KeptProvisioner,
+  asked: ProvisionerChange,
+  settled: SettledConfig | undefined,
+  countInUse: CountInUse,
+): Promise<Provisioner | undefined> {
+  const { tx } = ctx
+  const version = await lockProvisioner(tx, shown.id)
+  if (version === undefined) throw notFound('provisioner')
+  if (version !== shown.version) return undefined
+  if (settled?.moved !== undefined) {
+    await requireUnused(tx, shown.id, countInUse, `to change \`${settled.moved}\`, which leads to another target,`)
+  }
+  const lines = asked.serves && linesOf(asked.serves)
+  const next = { ...shown, ...asked, serves: lines === undefined ? shown.serves : servesOf(lines) }
+  const told = ['name', 'enabled', 'corrects_drift', 'serves'] as const
+  const fields = [
+    ...told.filter((field) => !isDeepStrictEqual(next[field], shown[field])),
+    ...(settled === undefined ? [] : ['config']),
+  ]
+  if (fields.length === 0) return shown
+  if (lines !== undefined) await replaceServed(tx, shown.id, lines)
+  const kept = settled && {
+    config: settled.config,
+    sealed_secrets: await sealSecrets(ctx, shown.id, settled.secrets),
+  }
+  await saveProvisioner(ctx, next, kept, fields)
+  return findProvisioner(tx, shown.id)
+}
