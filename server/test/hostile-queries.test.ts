@@ -21,6 +21,7 @@ await asOwner('PUT', '/v1/cloud/accounts', { resources: ['a', 'b'].map((id) => (
 await asOwner('POST', '/v1/policies', sampleBodies.createPolicy)
 await asOwner('POST', '/v1/groups', sampleBodies.createGroup)
 await asOwner('POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
+await asOwner('POST', '/v1/provisioners', sampleBodies.createProvisioner)
 await asOwner('POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
 await asOwner('POST', `/v1/requests/${records['/v1/requests/{id}']?.id}/approve`, {})
 await asOwner('POST', `/v1/groups/${records['/v1/groups/{id}']?.id}/members`, { user_id: people.admin.user_id })
