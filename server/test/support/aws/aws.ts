@@ -174,7 +174,16 @@ function hands(cloud: Cloud) {
       const account = cloud.accounts.get(id)
       if (account !== undefined) account.status = status
     },
-    deleteUserByHand: (id: string): void => void cloud.users.delete(id),
+    /** It is gone for good, and whatever anyone held in it. */
+    removeAccount(id: string): void {
+      cloud.accounts.delete(id)
+      for (const one of cloud.assignments) if (one.account === id) unassign(cloud, one)
+    },
+    /** They are gone, and whatever they held. */
+    deleteUserByHand(id: string): void {
+      cloud.users.delete(id)
+      for (const one of cloud.assignments) if (one.principal === id) unassign(cloud, one)
+    },
     /** Every session's keys are no longer good. */
     endSessions(): void {
       for (const { session } of cloud.keys.values()) if (session !== undefined) session.ends_at = 0

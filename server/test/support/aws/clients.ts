@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { IdentitystoreClient } from '@aws-sdk/client-identitystore'
 import { OrganizationsClient } from '@aws-sdk/client-organizations'
 import { SSMClient } from '@aws-sdk/client-ssm'
@@ -25,4 +26,33 @@ export async function assume(aws: Aws, RoleArn: string, ExternalId?: string, Dur
   const { Credentials } = await clientsOf(aws).tokens.send(new AssumeRoleCommand(input))
   const { AccessKeyId = '', SecretAccessKey = '', SessionToken = '' } = Credentials ?? {}
   return { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken }
+}
+
+/** A request as it goes over the wire. */
+type Sent = { headers: Record<string, string>; body: string | Uint8Array }
+
+/** Changes what a client sends: once it is signed, or before, so that it is signed as changed. */
+export function changeSent(
+  client: SSOAdminClient,
+  change: (sent: Sent) => void,
+  when: 'signed' | 'before' = 'signed',
+): void {
+  const { middlewareStack: stack } = client
+  const changed = <Args extends object>(args: Args): Args => {
+    change((args as { request: Sent } & Args).request)
+    return args
+  }
+  if (when === 'before') stack.add((next) => (args) => next(changed(args)), { step: 'build', priority: 'low' })
+  else stack.add((next) => (args) => next(changed(args)), { step: 'deserialize', priority: 'low' })
+}
+
+/** The call is refused by that name and status. */
+export async function refused(call: Promise<unknown>, name: string, status = 400, message = /./): Promise<void> {
+  const error: unknown = await call.then(
+    () => assert.fail(`it was not refused as ${name}`),
+    (thrown: unknown) => thrown,
+  )
+  const { $metadata } = error as { $metadata?: { httpStatusCode?: number } }
+  assert.deepEqual([(error as Error).name, $metadata?.httpStatusCode], [name, status], String(error))
+  assert.match((error as Error).message, message)
 }

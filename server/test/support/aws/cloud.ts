@@ -75,7 +75,7 @@ export type Settings = {
   outstanding: number
   /** An act ends after so long, and not before it was asked after so often. */
   acts: { ms: number; looks: number }
-  /** Lists tell what was so long ago, or so many list calls ago. */
+  /** Lists tell what was so long ago, and so many lists of the instance ago. */
   listLag: { ms: number; lists: number }
   /** The most that a page holds. */
   page: number
@@ -102,7 +102,7 @@ export type Cloud = {
   assignments: Assignment[]
   acts: Map<string, Act>
   shells: Map<string, ShellSession>
-  /** How many list calls there were. */
+  /** How many lists of the instance were asked for. */
   lists: number
 }
 
@@ -110,7 +110,7 @@ export const nowIn = (cloud: Cloud): Moment => ({ at: performance.now(), lists: 
 
 /** Whether lists know by now what became so at a moment. */
 export const isListed = ({ settings, lists }: Cloud, moment: Moment): boolean =>
-  performance.now() - moment.at >= settings.listLag.ms && lists - moment.lists >= settings.listLag.lists
+  performance.now() - moment.at >= settings.listLag.ms && lists - moment.lists > settings.listLag.lists
 
 /** Whether a list shows what came and went: late to come, and late to go. */
 export const shows = (cloud: Cloud, from: Moment, to: Moment | null): boolean =>
@@ -150,7 +150,12 @@ export function settle(cloud: Cloud): void {
   }
 }
 
-function end(cloud: Cloud, act: Act, fate: Exclude<Fate, { status: 'never' }>): void {
+function end(cloud: Cloud, act: Act, wanted: Exclude<Fate, { status: 'never' }>): void {
+  const { deleted } = cloud.sets.get(act.set) ?? {}
+  const lost = deleted !== null || (act.account !== null && !cloud.accounts.has(act.account))
+  const fate = lost
+    ? ({ status: 'FAILED', reason: 'Received a 404 status error: it was deleted meanwhile' } as const)
+    : wanted
   act.status = fate.status
   act.reason = fate.status === 'FAILED' ? fate.reason : undefined
   if (fate.status === 'FAILED') return

@@ -1,5 +1,5 @@
 import type { Fate } from './cloud.ts'
-import { AwsError, type Fields } from './wire.ts'
+import { AwsError, type Call, type Fields, type ServiceName } from './wire.ts'
 
 /**
  * What a call meets instead of what it asked for. `cut`: the connection is closed before anything was done, when it was
@@ -12,20 +12,27 @@ export type Misdeed =
   | { hang: true }
   | { end: Fate }
 
-/** Which calls: those of an operation, or of every one; of them those whose input answers `when`. */
-export type Victims = { operation: string; when?: (input: Fields) => boolean }
+/**
+ * Which calls: those of an operation (`*`: of every one), of a service, whose input answers `when`; of all of them the first
+ * so many are let by.
+ */
+export type Victims = {
+  operation: string
+  service?: ServiceName
+  when?: (input: Fields) => boolean
+  skip?: number
+}
 
-type Rule = Victims & { misdeed: Misdeed; left: number }
+type Rule = Victims & { misdeed: Misdeed; left: number; skip: number }
 
 /** What whoever runs a test has asked for, and which of it a call meets. */
 export function openMisdeeds() {
   const rules = new Set<Rule>()
 
-  /** The first rule that a call meets among those of the sort; it is used up by that. */
-  const meet = (operation: string, input: Fields, sort: (misdeed: Misdeed) => boolean): Misdeed | undefined => {
+  /** The first rule of the sort that a call meets; it is used up by that. */
+  const meet = (call: Pick<Call, 'service' | 'operation' | 'input'>, sort: (misdeed: Misdeed) => boolean) => {
     for (const rule of rules) {
-      const meant = rule.operation === operation || rule.operation === '*'
-      if (!meant || !sort(rule.misdeed) || rule.when?.(input) === false) continue
+      if (!sort(rule.misdeed) || !isMeant(rule, call) || --rule.skip >= 0) continue
       rule.left--
       if (rule.left <= 0) rules.delete(rule)
       return rule.misdeed
@@ -36,19 +43,24 @@ export function openMisdeeds() {
   return {
     /** The next so many calls meet it, or all until the answered function is called. */
     add(victims: Victims, misdeed: Misdeed, times = Number.POSITIVE_INFINITY): () => void {
-      const rule = { ...victims, misdeed, left: times }
+      const rule = { skip: 0, ...victims, misdeed, left: times }
       rules.add(rule)
       return () => void rules.delete(rule)
     },
     clear: (): void => rules.clear(),
-    ofCall: (operation: string, input: Fields): Exclude<Misdeed, { end: Fate }> | undefined =>
-      meet(operation, input, (misdeed) => !('end' in misdeed)) as Exclude<Misdeed, { end: Fate }> | undefined,
+    ofCall: (call: Call): Exclude<Misdeed, { end: Fate }> | undefined =>
+      meet(call, (misdeed) => !('end' in misdeed)) as Exclude<Misdeed, { end: Fate }> | undefined,
     fateOf: (operation: string, input: object): Fate | undefined => {
-      const misdeed = meet(operation, input as Fields, (one) => 'end' in one)
+      const misdeed = meet({ service: 'sso', operation, input: input as Fields }, (one) => 'end' in one)
       return misdeed !== undefined && 'end' in misdeed ? misdeed.end : undefined
     },
   }
 }
+
+const isMeant = (rule: Rule, { service, operation, input }: Pick<Call, 'service' | 'operation' | 'input'>): boolean =>
+  (rule.operation === '*' || rule.operation === operation) &&
+  (rule.service === undefined || rule.service === service) &&
+  rule.when?.(input) !== false
 
 /** The error that a misdeed is to answer, in the words of the service where none are given. */
 export const errorOf = ({ error, message, status }: { error: string; message?: string; status?: number }): AwsError =>

@@ -1,15 +1,9 @@
 import type * as sso from '@aws-sdk/client-sso-admin'
-import { type Act, type Cloud, hex, nowIn, type PermissionSet, shows } from './cloud.ts'
+import { checkInstance, goingOn, inTheWay } from './acts.ts'
+import { type Cloud, hex, nowIn, type PermissionSet, shows } from './cloud.ts'
 import { refuse } from './model.ts'
 import { page } from './pages.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
-
-const inProgress = 'There is a conflicting operation in process. Please try again later.'
-
-/** @throws AwsError */
-export function checkInstance({ instance_arn }: Cloud, asked: string | undefined): void {
-  if (asked !== instance_arn) throw new AwsError('AccessDeniedException', `You do not have access to ${asked}`)
-}
 
 /** @throws AwsError where there is no such set */
 export function findSet(cloud: Cloud, arn: string | undefined): PermissionSet {
@@ -18,10 +12,6 @@ export function findSet(cloud: Cloud, arn: string | undefined): PermissionSet {
     throw new AwsError('ResourceNotFoundException', `PermissionSet not found: ${arn}`)
   return set
 }
-
-/** Its acts that are still going. */
-export const goingOn = (cloud: Cloud, test: (act: Act) => boolean): boolean =>
-  cloud.acts.values().some((act) => act.status === 'IN_PROGRESS' && test(act))
 
 export const permissionSetHandlers = (cloud: Cloud) =>
   ({
@@ -82,7 +72,7 @@ const keepHandlers = (cloud: Cloud) =>
       const set = findSet(cloud, input.PermissionSetArn)
       if (cloud.assignments.some((one) => one.set === set.arn && one.to === null) || set.provisioned.size > 0)
         throw new AwsError('ConflictException', 'PermissionSet has ApplicationProfile associated with it.')
-      if (goingOn(cloud, (act) => act.set === set.arn)) throw new AwsError('ConflictException', inProgress)
+      if (goingOn(cloud, (act) => act.set === set.arn)) throw inTheWay()
       set.deleted = nowIn(cloud)
       return {}
     },

@@ -21,7 +21,8 @@ import {
   type Caller,
   type Handlers,
   readBody,
-  readCall,
+  readInput,
+  readTarget,
   type ServiceName,
   send,
 } from './wire.ts'
@@ -80,7 +81,7 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
   const spoke = request.headers['x-amz-target'] === undefined ? 'form' : 'json'
   try {
     const call = admit(serving, request, body, entry)
-    const misdeed = misdeeds.ofCall(call.operation, call.input)
+    const misdeed = misdeeds.ofCall(call)
     if (misdeed !== undefined && 'error' in misdeed) throw errorOf(misdeed)
     if (misdeed !== undefined && 'hang' in misdeed) return
     if (misdeed !== undefined && 'delay_ms' in misdeed) await pause(misdeed.delay_ms)
@@ -101,11 +102,13 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
 
 /** Who asks what, found good: by its signature, the pace, what the caller may do, and the model. */
 function admit({ cloud, handlers, pace }: Serving, request: IncomingMessage, body: Buffer, entry: Entry): Call {
-  const { service, operation, input } = readCall(request, body)
-  Object.assign(entry, { service, operation, input })
+  const { service, operation } = readTarget(request, body)
+  Object.assign(entry, { service, operation })
   const caller = verifySignature(request, body, { service, region: regionOf(cloud, service) }, cloud.keys)
   entry.by = caller.arn
   pace(service)
+  const input = readInput(request, body)
+  entry.input = input
   if (handlers[service][operation] === undefined)
     throw new AwsError(service === 'sts' ? 'InvalidAction' : 'UnknownOperationException', `no operation ${operation}`)
   checkInput(service, operation, input)
@@ -116,7 +119,7 @@ function admit({ cloud, handlers, pace }: Serving, request: IncomingMessage, bod
 
 function perform({ cloud, handlers }: Serving, call: Call): object {
   settle(cloud)
-  if (call.operation.startsWith('List')) cloud.lists++
+  if (call.service === 'sso' && call.operation.startsWith('List')) cloud.lists++
   const handler = handlers[call.service][call.operation]
   if (handler === undefined) throw new AwsError('UnknownOperationException', call.operation)
   return handler(call.input as never, call)

@@ -1,8 +1,9 @@
 import type * as sso from '@aws-sdk/client-sso-admin'
+import { checkInstance } from './acts.ts'
 import { type Cloud, isListed, type PermissionSet } from './cloud.ts'
 import { refuse } from './model.ts'
 import { page } from './pages.ts'
-import { checkInstance, findSet } from './permission-sets.ts'
+import { findSet } from './permission-sets.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
 export const setContentHandlers = (cloud: Cloud) =>

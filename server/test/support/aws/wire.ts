@@ -37,22 +37,30 @@ const targets: Readonly<Record<string, ServiceName>> = {
 
 const stsVersion = '2011-06-15'
 
-/** Which operation is asked for and with what, by either protocol: JSON 1.1 with its target, or a form of STS. */
-export function readCall(
-  request: IncomingMessage,
-  body: Buffer,
-): { service: ServiceName; operation: string; input: Fields } {
+/** Which service is asked for which operation: JSON 1.1 names its target, a form of STS says it in the body. */
+export function readTarget(request: IncomingMessage, body: Buffer): { service: ServiceName; operation: string } {
   if (request.method !== 'POST' || request.url !== '/')
     throw new AwsError('UnknownOperationException', `there is no ${request.method} ${request.url}`, { status: 404 })
   const target = request.headers['x-amz-target']
-  if (target === undefined) return readForm(request, body)
+  if (target === undefined) return { service: 'sts', operation: formOf(body).get('Action') ?? '' }
   const [prefix = '', operation = '', ...more] = String(target).split('.')
   const service = targets[prefix]
   if (service === undefined || more.length > 0) throw new AwsError('UnknownOperationException', String(target))
-  if (request.headers['content-type'] !== 'application/x-amz-json-1.1')
-    throw new AwsError('UnknownOperationException', 'the content type is application/x-amz-json-1.1', { status: 404 })
-  return { service, operation, input: readJson(body) }
+  return { service, operation }
 }
+
+/** What it is asked with. */
+export function readInput(request: IncomingMessage, body: Buffer): Fields {
+  const type = request.headers['content-type']
+  if (request.headers['x-amz-target'] === undefined) {
+    if (type?.startsWith('application/x-www-form-urlencoded') === true) return readForm(body)
+    throw new AwsError('MissingAction', 'neither a target nor a form')
+  }
+  if (type === 'application/x-amz-json-1.1') return readJson(body)
+  throw new AwsError('UnknownOperationException', 'the content type is application/x-amz-json-1.1', { status: 404 })
+}
+
+const formOf = (body: Buffer): URLSearchParams => new URLSearchParams(body.toString('utf8'))
 
 function readJson(body: Buffer): Fields {
   try {
@@ -64,14 +72,10 @@ function readJson(body: Buffer): Fields {
   throw new AwsError('SerializationException', 'the body is not a JSON object')
 }
 
-function readForm(request: IncomingMessage, body: Buffer): { service: 'sts'; operation: string; input: Fields } {
-  if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true)
-    throw new AwsError('MissingAction', 'neither a target nor a form')
-  const { Action = '', Version, ...input } = Object.fromEntries(new URLSearchParams(body.toString('utf8')))
+function readForm(body: Buffer): Fields {
+  const { Action: _, Version, DurationSeconds, ...input } = Object.fromEntries(formOf(body))
   if (Version !== stsVersion) throw new AwsError('NoSuchVersion', `the version is ${stsVersion}`)
-  const { DurationSeconds, ...others } = input
-  const seconds = DurationSeconds === undefined ? {} : { DurationSeconds: Number(DurationSeconds) }
-  return { service: 'sts', operation: Action, input: { ...others, ...seconds } }
+  return DurationSeconds === undefined ? input : { ...input, DurationSeconds: Number(DurationSeconds) }
 }
 
 /** The whole body; undefined when the caller went before its end. */

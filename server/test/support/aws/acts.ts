@@ -1,0 +1,100 @@
+import type * as sso from '@aws-sdk/client-sso-admin'
+import { type Act, type Cloud, type Fate, newRequestId, settle } from './cloud.ts'
+import { AwsError } from './wire.ts'
+
+/** @throws AwsError */
+export function checkInstance({ instance_arn }: Cloud, asked: string | undefined): void {
+  if (asked !== instance_arn) throw new AwsError('AccessDeniedException', `You do not have access to ${asked}`)
+}
+
+/** Whether an act is in progress that the test fits. */
+export const goingOn = (cloud: Cloud, test: (act: Act) => boolean): boolean =>
+  cloud.acts.values().some((act) => act.status === 'IN_PROGRESS' && test(act))
+
+export const inTheWay = (): AwsError =>
+  new AwsError('ConflictException', 'There is a conflicting operation in process. Please try again later.')
+
+type Ask = Pick<Act, 'kind' | 'account' | 'set' | 'seat'>
+
+/**
+ * Takes an act on where there is room for it: one at a time in an account, so many in an instance.
+ * @param fateOf asked once it is taken on; undefined: it ends as it should
+ * @throws AwsError
+ */
+export function beginAct(cloud: Cloud, ask: Ask, fateOf: () => Fate | undefined): Act {
+  const { book, settings } = cloud
+  const going = cloud.acts
+    .values()
+    .filter(({ status }) => status === 'IN_PROGRESS')
+    .toArray()
+  const first = going.find((act) => meet(cloud, act, ask))
+  if (first !== undefined) {
+    first.looks++
+    throw inTheWay()
+  }
+  if (going.length >= settings.outstanding)
+    throw new AwsError('ThrottlingException', 'There are too many requests processing. Please try again later.')
+  const act: Act = {
+    ...ask,
+    id: newRequestId(),
+    since: performance.now(),
+    created: new Date(),
+    looks: 0,
+    status: 'IN_PROGRESS',
+    reason: undefined,
+    fate: fateOf() ?? { status: 'SUCCEEDED' },
+  }
+  cloud.acts.set(act.id, act)
+  book.most_outstanding = Math.max(book.most_outstanding, going.length + 1)
+  return act
+}
+
+/** Whether two acts change roles in one account: what is provisioned everywhere changes all where the set is. */
+function meet(cloud: Cloud, one: Ask | Act, other: Ask | Act): boolean {
+  const where = ({ account, set }: Ask): string[] =>
+    account === null ? [...(cloud.sets.get(set)?.provisioned.keys() ?? [])] : [account]
+  const there = where(other)
+  return where(one).some((account) => there.includes(account))
+}
+
+/** The act of that kind with that id, as it is going; it is asked after once more. */
+export function lookAtAct(cloud: Cloud, instance: string | undefined, kind: Act['kind'], id: string | undefined): Act {
+  checkInstance(cloud, instance)
+  const act = cloud.acts.get(id ?? '')
+  if (act?.kind !== kind) throw new AwsError('ResourceNotFoundException', `Request not found: ${id}`)
+  act.looks++
+  settle(cloud)
+  return act
+}
+
+export function shownAct({ id, status, reason, seat, created }: Act): sso.AccountAssignmentOperationStatus {
+  return {
+    Status: status,
+    RequestId: id,
+    FailureReason: reason,
+    TargetId: seat?.account,
+    TargetType: 'AWS_ACCOUNT',
+    PermissionSetArn: seat?.set,
+    PrincipalType: seat?.principal_type,
+    PrincipalId: seat?.principal,
+    CreatedDate: created,
+  }
+}
+
+export function shownProvisioning({
+  id,
+  status,
+  reason,
+  account,
+  set,
+  created,
+}: Act): sso.PermissionSetProvisioningStatus {
+  return {
+    Status: status,
+    RequestId: id,
+    FailureReason: reason,
+    AccountId: account ?? undefined,
+    PermissionSetArn: set,
+    CreatedDate: created,
+  }
+}
