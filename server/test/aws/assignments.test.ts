@@ -1,68 +1,182 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import * as sso from '@aws-sdk/client-sso-admin'
 import { openAws } from '../support/aws/aws.ts'
-import { assume, clientsOf } from '../support/aws/clients.ts'
+import { assume, clientsOf, refused } from '../support/aws/clients.ts'
+import { seatsOf } from '../support/aws/seats.ts'
 import { until } from '../support/wait.ts'
 
 const aws = await openAws({ rate: 1000 })
 const user = aws.addUser('ada')
 const set = aws.addPermissionSet('ReadOnly')
 const client = clientsOf(aws, await assume(aws, aws.addRole('our-word'), 'our-word')).sso
+const { grant, revoke, granted, revoked, listed } = seatsOf(aws, client, set, user)
 
-describe('assignments in the pretended AWS', () => {
-  const seat = (TargetId: string) => ({
-    InstanceArn: aws.instance_arn,
-    PermissionSetArn: set,
-    PrincipalId: user,
-    PrincipalType: 'USER' as const,
-    TargetId,
-    TargetType: 'AWS_ACCOUNT' as const,
-  })
-  const grant = async (account: string): Promise<string> => {
-    const { AccountAssignmentCreationStatus: act } = await client.send(
-      new sso.CreateAccountAssignmentCommand(seat(account)),
-    )
-    return act?.RequestId ?? ''
-  }
-  const revoke = async (account: string): Promise<string> => {
-    const { AccountAssignmentDeletionStatus: act } = await client.send(
-      new sso.DeleteAccountAssignmentCommand(seat(account)),
-    )
-    return act?.RequestId ?? ''
-  }
-  const granted = (id: string) => {
-    const input = { InstanceArn: aws.instance_arn, AccountAssignmentCreationRequestId: id }
-    return until('an end', async () => {
-      const { AccountAssignmentCreationStatus: act } = await client.send(
-        new sso.DescribeAccountAssignmentCreationStatusCommand(input),
-      )
-      return act?.Status !== 'IN_PROGRESS' && act
-    })
-  }
-  const revoked = (id: string) => {
-    const input = { InstanceArn: aws.instance_arn, AccountAssignmentDeletionRequestId: id }
-    return until('an end', async () => {
-      const { AccountAssignmentDeletionStatus: act } = await client.send(
-        new sso.DescribeAccountAssignmentDeletionStatusCommand(input),
-      )
-      return act?.Status !== 'IN_PROGRESS' && act
-    })
-  }
+afterEach(() => {
+  aws.behave()
+  aws.settings.acts = { ms: 0, looks: 0 }
+  aws.settings.listLag = { ms: 0, lists: 0 }
+  aws.settings.page = 100
+})
 
-  test('an assignment is in progress until it was asked after, then there, then taken away', async () => {
+const given = async (account = aws.addAccount()): Promise<string> => {
+  assert.equal((await granted(await grant(account))).Status, 'SUCCEEDED')
+  return account
+}
+const held = (account: string): boolean => aws.assignments().some((one) => one.account === account)
+
+describe('an assignment in the pretended AWS', () => {
+  test('is in progress until it was asked after, then there, then taken away', async () => {
     const account = aws.addAccount()
     aws.settings.acts.looks = 3
     const id = await grant(account)
-    assert.deepEqual(aws.assignments(), [])
+    assert.equal(held(account), false)
     const done = await granted(id)
     assert.equal(done.Status, 'SUCCEEDED')
     assert.ok(done.CreatedDate instanceof Date)
     assert.equal(aws.entries('DescribeAccountAssignmentCreationStatus').length, 3)
     assert.deepEqual(aws.assignments(), [{ account, set, principal: user, principal_type: 'USER' }])
-    aws.settings.acts.looks = 0
-    const gone = await revoked(await revoke(account))
-    assert.equal(gone.Status, 'SUCCEEDED')
+    assert.equal((await revoked(await revoke(account))).Status, 'SUCCEEDED')
     assert.deepEqual(aws.assignments(), [])
+  })
+
+  test('is there once, however often it is given', async () => {
+    const account = await given()
+    assert.equal(aws.needlessGrants(), 0)
+    await given(account)
+    assert.deepEqual(await listed(account), [user])
+    assert.equal(aws.needlessGrants(), 1)
+  })
+
+  test('that is not there cannot be taken away: that fails, on the way', async () => {
+    const { Status, FailureReason = '' } = await revoked(await revoke(aws.addAccount()))
+    assert.equal(Status, 'FAILED')
+    assert.match(FailureReason, /^Received a 404 status error: EntitlementItem doesn't exist/)
+  })
+
+  test('fails on the way for a person who is unknown and an account that is closed', async () => {
+    const nobody = seatsOf(aws, client, set, '00000000-0000-0000-0000-000000000000')
+    const unknown = await nobody.granted(await nobody.grant(aws.addAccount()))
+    assert.match(unknown.FailureReason ?? '', /404 status error: the USER assignee .* was not found in directory d-/)
+    const closed = await granted(await grant(aws.addAccount('SUSPENDED')))
+    assert.match(closed.FailureReason ?? '', /403 status error: account \d+ is SUSPENDED/)
+  })
+
+  test('is refused at once for an account, a set or an instance that is unknown', async () => {
+    await refused(grant('999999999999'), 'ResourceNotFoundException')
+    const other = aws.instance_arn.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+    await refused(client.send(new sso.ListPermissionSetsCommand({ InstanceArn: other })), 'AccessDeniedException')
+    const gone = aws.addPermissionSet('Gone')
+    aws.deletePermissionSetByHand(gone)
+    await refused(seatsOf(aws, client, gone, user).grant(aws.addAccount()), 'ResourceNotFoundException')
+  })
+
+  test('goes with its account, its person and its set', async () => {
+    const [account, other] = [await given(), await given()]
+    aws.removeAccount(account)
+    assert.deepEqual([held(account), held(other)], [false, true])
+    await refused(revoke(account), 'ResourceNotFoundException')
+    const [person, mine] = [aws.addUser('bob'), aws.addPermissionSet('Bobs')]
+    const bobs = seatsOf(aws, client, mine, person)
+    await bobs.granted(await bobs.grant(other))
+    aws.deleteUserByHand(person)
+    const { FailureReason = '' } = await bobs.revoked(await bobs.revoke(other))
+    assert.match(FailureReason, /404 status error: the USER assignee .* was not found/)
+    const id = await bobs.grant(other)
+    aws.deletePermissionSetByHand(mine)
+    assert.equal((await bobs.granted(id)).Status, 'FAILED')
+  })
+})
+
+describe('the pretended AWS changes one thing at a time', () => {
+  test('in an account: a second one conflicts until the first has ended', async () => {
+    const account = aws.addAccount()
+    aws.settings.acts.looks = 2
+    const id = await grant(account)
+    await refused(revoke(account), 'ConflictException')
+    assert.equal((await granted(id)).Status, 'SUCCEEDED')
+    assert.equal((await revoked(await revoke(account))).Status, 'SUCCEEDED')
+  })
+
+  test('ten in an instance: an eleventh is one too many', async () => {
+    aws.next('CreateAccountAssignment', { end: { status: 'never' } }, 10)
+    const begun = await Promise.all(Array.from({ length: 10 }, () => grant(aws.addAccount())))
+    const account = aws.addAccount()
+    await refused(grant(account), 'ThrottlingException', 400, /too many requests processing/)
+    assert.deepEqual([aws.inProgress(), aws.mostOutstanding()], [10, 10])
+    aws.behave()
+    for (const id of begun) assert.equal((await granted(id)).Status, 'SUCCEEDED')
+    await given(account)
+  })
+
+  test('and what is provisioned everywhere is in the way of each account', async () => {
+    const account = await given()
+    aws.settings.acts.looks = 2
+    const command = {
+      InstanceArn: aws.instance_arn,
+      PermissionSetArn: set,
+      TargetType: 'ALL_PROVISIONED_ACCOUNTS',
+    } as const
+    await client.send(new sso.ProvisionPermissionSetCommand(command))
+    await refused(revoke(account), 'ConflictException')
+    await until(
+      'its end',
+      async () => aws.inProgress() === 0 || ((await revoke(account).catch(() => '')) !== '' && true),
+    )
+  })
+})
+
+describe('lists in the pretended AWS', () => {
+  test('come late: what was given is not there yet, what was taken is there still', async () => {
+    aws.settings.listLag.lists = 2
+    const account = await given()
+    assert.deepEqual([await listed(account), await listed(account), await listed(account)], [[], [], [user]])
+    await revoked(await revoke(account))
+    assert.equal(held(account), false)
+    assert.deepEqual([await listed(account), await listed(account), await listed(account)], [[user], [user], []])
+  })
+
+  test('tell what is done by hand', async () => {
+    const account = aws.addAccount()
+    aws.assignByHand(account, set, user)
+    assert.deepEqual(await listed(account), [user])
+    aws.unassignByHand(account, set, user)
+    assert.deepEqual(await listed(account), [])
+  })
+
+  test('come in pages, each with the token of the next, which is good for no other list', async () => {
+    const [account, other] = [await given(), await given()]
+    for (const name of ['cid', 'dan', 'eve']) aws.assignByHand(account, set, aws.addUser(name))
+    aws.settings.page = 3
+    assert.equal((await listed(account)).length, 4)
+    const question = { InstanceArn: aws.instance_arn, AccountId: account, PermissionSetArn: set }
+    const { NextToken } = await client.send(new sso.ListAccountAssignmentsCommand({ ...question, MaxResults: 1 }))
+    const second = await client.send(new sso.ListAccountAssignmentsCommand({ ...question, NextToken }))
+    assert.equal(second.AccountAssignments?.length, 3)
+    const mistaken = new sso.ListAccountAssignmentsCommand({ ...question, AccountId: other, NextToken })
+    await refused(client.send(mistaken), 'ValidationException')
+  })
+
+  test('of a person, and of what was begun, say the same', async () => {
+    const [account, eve] = [aws.addAccount(), aws.addUser('eva')]
+    const hers = seatsOf(aws, client, set, eve)
+    await hers.granted(await hers.grant(account))
+    const question = { InstanceArn: aws.instance_arn, PrincipalId: eve, PrincipalType: 'USER' } as const
+    const { AccountAssignments } = await client.send(new sso.ListAccountAssignmentsForPrincipalCommand(question))
+    assert.deepEqual(AccountAssignments, [
+      { AccountId: account, PermissionSetArn: set, PrincipalId: eve, PrincipalType: 'USER' },
+    ])
+    aws.next('CreateAccountAssignment', { end: { status: 'never' } })
+    const id = await hers.grant(aws.addAccount())
+    const going = { InstanceArn: aws.instance_arn, Filter: { Status: 'IN_PROGRESS' } } as const
+    const { AccountAssignmentsCreationStatus: acts = [] } = await client.send(
+      new sso.ListAccountAssignmentCreationStatusCommand(going),
+    )
+    assert.deepEqual(
+      acts.map(({ RequestId, Status }) => [RequestId, Status]),
+      [[id, 'IN_PROGRESS']],
+    )
+    const none = await client.send(new sso.ListAccountAssignmentDeletionStatusCommand(going))
+    assert.deepEqual(none.AccountAssignmentsDeletionStatus, [])
   })
 })

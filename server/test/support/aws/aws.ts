@@ -99,6 +99,7 @@ function emptyCloud(settings: Settings): Cloud {
 
 /** What a test puts there before it begins. */
 function furnishing(cloud: Cloud) {
+  let accounts = 200_000_000_000
   return {
     /** A role that the operator may assume when it says the external id; `actions`: null for all. */
     addRole(external_id: string | null, actions: readonly string[] | null = null, account = cloud.management_account) {
@@ -116,13 +117,13 @@ function furnishing(cloud: Cloud) {
     },
     /** Answers the id of the account. */
     addAccount(status: Account['status'] = 'ACTIVE', parent: string = cloud.root_id): string {
-      const id = String(200_000_000_000 + cloud.accounts.size)
-      cloud.accounts.set(id, { id, name: `account-${cloud.accounts.size}`, status, parent })
+      const id = String(accounts++)
+      cloud.accounts.set(id, { id, name: `account-${id}`, status, parent })
       return id
     },
     addUnit(parent: string = cloud.root_id): string {
       const id = `ou-${cloud.root_id.slice(2)}-${hex(8)}`
-      cloud.units.set(id, { id, name: `unit-${cloud.units.size}`, parent })
+      cloud.units.set(id, { id, name: id, parent })
       return id
     },
     /** Answers the id that the directory gives them. */
