@@ -60,7 +60,9 @@ import type { Drivers } from './provisioners/drivers.ts'
 import { getProvisioner } from './provisioners/get-provisioner.ts'
 import { listProvisioners } from './provisioners/list-provisioners.ts'
 import type { ProvisionerType } from './provisioners/provisioner.ts'
+import { rotateProvisionerSecret } from './provisioners/rotate-provisioner-secret.ts'
 import { sandbox } from './provisioners/sandbox/sandbox.ts'
+import { testProvisioner } from './provisioners/test-provisioner.ts'
 import { updateProvisioner } from './provisioners/update-provisioner.ts'
 import { approveRequest } from './requests/approve-request.ts'
 import { askAgain } from './requests/asking-again.ts'
@@ -186,6 +188,8 @@ export const operations: Record<string, Operation> = {
   getProvisioner,
   updateProvisioner: updateProvisioner(driverTypes, countInUse),
   deleteProvisioner: deleteProvisioner(countInUse),
+  testProvisioner: testProvisioner(driverTypes),
+  rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
   listNotifications,
   markNotificationRead,
   markAllNotificationsRead,

@@ -94,6 +94,8 @@ export type Opening = {
 export type DriverType = {
   /** The fields of the config that answers show; every other is a secret. */
   shownFields: ShownFields
+  /** The fields of the config that say which target it is: they stay while access is there that was given through them. */
+  targetFields: readonly string[]
   /** Every fault of a config, its secrets opened, those that we made as well: pointers below `/config`. */
   findFaults(config: Config, egress: Egress): Promise<FaultyField[]>
   /**

@@ -3,7 +3,7 @@ import { createRecent } from '../kernel/recent.ts'
 import { type Driver, type DriverType, TargetError } from './driver.ts'
 import { longestCallMs } from './in-time.ts'
 import type { ProvisionerType } from './provisioner.ts'
-import { openSecrets } from './provisioner-secrets.ts'
+import { openSecrets, wholeConfig } from './provisioner-secrets.ts'
 import { findProvisionerToOpen } from './provisioner-store.ts'
 
 /**
@@ -49,17 +49,11 @@ export function openDrivers(options: DriversOptions): Drivers {
   const openNow = async (tx: Tx, id: string): Promise<Open> => {
     const found = await findProvisionerToOpen(tx, id)
     if (found === undefined) throw new TargetError('permanent', 'its provisioner was deleted')
-    const { given, made, previous } = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
-    const overlapMs = found.previous_ms ?? 0
-    const driver = types[found.provisioner_type].open({
-      tenant_id: tx.tenant_id,
-      provisioner_id: id,
-      config: { ...found.config, ...given, ...made },
-      previous: overlapMs > 0 ? previous : {},
-      egress,
-      public_url,
-    })
+    const secrets = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
+    const opening = { tenant_id: tx.tenant_id, provisioner_id: id, ...wholeConfig(found, secrets), egress, public_url }
+    const driver = types[found.provisioner_type].open(opening)
     all.add(driver)
+    const overlapMs = found.previous_ms ?? 0
     const until = overlapMs > 0 ? performance.now() + overlapMs : Number.POSITIVE_INFINITY
     return { version: found.version, driver, until }
   }

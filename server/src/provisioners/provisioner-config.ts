@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Egress } from '../kernel/context.ts'
 import { invalidInput } from '../kernel/errors.ts'
-import { findMoved, redacted, splitConfig } from '../secrets/sealed-config.ts'
+import { findChanged, redacted, splitConfig } from '../secrets/sealed-config.ts'
 import type { DriverType } from './driver.ts'
 import type { ProvisionerSecrets } from './provisioner-secrets.ts'
 
@@ -42,7 +42,7 @@ export async function settleConfig(
   return {
     config: { ...split.config, ...redactedOf(made) },
     secrets: { ...before.secrets, given: split.secrets },
-    moved: findMoved(type.shownFields, split, shownBefore),
+    moved: findChanged(type.targetFields, split, shownBefore),
   }
 }
 

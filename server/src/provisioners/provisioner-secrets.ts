@@ -1,4 +1,6 @@
 import type { SealedPlace, Sealer, Tx } from '../kernel/context.ts'
+import { redacted } from '../secrets/sealed-config.ts'
+import type { Config, Opening } from './driver.ts'
 
 type Named<Value> = Readonly<Record<string, Value>>
 
@@ -36,4 +38,28 @@ export async function openSecrets(
 ): Promise<ProvisionerSecrets> {
   if (sealed === null) return noSecrets
   return JSON.parse(await sealer.unseal(tx, sealed, placeOfSecrets(id))) as ProvisionerSecrets
+}
+
+/** The config that a driver is opened with: secrets in their places, and those of before a rotation while they count. */
+export function wholeConfig(
+  { config, previous_ms }: { config: Config; previous_ms: number | null },
+  { given, made, previous }: ProvisionerSecrets,
+): Pick<Opening, 'config' | 'previous'> {
+  return { config: { ...config, ...given, ...made }, previous: (previous_ms ?? 0) > 0 ? previous : {} }
+}
+
+/** Shorter ones are in any text. */
+const shortestSecret = 4
+
+/** The text with `[redacted]` wherever one of the secrets stands, as it is or as addresses write it. */
+export function withoutSecrets(text: string, secrets: ProvisionerSecrets): string {
+  const forms = textsIn(secrets).flatMap((secret) => [secret, encodeURIComponent(secret)])
+  // The longest first: one may be the beginning of another.
+  const ordered = forms.filter((form) => form.length >= shortestSecret).sort((one, other) => other.length - one.length)
+  return ordered.reduce((rest, form) => rest.replaceAll(form, redacted), text)
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

@@ -120,6 +120,38 @@ export async function saveProvisioner(
   ])
 }
 
+/** Saves the secrets of a locked provisioner that were made anew, and tells their names. */
+export async function saveRotation(
+  ctx: WorkCtx,
+  id: string,
+  {
+    sealed_secrets,
+    overlap_seconds,
+    names,
+  }: { sealed_secrets: string | null; overlap_seconds: number; names: string[] },
+): Promise<void> {
+  await ctx.tx.write([
+    sql`update provisioner set sealed_secrets = ${sealed_secrets}, version = version + 1, updated_at = clock_timestamp(),
+        previous_until = clock_timestamp() + make_interval(secs => ${overlap_seconds}), checked_at = null, checks = null
+      where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,
+    emit(ctx, eventOf('secret_rotated', id, { names, overlap_seconds })),
+  ])
+}
+
+/** Keeps how a test of this version went, where it is still that one, and tells of it. Answers it in any case. */
+export async function keepTest(ctx: WorkCtx, id: string, version: number, checks: Check[]): Promise<ProvisionerHealth> {
+  const failed = checks.filter((check) => !check.ok).length
+  const [[tested]] = await ctx.tx.write([
+    sql<{ checked_at: string }>`with kept as (
+        update provisioner set checked_at = clock_timestamp(), checks = ${JSON.stringify(checks)}
+        where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and version = ${version} returning checked_at),
+      told as (${emit(ctx, eventOf('tested', id, { ok: failed === 0, failed }), sql`kept`)})
+      select coalesce((select checked_at from kept), clock_timestamp()) as checked_at`,
+  ])
+  if (tested === undefined) throw new Error('the database did not say when it is')
+  return healthOf(tested.checked_at, checks)
+}
+
 /** Deletes a locked provisioner with what it serves, and tells of it. */
 export async function deleteLockedProvisioner(ctx: WorkCtx, id: string): Promise<void> {
   await ctx.tx.write([

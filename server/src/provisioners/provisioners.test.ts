@@ -186,3 +186,33 @@ suite('the provisioners of a tenant', () => {
     assert.deepEqual((await eventsOf(id)).at(-1), { type: 'provisioner.deleted', data: {} })
   })
 })
+
+suite('testing a provisioner', () => {
+  test('answers what was looked at, keeps it, and tells of it', async () => {
+    const tenant = await house.tenant('Testing')
+    const { shown_once, ...made } = (await create(tenant)).body
+    const tested = await as(tenant, 'POST', `${path}/${made.id}/test`)
+    const { checked_at, ...rest } = tested.body
+    const checks = [{ what: 'the sandbox', ok: true, message: 'a pretend cloud: it gives access to nothing' }]
+    assert.deepEqual([tested.status, rest], [200, { ok: true, checks }])
+    // It changed nothing: a driver that is open stays so.
+    assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body, { ...made, health: tested.body })
+    assert.deepEqual((await eventsOf(made.id)).at(-1), { type: 'provisioner.tested', data: { ok: true, failed: 0 } })
+    await as(tenant, 'PATCH', `${path}/${made.id}`, { name: 'Another' })
+    assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body.health, tested.body)
+  })
+
+  test('of another tenant answers as if it never was (T2)', async () => {
+    const { id } = (await create(other)).body
+    const stranger = await house.tenant('Stranger who tests')
+    for (const verb of ['test', 'rotate-secret']) {
+      assert.equal((await as(stranger, 'POST', `${path}/${id}/${verb}`, {})).status, 404)
+    }
+  })
+})
+
+test('a type for which nothing is made has no secret to rotate', async () => {
+  const { id } = (await create(other)).body
+  const reply = await as(other, 'POST', `${path}/${id}/rotate-secret`, {})
+  assert.deepEqual([reply.status, reply.body.code], [422, 'unprocessable'])
+})

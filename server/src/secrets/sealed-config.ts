@@ -38,15 +38,15 @@ export function splitConfig(asked: Config, shownFields: ShownFields, before: Spl
     config: Object.fromEntries([...values].map(([name, value]) => [name, shows(name, value) ? value : redacted])),
     secrets: Object.fromEntries([...values].filter(([name, value]) => !shows(name, value))),
   }
-  const moved = findMoved(shownFields, split, before)
+  const leading = Object.keys(shownFields).filter((name) => shownFields[name]?.leads)
+  const moved = findChanged(leading, split, before)
   if (moved !== undefined && kept.length > 0) throw invalidInput(kept.map((name) => wouldLeave(name, moved)))
   return split
 }
 
-/** The first of the fields that lead which is another than before. */
-export function findMoved(shownFields: ShownFields, now: SplitConfig, before: SplitConfig): string | undefined {
-  const leading = Object.keys(shownFields).filter((name) => shownFields[name]?.leads)
-  return leading.find((name) => !isDeepStrictEqual(fieldOf(now, name), fieldOf(before, name)))
+/** The first of these fields that is another than before. */
+export function findChanged(names: readonly string[], now: SplitConfig, before: SplitConfig): string | undefined {
+  return names.find((name) => !isDeepStrictEqual(fieldOf(now, name), fieldOf(before, name)))
 }
 
 /**

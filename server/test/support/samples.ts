@@ -32,6 +32,7 @@ export const sampleBodies: Record<string, unknown> = {
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   retryGrant: {},
   revokeGrant: {},
+  rotateProvisionerSecret: {},
   setGroupRoleMappings: { role_ids: [] },
   setUserRoles: { roles: ['user'] },
   setAiProviderConfig: { config: { model: 'a model', api_key: 'a secret' } },

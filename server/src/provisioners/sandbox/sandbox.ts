@@ -35,6 +35,7 @@ const driver: Driver = {
 /** The sandbox as a type of provisioner; it needs no config. */
 export const sandbox: DriverType = {
   shownFields: {},
+  targetFields: [],
   findFaults: (config) =>
     Promise.resolve(
       Object.keys(config).map((name) => ({

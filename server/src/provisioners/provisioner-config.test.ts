@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Egress } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+import { leading, textField, urlField } from '../kernel/shown-field.ts'
+import type { DriverType } from './driver.ts'
+import { isSameConfig, settleConfig } from './provisioner-config.ts'
+import { withoutSecrets } from './provisioner-secrets.ts'
+
+/** A type that needs a url and a token, and makes a signing secret. */
+const type: DriverType = {
+  shownFields: { url: urlField, tls: leading(textField), note: textField },
+  targetFields: ['url'],
+  findFaults: ({ url, token, signing_secret }) =>
+    Promise.resolve([
+      ...(url === undefined ? [{ pointer: '/config/url', why: 'is required' }] : []),
+      ...(token === 'a token' || token === 'another' ? [] : [{ pointer: '/config/token', why: 'is not known there' }]),
+      ...(typeof signing_secret === 'string' ? [] : [{ pointer: '/config/signing_secret', why: 'was not opened' }]),
+    ]),
+  makeSecrets: () => ({ signing_secret: 'made' }),
+  open: () => assert.fail(),
+}
+const egress = {} as Egress
+
+const fresh = {
+  config: {},
+  secrets: { given: {}, made: { signing_secret: 'made' }, previous: { signing_secret: 'old' } },
+}
+const asked = { url: 'https://hooks.example.com/a', tls: 'full', token: 'a token' }
+const shown = { url: asked.url, tls: 'full', token: '[redacted]', signing_secret: '[redacted]' }
+const kept = { config: shown, secrets: { ...fresh.secrets, given: { token: 'a token' } } }
+
+/** The places that are refused. */
+async function refusedAt(settling: Promise<unknown>): Promise<string[]> {
+  const error = await settling.then(
+    () => assert.fail('was not refused'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof Problem)
+  return (error.details as { fields: { pointer: string }[] }).fields.map(({ pointer }) => pointer)
+}
+
+suite('a config that is sent', () => {
+  test('is taken apart into what is shown and what was given; what we made stands in its place', async () => {
+    const { moved, ...whole } = await settleConfig(type, asked, fresh, egress)
+    assert.deepEqual(whole, kept)
+    assert.equal(moved, 'url')
+  })
+
+  test('is asked about with its secrets opened, those that are kept and those that we made', async () => {
+    const { config, secrets, moved } = await settleConfig(type, { ...shown, note: 'x' }, kept, egress)
+    assert.deepEqual([config, secrets, moved], [{ ...shown, note: 'x' }, kept.secrets, undefined])
+    assert.deepEqual(await refusedAt(settleConfig(type, { ...asked, token: 'wrong' }, kept, egress)), ['/config/token'])
+    assert.deepEqual(await refusedAt(settleConfig(type, {}, fresh, egress)), ['/config/url', '/config/token'])
+  })
+
+  test('loses no secret of ours where it leaves it out, and keeps no other that it leaves out', async () => {
+    const { config, secrets } = await settleConfig(
+      type,
+      { url: asked.url, tls: 'full', token: 'another' },
+      kept,
+      egress,
+    )
+    assert.deepEqual(config, shown)
+    assert.deepEqual(secrets, { ...kept.secrets, given: { token: 'another' } })
+    assert.deepEqual(await refusedAt(settleConfig(type, { url: asked.url }, kept, egress)), ['/config/token'])
+  })
+
+  for (const before of [fresh, kept]) {
+    const when = before === fresh ? 'at first' : 'later'
+    test(`sets no secret of ours, ${when}`, async () => {
+      const set = { ...asked, signing_secret: 'chosen' }
+      assert.deepEqual(await refusedAt(settleConfig(type, set, before, egress)), ['/config/signing_secret'])
+    })
+  }
+
+  test('names no secret of ours before there is one', async () => {
+    const set = { ...asked, signing_secret: '[redacted]' }
+    assert.deepEqual(await refusedAt(settleConfig(type, set, fresh, egress)), ['/config/signing_secret'])
+  })
+
+  test('that leads elsewhere needs the secrets that were given anew, not those that we made', async () => {
+    const elsewhere = { ...shown, url: 'https://evil.example.com/' }
+    assert.deepEqual(await refusedAt(settleConfig(type, elsewhere, kept, egress)), ['/config/token'])
+    const anew = await settleConfig(type, { ...elsewhere, token: 'a token' }, kept, egress)
+    assert.deepEqual([anew.moved, anew.secrets], ['url', kept.secrets])
+  })
+
+  test('that changes how safely secrets are sent needs them anew too, and leads to the same target', async () => {
+    assert.deepEqual(await refusedAt(settleConfig(type, { ...shown, tls: 'none' }, kept, egress)), ['/config/token'])
+    assert.equal((await settleConfig(type, { ...asked, tls: 'none' }, kept, egress)).moved, undefined)
+  })
+
+  test('as it is shown is the same, with or without what we made; a secret sent anew never is', () => {
+    const { signing_secret: _, ...rest } = shown
+    assert.deepEqual(
+      [shown, rest, asked, { ...shown, signing_secret: 'made' }].map((one) => isSameConfig(one, kept)),
+      [true, true, false, false],
+    )
+  })
+})
+
+test('no secret is said again, whoever gave it, whole or as addresses write it (S2)', () => {
+  const secrets = {
+    given: { url: 'https://user:p ss@host', nested: { list: ['deep-one'] }, port: 1234, short: 'abc' },
+    made: { signing_secret: 'made-one' },
+    previous: { signing_secret: 'made-one-before' },
+  }
+  const text =
+    'abc 1234 deep-one, made-one; made-one-before https://user:p ss@host %: https%3A%2F%2Fuser%3Ap%20ss%40host'
+  const left = 'abc 1234 [redacted], [redacted]; [redacted] [redacted] %: [redacted]'
+  assert.equal(withoutSecrets(text, secrets), left)
+})

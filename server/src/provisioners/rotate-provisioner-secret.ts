@@ -1,0 +1,56 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { Body, IdParams } from '../http/schema.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
+import type { DriverType } from './driver.ts'
+import { type ProvisionerType, ProvisionerWithSecrets } from './provisioner.ts'
+import { openSecrets, sealSecrets } from './provisioner-secrets.ts'
+import { findKeptProvisioner, findProvisioner, lockProvisioner, saveRotation } from './provisioner-store.ts'
+
+const dayInSeconds = 86_400
+
+/**
+ * Makes anew what we made for the target to know, and answers it this once. What it was before counts beside it for a day,
+ * so that the target can be told in the meantime; for no longer where it was rotated again, or where the caller says so.
+ */
+export const rotateProvisionerSecret = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
+  operation({
+    method: 'POST',
+    path: '/v1/provisioners/{id}/rotate-secret',
+    summary: 'Make the secrets anew that a provisioner shares with its target',
+    credential: 'any',
+    scope: 'provisioners:write',
+    params: IdParams,
+    body: Body({
+      overlap_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 7 * dayInSeconds,
+          description:
+            'how long the secrets of before count on; a day where left out, 0 where they are known to others',
+        }),
+      ),
+    }),
+    replies: { 200: ProvisionerWithSecrets },
+    errors: ['not_found', 'unprocessable'],
+    run: (ctx, { params: { id }, body: { overlap_seconds = dayInSeconds } }) =>
+      ctx.tx.interactive(async (tx) => {
+        const inside = { ...ctx, tx }
+        await lockProvisioner(tx, id)
+        const kept = await findKeptProvisioner(tx, id)
+        if (kept === undefined) throw notFound('provisioner')
+        const { provisioner_type } = kept.shown
+        const made = types[provisioner_type].makeSecrets()
+        const names = Object.keys(made)
+        if (names.length === 0) {
+          throw new Problem('unprocessable', `a \`${provisioner_type}\` provisioner has no secret that is made for it`)
+        }
+        const before = await openSecrets(inside, id, kept.sealed_secrets)
+        const secrets = { ...before, made, previous: overlap_seconds === 0 ? {} : before.made }
+        const sealed_secrets = await sealSecrets(inside, id, secrets)
+        await saveRotation(inside, id, { sealed_secrets, overlap_seconds, names })
+        const shown = await findProvisioner(tx, id)
+        if (shown === undefined) throw new Error('a provisioner that was locked is gone')
+        return { ...shown, shown_once: made }
+      }),
+  })
