@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { DescribeUserCommand, GetUserIdCommand, ListUsersCommand } from '@aws-sdk/client-identitystore'
+import * as org from '@aws-sdk/client-organizations'
+import { DescribeSessionsCommand, TerminateSessionCommand } from '@aws-sdk/client-ssm'
+import { openAws } from '../support/aws/aws.ts'
+import { assume, clientsOf, refused } from '../support/aws/clients.ts'
+
+const aws = await openAws({ rate: 1000 })
+const { directory, organization } = clientsOf(aws)
+
+describe('the pretended directory', () => {
+  const { identity_store_id: IdentityStoreId } = aws
+  const ada = aws.addUser('ada@example.com', [{ Issuer: 'https://idp.example', Id: 'ada-1' }])
+
+  const find = async (AlternateIdentifier: { ExternalId: object } | { UniqueAttribute: object }) => {
+    const command = new GetUserIdCommand({ IdentityStoreId, AlternateIdentifier: AlternateIdentifier as never })
+    return (await directory.send(command)).UserId
+  }
+
+  test('finds people by what their provider calls them, and by their name, whatever its case', async () => {
+    assert.equal(await find({ ExternalId: { Issuer: 'https://idp.example', Id: 'ada-1' } }), ada)
+    assert.equal(await find({ UniqueAttribute: { AttributePath: 'userName', AttributeValue: 'Ada@Example.com' } }), ada)
+    const { Users = [] } = await directory.send(
+      new ListUsersCommand({
+        IdentityStoreId,
+        Filters: [{ AttributePath: 'UserName', AttributeValue: 'ada@example.com' }],
+      }),
+    )
+    assert.deepEqual(
+      Users.map(({ UserId }) => UserId),
+      [ada],
+    )
+    const { UserName, ExternalIds } = await directory.send(new DescribeUserCommand({ IdentityStoreId, UserId: ada }))
+    assert.deepEqual([UserName, ExternalIds], ['ada@example.com', [{ Issuer: 'https://idp.example', Id: 'ada-1' }]])
+  })
+
+  test('does not find who is not there, nor by another provider’s word, nor in another store', async () => {
+    const unknown = find({ UniqueAttribute: { AttributePath: 'userName', AttributeValue: 'bob' } })
+    await refused(unknown, 'ResourceNotFoundException', 400, /USER not found/)
+    await refused(find({ ExternalId: { Issuer: 'https://other.example', Id: 'ada-1' } }), 'ResourceNotFoundException')
+    const elsewhere = new DescribeUserCommand({ IdentityStoreId: 'd-0000000000', UserId: ada })
+    await refused(directory.send(elsewhere), 'ResourceNotFoundException', 400, /IDENTITY_STORE not found/)
+  })
+
+  test('takes no attribute that does not tell people apart', async () => {
+    await refused(find({ UniqueAttribute: { AttributePath: 'title', AttributeValue: 'x' } }), 'ValidationException')
+    await refused(find({ UniqueAttribute: { AttributePath: 'userName' } }), 'ValidationException')
+  })
+})
+
+describe('the pretended organization', () => {
+  test('tells of an account whether it is active, and nothing of one that is not there', async () => {
+    const [open, closed] = [aws.addAccount(), aws.addAccount('SUSPENDED')]
+    const status = async (AccountId: string) =>
+      (await organization.send(new org.DescribeAccountCommand({ AccountId }))).Account?.Status
+    assert.deepEqual([await status(open), await status(closed)], ['ACTIVE', 'SUSPENDED'])
+    await refused(status('999999999999'), 'AccountNotFoundException')
+    await refused(status('12'), 'InvalidInputException')
+    aws.setAccountStatus(open, 'PENDING_CLOSURE')
+    assert.equal(await status(open), 'PENDING_CLOSURE')
+  })
+
+  test('is a tree of units and accounts, twenty a page', async () => {
+    const unit = aws.addUnit()
+    const inner = aws.addUnit(unit)
+    const below = Array.from({ length: 45 }, () => aws.addAccount('ACTIVE', unit))
+    const found: (string | undefined)[] = []
+    for await (const { Accounts = [] } of org.paginateListAccountsForParent(
+      { client: organization },
+      { ParentId: unit },
+    ))
+      found.push(...Accounts.map(({ Id }) => Id))
+    assert.deepEqual(found, below)
+    const parents = await organization.send(new org.ListParentsCommand({ ChildId: inner }))
+    assert.deepEqual(parents.Parents, [{ Id: unit, Type: 'ORGANIZATIONAL_UNIT' }])
+    const units = { ParentId: unit, ChildType: 'ORGANIZATIONAL_UNIT' } as const
+    assert.deepEqual((await organization.send(new org.ListChildrenCommand(units))).Children, [
+      { Id: inner, Type: 'ORGANIZATIONAL_UNIT' },
+    ])
+    const nowhere = new org.ListAccountsForParentCommand({ ParentId: 'ou-none-00000000' })
+    await refused(organization.send(nowhere), 'ParentNotFoundException')
+  })
+
+  test('lives in us-east-1, wherever the rest lives', async () => {
+    const elsewhere = new org.OrganizationsClient({
+      endpoint: aws.origin,
+      region: aws.region,
+      credentials: { accessKeyId: 'AKIAOPERATOR00000001', secretAccessKey: 'x' },
+      maxAttempts: 1,
+    })
+    await refused(elsewhere.send(new org.ListRootsCommand()), 'InvalidSignatureException', 400, /valid region/)
+  })
+})
+
+describe('pretended sessions on machines', () => {
+  test('are told and ended by whoever is in their account', async () => {
+    const account = aws.addAccount()
+    const owner = `arn:aws:sts::${account}:assumed-role/AWSReservedSSO_x_0123/ada`
+    const session = aws.addShell(account, 'i-0123456789abcdef0', owner)
+    const there = clientsOf(aws, await assume(aws, aws.addRole(null, null, account))).shells
+    const question = { State: 'Active', Filters: [{ key: 'Owner', value: owner }] } as const
+    const ask = async (client: typeof there) =>
+      (await client.send(new DescribeSessionsCommand({ ...question, Filters: [...question.Filters] }))).Sessions ?? []
+    assert.deepEqual(
+      (await ask(there)).map(({ SessionId, Target }) => [SessionId, Target]),
+      [[session, 'i-0123456789abcdef0']],
+    )
+    const { shells: here } = clientsOf(aws)
+    assert.deepEqual(await ask(here), [])
+    await refused(here.send(new TerminateSessionCommand({ SessionId: session })), 'DoesNotExistException')
+    await there.send(new TerminateSessionCommand({ SessionId: session }))
+    assert.deepEqual([await ask(there), aws.shells()], [[], []])
+  })
+})
