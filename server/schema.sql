@@ -33,6 +33,9 @@ create table access_grant (
   generation bigint not null default 0,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  step_since timestamp with time zone default clock_timestamp(),
+  target_reference text,
+  alarmed_at timestamp with time zone,
   constraint access_grant_pk PRIMARY KEY (tenant_id, id),
   constraint access_grant_place_uq UNIQUE (tenant_id, request_id, resource_type, resource_id),
   constraint access_grant_ended_by_fk FOREIGN KEY (tenant_id, ended_by) REFERENCES tenant_user(tenant_id, id),
@@ -61,6 +64,7 @@ create policy tenant_wall on access_grant
 grant select, insert, update on access_grant to sallyport_app;
 grant select (tenant_id, id, provisioning_status, entitlement_id, ended_at, next_look_at, lease_until, generation) on access_grant to sallyport_work;
 grant update (lease_until, generation) on access_grant to sallyport_work;
+CREATE TRIGGER access_grant_step BEFORE UPDATE ON access_grant FOR EACH ROW WHEN (old.status <> new.status OR old.provisioning_status <> new.provisioning_status OR (old.entitlement_id IS NULL) <> (new.entitlement_id IS NULL)) EXECUTE FUNCTION access_grant_steps();
 CREATE TRIGGER access_grant_transition BEFORE UPDATE OF status ON access_grant FOR EACH ROW WHEN (old.status <> new.status AND (old.status <> 'pending'::text OR new.status <> 'active'::text) AND (old.status <> 'pending'::text OR new.status <> 'revoked'::text) AND (old.status <> 'pending'::text OR new.status <> 'failed'::text) AND (old.status <> 'active'::text OR new.status <> 'expired'::text) AND (old.status <> 'active'::text OR new.status <> 'revoked'::text) AND (old.status <> 'active'::text OR new.status <> 'failed'::text) AND (old.status <> 'failed'::text OR new.status <> 'pending'::text)) EXECUTE FUNCTION access_grant_moves();
 
 create table access_request (
@@ -261,15 +265,22 @@ create table entitlement (
   may_land_until timestamp with time zone,
   provisioner_id uuid,
   session_seconds integer,
+  suspected boolean not null default false,
+  drift text,
+  drifted_at timestamp with time zone,
+  given_until timestamp with time zone,
   constraint entitlement_pk PRIMARY KEY (tenant_id, id),
   constraint entitlement_target_key_uq UNIQUE (tenant_id, provisioner, target_key),
   constraint entitlement_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE SET NULL (provisioner_id),
   constraint entitlement_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint entitlement_act_ck CHECK (act = ANY (ARRAY['grant'::text, 'revoke'::text])),
   constraint entitlement_act_reference_ck CHECK (act IS NOT NULL OR act_reference IS NULL),
+  constraint entitlement_drift_ck CHECK (drift = ANY (ARRAY['removed'::text, 'added'::text])),
+  constraint entitlement_drifted_at_ck CHECK ((drift IS NULL) = (drifted_at IS NULL)),
   constraint entitlement_observed_ck CHECK (observed = ANY (ARRAY['absent'::text, 'present'::text, 'unknown'::text])),
   constraint entitlement_session_seconds_ck CHECK (session_seconds >= 0)
 );
+CREATE INDEX entitlement_drifted_ix ON entitlement USING btree (drifted_at) WHERE drift IS NOT NULL;
 CREATE INDEX entitlement_gives_due_ix ON entitlement USING btree (next_look_at) WHERE next_look_at IS NOT NULL AND gives;
 CREATE INDEX entitlement_provisioner_id_ix ON entitlement USING btree (tenant_id, provisioner_id) WHERE provisioner_id IS NOT NULL;
 CREATE INDEX entitlement_takes_due_ix ON entitlement USING btree (next_look_at) WHERE next_look_at IS NOT NULL AND NOT gives;
@@ -282,7 +293,7 @@ create policy tenant_wall on entitlement
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on entitlement to sallyport_app;
-grant select (tenant_id, id, failures, next_look_at, lease_until, generation, gives) on entitlement to sallyport_work;
+grant select (tenant_id, id, failures, next_look_at, lease_until, generation, gives, drift, drifted_at) on entitlement to sallyport_work;
 grant update (lease_until, generation) on entitlement to sallyport_work;
 
 create table event (
@@ -650,6 +661,7 @@ create table sandbox_assignment (
   tenant_id uuid not null,
   key text not null,
   created_at timestamp with time zone not null default clock_timestamp(),
+  marked boolean not null default false,
   constraint sandbox_assignment_pk PRIMARY KEY (tenant_id, key),
   constraint sandbox_assignment_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
@@ -809,6 +821,37 @@ create table signing_key (
 CREATE INDEX signing_key_root_key_id_ix ON signing_key USING btree (root_key_id);
 grant select, insert, delete on signing_key to sallyport_app;
 grant update (sealed_private_jwk, root_key_id, retires_at) on signing_key to sallyport_app;
+
+create table sweep (
+  tenant_id uuid not null,
+  id uuid not null,
+  provisioner text not null,
+  provisioner_id uuid,
+  idle boolean not null default false,
+  swept_at timestamp with time zone not null default clock_timestamp(),
+  failures integer not null default 0,
+  last_error text,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint sweep_pk PRIMARY KEY (tenant_id, id),
+  constraint sweep_provisioner_id_uq UNIQUE NULLS NOT DISTINCT (tenant_id, provisioner_id),
+  constraint sweep_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint sweep_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint sweep_provisioner_id_ck CHECK (provisioner_id IS NOT NULL OR provisioner = 'sandbox'::text)
+);
+CREATE INDEX sweep_due_ix ON sweep USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+alter table sweep enable row level security;
+alter table sweep force row level security;
+create policy sweep_work on sweep to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on sweep
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on sweep to sallyport_app;
+grant select (tenant_id, id, swept_at, next_look_at, lease_until, generation) on sweep to sallyport_work;
+grant update (next_look_at, lease_until, generation) on sweep to sallyport_work;
 
 create table tenant (
   id uuid not null,
@@ -978,6 +1021,16 @@ AS $function$
 begin
   raise exception 'a grant does not go from % to %', old.status, new.status
     using errcode = 'restrict_violation', constraint = 'access_grant_transition';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.access_grant_steps()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.step_since := clock_timestamp();
+  return new;
 end
 $function$;
 

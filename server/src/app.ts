@@ -11,11 +11,13 @@ import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import type { Subscriber } from './events/deliver.ts'
 import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
+import { getGrant } from './grants/get-grant.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
 import { countInUse } from './grants/provisioner-use-store.ts'
 import { retryGrant } from './grants/retry-grant.ts'
 import { revokeGrant } from './grants/revoke-grant.ts'
+import { sweepProvisioner } from './grants/sweep-provisioner.job.ts'
 import { addGroupMember } from './groups/add-group-member.ts'
 import { createGroup } from './groups/create-group.ts'
 import { deleteGroup } from './groups/delete-group.ts'
@@ -122,6 +124,7 @@ export const operations: Record<string, Operation> = {
   cancelRequest,
   getAccessRequestStatus,
   listGrants,
+  getGrant,
   revokeGrant,
   retryGrant,
   createPolicy,
@@ -205,4 +208,5 @@ export const dueWork = (drivers: Drivers): readonly DueWork[] => [
   expireRequest,
   planGrant(drivers),
   ...convergeEntitlement(drivers, askAgain),
+  sweepProvisioner(drivers),
 ]

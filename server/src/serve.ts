@@ -12,6 +12,7 @@ import { openEgress } from './egress/egress.ts'
 import { deliver } from './events/deliver.ts'
 import { emit } from './events/emit.ts'
 import { sample } from './events/sample.ts'
+import { sweepSoon } from './grants/sweep-store.ts'
 import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
@@ -188,6 +189,7 @@ function startLoops(
     log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
     metrics?.count('sallyport_work_failures_total', { list: table })
   })
+  background.work.write([sweepSoon()]).catch(onFault)
   const onFailure = (subscriber: string, event_id: string, err: unknown) => {
     log.error({ err, subscriber, event_id }, 'an event could not be acted on; it is tried again')
     metrics?.count('sallyport_event_failures_total', { subscriber })

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from './db/transaction.ts'
 import { deliveryLoad } from './events/delivery-load.ts'
 import { stuckRevokes } from './grants/stuck-revoke-store.ts'
+import { driftLoad } from './grants/sweep-store.ts'
 import { dueLoad } from './jobs/due-load.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Court } from './policies/evaluate.ts'
@@ -80,9 +81,10 @@ export function answersInTime(ask: () => Promise<unknown>): () => Promise<boolea
 
 /** One trip, as the role that sees no content. */
 async function readDatabase({ metrics, database, subscribers }: Watched): Promise<void> {
-  const [lists, [revokes], deliveries] = await database.work.write([
+  const [lists, [revokes], [drift], deliveries] = await database.work.write([
     dueLoad(),
     stuckRevokes(),
+    driftLoad(),
     deliveryLoad(subscribers),
   ])
   for (const { list, due, oldest_seconds } of lists) {
@@ -91,6 +93,8 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
   }
   metrics.set('sallyport_stuck_revokes', {}, revokes?.stuck ?? 0)
   metrics.set('sallyport_stuck_revokes_oldest_seconds', {}, revokes?.oldest_seconds ?? 0)
+  metrics.set('sallyport_drifted', {}, drift?.drifted ?? 0)
+  metrics.set('sallyport_oldest_sweep_seconds', {}, drift?.oldest_sweep_seconds ?? 0)
   for (const { subscriber, behind, lag_seconds, parked } of deliveries) {
     metrics.set('sallyport_events_behind', { subscriber }, behind)
     metrics.set('sallyport_event_lag_seconds', { subscriber }, lag_seconds)
@@ -112,5 +116,6 @@ function tellLoad({ metrics, pools }: Watched): void {
 const knownByDatabase = [
   ...(['sallyport_due_work', 'sallyport_due_work_oldest_seconds'] as const),
   ...(['sallyport_stuck_revokes', 'sallyport_stuck_revokes_oldest_seconds'] as const),
+  ...(['sallyport_drifted', 'sallyport_oldest_sweep_seconds'] as const),
   ...(['sallyport_events_behind', 'sallyport_event_lag_seconds', 'sallyport_events_parked'] as const),
 ]

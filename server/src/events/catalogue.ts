@@ -14,6 +14,14 @@ export const eventTable = {
   'grant.expired': { filterable: true, means: 'access ended on time' },
   'grant.revoked': { filterable: true, means: 'access was ended early' },
   'grant.failed': { filterable: true, means: 'access could not be given, or could not yet be taken away' },
+  'grant.drifted': {
+    filterable: true,
+    means: 'access was removed at its target by hand, or added again after its end',
+  },
+  'provisioner.drifted': {
+    filterable: true,
+    means: 'a target holds access that bears our mark and was given to nobody by us: it is left as it is',
+  },
   'policy.created': { filterable: true, means: 'a policy was created' },
   'policy.updated': { filterable: true, means: 'a policy or one of its rules was changed' },
   'policy.deleted': { filterable: true, means: 'a policy was deleted with its rules' },

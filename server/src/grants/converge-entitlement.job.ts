@@ -5,13 +5,16 @@ import type { WorkCtx } from '../kernel/context.ts'
 import { type Driver, NotNow, type Progress, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
 import { inTime, longestCallMs } from '../provisioners/in-time.ts'
+import { saveDrift } from './drift-store.ts'
 import {
   alarmAfterFailures,
   backoffMs,
   contradicts,
+  driftSeen,
   type EntitlementState,
   nextStep,
   type Step,
+  waitMs,
 } from './entitlement.ts'
 import { beginGrant, failRefused, nobody, type Permitted, savePresent } from './give-store.ts'
 import { beginRevoke, openLook, settle } from './ledger-books.ts'
@@ -20,7 +23,7 @@ import type { AskAgain } from './policy-word.ts'
 import type { Settling } from './take-store.ts'
 
 /** What a turn knows of its entitlement. */
-type State = EntitlementState & EntitlementRow
+type State = EntitlementState & EntitlementRow & { reference: string | null }
 
 /** What the steps of a turn are taken with. */
 type Means = {
@@ -84,28 +87,28 @@ async function openDriver(
 }
 
 function stateOf(row: EntitlementRow): State {
-  return { ...row, ...desired(row.held, row.waiting), told_now: null, seen_now: false }
+  return { ...row, ...desired(row.held, row.waiting), told_now: null, seen_now: false, reference: row.act_reference }
 }
 
 async function takeSteps(ctx: WorkCtx, item: WorkItem, row: EntitlementRow, means: Means): Promise<Turn> {
   const state = stateOf(row)
   for (let steps = 0; steps < mostSteps; steps += 1) {
     const step = nextStep(state)
-    if (step === 'rest')
-      return { wait_ms: undefined, last: state.seen_now && state.observed === 'absent' ? gone : undefined }
+    if (step === 'rest') {
+      const isGone = state.seen_now && state.observed === 'absent'
+      return { wait_ms: undefined, last: isGone ? { gone: state.reference } : undefined }
+    }
     try {
       const turn = await takeStep(ctx, item, state, step, means)
       if (turn !== undefined) return turn
     } catch (error) {
-      if (error instanceof NotNow) return { wait_ms: error.after_ms, last: undefined }
+      if (error instanceof NotNow) return { wait_ms: waitMs(error.after_ms), last: undefined }
       if (!(error instanceof TargetError)) throw error
       return fail(state, step, error, means.random())
     }
   }
   return anew
 }
-
-const gone = { gone: true } as const
 
 function desired(held: boolean, waiting: Waiting[]) {
   return { waiting, wanted: held || waiting.length > 0, joining: waiting.length > 0 }
@@ -126,11 +129,14 @@ async function takeStep(
     if (permitted === undefined) return anew
     // All that wanted it was refused: nothing is given.
     if (!state.wanted) return undefined
-    if (!(await beginGrant(ctx.tx, item, permitted))) return anew
-    state.waiting = state.waiting.map((grant) => ({ ...grant, begun: true }))
+    if (!(await beginGrant(ctx.tx, item, permitted, untilOf(state)))) return anew
+    const waiting = state.waiting.map((grant) => ({ ...grant, begun: true }))
+    Object.assign(state, { waiting, given_until_ms: state.until_ms })
   }
   if (step === 'revoke' && !(await beginRevoke(ctx.tx, item))) return { wait_ms: undefined, last: undefined }
+  if (step !== 'poll') state.reference = null
   const progress = await act(ctx, state, step, means)
+  state.reference = progress.reference ?? state.reference
   if (progress.done) {
     // Not written down by itself: only a look at the target will say what it holds, and an act is done again without harm.
     const told_now = step === 'poll' ? state.act : step
@@ -138,23 +144,26 @@ async function takeStep(
     return undefined
   }
   const polls = step === 'poll' ? state.act_polls : 0
-  return { wait_ms: driver.pollAfterMs(polls), last: { under_way: progress.reference, wanted: state.wanted } }
+  return { wait_ms: waitMs(driver.pollAfterMs(polls)), last: { under_way: progress.reference, wanted: state.wanted } }
 }
 
-/** Reads from the target what it holds. Where it holds it, grants that wait become active. */
+/** Reads from the target what it holds. Where it holds it, grants that wait become active; what was changed by hand is told. */
 async function look(
   ctx: WorkCtx,
   item: WorkItem,
   state: State,
   { driver, askAgain, longestCallMs }: Means,
 ): Promise<Turn | undefined> {
-  const until = state.wanted ? untilOf(state) : null
-  const held = await inTime(longestCallMs, (signal) => driver.verify(ctx.tx, state.target, until, signal))
+  const heldUntil = state.wanted ? mustHoldUntil(state) : null
+  const held = await inTime(longestCallMs, (signal) => driver.verify(ctx.tx, state.target, heldUntil, signal))
   // What the target will drop too early is given once more; to take it away it is there.
   const observed = held === 'held' || (held === 'ends_early' && !state.wanted) ? 'present' : 'absent'
   if (contradicts(state.told_now, observed)) {
     throw new TargetError('transient', `the target says that the ${state.told_now} is done, and does not show it`)
   }
+  const drift = held === 'ends_early' ? null : driftSeen(state, observed)
+  if (drift !== null && !(await saveDrift(ctx, item, drift))) return anew
+  state.drift = drift ?? state.drift
   if (observed === 'absent') {
     Object.assign(state, { observed, seen_now: true })
     return undefined
@@ -165,8 +174,9 @@ async function look(
   const rest = state.waiting.filter((grant) => !given.includes(grant))
   const joining = await askAbout(ctx, item, state, rest, askAgain)
   if (joining === undefined) return anew
-  const activated = await savePresent(ctx, item, idsOf(given), joining)
-  if (full || joining.grant_ids.some((id) => !activated.includes(id))) return anew
+  const ends_early = state.told_now === 'grant' && endsEarly(state)
+  const activated = await savePresent(ctx, item, idsOf(given), joining, { reference: state.reference, ends_early })
+  if (ends_early || full || joining.grant_ids.some((id) => !activated.includes(id))) return anew
   Object.assign(state, { observed, joining: false, seen_now: true })
   return undefined
 }
@@ -220,6 +230,20 @@ function untilOf({ until_ms }: EntitlementRow): Date {
   return new Date(until_ms ?? 0)
 }
 
+/** So much before its grants a target may end it of itself. */
+const earlyMs = 60_000
+
+/** What an act took its time for was given to end before its grants do, which begin only now. */
+function endsEarly({ given_until_ms, until_ms }: EntitlementRow): boolean {
+  return given_until_ms !== null && until_ms !== null && given_until_ms < until_ms - earlyMs
+}
+
+/** Until when the target must not end it: what was just given, as long as it was given for. */
+function mustHoldUntil(state: State): Date {
+  const given = state.told_now === 'grant' && endsEarly(state) ? state.given_until_ms : null
+  return new Date(given ?? (state.until_ms ?? 0) - earlyMs)
+}
+
 /** Nothing is given up: a revoke is tried for ever, a grant until its deadline or a refusal that will not pass. */
 function fail(state: State, step: Step, error: TargetError, random: number): Turn {
   const failures = state.failures + 1
@@ -230,8 +254,9 @@ function fail(state: State, step: Step, error: TargetError, random: number): Tur
     giving,
     permanent: error.kind === 'permanent',
     clears_act: step === 'grant' || step === 'revoke' || state.told_now !== null || lostTrack,
-    alarm: failures === alarmAfterFailures,
+    alarm: failures >= alarmAfterFailures,
     may_land: (step === 'grant' || (lostTrack && state.act === 'grant')) && error.kind === 'transient',
+    reference: state.reference,
   }
   return { wait_ms: backoffMs(failures, random), last: { failure } }
 }

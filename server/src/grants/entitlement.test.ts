@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { backoffMs, contradicts, type EntitlementState, nextStep, type Step } from './entitlement.ts'
+import { backoffMs, contradicts, driftSeen, type EntitlementState, nextStep, type Step, waitMs } from './entitlement.ts'
 
 const calm: EntitlementState = {
   wanted: false,
   joining: false,
   held_before: false,
   observed: 'absent',
+  suspected: false,
+  drift: null,
+  corrects_drift: false,
   told_now: null,
   seen_now: false,
   may_land: false,
@@ -35,6 +38,38 @@ const table: [string, Partial<EntitlementState>, Step][] = [
   ['a grant never answered and is wanted', { wanted: true, act: 'grant', observed: 'unknown' }, 'grant'],
   ['a grant never answered and is not wanted: it may still land', { act: 'grant', observed: 'unknown' }, 'revoke'],
   ['a revoke never answered', { act: 'revoke', observed: 'unknown' }, 'revoke'],
+  ['a sweep suspects what is held', { wanted: true, observed: 'present', suspected: true }, 'verify'],
+  ['a sweep suspects what is gone', { suspected: true }, 'verify'],
+  [
+    'what is suspected is not wanted any more: nothing waits for a look',
+    { observed: 'present', suspected: true },
+    'revoke',
+  ],
+  [
+    'what was suspected is as it should be',
+    { wanted: true, observed: 'present', suspected: true, seen_now: true },
+    'rest',
+  ],
+  ['it was removed by hand', { wanted: true, drift: 'removed' }, 'rest'],
+  ['it was removed by hand and is put right', { wanted: true, drift: 'removed', corrects_drift: true }, 'grant'],
+  ['it was removed by hand and somebody joins', { wanted: true, joining: true, drift: 'removed' }, 'grant'],
+  [
+    'it was removed by hand and was not ours',
+    { wanted: true, drift: 'removed', corrects_drift: true, held_before: true },
+    'rest',
+  ],
+  ['it was removed by hand and its grants end', { drift: 'removed' }, 'revoke'],
+  ['it was removed by hand and was taken away', { drift: 'removed', told_now: 'revoke', seen_now: true }, 'rest'],
+  ['it was removed by hand, was not ours, and its grants end', { drift: 'removed', held_before: true }, 'rest'],
+  ['a sweep suspects that it came back', { wanted: true, drift: 'removed', suspected: true }, 'verify'],
+  ['it was added by hand', { observed: 'present', drift: 'added' }, 'rest'],
+  ['it was added by hand and is put right', { observed: 'present', drift: 'added', corrects_drift: true }, 'revoke'],
+  [
+    'it was added by hand and is not ours',
+    { observed: 'present', drift: 'added', corrects_drift: true, held_before: true },
+    'rest',
+  ],
+  ['a sweep suspects that it was removed again', { observed: 'present', drift: 'added', suspected: true }, 'verify'],
   ['a revoke never answered and somebody joined', { wanted: true, act: 'revoke', observed: 'unknown' }, 'revoke'],
 ]
 
@@ -48,7 +83,12 @@ test('what was there before us is never revoked, in any state without an act of 
   for (const observed of ['absent', 'present', 'unknown'] as const) {
     for (const wanted of [true, false]) {
       for (const told_now of ['grant', 'revoke', null] as const) {
-        assert.notEqual(nextStep({ ...calm, observed, wanted, told_now, held_before: true }), 'revoke')
+        for (const drift of ['removed', 'added', null] as const) {
+          for (const more of [{}, { suspected: true }, { corrects_drift: true }]) {
+            const state = { ...calm, observed, wanted, told_now, drift, held_before: true, ...more }
+            assert.notEqual(nextStep(state), 'revoke')
+          }
+        }
       }
     }
   }
@@ -57,6 +97,33 @@ test('what was there before us is never revoked, in any state without an act of 
 test('a target contradicts itself when it shows the opposite of what it said is done', () => {
   assert.ok(contradicts('grant', 'absent') && contradicts('revoke', 'present'))
   assert.ok(!contradicts('grant', 'present') && !contradicts('revoke', 'absent') && !contradicts(null, 'absent'))
+})
+
+const kept: EntitlementState = { ...calm, wanted: true, observed: 'present', suspected: true }
+const taken: EntitlementState = { ...calm, suspected: true }
+
+const looks: [string, EntitlementState, 'absent' | 'present', 'removed' | 'added' | null][] = [
+  ['what was held is gone', kept, 'absent', 'removed'],
+  ['what was held is there', kept, 'present', null],
+  ['what was gone is there', taken, 'present', 'added'],
+  ['what was gone is not there', taken, 'absent', null],
+  ['nobody suspected it', { ...kept, suspected: false }, 'absent', null],
+  ['somebody joins: it is given anyway', { ...kept, joining: true }, 'absent', null],
+  ['our own act was just done', { ...kept, told_now: 'grant' }, 'absent', null],
+  ['a lost call of ours may have landed', { ...taken, may_land: true }, 'present', null],
+  ['it was known to be removed', { ...kept, observed: 'absent', drift: 'removed' }, 'absent', null],
+  ['it was known to be added', { ...taken, observed: 'present', drift: 'added' }, 'present', null],
+  ['it ended before the look', { ...kept, wanted: false }, 'present', null],
+]
+
+for (const [situation, state, observed, drift] of looks) {
+  test(`a look is ${drift ?? 'no'} drift when ${situation}`, () => {
+    assert.equal(driftSeen(state, observed), drift)
+  })
+}
+
+test('whatever a target asks for, it is asked again within a minute', () => {
+  assert.deepEqual([waitMs(200), waitMs(86_400_000)], [200, 60_000])
 })
 
 test('the wait grows to a minute, jittered over its whole length', () => {

@@ -5,6 +5,10 @@
 
 export type Observed = 'absent' | 'present' | 'unknown'
 
+/** What was changed at the target by hand: it is wanted and was removed, or nobody wants it and it was added. */
+export const drifts = ['removed', 'added'] as const
+export type Drift = (typeof drifts)[number]
+
 export type EntitlementState = {
   /** A live grant wants it: pending or active, its end not reached. */
   wanted: boolean
@@ -13,6 +17,11 @@ export type EntitlementState = {
   /** It was at the target before any act of ours: somebody else's. */
   held_before: boolean
   observed: Observed
+  /** A sweep saw something else than what was observed last. */
+  suspected: boolean
+  drift: Drift | null
+  /** What was changed by hand is put right. */
+  corrects_drift: boolean
   /** The act that the target said is done, in this turn. */
   told_now: 'grant' | 'revoke' | null
   /** In this turn the target was looked at. */
@@ -32,15 +41,46 @@ export type Step = 'poll' | 'verify' | 'grant' | 'revoke' | 'rest'
  * idempotent: one that was begun may still land, so looking alone would not be enough to call it gone.
  */
 export function nextStep(state: EntitlementState): Step {
-  if (state.act !== null && state.act_reference !== null) return 'poll'
-  if (state.act !== null) return state.act === 'grant' && state.wanted ? 'grant' : 'revoke'
-  if (state.observed === 'unknown')
-    return state.wanted || state.held_before || state.told_now !== null ? 'verify' : 'revoke'
-  if (state.joining && state.observed === 'present' && !state.seen_now) return 'verify'
-  if (!state.wanted && state.observed === 'absent' && state.may_land && !state.seen_now) return 'verify'
-  if (state.wanted && state.observed === 'absent') return 'grant'
-  if (!state.wanted && state.observed === 'present' && !state.held_before) return 'revoke'
-  return 'rest'
+  const { wanted, held_before, observed, told_now } = state
+  if (state.act !== null) return stepOfAct(state)
+  if (observed === 'unknown') return wanted || held_before || told_now !== null ? 'verify' : 'revoke'
+  if (!state.seen_now && isToBeSeen(state)) return 'verify'
+  if (wanted) return observed === 'absent' && (state.joining || !isLeft(state, 'removed')) ? 'grant' : 'rest'
+  if (held_before) return 'rest'
+  if (observed === 'present') return isLeft(state, 'added') ? 'rest' : 'revoke'
+  // Somebody has removed it by hand: whatever else of ours was there goes with the revocation.
+  return state.drift === 'removed' && told_now !== 'revoke' ? 'revoke' : 'rest'
+}
+
+function stepOfAct({ act, act_reference, wanted }: EntitlementState): Step {
+  if (act_reference !== null) return 'poll'
+  return act === 'grant' && wanted ? 'grant' : 'revoke'
+}
+
+/** At rest, as far as the ledger knows; the target itself is to say so. */
+function isToBeSeen(state: EntitlementState): boolean {
+  const { wanted, observed, joining, may_land } = state
+  if (state.suspected && (state.drift !== null || agrees(state))) return true
+  return wanted ? joining && observed === 'present' : may_land && observed === 'absent'
+}
+
+function agrees({ wanted, observed }: EntitlementState): boolean {
+  return observed === (wanted ? 'present' : 'absent')
+}
+
+/** Drift is told, and left where the tenant does not have it put right; what was not ours is always left. */
+function isLeft({ drift, corrects_drift, held_before }: EntitlementState, kind: Drift): boolean {
+  return drift === kind && (!corrects_drift || held_before)
+}
+
+/**
+ * What a look at an entitlement that was at rest says was changed by hand; null: nothing, or what an act of ours explains.
+ * `state` is as it was before the look.
+ */
+export function driftSeen(state: EntitlementState, observed: 'absent' | 'present'): Drift | null {
+  if (!state.suspected || state.told_now !== null || state.joining || !agrees(state)) return null
+  if (state.wanted) return observed === 'absent' ? 'removed' : null
+  return observed === 'present' && !state.may_land ? 'added' : null
 }
 
 /** The target said that an act is done, and shows the contrary: its lists lag, or it did not do it. */
@@ -55,5 +95,11 @@ export function backoffMs(failures: number, random: number): number {
   return Math.round(random * Math.min(longestBackoffMs, 500 * 2 ** failures)) + 50
 }
 
-/** A revoke is never given up; after so many failures people are told. */
+/** A revoke is never given up; after so many failures people are told, or when its grant has been over for so long. */
 export const alarmAfterFailures = 3
+export const alarmAfterSeconds = 300
+
+/** However long an act goes on, or a target has no room: it is asked again within this. */
+export function waitMs(asked: number): number {
+  return Math.min(asked, longestBackoffMs)
+}

@@ -26,16 +26,16 @@ function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, still }: Permitted)
 }
 
 /**
- * Writes down that access is about to be given. What we give is ours from then on. False, and nothing is written: the
- * rules changed since they were asked, a permitted grant waits no more, nobody wants it, or the lease was lost.
+ * Writes down that access is about to be given, to end at `until`. What we give is ours from then on. False, and nothing is
+ * written: the rules changed since they were asked, a permitted grant waits no more, nobody wants it, or the lease was lost.
  */
-export async function beginGrant(tx: Tx, item: WorkItem, permitted: Permitted): Promise<boolean> {
+export async function beginGrant(tx: Tx, item: WorkItem, permitted: Permitted, until: Date): Promise<boolean> {
   const count = permitted.grant_ids.length
   const [rows] = await tx.write([
     sql`with ${stillPermitted(tx, item, permitted)},
       begun as (
         update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
-          held_before = false, updated_at = clock_timestamp()
+          held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz, updated_at = clock_timestamp()
         where ${ours(tx, item)} and (select count(*) from permitted) = ${count} and ${isWanted} returning e.id),
       attempted as (
         update access_grant g set provisioning_status = 'attempting', updated_at = clock_timestamp()
@@ -75,41 +75,45 @@ export async function failRefused(
 
 /**
  * The target itself says that it holds it. Grants that wait become active, their time begins: those of `begun`, given by
- * our own act, and those of `joining`, which the target's word alone is enough for. Answers the ids of the activated.
+ * our own act, and those of `joining`, which the target's word alone is enough for. `reference`: the target's own name for
+ * that act. `ends_early`: it was given to end before the grants do, and is looked at once more. Answers the ids of the activated.
  */
 export async function savePresent(
   ctx: WorkCtx,
   item: WorkItem,
   begun: readonly string[],
   joining: Permitted,
+  { reference, ends_early }: { reference: string | null; ends_early: boolean },
 ): Promise<string[]> {
   const { tx } = ctx
   // The holders are locked before the entitlement, in the order of whoever shuts them out.
   const [rows] = await tx.write([
     sql<{ id: string }>`with ${stillPermitted(tx, item, joining)},
-      ${seen(tx, item, 'present', sql`(select count(*) from permitted) >= 0`)},
-      ${activate(ctx, begun)}
+      ${seenPresent(tx, item, ends_early, sql`(select count(*) from permitted) >= 0`)},
+      ${activate(ctx, begun, reference)}
       select id from active`,
   ])
   return rows.map((row) => row.id)
 }
 
-function seen(tx: Tx, item: WorkItem, observed: 'present' | 'absent', condition: Statement): Statement {
-  const agrees = sql`(${isWanted}) = ${observed === 'present'}::boolean`
+function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean, condition: Statement): Statement {
   return sql`seen as (
-      update entitlement e set observed = ${observed}, act = null, act_reference = null, updated_at = clock_timestamp(),
-        failures = case when ${agrees} then 0 else e.failures end,
-        last_error = case when ${agrees} then null else e.last_error end
+      update entitlement e set observed = 'present', act = null, act_reference = null, suspected = ${ends_early}::boolean,
+        failures = case when ${isWanted} then 0 else e.failures end,
+        last_error = case when ${isWanted} then null else e.last_error end,
+        drift = case when ${isWanted} then null else e.drift end,
+        drifted_at = case when ${isWanted} then null else e.drifted_at end, updated_at = clock_timestamp()
       where ${ours(tx, item)} and ${condition} returning e.tenant_id, e.id, e.held_before)`
 }
 
-function activate(ctx: WorkCtx, begun: readonly string[]): Statement {
+function activate(ctx: WorkCtx, begun: readonly string[], reference: string | null): Statement {
   const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
   return sql`active as (
       update access_grant g set status = 'active', activated_at = t.now, last_error = null, updated_at = t.now,
         expires_at = t.now + make_interval(secs => g.duration_seconds),
         expiring_at = t.now + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
-        provisioning_status = case when seen.held_before then 'not_attempted' else 'successful' end
+        provisioning_status = case when seen.held_before then 'not_attempted' else 'successful' end,
+        target_reference = case when g.id = any(${[...begun]}::uuid[]) then ${reference}::text end
       from seen, (select clock_timestamp() as now) t
       where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and g.status = 'pending'
         and g.activate_by > t.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
+import { Provisioning, sessionsMayLiveUntil } from './grant-progress.ts'
 
 /** pending → active | revoked | failed; active → expired | revoked | failed; failed → pending. */
 export const grantStatuses = ['pending', 'active', 'expired', 'revoked', 'failed'] as const
@@ -24,6 +25,8 @@ export const GrantView = Type.Object(
     expires_at: Type.Optional(DateTime),
     activated_at: Type.Optional(DateTime),
     provisioning_status: Type.Optional(OneOf(provisioningStatuses)),
+    provisioning: Provisioning,
+    sessions_may_live_until: sessionsMayLiveUntil,
   },
   { title: 'GrantView' },
 )
@@ -53,6 +56,14 @@ export type Grant = Static<typeof Grant>
 export function grantName(action: string, place: { type: string; id: string; permission_set?: string }): string {
   const set = place.permission_set?.split(':').at(-1)
   return `${set === undefined ? action : `${action} (${set})`} on ${place.type} ${place.id}`
+}
+
+/** Whoever holds the grant, or may read everybody's. */
+export function maySeeGrant(
+  actor: { user_id: string | null; scopes: ReadonlySet<string> },
+  grant: { user_id: string },
+): boolean {
+  return grant.user_id === actor.user_id || actor.scopes.has('grants:read')
 }
 
 /** Throws 403 for whoever neither holds the grant nor may end anybody's access. */

@@ -262,7 +262,7 @@ test('a worker that lost its lease writes nothing', async () => {
   const stale: WorkItem = { tenant_id, id: entitlement.id, generation: String(Number(entitlement.generation) - 1) }
   assert.deepEqual(await openLooks(tx, [stale]), [undefined])
   assert.deepEqual(await beginRevokes(tx, [stale]), [false])
-  await settle(tx, [{ item: stale, due_at: '2026-01-01', wait_ms: 0, last: { gone: true } }])
+  await settle(tx, [{ item: stale, due_at: '2026-01-01', wait_ms: 0, last: { gone: null } }])
   const [after] = await db.asSuperuser<{ observed: string }>('select observed from entitlement where id = $1', [
     entitlement.id,
   ])

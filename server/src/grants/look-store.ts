@@ -3,7 +3,7 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
 import type { Target } from '../provisioners/driver.ts'
 import type { ProvisionerType } from '../provisioners/provisioner.ts'
-import type { EntitlementState } from './entitlement.ts'
+import { alarmAfterSeconds, type EntitlementState } from './entitlement.ts'
 import { isLeaving, isWanted, mine, tellOfGrants } from './entitlement-store.ts'
 
 /** A pending grant. `begun`: an act that gives it was begun, with policy's word. */
@@ -21,6 +21,8 @@ export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'w
   target: Target
   /** When it should end as of now, in milliseconds since 1970; null where no live grant wants it. */
   until_ms: number | null
+  /** When the act that last gave it said that it would end. */
+  given_until_ms: number | null
   act_polls: number
   failures: number
   /** The moment that made it due, to the microsecond: whoever sets another one meanwhile is not overruled. */
@@ -32,14 +34,14 @@ export const mostWaiting = 50
 
 /**
  * Does what the clock alone demands of many entitlements (ends what is over, fails what did not begin in time, tells of a
- * coming end), then answers how desired and observed stand; undefined where the lease was lost. One trip.
+ * coming end, and of what is over for long and still there), then answers how desired and observed stand; undefined where the lease was lost. One trip.
  */
 export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(EntitlementRow | undefined)[]> {
   const asked = items.map((item) => ({ item }))
   const answers = await tx.write([
-    sql`with ${mine(tx, asked, sql``, clockDemands)}, ${endOnTime(tx)}, ${failLate(tx)}, ${tellOfComingEnd(tx)},
+    sql`with ${mine(tx, asked, sql``, clockDemands)}, ${endOnTime(tx)}, ${failLate(tx)}, ${tellOfComingEnd(tx)}, ${tellOfOverdue(tx)},
       told_expired as (${tellOfGrants(tx, 'grant.expired', sql`ended`)}),
-      told_failed as (${tellOfGrants(tx, 'grant.failed', sql`late`)})
+      told_failed as (${tellOfGrants(tx, 'grant.failed', sql`(select * from late union all select * from overdue) failing`)})
       ${tellOfGrants(tx, 'grant.expiring', sql`ending`)}`,
     sql`with ${mine(tx, asked, sql``, sharedEnd)}
       update access_grant g set provisioning_status = 'deprovisioned', updated_at = clock_timestamp()
@@ -50,6 +52,9 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
       cross join lateral (
         select e.id, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
           (select p.version from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id) as provisioner_version,
+          e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
+          coalesce((select p.corrects_drift from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id),
+            false) as corrects_drift,
           e.next_look_at::text as due_at, coalesce(e.may_land_until > now(), false) as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
@@ -67,17 +72,21 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
   return items.map(({ id }) => rows.get(id))
 }
 
+/** The grant `g` is over for long, its access still there, and nobody was told. */
+const isOverdue = sql`(${isLeaving} and g.alarmed_at is null
+  and g.ended_at <= now() - make_interval(secs => ${alarmAfterSeconds}))`
+
 /** The clock demands something. `now()`: one moment for all of it, so that what was locked is what is changed. */
 const clockDemands = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
   and ((g.status = 'active' and (g.expires_at <= now() or g.expiring_at <= now()))
-    or (g.status = 'pending' and g.activate_by <= now())))`
+    or (g.status = 'pending' and g.activate_by <= now()) or ${isOverdue}))`
 
 /** A grant has ended, and the access stays for another. */
 const sharedEnd = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
     and ${isLeaving}) and ${isWanted}`
 
 const endOnTime = (tx: Tx) => sql`ended as (
-    update access_grant g set status = 'expired', ended_at = clock_timestamp(), expiring_at = null,
+    update access_grant g set status = 'expired', ended_at = clock_timestamp(), expiring_at = null, target_reference = null,
       provisioning_status = case when g.provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end,
       updated_at = clock_timestamp()
     from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'active' and g.expires_at <= now()
@@ -92,4 +101,12 @@ const failLate = (tx: Tx) => sql`late as (
 const tellOfComingEnd = (tx: Tx) => sql`ending as (
     update access_grant g set expiring_at = null, updated_at = clock_timestamp()
     from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'active' and g.expiring_at <= now() and g.expires_at > now()
+    returning g.id, g.request_id, g.entitlement_id)`
+
+/** Whatever the reason: the target hangs, has no room, or is at it for ever. Once for each grant. */
+const tellOfOverdue = (tx: Tx) => sql`overdue as (
+    update access_grant g set alarmed_at = clock_timestamp(), provisioning_status = 'deprovisioning_failed',
+      last_error = coalesce(e.last_error, 'the target has not taken it away yet'), updated_at = clock_timestamp()
+    from mine join entitlement e on e.tenant_id = ${tx.tenant_id} and e.id = mine.id and not ${isWanted}
+    where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isOverdue}
     returning g.id, g.request_id, g.entitlement_id)`

@@ -3,7 +3,7 @@ import { type GrantAsk, NotNow, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, longestCallMs } from '../provisioners/in-time.ts'
 import { backoffMs } from './entitlement.ts'
-import { findGrantToPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './grant-store.ts'
+import { findGrantToPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
 
 /** Finds out what a new grant means to its target, and hangs it on that entitlement of the ledger. */
 export function planGrant(drivers: Drivers): DueWork {

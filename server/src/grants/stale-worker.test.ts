@@ -39,7 +39,15 @@ async function kept({ tenant_id, id }: WorkItem): Promise<unknown> {
 }
 
 const ended = (item: WorkItem, last: Settling['last']): Settling => ({ item, due_at: '2026-01-01Z', wait_ms: 0, last })
-const failure = { message: 'no', giving: false, permanent: false, clears_act: true, alarm: true, may_land: false }
+const failure = {
+  message: 'no',
+  giving: false,
+  permanent: false,
+  clears_act: true,
+  alarm: true,
+  may_land: false,
+  reference: null,
+}
 
 const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknown>> = {
   'the look that ends what is over': ({ tx }, items) => openLooks(tx, items),
@@ -57,7 +65,7 @@ const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknow
   'that it is gone': ({ tx }, items) =>
     settle(
       tx,
-      items.map((item) => ended(item, { gone: true })),
+      items.map((item) => ended(item, { gone: null })),
     ),
   'a failure': ({ tx }, items) =>
     settle(
@@ -136,8 +144,9 @@ test('a stale worker neither begins to give nor says that it is there (F2)', asy
     [tenant_id],
   )
   const before = await kept(stale)
-  assert.equal(await beginGrant(tx, stale, nobody), false)
+  assert.equal(await beginGrant(tx, stale, nobody, new Date(0)), false)
   const ctx = { tx, actor: systemActor, request_id: 'test' }
-  assert.deepEqual(await savePresent(ctx, stale, [id], { grant_ids: [id], still: sql`true` }), [])
+  const given = { reference: null, ends_early: false }
+  assert.deepEqual(await savePresent(ctx, stale, [id], { grant_ids: [id], still: sql`true` }, given), [])
   assert.deepEqual(await kept(stale), before)
 })

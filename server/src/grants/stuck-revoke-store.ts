@@ -1,12 +1,11 @@
 import { sql } from '../db/sql.ts'
 import type { Statement } from '../kernel/context.ts'
-import { alarmAfterFailures } from './entitlement.ts'
+import { alarmAfterFailures, alarmAfterSeconds } from './entitlement.ts'
 
 /** Access that is over and is still there: those of at most `mostLookedAt` entitlements are counted. */
 export type StuckRevokes = { stuck: number; oldest_seconds: number }
 
 const mostLookedAt = 10_000
-const longestRevokeSeconds = 300
 
 /** Whatever is to be taken away is looked at again within this: the longest back-off, and some. */
 const longestWaitSeconds = 120
@@ -25,5 +24,5 @@ export function stuckRevokes(): Statement<StuckRevokes> {
       join access_grant g on g.tenant_id = e.tenant_id and g.entitlement_id = e.id
       where g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')
         and (e.failures >= ${alarmAfterFailures}
-          or g.ended_at <= statement_timestamp() - make_interval(secs => ${longestRevokeSeconds}))) stuck`
+          or g.ended_at <= statement_timestamp() - make_interval(secs => ${alarmAfterSeconds}))) stuck`
 }

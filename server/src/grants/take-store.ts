@@ -12,7 +12,7 @@ export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<
   const [begun] = await tx.write([
     sql<{ id: string }>`with ${mine(tx, asked)}
       update entitlement e set act = 'revoke', act_reference = null, act_polls = 0, observed = 'unknown',
-        may_land_until = case when e.act = 'grant' then ${mayLandFor} else e.may_land_until end,
+        may_land_until = case when e.act = 'grant' then ${mayLandFor} else e.may_land_until end, suspected = false,
         updated_at = clock_timestamp()
       from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id returning e.id`,
   ])
@@ -23,7 +23,7 @@ export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<
 /**
  * An act, a poll or a look failed. `giving`: it was to give access. `permanent`: grants that wait for it fail. `alarm`: what
  * should be taken away has failed so often that people are told; it is tried on. `may_land`: what was to give access may
- * have been begun all the same.
+ * have been begun all the same. `reference`: the target's own name for what failed.
  */
 export type Failure = {
   message: string
@@ -32,6 +32,7 @@ export type Failure = {
   clears_act: boolean
   alarm: boolean
   may_land: boolean
+  reference: string | null
 }
 
 /** How a turn leaves an entitlement. */
@@ -43,10 +44,10 @@ export type Settling = {
   wait_ms: number | undefined
   /**
    * What happened last: the act goes on at the target, to be asked about by a reference, and a live grant wanted the
-   * entitlement or none did; or the target does not hold it: what was to be taken away is gone; or something failed.
-   * Undefined: nothing that is not written down.
+   * entitlement or none did; or the target does not hold it: what was to be taken away is gone, by the act of that
+   * reference; or something failed. Undefined: nothing that is not written down.
    */
-  last: { under_way: string; wanted: boolean } | { gone: true } | { failure: Failure } | undefined
+  last: { under_way: string; wanted: boolean } | { gone: string | null } | { failure: Failure } | undefined
 }
 
 /**
@@ -54,13 +55,13 @@ export type Settling = {
  * INVARIANT: one whose desired and observed do not agree always has a next look.
  */
 export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<undefined[]> {
-  const gone: { item: WorkItem }[] = []
+  const gone: { item: WorkItem; reference: string | null }[] = []
   const failed: ({ item: WorkItem } & Failure)[] = []
   const leaving: UnderWay[] = []
   const others: Settling[] = []
   for (const settling of settlings) {
     const { item, due_at, wait_ms, last } = settling
-    if (last !== undefined && 'gone' in last) gone.push({ item })
+    if (last !== undefined && 'gone' in last) gone.push({ item, reference: last.gone })
     if (last !== undefined && 'failure' in last) failed.push({ item, ...last.failure })
     const underWay = last !== undefined && 'under_way' in last && !last.wanted ? last.under_way : undefined
     if (underWay === undefined || wait_ms === undefined) others.push(settling)
@@ -92,15 +93,17 @@ function awaitTarget(tx: Tx, items: readonly UnderWay[]): Statement {
 }
 
 /** What was to be taken away is gone. */
-function endLeaving(tx: Tx, items: readonly { item: WorkItem }[]): Statement {
-  return sql`with ${mine(tx, items)}
-    update access_grant g set provisioning_status = 'deprovisioned', last_error = null, updated_at = clock_timestamp()
+function endLeaving(tx: Tx, items: readonly { item: WorkItem; reference: string | null }[]): Statement {
+  return sql`with ${mine(tx, items, sql`, reference text`)}
+    update access_grant g set provisioning_status = 'deprovisioned', last_error = null, target_reference = mine.reference,
+      updated_at = clock_timestamp()
     from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`
 }
 
 /** Said on the grants that a failure concerns. */
 function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]): Statement {
-  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean, may_land boolean`
+  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean, may_land boolean,
+    reference text`
   const refused = sql`(mine.giving and mine.permanent)`
   return sql`with ${mine(tx, items, facts)},
     failing as (
@@ -111,7 +114,7 @@ function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]):
         may_land_until = case when mine.may_land then ${mayLandFor} else e.may_land_until end
       from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id),
     waiting as (
-      update access_grant g set last_error = mine.message, updated_at = clock_timestamp(),
+      update access_grant g set last_error = mine.message, target_reference = mine.reference, updated_at = clock_timestamp(),
         status = case when ${refused} then 'failed' else g.status end,
         provisioning_status = case when ${refused} then 'failed' else g.provisioning_status end,
         ended_at = case when ${refused} then clock_timestamp() else g.ended_at end,
@@ -119,13 +122,14 @@ function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]):
       from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending'
       returning g.id, g.request_id, g.entitlement_id, g.status),
     leaving as (
-      update access_grant g set last_error = mine.message, provisioning_status = 'deprovisioning_failed',
-        updated_at = clock_timestamp()
+      update access_grant g set last_error = mine.message, target_reference = mine.reference,
+        provisioning_status = 'deprovisioning_failed', updated_at = clock_timestamp(),
+        alarmed_at = case when mine.alarm then coalesce(g.alarmed_at, clock_timestamp()) else g.alarmed_at end
       from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and not mine.giving
         and (${isLeaving}
           or (g.provisioning_status = 'failed' and not exists (select from access_grant later
             where later.tenant_id = g.tenant_id and later.entitlement_id = g.entitlement_id and later.id > g.id)))
-      returning g.id, g.request_id, g.entitlement_id, mine.alarm),
+      returning g.id, g.request_id, g.entitlement_id, g.alarmed_at >= now() as alarm),
     alarming as (
       select id, request_id, entitlement_id from waiting where status = 'failed'
       union all select id, request_id, entitlement_id from leaving where alarm)
@@ -151,6 +155,9 @@ function closeLooks(tx: Tx, settlings: readonly Settling[]): Statement {
       act_reference = case when not mine.gone then coalesce(mine.reference, e.act_reference) end,
       act_polls = e.act_polls + (mine.reference is not null)::integer,
       observed = case when mine.gone then 'absent' else e.observed end,
+      suspected = e.suspected and not mine.gone,
+      drift = case when not mine.gone or ${isWanted} then e.drift end,
+      drifted_at = case when not mine.gone or ${isWanted} then e.drifted_at end,
       failures = case when mine.gone and not ${isWanted} then 0 else e.failures end,
       last_error = case when not mine.gone or ${isWanted} then e.last_error end,
       next_look_at = case when e.next_look_at is distinct from mine.due_at then e.next_look_at else least(
@@ -163,7 +170,8 @@ function closeLooks(tx: Tx, settlings: readonly Settling[]): Statement {
     from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id`
 }
 
-/** What `e` comes to by `mine` agrees with what live grants want, or was there before us. */
+/** What `e` comes to by `mine` agrees with what live grants want, or was there before us, or was changed by hand and is left. */
 const isSettled = sql`(mine.gone or e.act is null)
   and (case when mine.gone then 'absent' else e.observed end = case when ${isWanted} then 'present' else 'absent' end
-    or (e.held_before and (mine.gone or e.observed <> 'unknown')))`
+    or (e.held_before and (mine.gone or e.observed <> 'unknown'))
+    or e.drift = case when ${isWanted} then 'removed' else 'added' end)`

@@ -93,6 +93,17 @@ export const metricTable = {
     labels: [],
     means: 'how long ago the oldest of them ended; 0 when there is none',
   },
+  sallyport_drifted: {
+    kind: 'gauge',
+    labels: [],
+    means: 'what was found changed at a target by hand, and is left so or not yet put right; 10000: that or more',
+  },
+  sallyport_oldest_sweep_seconds: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      'how long ago the sweep began of the provisioner that was compared with the ledger longest ago; more than 600: its target cannot be listed, or nobody sweeps; 0 when there is none to sweep',
+  },
   sallyport_events_behind: {
     kind: 'gauge',
     labels: ['subscriber'],

@@ -199,6 +199,20 @@ suite('a notice of a grant', () => {
       'Access not yet taken away',
       `${what} has ended, but the target has not yet taken it away. This goes on until it is gone.`,
     ],
+    [
+      'says that it was removed by hand',
+      'grant.drifted',
+      { status: 'active' },
+      'Access was changed by hand',
+      `${what} was removed at its target by hand.`,
+    ],
+    [
+      'says that it was added again by hand',
+      'grant.drifted',
+      { status: 'expired' },
+      'Access was changed by hand',
+      `${what} has ended and was taken away, and was added again at its target by hand.`,
+    ],
   ]
   for (const [sentence, type, facts, title, body] of told) {
     test(sentence, () => assert.deepEqual(noticeOfGrant(type, { ...grant, ...facts }), { title, body }))

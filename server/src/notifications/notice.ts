@@ -109,6 +109,13 @@ export const grantNotices = {
         ? `${line(facts.name)} has ended, but the target has not yet taken it away. This goes on until it is gone.`
         : `${line(facts.name)} could not be given${said(facts.end_reason)}. Try again, or ask whoever runs Sallyport.`,
   },
+  'grant.drifted': {
+    title: () => 'Access was changed by hand',
+    body: (facts) =>
+      hasEnded(facts)
+        ? `${line(facts.name)} has ended and was taken away, and was added again at its target by hand.`
+        : `${line(facts.name)} was removed at its target by hand.`,
+  },
 } as const satisfies Record<string, GrantNotice>
 
 export type RequestEvent = keyof typeof requestNotices

@@ -169,7 +169,14 @@ suite('telling people', () => {
     assert.match(told?.body ?? '', /cancelled by Kim\.$/)
   })
 
-  for (const type of ['grant.activated', 'grant.expiring', 'grant.expired', 'grant.revoked', 'grant.failed'] as const) {
+  for (const type of [
+    'grant.activated',
+    'grant.expiring',
+    'grant.expired',
+    'grant.revoked',
+    'grant.failed',
+    'grant.drifted',
+  ] as const) {
     test(`of ${type} tells the holder alone`, async () => {
       const id = newId()
       await asSuperuser(

@@ -4,7 +4,8 @@ import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person, type Reply } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
 import { sql } from '../db/sql.ts'
-import { insertGrants, linkGrant } from '../grants/grant-store.ts'
+import { insertGrants } from '../grants/grant-store.ts'
+import { linkGrant } from '../grants/plan-store.ts'
 import type { Tx } from '../kernel/context.ts'
 
 /** Users who leave while others are at it: held at the moment where the two meet. */

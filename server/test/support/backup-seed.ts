@@ -126,6 +126,7 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
   await insert('event', { id: event, ...told, subject_id: request_id, data: trickyJson })
   await insert('event_parked', { subscriber: 's', event_id: event, next_look_at: '2026-01-01Z', last_error: 'e' })
   await insert('notification', { id: newId(), user_id: anna, event_id: event, event_type: 't', title: 't', body: 'b' })
+  await insert('sweep', { id: newId(), provisioner: 'sandbox', next_look_at: '2026-01-01Z', generation: '7' })
   await insert('sandbox_assignment', { key: 'k' })
   await insert('sandbox_operation', { id: newId(), key: 'k', kind: 'create', polls_left: 1, outcome: 'SUCCEEDED' })
   await insert('sandbox_weather', { polls: 2 })

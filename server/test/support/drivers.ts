@@ -1,15 +1,26 @@
 import { driverTypes } from '../../src/app.ts'
 import { readEgressAllow } from '../../src/egress/allow-list.ts'
 import { openEgress } from '../../src/egress/egress.ts'
+import type { Driver, Opening } from '../../src/provisioners/driver.ts'
 import { type Drivers, openDrivers } from '../../src/provisioners/drivers.ts'
 import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 
 /** The service's own drivers, which may reach this machine; secrets under the key of `sliceServer`. */
-export const testDrivers = (): Drivers =>
+export const testDrivers = (types = driverTypes): Drivers =>
   openDrivers({
-    types: driverTypes,
+    types,
     sealer: openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))])),
     egress: openEgress(readEgressAllow('127.0.0.1')),
     public_url: 'http://127.0.0.1',
   })
+
+/** The same, with a sandbox that does some things in another way. */
+export const driversWith = (change: (sandbox: Driver) => Partial<Driver>): Drivers => {
+  const { sandbox } = driverTypes
+  const open = (opening: Opening) => {
+    const driver = sandbox.open(opening)
+    return { ...driver, ...change(driver) }
+  }
+  return testDrivers({ ...driverTypes, sandbox: { ...sandbox, open } })
+}

@@ -31,6 +31,10 @@ export async function seedManyGrants(query: Query, count: number, tenants: numbe
       from seeded`,
     [ends],
   )
+  await query(
+    `insert into sweep (tenant_id, id, provisioner, next_look_at) select tenant_id, gen_random_uuid(), 'sandbox', $1 from seed`,
+    [ends],
+  )
   // A grant and its entitlement share their id.
   await query(
     `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,

@@ -67,7 +67,7 @@ export async function pollOperations(tx: Tx, ids: readonly string[]): Promise<(O
         returning o.id, o.polls_left, o.outcome),
       now_done as (select * from before where polls_left = 1 and outcome = 'SUCCEEDED'),
       created as (
-        insert into sandbox_assignment (tenant_id, key) select tenant_id, key from now_done where kind = 'create'
+        insert into sandbox_assignment (tenant_id, key, marked) select tenant_id, key, true from now_done where kind = 'create'
         on conflict do nothing),
       deleted as (
         delete from sandbox_assignment a using now_done d
@@ -88,11 +88,11 @@ export async function findHeld(tx: Tx, keys: readonly string[]): Promise<boolean
   return keys.map((key) => held.has(key))
 }
 
-/** The keys that are held, in their order, behind this one. */
-export async function listHeld(tx: Tx, after: string, limit: number): Promise<string[]> {
+/** The keys that are held and bear our mark, in their order, behind this one. */
+export async function listMarked(tx: Tx, after: string, limit: number): Promise<string[]> {
   const rows = await tx.read(
     sql<{ key: string }>`select key from sandbox_assignment
-      where tenant_id = ${tx.tenant_id} and key > ${after} order by key limit ${limit}`,
+      where tenant_id = ${tx.tenant_id} and marked and key > ${after} order by key limit ${limit}`,
   )
   return rows.map((row) => row.key)
 }

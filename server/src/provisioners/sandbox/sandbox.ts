@@ -13,7 +13,7 @@ import {
   type Target,
   TargetError,
 } from '../driver.ts'
-import { beginOperations, findHeld, listHeld, pollOperations, type Received } from './sandbox-books.ts'
+import { beginOperations, findHeld, listMarked, pollOperations, type Received } from './sandbox-books.ts'
 
 /**
  * A pretend cloud, for rehearsal and tests: it keeps its books in the database and answers as the real ones do, later
@@ -64,10 +64,18 @@ async function verify(tx: Tx, target: Target): Promise<Held> {
   return (await isHeld(tx, keyOf(target))) ? 'held' : 'absent'
 }
 
-async function* discover(tx: Tx): AsyncGenerator<Sighting[]> {
+async function* discover(tx: Tx, known: readonly Sighting[]): AsyncGenerator<Sighting[]> {
+  for (let from = 0; from < known.length; from += mostTogether) {
+    const asked = known.slice(from, from + mostTogether)
+    const held = await findHeld(
+      tx,
+      asked.map(({ key }) => key),
+    )
+    yield asked.filter((_, index) => held[index])
+  }
   let after = ''
   for (;;) {
-    const keys = await listHeld(tx, after, mostTogether)
+    const keys = await listMarked(tx, after, mostTogether)
     if (keys.length > 0) yield keys.map((key) => ({ key, target: { key } }))
     const last = keys.at(-1)
     if (keys.length < mostTogether || last === undefined) return

@@ -1,0 +1,37 @@
+import { sql } from '../db/sql.ts'
+import { emitEach } from '../events/emit.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { WorkCtx } from '../kernel/context.ts'
+import type { Drift } from './entitlement.ts'
+import { grantsOf, ours } from './entitlement-store.ts'
+
+/**
+ * Writes down what was changed at the target by hand, and tells of it: of what was removed on the grants that want it, of
+ * what was added on the last that it was given to, or on the provisioner where it never was. False: the lease was lost.
+ */
+export async function saveDrift(ctx: WorkCtx, item: WorkItem, drift: Drift): Promise<boolean> {
+  const { tx } = ctx
+  const concerned =
+    drift === 'removed'
+      ? sql`g.status in ('pending', 'active')`
+      : sql`g.id = (select last.id from access_grant last where last.tenant_id = g.tenant_id
+          and last.entitlement_id = g.entitlement_id order by last.id desc limit 1)`
+  const data = { drift, entitlement_id: item.id }
+  const onGrants = { type: 'grant.drifted', subject_type: 'grant', data } as const
+  const onProvisioner = { type: 'provisioner.drifted', subject_type: 'provisioner', data } as const
+  const [drifted] = await tx.write([
+    sql`with drifted as (
+        update entitlement e set drift = ${drift}, drifted_at = clock_timestamp(), suspected = false,
+          updated_at = clock_timestamp()
+        where ${ours(tx, item)} returning e.id, e.provisioner, e.provisioner_id),
+      concerned as (
+        select g.id, g.request_id from access_grant g, drifted where ${grantsOf(tx, item)} and ${concerned}),
+      nobodys as (
+        select coalesce(provisioner_id::text, provisioner) as id, null as request_id from drifted
+        where not exists (select from concerned)),
+      told as (${emitEach(ctx, onGrants, sql`concerned`)}),
+      told_of_nobodys as (${emitEach(ctx, onProvisioner, sql`nobodys`)})
+      select id from drifted`,
+  ])
+  return drifted.length > 0
+}

@@ -1,0 +1,21 @@
+import { operation } from '../http/operation.ts'
+import { IdParams } from '../http/schema.ts'
+import { notFound } from '../kernel/errors.ts'
+import { Grant, maySeeGrant } from './grant.ts'
+import { findGrant } from './grant-store.ts'
+
+export const getGrant = operation({
+  method: 'GET',
+  path: '/v1/grants/{id}',
+  summary: 'A grant and how it stands with its target: your own, or anybody’s with grants:read',
+  credential: 'any',
+  scope: null,
+  params: IdParams,
+  replies: { 200: Grant },
+  errors: ['not_found'],
+  async run(ctx, { params }) {
+    const grant = await findGrant(ctx.tx, params.id)
+    if (grant === undefined || !maySeeGrant(ctx.actor, grant)) throw notFound('grant')
+    return grant
+  },
+})

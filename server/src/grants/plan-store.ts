@@ -1,0 +1,163 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import type { GrantAsk, Plan } from '../provisioners/driver.ts'
+import type { ProvisionerRef } from '../provisioners/drivers.ts'
+import type { ProvisionerType } from '../provisioners/provisioner.ts'
+import { keepSwept } from './sweep-store.ts'
+
+/** What serves a grant: null where none of the tenant's own does. */
+export type Serving = {
+  provisioner: ProvisionerType | null
+  provisioner_id: string | null
+  provisioner_version: number | null
+  enabled: boolean | null
+  /** The tenant has provisioners of its own. */
+  has_own: boolean
+}
+
+/** What serves the grant `g`: the line of its account before the one of all accounts. */
+const servedBy = sql`(
+    select p.provisioner_type as provisioner, p.id as provisioner_id, p.version as provisioner_version, p.enabled,
+      (select true from provisioner own where own.tenant_id = g.tenant_id limit 1) is not null as has_own
+    from (select) one left join lateral (
+      select s.provisioner_id from served_resource s where s.tenant_id = g.tenant_id and s.resource_type = g.resource_type
+        and s.account_id in ('', coalesce(g.account_id, '')) order by s.account_id desc limit 1) s on true
+    left join provisioner p on p.tenant_id = g.tenant_id and p.id = s.provisioner_id) served`
+
+/** What planning needs to know of a grant whose moment has come; undefined when the lease was lost. */
+export async function findGrantToPlan(
+  tx: Tx,
+  item: WorkItem,
+): Promise<{ ask: GrantAsk; serving: Serving; live: boolean; late: boolean; failures: number } | undefined> {
+  type Row = {
+    status: string
+    late: boolean
+    failures: number
+    duration_seconds: number
+    action: string
+    resource_type: string
+    resource_id: string
+    account_id: string | null
+    permission_set: string | null
+    user_id: string
+    email: string
+    user_name: string
+    audit_session: boolean
+    subject: string | null
+  } & Serving
+  const [row] = await tx.read(sql<Row>`select g.status, g.activate_by <= clock_timestamp() as late, g.failures,
+      g.duration_seconds, g.action, r.audit_session, u.subject, served.*, g.resource_type, g.resource_id, g.account_id, g.permission_set, g.user_id,
+      u.email, u.name as user_name
+    from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+      join access_request r on r.tenant_id = g.tenant_id and r.id = g.request_id
+      left join lateral ${servedBy} on true
+    where ${oursToPlan(tx, item)}`)
+  if (row === undefined) return undefined
+  return {
+    live: row.status === 'pending',
+    late: row.late,
+    failures: row.failures,
+    ask: {
+      grant_id: item.id,
+      user: { id: row.user_id, email: row.email, name: row.user_name, external_id: row.subject },
+      resource: { type: row.resource_type, id: row.resource_id },
+      account_id: row.account_id,
+      permission_set: row.permission_set,
+      action: row.action,
+      duration_seconds: row.duration_seconds,
+      audit_session: row.audit_session,
+    },
+    serving: {
+      provisioner: row.provisioner,
+      provisioner_id: row.provisioner_id,
+      provisioner_version: row.provisioner_version,
+      enabled: row.enabled,
+      has_own: row.has_own,
+    },
+  }
+}
+
+function oursToPlan(tx: Tx, item: WorkItem): Statement {
+  return sql`g.tenant_id = ${tx.tenant_id} and g.id = ${item.id} and g.generation = ${item.generation}::bigint`
+}
+
+/**
+ * Hangs the grant on the entitlement that the plan names, made where it is new, and has that looked at now and swept from now
+ * on. Whether it was at the target before us is asked anew whenever nothing of ours is there, nor may land there still; what
+ * was added there by hand is not ours.
+ *
+ * False, and nothing is written, where its provisioner is not any more as it was when this was planned, or is gone; whoever
+ * changes or deletes it at the same moment comes before this, or after it and finds it in use. Or the lease was lost.
+ */
+export async function linkGrant(tx: Tx, item: WorkItem, ref: ProvisionerRef, plan: Plan): Promise<boolean> {
+  const { provisioner, provisioner_id, provisioner_version } = ref
+  const served = sql`served as materialized (
+      select from provisioner p where p.tenant_id = ${tx.tenant_id} and p.id = ${provisioner_id}::uuid
+        and p.version = ${provisioner_version}::integer
+      for key share)`
+  const isServed = sql`(${provisioner_id}::uuid is null or exists (select from served))`
+  const [, linked] = await tx.write([
+    sql`with ${served}
+      insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds, held_before,
+        observed, next_look_at, gives)
+      select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${plan.key}::text,
+        ${JSON.stringify(plan.target)}::jsonb, ${plan.session_seconds}::integer, ${plan.held}::boolean, 'unknown', clock_timestamp(), true
+      from access_grant g where ${oursToPlan(tx, item)} and g.status = 'pending' and ${isServed}
+      on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
+        provisioner_id = excluded.provisioner_id, session_seconds = excluded.session_seconds,
+        next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
+        held_before = case when ${isNotOurs}
+          then excluded.held_before and coalesce(entitlement.may_land_until <= clock_timestamp(), true)
+          else entitlement.held_before end,
+        observed = case when ${isNotOurs} then 'unknown' else entitlement.observed end,
+        drift = case when not ${isNotOurs} then entitlement.drift end,
+        drifted_at = case when not ${isNotOurs} then entitlement.drifted_at end`,
+    sql`with ${served}
+      update access_grant g set entitlement_id = e.id, next_look_at = null, lease_until = null, failures = 0,
+        last_error = null, updated_at = clock_timestamp()
+      from entitlement e where ${oursToPlan(tx, item)} and g.status = 'pending' and ${isServed}
+        and e.tenant_id = g.tenant_id and e.provisioner = ${provisioner} and e.target_key = ${plan.key}
+      returning g.id`,
+    sql`with ${served} ${keepSwept(tx, ref, isServed)}`,
+  ])
+  return linked.length > 0
+}
+
+/** Nothing of ours is at the target, as far as the row of the ledger knows. */
+const isNotOurs = sql`(entitlement.act is null and (entitlement.observed = 'absent' or coalesce(entitlement.drift = 'added', false)))`
+
+/** Its target has no room for the questions of a plan just now: asked again after so many milliseconds. */
+export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number): Promise<void> {
+  await tx.write([
+    sql`update access_grant g set lease_until = null, updated_at = clock_timestamp(),
+        next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8)
+      where ${oursToPlan(tx, item)} and g.status = 'pending'`,
+  ])
+}
+
+/** Planning failed: tried again after `wait_ms`, or given up for good where `wait_ms` is undefined. */
+export async function savePlanFailure(
+  ctx: WorkCtx,
+  item: WorkItem,
+  message: string,
+  wait_ms: number | undefined,
+): Promise<void> {
+  const { tx } = ctx
+  const failed = { type: 'grant.failed', subject_type: 'grant', subject_id: item.id } as const
+  await tx.write([
+    wait_ms === undefined
+      ? sql`with failed as (
+          update access_grant g set status = 'failed', provisioning_status = 'failed', ended_at = clock_timestamp(),
+            end_reason = 'its target refused it', last_error = ${message}, next_look_at = null, lease_until = null,
+            failures = g.failures + 1, updated_at = clock_timestamp()
+          where ${oursToPlan(tx, item)} and g.status = 'pending' returning g.id)
+        ${emit(ctx, failed, sql`failed`)}`
+      : sql`update access_grant g set last_error = ${message}, failures = g.failures + 1, lease_until = null,
+          next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8),
+          updated_at = clock_timestamp()
+        where ${oursToPlan(tx, item)} and g.status = 'pending'`,
+  ])
+}

@@ -1,0 +1,118 @@
+import type { WorkItem } from '../jobs/claim.ts'
+import type { DueWork } from '../jobs/work-list.ts'
+import type { Tx, WorkCtx } from '../kernel/context.ts'
+import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
+import type { Drivers } from '../provisioners/drivers.ts'
+import { inTime } from '../provisioners/in-time.ts'
+import { askedDays, mostCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
+import {
+  type Compared,
+  closeSweep,
+  findByKey,
+  findCompared,
+  openSweep,
+  putOffSweep,
+  type Sweep,
+  saveStrays,
+  suspect,
+} from './sweep-store.ts'
+
+type Listing = NonNullable<Driver['discover']>
+
+/** A page of a list may take its turn at the target's own pace. */
+const longestPageMs = 120_000
+
+/**
+ * Compares all that a provisioner's target holds with the ledger, some thousands at once. It judges nothing: where they
+ * differ the entitlement is due for a look, which asks the target itself. What cannot be listed is looked at one by one.
+ */
+export function sweepProvisioner(drivers: Drivers): DueWork {
+  return {
+    table: 'sweep',
+    bounds: { width: 8, perTenant: 4 },
+    async run(ctx, item) {
+      const sweep = await openSweep(ctx.tx, item)
+      if (sweep === undefined) return
+      try {
+        const found = await compareAll(ctx, item, sweep, await drivers.of(ctx.tx, sweep))
+        await closeSweep(ctx.tx, item, sweep.began_at, found)
+      } catch (error) {
+        const seconds = sweepAgainSeconds(sweep.failures)
+        if (error instanceof NotNow) await putOffSweep(ctx.tx, item, seconds, undefined)
+        else if (error instanceof TargetError) await putOffSweep(ctx.tx, item, seconds, error.message)
+        else throw error
+      }
+    },
+  }
+}
+
+/** Answers whether there was anything to compare. */
+async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
+  const list = driver.discover?.bind(driver)
+  const days = list === undefined ? askedDays : watchedDays
+  let after: string | undefined
+  for (;;) {
+    const known = await findCompared(ctx.tx, sweep, after, days)
+    const last = known.at(-1)
+    if (last === undefined) return after !== undefined
+    const suspects = list === undefined ? known.map(({ id }) => id) : await findAtOdds(ctx, item, sweep, known, list)
+    if (suspects.length > 0) await suspect(ctx.tx, item, suspects, spreadSeconds(suspects.length))
+    if (known.length < mostCompared) return true
+    after = last.id
+  }
+}
+
+/** The ids of entitlements of which the target shows something else than the ledger has; only of a list that came to its end. */
+async function findAtOdds(
+  ctx: WorkCtx,
+  item: WorkItem,
+  sweep: Sweep,
+  known: readonly Compared[],
+  list: Listing,
+): Promise<string[]> {
+  const missing = new Map(known.map((one) => [one.key, one]))
+  const added: string[] = []
+  for await (const page of pages(ctx.tx, known, list)) {
+    const others: Sighting[] = []
+    for (const sighting of page) {
+      const one = missing.get(sighting.key)
+      if (one === undefined) others.push(sighting)
+      else if (!one.present || one.due) added.push(one.id)
+      missing.delete(sighting.key)
+    }
+    if (others.length > 0) added.push(...(await findAdded(ctx, item, sweep, others)))
+  }
+  const removed = [...missing.values()].filter(({ present, due }) => present || due).map(({ id }) => id)
+  return [...removed, ...added]
+}
+
+/** Of what bears our mark and was not asked for: what is in the ledger as taken away. What is not in it at all is told. */
+async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: readonly Sighting[]): Promise<string[]> {
+  const inLedger = await findByKey(
+    ctx.tx,
+    sweep,
+    others.map(({ key }) => key),
+  )
+  const keys = new Set(inLedger.map(({ key }) => key))
+  const strays = others.filter(({ key }) => !keys.has(key))
+  if (strays.length > 0) await saveStrays(ctx, item, sweep, strays)
+  return inLedger.filter(({ present }) => !present).map(({ id }) => id)
+}
+
+/** The pages of the target's list, each waited for only so long. */
+async function* pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncGenerator<readonly Sighting[]> {
+  const sweeping = new AbortController()
+  const sightings = known.map(({ key, target }) => ({ key, target }))
+  const iterator = list(tx, sightings, sweeping.signal)[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await inTime(longestPageMs, () => iterator.next())
+      if (next.done) return
+      yield next.value
+    }
+  } finally {
+    // Not waited for: what hangs would hang here too.
+    sweeping.abort()
+    void iterator.return?.().catch(() => undefined)
+  }
+}

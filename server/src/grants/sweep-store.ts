@@ -1,0 +1,159 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import type { Sighting } from '../provisioners/driver.ts'
+import type { ProvisionerRef } from '../provisioners/drivers.ts'
+import { isWanted } from './entitlement-store.ts'
+import { mostCompared, sweptEverySeconds } from './sweep.ts'
+
+/** A sweep as it begins. */
+export type Sweep = ProvisionerRef & { failures: number; began_at: string }
+
+/** An entitlement at rest, as the ledger has it. `due`: it is looked at whatever the target shows. */
+export type Compared = Sighting & { id: string; present: boolean; due: boolean }
+
+/** INVARIANT: stands in the `where` of each write of a sweep: one that lost its lease writes nothing. */
+function stillSweeps(tx: Tx, item: WorkItem): Statement {
+  return sql`s.tenant_id = ${tx.tenant_id} and s.id = ${item.id} and s.generation = ${item.generation}::bigint`
+}
+
+/**
+ * Sees to it that what a provisioner has given is swept. Nearly always it is already, and nothing is written. A sweep that
+ * finds nothing is idle, and ends only after another: whoever gives something meanwhile wakes it here. `isServed`: the
+ * provisioner is still there.
+ */
+export function keepSwept(tx: Tx, { provisioner, provisioner_id }: ProvisionerRef, isServed: Statement): Statement {
+  const next = sql`clock_timestamp() + make_interval(secs => ${sweptEverySeconds})`
+  return sql`insert into sweep (tenant_id, id, provisioner, provisioner_id, next_look_at)
+    select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${next}
+    where not exists (select from sweep s where s.tenant_id = ${tx.tenant_id}
+      and s.provisioner_id is not distinct from ${provisioner_id}::uuid and s.next_look_at is not null and not s.idle)
+      and ${isServed}
+    on conflict (tenant_id, provisioner_id) do update set idle = false, next_look_at = coalesce(sweep.next_look_at, ${next}),
+      swept_at = case when sweep.next_look_at is null then clock_timestamp() else sweep.swept_at end`
+}
+
+/** Undefined where the lease was lost. */
+export async function openSweep(tx: Tx, item: WorkItem): Promise<Sweep | undefined> {
+  const [sweep] = await tx.read(
+    sql<Sweep>`select provisioner, provisioner_id, failures, clock_timestamp()::text as began_at,
+        (select p.version from provisioner p where p.tenant_id = s.tenant_id and p.id = s.provisioner_id)
+          as provisioner_version
+      from sweep s where ${stillSweeps(tx, item)}`,
+  )
+  return sweep
+}
+
+/**
+ * Entitlements of a provisioner that are at rest, in the order of their ids behind this one: what is wanted, what drifted, and
+ * what was taken away in the last `days`. What was there before us and nobody wants is nobody's business.
+ */
+export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefined, days: number): Promise<Compared[]> {
+  return tx.read(
+    sql<Compared>`select e.id, e.target_key as key, e.target, e.observed = 'present' as present,
+        e.drift is not null and coalesce((select p.corrects_drift from provisioner p
+          where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), false) as due
+      from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner = ${of.provisioner}
+        and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.act is null and e.observed <> 'unknown'
+        and ${after === undefined ? sql`true` : sql`e.id > ${after}`}
+        and (e.drift is not null or case when e.held_before then ${isWanted} else e.observed = 'present'
+          or e.updated_at > clock_timestamp() - make_interval(days => ${days}) end)
+      order by e.id limit ${mostCompared}`,
+  )
+}
+
+/** What the ledger knows of these keys. A key that it does not know was never given by us. */
+export function findByKey(tx: Tx, { provisioner }: ProvisionerRef, keys: readonly string[]): Promise<Compared[]> {
+  return tx.read(
+    sql<Compared>`select e.id, e.target_key as key, e.target, e.act is not null or e.observed <> 'absent' as present, false as due
+      from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner = ${provisioner}
+        and e.target_key = any(${[...keys]}::text[])`,
+  )
+}
+
+/**
+ * Has entitlements looked at, within so many seconds. An old page of a list is no proof: what has moved within the last
+ * minute, or is moving, is left alone, and what is looked at is judged by the target's answer to that look.
+ */
+export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], withinSeconds: number): Promise<void> {
+  await tx.write([
+    sql`with suspects as (
+        select e.id from entitlement e where e.tenant_id = ${tx.tenant_id} and e.id = any(${[...ids]}::uuid[])
+          and e.act is null and e.observed <> 'unknown' and not e.suspected
+          and e.updated_at < clock_timestamp() - interval '1 minute'
+          and exists (select from sweep s where ${stillSweeps(tx, item)})
+        order by e.id for no key update)
+      update entitlement e set suspected = true,
+        next_look_at = least(e.next_look_at, clock_timestamp() + random() * make_interval(secs => ${withinSeconds}))
+      from suspects where e.tenant_id = ${tx.tenant_id} and e.id = suspects.id`,
+  ])
+}
+
+/** At most so many keys are named in an event. */
+const mostNamed = 20
+
+/** Keeps what bears our mark and was never given by us, as somebody else's, and tells of it. Nothing of it is touched. */
+export async function saveStrays(
+  ctx: WorkCtx,
+  item: WorkItem,
+  of: ProvisionerRef,
+  strays: readonly Sighting[],
+): Promise<void> {
+  const { tx } = ctx
+  const rows = strays.map(({ key, target }) => ({ id: newId(), key, target }))
+  const data = { drift: 'added', found: strays.length, keys: strays.slice(0, mostNamed).map(({ key }) => key) }
+  const subject_id = of.provisioner_id ?? of.provisioner
+  await tx.write([
+    sql`with kept as (
+        insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed,
+          drift, drifted_at)
+        select ${tx.tenant_id}::uuid, stray.id, ${of.provisioner}::text, ${of.provisioner_id}::uuid, stray.key, stray.target,
+          true, 'present', 'added', clock_timestamp()
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as stray (id uuid, key text, target jsonb)
+        where exists (select from sweep s where ${stillSweeps(tx, item)})
+        on conflict (tenant_id, provisioner, target_key) do nothing returning id)
+      ${emit(ctx, { type: 'provisioner.drifted', subject_type: 'provisioner', subject_id, data }, sql`kept`)}`,
+  ])
+}
+
+/** The sweep came to its end. `found`: there was something to compare; what is on its way will be. */
+export async function closeSweep(tx: Tx, item: WorkItem, began_at: string, found: boolean): Promise<void> {
+  const isWatched = sql`(${found}::boolean or exists (select from entitlement e where e.tenant_id = s.tenant_id
+    and e.provisioner_id is not distinct from s.provisioner_id and (e.act is not null or e.next_look_at is not null)))`
+  await tx.write([
+    sql`update sweep s set lease_until = null, swept_at = ${began_at}::timestamptz, failures = 0, last_error = null,
+        idle = not ${isWatched}, next_look_at = case when ${isWatched} or not s.idle then ${began_at}::timestamptz
+          + make_interval(secs => ${sweptEverySeconds}) end
+      where ${stillSweeps(tx, item)}`,
+  ])
+}
+
+/** The sweep was broken off, to be begun again after so many seconds. `message`: undefined where nothing failed. */
+export async function putOffSweep(tx: Tx, item: WorkItem, seconds: number, message: string | undefined): Promise<void> {
+  await tx.write([
+    sql`update sweep s set lease_until = null, next_look_at = clock_timestamp() + make_interval(secs => ${seconds}),
+        failures = s.failures + ${message === undefined ? 0 : 1}, last_error = coalesce(${message ?? null}, s.last_error)
+      where ${stillSweeps(tx, item)}`,
+  ])
+}
+
+/** Has every sweep begin within half a minute: nobody knows how long nobody looked. To be run as `sallyport_work`. */
+export function sweepSoon(): Statement {
+  return sql`update sweep set next_look_at = least(next_look_at, clock_timestamp() + random() * interval '30 seconds')
+    where next_look_at is not null`
+}
+
+/** How far sweeps are behind and how much was found changed by hand, of at most `mostCounted`. */
+export type DriftLoad = { drifted: number; oldest_sweep_seconds: number }
+
+const mostCounted = 10_000
+
+/** Across tenants, for whoever watches; to be read as `sallyport_work`. */
+export function driftLoad(): Statement<DriftLoad> {
+  return sql<DriftLoad>`select
+    (select count(*)::int from (select from entitlement where drift is not null limit ${mostCounted}) e) as drifted,
+    (select coalesce(extract(epoch from statement_timestamp() - min(swept_at)), 0)::float8 from sweep
+      where next_look_at is not null) as oldest_sweep_seconds`
+}

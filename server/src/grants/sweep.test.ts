@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { dueWork } from '../../src/app.ts'
+import { driftStage } from '../../test/support/drift-stage.ts'
+import { driversWith } from '../../test/support/drivers.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { seedManyGrants } from '../../test/support/many-grants.ts'
+import { until } from '../../test/support/wait.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
+import { spreadSeconds, sweepAgainSeconds } from './sweep.ts'
+import { closeSweep, putOffSweep, saveStrays, suspect, sweepSoon } from './sweep-store.ts'
+
+/** Sweeps that meet acts under way, lists that lag, targets that cannot list or do not answer. */
+const house = await openHouse()
+const account = '610000000001'
+
+/** Workers on a sandbox that does some things in another way, for one test. */
+function work(change: (sandbox: Driver) => Partial<Driver>) {
+  return startWorkers(house, dueWork(driversWith(change)))
+}
+
+/** The list of a sandbox whose first page is read and then held back until it is let go. */
+function heldBack(
+  sandbox: Driver,
+  { hold, onRead }: { hold: () => Promise<unknown>; onRead: () => void },
+): Driver['discover'] {
+  return async function* (tx, known, signal) {
+    for await (const page of sandbox.discover?.(tx, known, signal) ?? []) {
+      onRead()
+      await hold()
+      yield page
+    }
+  }
+}
+
+/** A list that shows nothing of what is there. */
+const empty: Driver['discover'] = async function* () {
+  yield await Promise.resolve([])
+}
+
+test('access that is given or taken away while a page of the list is old is no drift (R3, F8)', async () => {
+  const on = await driftStage(house, 'old page')
+  const gate = Promise.withResolvers<void>()
+  const read = Promise.withResolvers<void>()
+  const { stop } = work((sandbox) => ({
+    discover: heldBack(sandbox, { hold: () => gate.promise, onRead: read.resolve }),
+  }))
+  const leaving = await on.held(account)
+  const staying = await on.held('610000000002')
+  await on.age()
+  const swept = await on.beginSweep()
+  await read.promise
+  await on.revoke(leaving)
+  await on.grantsAre(leaving.request, 'revoked', 'deprovisioned')
+  const coming = await on.held('610000000003')
+  gate.resolve()
+  await swept()
+  await on.sweep()
+  assert.deepEqual(await on.told(), [])
+  for (const one of [staying, coming]) assert.equal((await on.view(one)).provisioning.step, 'held')
+  assert.equal((await on.view(leaving)).provisioning.step, 'gone')
+  await stop()
+})
+
+test('access that is being taken away while the sweep goes on is taken away once, and no drift (R3)', async () => {
+  const on = await driftStage(house, 'own revoke')
+  const { stop } = work(() => ({ discover: empty }))
+  const access = await on.held(account)
+  await on.weather(1_000)
+  await on.revoke(access)
+  await until('the target is at it', async () => (await on.entitlement(account))?.act === 'revoke')
+  await on.age()
+  await (await on.beginSweep())()
+  assert.equal((await on.entitlement(account))?.suspected, false)
+  await on.clearUp()
+  await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+  assert.deepEqual(await on.told(), [])
+  await stop()
+})
+
+test('a list that lags is no drift: the target itself is asked, and nothing is told', async () => {
+  const on = await driftStage(house, 'lagging list', true)
+  let verified = 0
+  const { stop } = work((sandbox) => ({
+    discover: empty,
+    verify(...call) {
+      verified += 1
+      return sandbox.verify(...call)
+    },
+  }))
+  const access = await on.held(account)
+  await (await on.beginSweep())()
+  assert.equal((await on.entitlement(account))?.suspected, false, 'what moved within the last minute is left alone')
+  const before = verified
+  await on.sweep()
+  assert.equal(verified, before + 1)
+  assert.deepEqual(await on.told(), [])
+  assert.equal((await on.view(access)).provisioning.step, 'held')
+  await stop()
+})
+
+test('a target that cannot list is asked about each by itself', async () => {
+  const on = await driftStage(house, 'no list')
+  const { stop } = work(() => ({ discover: null }))
+  const [one, other] = [await on.held(account), await on.held('610000000002')]
+  const ended = await on.held('610000000003')
+  await on.revoke(ended)
+  await on.grantsAre(ended.request, 'revoked', 'deprovisioned')
+  await on.byHand.remove(account)
+  await on.byHand.add('610000000003')
+  await on.sweep()
+  const told = (await on.told()).map(({ subject_id, drift }) => [subject_id, drift]).sort()
+  assert.deepEqual(
+    told,
+    [
+      [one.grant, 'removed'],
+      [ended.grant, 'added'],
+    ].sort(),
+  )
+  assert.equal((await on.view(other)).provisioning.step, 'held')
+  await stop()
+})
+
+test('a list that breaks off proves nothing; it is tried again, and says why', async () => {
+  const on = await driftStage(house, 'broken list')
+  let broken = true
+  const { stop } = work((sandbox) => ({
+    async *discover(...call) {
+      yield []
+      if (broken) throw new TargetError('transient', 'the list broke off')
+      yield* sandbox.discover?.(...call) ?? []
+    },
+  }))
+  await on.held(account)
+  await on.age()
+  await on.beginSweep()
+  const [row] = await until('it was put off', async () => {
+    const rows = await house.asSuperuser<{ last_error: string; waits: boolean }>(
+      `select last_error, next_look_at > clock_timestamp() as waits from sweep where tenant_id = $1 and failures > 0`,
+      [on.tenant_id],
+    )
+    return rows.length > 0 && rows
+  })
+  assert.deepEqual(row, { last_error: 'the list broke off', waits: true })
+  assert.equal((await on.entitlement(account))?.suspected, false)
+  broken = false
+  await on.sweep()
+  const [after] = await house.asSuperuser('select failures, last_error from sweep where tenant_id = $1', [on.tenant_id])
+  assert.deepEqual(after, { failures: 0, last_error: null })
+  await stop()
+})
+
+test('a target that has no room for the list now is asked later, and that is no failure', async () => {
+  const on = await driftStage(house, 'no room to list')
+  let refusals = 1
+  const { stop } = work((sandbox) => ({
+    async *discover(...call) {
+      if (refusals > 0) {
+        refusals -= 1
+        throw new NotNow(1)
+      }
+      yield* sandbox.discover?.(...call) ?? []
+    },
+  }))
+  const access = await on.held(account)
+  await on.byHand.remove(account)
+  await on.age()
+  await on.beginSweep()
+  await until('it was refused', () => Promise.resolve(refusals === 0))
+  await on.sweep()
+  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }])
+  const [row] = await house.asSuperuser('select failures from sweep where tenant_id = $1', [on.tenant_id])
+  assert.deepEqual(row, { failures: 0 })
+  await stop()
+})
+
+test('a ledger of thousands is compared in portions, each of all of it', async () => {
+  const { stop } = work(() => ({}))
+  const [tenant_id] = await seedManyGrants(house.asSuperuser, 4_100, 1, '2100-01-01')
+  await house.asSuperuser(
+    `update entitlement set updated_at = updated_at - interval '2 minutes' where tenant_id = $1`,
+    [tenant_id],
+  )
+  const edges = ['000000000001', '000000002000', '000000004100']
+  await house.asSuperuser(
+    `delete from sandbox_assignment where tenant_id = $1 and (key::jsonb ->> 3) = any($2::text[])`,
+    [tenant_id, edges],
+  )
+  await house.asSuperuser('update sweep set next_look_at = clock_timestamp() where tenant_id = $1', [tenant_id])
+  const drifted = await until('all three were found', async () => {
+    const rows = await house.asSuperuser<{ account: string }>(
+      `select target_key::jsonb ->> 3 as account from entitlement where tenant_id = $1 and drift = 'removed' order by 1`,
+      [tenant_id],
+    )
+    return rows.length >= edges.length && rows
+  })
+  assert.deepEqual(
+    drifted.map((row) => row.account),
+    edges,
+  )
+  await stop()
+})
+
+test('a tenant that has nothing left is swept no more, and again once something is given', async () => {
+  const on = await driftStage(house, 'idle')
+  const { stop } = work(() => ({}))
+  const access = await on.held(account)
+  await on.revoke(access)
+  await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+  await on.sweep()
+  await house.asSuperuser(`update entitlement set updated_at = updated_at - interval '31 days' where tenant_id = $1`, [
+    on.tenant_id,
+  ])
+  const rests = () =>
+    house.asSuperuser('select from sweep where tenant_id = $1 and next_look_at is null', [on.tenant_id])
+  await (await on.beginSweep())()
+  assert.equal((await rests()).length, 0, 'once more')
+  await (await on.beginSweep())()
+  assert.equal((await rests()).length, 1)
+  const again = await on.held(account)
+  assert.equal((await rests()).length, 0)
+  await on.byHand.remove(account)
+  await on.sweep()
+  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: again.grant, drift: 'removed' }])
+  await stop()
+})
+
+test('at a start every sweep is due within half a minute', async () => {
+  const on = await driftStage(house, 'start')
+  const { stop } = work(() => ({}))
+  await on.held(account)
+  await stop()
+  await house.database.work.write([sweepSoon()])
+  const soon = await house.asSuperuser(
+    `select from sweep where tenant_id = $1 and next_look_at < clock_timestamp() + interval '31 seconds'`,
+    [on.tenant_id],
+  )
+  assert.equal(soon.length, 1)
+})
+
+test('a sweep that lost its lease writes nothing (F2)', async () => {
+  const on = await driftStage(house, 'stale sweep')
+  const { stop } = work(() => ({}))
+  await on.held(account)
+  await on.age()
+  await stop()
+  const kept = () =>
+    house.asSuperuser(
+      `select to_jsonb(s) as sweep, (select jsonb_agg(to_jsonb(e)) from entitlement e where e.tenant_id = s.tenant_id) as ledger
+        from sweep s where tenant_id = $1`,
+      [on.tenant_id],
+    )
+  const [row] = await house.asSuperuser<{ id: string; entitlement: string }>(
+    'select s.id, e.id as entitlement from sweep s join entitlement e using (tenant_id) where tenant_id = $1',
+    [on.tenant_id],
+  )
+  assert.ok(row)
+  const before = await kept()
+  const tx = house.database.tenant(on.tenant_id)
+  const ctx = {
+    tx,
+    actor: { kind: 'system', user_id: null, api_key_id: null, scopes: new Set<string>() },
+    request_id: 'test',
+  } as const
+  const stale = { tenant_id: on.tenant_id, id: row.id, generation: '999' }
+  const stray: Sighting = { key: 'a stray', target: {} }
+  await suspect(tx, stale, [row.entitlement], 0)
+  await saveStrays(ctx, stale, { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }, [stray])
+  await closeSweep(tx, stale, '2026-01-01Z', true)
+  await putOffSweep(tx, stale, 0, 'no')
+  assert.deepEqual(await kept(), before)
+  assert.deepEqual(await on.told(), [])
+})
+
+test('looks are spread at fifty a second over four minutes at most, and failed sweeps tried again within two', () => {
+  assert.deepEqual([spreadSeconds(1), spreadSeconds(1_000), spreadSeconds(1_000_000)], [0.02, 20, 240])
+  assert.deepEqual([sweepAgainSeconds(0), sweepAgainSeconds(40)], [5, 120])
+})
