@@ -61,6 +61,7 @@ import type { DriverType } from './provisioners/driver.ts'
 import type { Drivers } from './provisioners/drivers.ts'
 import { getProvisioner } from './provisioners/get-provisioner.ts'
 import { listProvisioners } from './provisioners/list-provisioners.ts'
+import { postgresql } from './provisioners/postgresql/postgresql.ts'
 import type { ProvisionerType } from './provisioners/provisioner.ts'
 import { rotateProvisionerSecret } from './provisioners/rotate-provisioner-secret.ts'
 import { sandbox } from './provisioners/sandbox/sandbox.ts'
@@ -106,6 +107,7 @@ import { updateUser } from './users/update-user.ts'
 /** What a tenant can have access given on. */
 export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
   sandbox,
+  postgresql,
 }
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */

@@ -119,7 +119,8 @@ export const acts: Checks = {
     await stage.target.give(ask)
     await requireHeld(stage, ask, target, true)
     await take(stage, target)
-    await requireHeld(stage, ask, target, false)
+    await requireHeld(stage, ask, target, stage.tellsWhose === true)
+    if (stage.tellsWhose) await stage.target.take(ask)
   },
 
   async 'what is held longer than it was given for is held, or said to end early and given once more'(stage) {

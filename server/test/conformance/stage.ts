@@ -35,6 +35,8 @@ export type Stage = {
     give(ask: GrantAsk): Promise<void>
     take(ask: GrantAsk): Promise<void>
   }
+  /** The target tells who gave what: what others gave stays when ours is taken away. Left out: it does not. */
+  tellsWhose?: boolean
   /** The target ends access of itself: asked to hold it longer than it was given for, a look says that it ends early. */
   endsByItself: boolean
   breaks: readonly Break[]

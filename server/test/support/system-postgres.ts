@@ -18,8 +18,11 @@ type SystemPostgres = {
   stop(): Promise<void>
 }
 
-/** The system's PostgreSQL 15 on a data folder of its own, with our roles and an empty database, reached by a socket alone. */
-export async function startPostgres15(): Promise<SystemPostgres> {
+/**
+ * The system's PostgreSQL 15 on a data folder of its own, with our roles and an empty database, reached by a socket; by this port
+ * of the machine too, with a password, where one is given.
+ */
+export async function startPostgres15(port?: number): Promise<SystemPostgres> {
   // Short: a socket's path has a bound.
   const home = await mkdtemp('/tmp/sallyport-15-')
   // PostgreSQL refuses to run as root.
@@ -28,12 +31,14 @@ export async function startPostgres15(): Promise<SystemPostgres> {
   const data = join(home, 'data')
   const run = (program: string, args: string[]) =>
     spawn(join(folder, program), args, { cwd: home, stdio: 'ignore', env: { LC_ALL: 'C' }, ...runAs })
-  const made = run('initdb', ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N'])
+  const auth = ['--auth-local=trust', '--auth-host=scram-sha-256']
+  const made = run('initdb', ['-D', data, '-U', 'postgres', ...auth, '--encoding=UTF8', '--locale=C', '-N'])
   const code = await new Promise((resolve) => made.on('exit', resolve))
   if (code !== 0) throw new Error(`initdb of PostgreSQL 15 ended with ${code}`)
-  const server = run('postgres', ['-D', data, '-k', home, '-c', 'listen_addresses=', '-c', 'fsync=off'])
+  const at = port === undefined ? ['-c', 'listen_addresses='] : ['-c', 'listen_addresses=127.0.0.1', '-p', `${port}`]
+  const server = run('postgres', ['-D', data, '-k', home, '-c', 'fsync=off', ...at])
   const ended = new Promise((resolve) => server.on('exit', resolve))
-  const as = (user: string): ConnectionTarget => ({ host: home, port: 5432, user, database: 'postgres' })
+  const as = (user: string): ConnectionTarget => ({ host: home, port: port ?? 5432, user, database: 'postgres' })
   const admin = await until('PostgreSQL 15 answers', () => connectAlone(as('postgres')).catch(() => undefined))
   await setUpRoles(admin, 'postgres', undefined)
   await admin.end()

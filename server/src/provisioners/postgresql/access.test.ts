@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import pg from 'pg'
+import {
+  askOf,
+  configOf,
+  letManageLogins,
+  makeLogin,
+  noTx,
+  openingOf,
+  setUpByGuide,
+} from '../../../test/support/postgresql-stage.ts'
+import { startTargetPostgres, type TargetPostgres, targetVersions } from '../../../test/support/target-postgres.ts'
+import { until } from '../../../test/support/wait.ts'
+import type { GrantAsk, Plan } from '../driver.ts'
+import { postgresql } from './postgresql.ts'
+
+const patient = new AbortController().signal
+const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
+const password = 'her own'
+
+for (const major of targetVersions) {
+  const server = await startTargetPostgres(major)
+  after(server.stop)
+  suite(`on PostgreSQL ${major}, where logins are the people's own`, () => {
+    before(() => setUpByGuide(server))
+    tryAccess(server, false)
+  })
+  suite(`on PostgreSQL ${major}, where logins are opened and shut`, () => {
+    before(() => letManageLogins(server))
+    tryAccess(server, true)
+  })
+}
+
+function tryAccess(server: TargetPostgres, managed: boolean): void {
+  const { major } = server
+  const driver = postgresql.open(openingOf(configOf(server, { manages_logins: managed })))
+  after(() => driver.close())
+
+  const plan = (ask: GrantAsk) => driver.plan(noTx, ask, patient)
+  const give = async ({ target }: Plan, end = hours(1)) => void (await driver.grant(noTx, target, end, patient))
+  const revoke = ({ target }: Plan) => driver.revoke(noTx, target, patient)
+  const verify = ({ target }: Plan, end: Date | null) => driver.verify(noTx, target, end, patient)
+  const given = async (login: string, more: Partial<GrantAsk> = {}) => {
+    const planned = await plan(askOf(login, more))
+    await give(planned)
+    return planned
+  }
+  const newLogin = () => makeLogin(server, managed, password)
+  const signIn = (login: string) => server.signIn(login, password)
+  const read = async (client: pg.Client) => (await client.query('select number from orders')).rows
+  const isRefused = (login: string) =>
+    managed
+      ? assert.rejects(signIn(login), /is not permitted to log in/)
+      : signIn(login).then((client) => assert.rejects(read(client), /permission denied for table orders/))
+  /** The server has ended it, and said so. */
+  const isCut = (client: pg.Client) =>
+    until('the connection is gone', () =>
+      client.query('select 1').then(
+        () => false,
+        () => true,
+      ),
+    )
+
+  test('a person who is given a role signs in and reads; after the end they do not, and their connections are gone', async () => {
+    const login = await newLogin()
+    await isRefused(login)
+    const planned = await given(login)
+    const [one, other] = [await signIn(login), await signIn(login)]
+    const told = new Promise<pg.DatabaseError>((resolve) =>
+      one.on('error', (error) => resolve(error as pg.DatabaseError)),
+    )
+    assert.deepEqual(await read(one), [{ number: 42 }])
+    assert.deepEqual(await read(other), [{ number: 42 }])
+    await revoke(planned)
+    assert.equal((await told).code, '57P01')
+    await Promise.all([isCut(one), isCut(other)])
+    assert.equal(await verify(planned, null), 'absent')
+    await isRefused(login)
+  })
+
+  test('a session that would keep the role, or is in the middle of reading, is gone as well', async () => {
+    const login = await newLogin()
+    const planned = await given(login)
+    const [became, reading, waiting] = [await signIn(login), await signIn(login), await signIn(login)]
+    // From 16 nobody can become it.
+    if (major >= 16) await assert.rejects(became.query('set role app_readonly'), /permission denied to set role/)
+    else await became.query('set role app_readonly')
+    await reading.query('begin; declare all_orders cursor for select * from orders')
+    const sleeping = assert.rejects(waiting.query('select number, pg_sleep(600) from orders'), /terminating connection/)
+    await until('it sleeps', async () => {
+      const rows = await server.asSuperuser(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)
+      return rows.length > 0
+    })
+    await revoke(planned)
+    await sleeping
+    await Promise.all([isCut(became), isCut(reading)])
+  })
+
+  test('of two roles that a login holds, the end of one leaves the other', async () => {
+    const login = await newLogin()
+    const [reading, writing] = [await given(login), await given(login, { action: 'write' })]
+    assert.notEqual(reading.key, writing.key)
+    await revoke(reading)
+    assert.equal(await verify(reading, null), 'absent')
+    assert.equal(await verify(writing, hours(1)), 'held')
+    const client = await signIn(login)
+    await client.query('insert into orders values (43)')
+    await assert.rejects(read(client), /permission denied/)
+    await revoke(writing)
+    await isCut(client)
+    assert.equal(await verify(writing, null), 'absent')
+    await server.asSuperuser('delete from orders where number = 43')
+  })
+
+  test('whoever connects at the very moment of the end gets nothing', async () => {
+    const login = await newLogin()
+    const planned = await given(login)
+    let isOver = false
+    const clients: pg.Client[] = []
+    const knocking = Array.from({ length: 3 }, async () => {
+      while (!isOver) {
+        await signIn(login).then(
+          (client) => clients.push(client),
+          () => undefined,
+        )
+      }
+    })
+    await until('some came in', async () => clients.length > 3)
+    await revoke(planned)
+    if (managed) {
+      const open = 'select 1 from pg_stat_activity where usename = $1'
+      assert.deepEqual(await server.asSuperuser(open, [login]), [])
+    }
+    isOver = true
+    await Promise.all(knocking)
+    for (const client of clients) await assert.rejects(read(client))
+    assert.equal(await verify(planned, null), 'absent')
+    await Promise.allSettled(clients.map((client) => client.end()))
+  })
+
+  test('a login that is renamed meanwhile loses what it was given', async () => {
+    const login = await newLogin()
+    const planned = await given(login)
+    const renamed = `renamed ${login}`
+    await server.asSuperuser(
+      `alter role ${pg.escapeIdentifier(login)} rename to ${pg.escapeIdentifier(renamed)};
+        alter role ${pg.escapeIdentifier(renamed)} password '${password}'`,
+    )
+    const client = await signIn(renamed)
+    assert.deepEqual(await read(client), [{ number: 42 }])
+    assert.equal(await verify(planned, null), 'held')
+    await revoke(planned)
+    await isCut(client)
+    assert.equal(await verify(planned, null), 'absent')
+    await isRefused(renamed)
+  })
+
+  test('a person at the server cannot hold up the end', async () => {
+    const login = await newLogin()
+    const planned = await given(login)
+    const client = await signIn(login)
+    await client.query(`begin; alter role current_user password 'another'`)
+    await revoke(planned)
+    await isCut(client)
+    assert.equal(await verify(planned, null), 'absent')
+    await isRefused(login)
+  })
+
+  if (managed) {
+    test('the server itself shuts the login soon after the last end, and is told of no earlier one', async () => {
+      const login = await newLogin()
+      const [reading, writing] = [await plan(askOf(login)), await plan(askOf(login, { action: 'write' }))]
+      const [early, late] = [hours(1), hours(2)]
+      await give(reading, late)
+      await give(writing, early)
+      const [row] = await server.asSuperuser<{ grace: string }>(
+        'select extract(epoch from rolvaliduntil - $2)::int::text as grace from pg_roles where rolname = $1',
+        [login, late],
+      )
+      assert.equal(row?.grace, '60')
+      assert.equal(await verify(reading, late), 'held')
+      assert.equal(await verify(reading, hours(3)), 'ends_early')
+      await revoke(reading)
+      await revoke(writing)
+    })
+
+    test('a login that somebody else opened, or gave the role, is not taken over', async () => {
+      const login = await newLogin()
+      const name = pg.escapeIdentifier(login)
+      await server.asSuperuser(`alter role ${name} login`)
+      await assert.rejects(plan(askOf(login)), { kind: 'transient', message: /can log in, and not by Sallyport/ })
+      await server.asSuperuser(`alter role ${name} nologin; grant app_readonly to ${name}`)
+      await assert.rejects(plan(askOf(login)), { kind: 'permanent', message: /by somebody else's grant/ })
+      await server.asSuperuser(`alter role ${name} login`)
+      assert.equal((await plan(askOf(login))).held, true)
+    })
+    return
+  }
+
+  test('what somebody else has given stays, with its connections', async () => {
+    const login = await newLogin()
+    await server.asSuperuser(`grant app_readonly to ${pg.escapeIdentifier(login)}`)
+    const client = await signIn(login)
+    const planned = await plan(askOf(login))
+    assert.equal(planned.held, true)
+    assert.equal(await verify(planned, hours(1)), 'held')
+    assert.equal(await verify(planned, null), 'absent')
+    assert.deepEqual(await read(client), [{ number: 42 }])
+  })
+
+  test('what somebody else gives while ours lasts stays when ours ends', {
+    skip: major < 16 && 'one grant a role before 16',
+  }, async () => {
+    const login = await newLogin()
+    const planned = await given(login)
+    await server.asSuperuser(`grant app_readonly to ${pg.escapeIdentifier(login)}`)
+    await revoke(planned)
+    assert.equal(await verify(planned, null), 'absent')
+    assert.deepEqual(await read(await signIn(login)), [{ number: 42 }])
+  })
+
+  test('connections of the login that begin after the end are left alone', async () => {
+    const login = await newLogin()
+    const planned = await given(login)
+    await revoke(planned)
+    const client = await signIn(login)
+    assert.equal(await verify(planned, null), 'absent')
+    await assert.rejects(read(client), /permission denied/)
+    assert.equal((await client.query('select 1 as one')).rows.length, 1)
+  })
+}

@@ -1,0 +1,52 @@
+import { type Check, TargetError } from '../driver.ts'
+import type { Lent } from './connections.ts'
+import { nameOfServer, type Settings } from './postgresql-config.ts'
+import { findLoginFault, findOwnFault, findRoleFault } from './role-rules.ts'
+import { mayEndConnections, readLogin, readRole } from './server-roles.ts'
+import type { Way } from './sessions.ts'
+
+/** The oldest that this is tried on. */
+const oldest = 150_000
+
+/** Looks at everything that giving and taking away needs. */
+export async function checkHealth({ connections, signal }: Way, settings: Settings): Promise<Check[]> {
+  const server: Check = { what: `the server ${nameOfServer(settings)}`, ok: true, message: null }
+  try {
+    const checks = await connections.use({ signal, ahead: true }, (lent) => checkInside(lent, settings))
+    return [server, ...checks]
+  } catch (error) {
+    if (!(error instanceof TargetError)) throw error
+    return [{ ...server, ok: false, message: error.message }]
+  }
+}
+
+async function checkInside(lent: Lent, settings: Settings): Promise<Check[]> {
+  const { version, me } = lent.facts
+  const release = Math.floor(version / 10_000)
+  const checks = [
+    check(
+      'its version',
+      version >= oldest
+        ? undefined
+        : `it is PostgreSQL ${release}, and ${oldest / 10_000} is the oldest that this works with`,
+    ),
+    check(`the role \`${me}\` that Sallyport signs in as`, findOwnFault(lent.facts)),
+    check(
+      "ending people's connections",
+      (await mayEndConnections(lent.ask)) ? undefined : `\`${me}\` may not: run \`grant pg_signal_backend to "${me}"\``,
+    ),
+  ]
+  for (const [action, name] of settings.roles) {
+    const why = findRoleFault(name, await readRole(lent, name), me)
+    checks.push(check(`the role \`${name}\` of the action \`${action}\``, why))
+  }
+  for (const [email, name] of settings.logins) {
+    const why = findLoginFault(name, await readLogin(lent, name), settings.managesLogins, me)
+    checks.push(check(`the login \`${name}\` of \`${email}\``, why))
+  }
+  return checks
+}
+
+function check(what: string, why: string | undefined): Check {
+  return { what, ok: why === undefined, message: why ?? null }
+}

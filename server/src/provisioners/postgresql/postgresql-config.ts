@@ -1,0 +1,268 @@
+import { X509Certificate } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import type { Egress } from '../../kernel/context.ts'
+import { emailKey, readEmail } from '../../kernel/email-address.ts'
+import type { FaultyField } from '../../kernel/errors.ts'
+import {
+  flagField,
+  hostField,
+  leading,
+  portField,
+  type ShownField,
+  type ShownFields,
+  textField,
+} from '../../kernel/shown-field.ts'
+import type { Config } from '../driver.ts'
+
+/** How a person's login is found. */
+const loginSources = ['email', 'local_part', 'list'] as const
+
+/** A config without faults, as the driver uses it. */
+export type Settings = {
+  host: string
+  port: number
+  database: string
+  user: string
+  password: string
+  tls: 'verify' | 'off'
+  /** Certificates to trust in place of the system's, as PEM. */
+  ca: string | undefined
+  /** The resources that are this server. */
+  resourceIds: ReadonlySet<string>
+  /** What each action gives. */
+  roles: ReadonlyMap<string, string>
+  loginFrom: (typeof loginSources)[number]
+  emailDomain: string
+  /** By the key of the e-mail address. */
+  logins: ReadonlyMap<string, string>
+  /** The logins are Sallyport's to open and to shut. */
+  managesLogins: boolean
+}
+
+const defaultPort = 5432
+const longestName = 63
+const mostEntries = 500
+const longestText = 500
+
+/** Whether PostgreSQL takes it for a name as it stands: it cuts longer ones short, without an error. */
+export function fitsName(text: string): boolean {
+  return text !== '' && !text.includes('\0') && Buffer.byteLength(text) <= longestName
+}
+
+export const shownFields: ShownFields = {
+  host: hostField,
+  port: portField,
+  database: textField,
+  user: textField,
+  tls: leading(textField),
+  ca: { shows: (value) => typeof value === 'string' && findCaFault(value) === undefined, leads: true },
+  resource_ids: shownIf((value) => Array.isArray(value) && value.every(textField.shows)),
+  roles: shownIf(isShownTable),
+  login_from: textField,
+  email_domain: textField,
+  logins: shownIf(isShownTable),
+  manages_logins: flagField,
+}
+
+/** What says which entitlement it is, and how it is taken away: what one role has granted is not another's to revoke. */
+export const targetFields = ['host', 'port', 'user', 'manages_logins'] as const
+
+function shownIf(shows: ShownField['shows']): ShownField {
+  return { shows, leads: false }
+}
+
+function isShownTable(value: unknown): boolean {
+  return isTable(value) && Object.entries(value).every((entry) => entry.every(textField.shows))
+}
+
+/** What is wrong with a value; undefined: nothing. */
+type FindFault = (value: unknown) => string | undefined
+
+const rules: Readonly<Record<string, { needed: boolean; findFault: FindFault }>> = {
+  host: needed((value) => unless(hostField.shows(value), 'must be the name or the address of the server')),
+  port: optional((value) => unless(portField.shows(value), 'must be a port: 1 to 65535')),
+  database: needed(findNameFault),
+  user: needed(findNameFault),
+  password: needed((value) => unless(isText(value) && !value.includes('\0'), 'must be a text that is not empty')),
+  tls: optional((value) => unless(value === 'verify' || value === 'off', 'must be `verify` or `off`')),
+  ca: optional(findCaFault),
+  resource_ids: needed((value) =>
+    unless(
+      Array.isArray(value) && value.length > 0 && value.length <= mostEntries && value.every(isText),
+      `must list the ids of the resources that are this server: 1 to ${mostEntries}`,
+    ),
+  ),
+  roles: needed((value) => unless(isFilledTable(value), tableFault('actions', 'roles'))),
+  login_from: optional((value) =>
+    unless(
+      loginSources.some((source) => source === value),
+      `must be one of ${loginSources.join(', ')}`,
+    ),
+  ),
+  email_domain: optional((value) =>
+    unless(isText(value) && readEmail(`x@${value}`) !== undefined, 'must be the domain of e-mail addresses'),
+  ),
+  logins: optional((value) => unless(isFilledTable(value), tableFault('e-mail addresses', 'logins'))),
+  manages_logins: optional((value) => unless(typeof value === 'boolean', 'must be true or false')),
+}
+
+/** Every fault of a config, where it may lead included. */
+export async function findConfigFaults(config: Config, egress: Egress): Promise<FaultyField[]> {
+  const unknown = Object.keys(config).filter((name) => !Object.hasOwn(rules, name))
+  const faults = [
+    ...unknown.map((name) => fault([name], 'is not known: the guide lists the fields')),
+    ...Object.entries(rules).flatMap(([name, rule]) => {
+      if (config[name] === undefined) return rule.needed ? [fault([name], 'is missing')] : []
+      const why = rule.findFault(config[name])
+      return why === undefined ? [] : [fault([name], why)]
+    }),
+    ...findEntryFaults(config),
+    ...findMissing(config),
+  ]
+  const isPlaceFaulty = faults.some(({ pointer }) => ['/config/host', '/config/port', '/config/tls'].includes(pointer))
+  return isPlaceFaulty ? faults : [...faults, ...(await findPlaceFaults(readSettings(config), egress))]
+}
+
+/** Names inside the tables. */
+function findEntryFaults({ roles, logins }: Config): FaultyField[] {
+  const names = (field: string, table: unknown) =>
+    Object.entries(isTable(table) ? table : {}).flatMap(([key, name]) => {
+      const why = findNameFault(name)
+      return why === undefined ? [] : [fault([field, key], why)]
+    })
+  const emails = Object.keys(isTable(logins) ? logins : {})
+  const keys = emails.map((email) => emailKey(email))
+  return [
+    ...names('roles', roles),
+    ...names('logins', logins),
+    ...emails.flatMap((email, index) => {
+      if (readEmail(email) === undefined) return [fault(['logins', email], 'is not an e-mail address')]
+      const isTwice = keys.indexOf(keys[index] ?? '') !== index
+      return isTwice ? [fault(['logins', email], 'is the address of somebody who is listed already')] : []
+    }),
+  ]
+}
+
+/** What one way to find logins needs, and no other does. */
+function findMissing({ login_from, email_domain, logins }: Config): FaultyField[] {
+  const needs = [
+    { name: 'email_domain', given: email_domain !== undefined, source: 'local_part' },
+    { name: 'logins', given: logins !== undefined, source: 'list' },
+  ]
+  return needs.flatMap(({ name, given, source }) => {
+    if (given === (login_from === source)) return []
+    return [
+      fault([name], given ? `goes with login_from \`${source}\` alone` : `is missing: login_from is \`${source}\``),
+    ]
+  })
+}
+
+async function findPlaceFaults(settings: Settings, egress: Egress): Promise<FaultyField[]> {
+  const inside = await egress.findFault(placeOf(settings, 'https'))
+  if (inside !== undefined) return [fault(['host'], inside)]
+  const plain = await findPlainFault(settings, egress)
+  return plain === undefined ? [] : [fault(['tls'], plain)]
+}
+
+/** Why the server may not be spoken to without TLS, where the config says so. */
+export async function findPlainFault(settings: Settings, egress: Egress): Promise<string | undefined> {
+  if (settings.tls === 'verify' || (await egress.findFault(placeOf(settings, 'http'))) === undefined) return undefined
+  return 'may be `off` only where the operator lists the host in EGRESS_ALLOW'
+}
+
+/** The server as messages and keys name it. */
+export function nameOfServer({ host, port }: Settings): string {
+  return `${host}:${port}`
+}
+
+function placeOf({ host, port }: Settings, scheme: 'http' | 'https'): string {
+  return `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}/`
+}
+
+/** Reads a config that has no faults. */
+export function readSettings(config: Config): Settings {
+  const { port, tls, ca, resource_ids, roles, login_from, email_domain, logins, manages_logins } = config
+  return {
+    host: String(config.host)
+      .toLowerCase()
+      .replace(/^\[|\]$|\.$/g, ''),
+    port: typeof port === 'number' ? port : defaultPort,
+    database: String(config.database),
+    user: String(config.user),
+    password: String(config.password),
+    tls: tls === 'off' ? 'off' : 'verify',
+    ca: typeof ca === 'string' ? ca : undefined,
+    resourceIds: new Set(Array.isArray(resource_ids) ? resource_ids.map(String) : []),
+    roles: new Map(entriesOf(roles)),
+    loginFrom: loginSources.find((source) => source === login_from) ?? 'email',
+    emailDomain: String(email_domain ?? ''),
+    logins: new Map(entriesOf(logins).map(([email, login]) => [emailKey(email), login])),
+    managesLogins: manages_logins === true,
+  }
+}
+
+/**
+ * The login of whoever has the address; undefined where the config knows none. Two addresses that are one person's lead to
+ * one login.
+ */
+export function loginOf({ loginFrom, emailDomain, logins }: Settings, email: string): string | undefined {
+  const key = emailKey(email)
+  if (loginFrom === 'email') return key
+  if (loginFrom === 'list') return logins.get(key)
+  const at = key.lastIndexOf('@')
+  // Of one domain alone: whoever has the same name elsewhere is somebody else.
+  return key.slice(at) === emailKey(`@${emailDomain}`) ? key.slice(0, at) : undefined
+}
+
+function entriesOf(table: unknown): [string, string][] {
+  return isTable(table) ? Object.entries(table).map(([key, value]) => [key, String(value)]) : []
+}
+
+function findNameFault(value: unknown): string | undefined {
+  return unless(isText(value) && fitsName(value), `must be a name of PostgreSQL: 1 to ${longestName} bytes`)
+}
+
+function findCaFault(value: unknown): string | undefined {
+  const why = 'must be certificates as PEM and nothing else: -----BEGIN CERTIFICATE-----'
+  const form = /^\s*(?:-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+$/
+  if (typeof value !== 'string' || !form.test(value)) return why
+  try {
+    new X509Certificate(value)
+    return undefined
+  } catch {
+    return why
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= longestText
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isFilledTable(value: unknown): boolean {
+  const size = isTable(value) ? Object.keys(value).length : 0
+  return size > 0 && size <= mostEntries
+}
+
+function tableFault(from: string, to: string): string {
+  return `must be an object that leads from ${from} to ${to}: 1 to ${mostEntries}`
+}
+
+function unless(holds: boolean, why: string): string | undefined {
+  return holds ? undefined : why
+}
+
+function needed(findFault: FindFault) {
+  return { needed: true, findFault }
+}
+
+function optional(findFault: FindFault) {
+  return { needed: false, findFault }
+}
+
+function fault(path: string[], why: string): FaultyField {
+  return { pointer: `/config/${path.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`, why }
+}

@@ -1,0 +1,133 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type Driver,
+  type DriverType,
+  type GrantAsk,
+  type Opening,
+  type Plan,
+  type Progress,
+  TargetError,
+} from '../driver.ts'
+import { type Connections, type Lent, openConnections } from './connections.ts'
+import { discover } from './discover.ts'
+import { checkHealth } from './health.ts'
+import {
+  give,
+  type HeldRole,
+  keyOf,
+  type Login,
+  look,
+  readHeldRole,
+  requireSameGiver,
+  resolveRole,
+  shut,
+  takeBack,
+} from './held-role.ts'
+import {
+  findConfigFaults,
+  loginOf,
+  readSettings,
+  type Settings,
+  shownFields,
+  targetFields,
+} from './postgresql-config.ts'
+import { openLink } from './server-link.ts'
+import { endSessions, terminate, type Way } from './sessions.ts'
+
+/** Roles of one PostgreSQL server, granted to people's logins there. */
+export const postgresql: DriverType = {
+  shownFields,
+  targetFields,
+  findFaults: findConfigFaults,
+  makeSecrets: () => ({}),
+  open,
+}
+
+const done: Progress = { done: true }
+
+function open({ config, egress }: Opening): Driver {
+  const settings = readSettings(config)
+  const connections = openConnections((signal) => openLink(settings, egress, signal))
+  return {
+    plan: (_tx, ask, signal) => plan(connections, settings, ask, signal),
+    grant: (_tx, target, until, signal) =>
+      connections.use({ signal, ahead: false }, async (lent) => {
+        const held = readHeldRole(target)
+        requireSameGiver(held, settings, lent.facts)
+        await give(lent, settings, held, until)
+        return done
+      }),
+    async revoke(_tx, target, signal) {
+      await revoke({ connections, signal }, settings, readHeldRole(target))
+      return done
+    },
+    poll: () => Promise.resolve(done),
+    verify: (_tx, target, until, signal) =>
+      connections.use({ signal, ahead: until === null }, (lent) => {
+        const held = readHeldRole(target)
+        requireSameGiver(held, settings, lent.facts)
+        return look(lent, held, until)
+      }),
+    discover: (_tx, known, signal) => discover({ connections, signal }, settings, known),
+    health: (_tx, signal) => checkHealth({ connections, signal }, settings),
+    pollAfterMs: () => 1_000,
+    close: () => Promise.resolve(connections.close()),
+  }
+}
+
+async function plan(connections: Connections, settings: Settings, ask: GrantAsk, signal: AbortSignal): Promise<Plan> {
+  const names = requireNames(settings, ask)
+  const { held_role, held } = await connections.use({ signal, ahead: false }, (lent) =>
+    resolveRole(lent, settings, names),
+  )
+  return { key: keyOf(held_role), target: held_role, held, session_seconds: 0 }
+}
+
+/** What an ask comes to by the config alone. */
+function requireNames(settings: Settings, { resource, action, user }: GrantAsk): { role: string; login: string } {
+  if (!settings.resourceIds.has(resource.id)) {
+    throw new TargetError('permanent', `\`${resource.id}\` is not among the \`resource_ids\` of its provisioner`)
+  }
+  const role = settings.roles.get(action)
+  if (role === undefined) {
+    throw new TargetError('permanent', `\`${action}\` is not among the \`roles\` of its provisioner`)
+  }
+  const login = loginOf(settings, user.email)
+  if (login === undefined) throw new TargetError('permanent', `its provisioner knows no login of \`${user.email}\``)
+  return { role, login }
+}
+
+/**
+ * The role first, then the login where we manage it, then every connection: a session that ran before may hold on to what it
+ * had, and one that begins now finds it gone.
+ */
+async function revoke(way: Way, settings: Settings, held: HeldRole): Promise<void> {
+  const { connections, signal } = way
+  const logins = await connections.use({ signal, ahead: true }, (lent) => {
+    requireSameGiver(held, settings, lent.facts)
+    return takeBack(lent, held)
+  })
+  for (const login of logins) {
+    const isShut = held.manages_login && (!login.can_login || (await shutAgainst(way, login)))
+    await endSessions(way, login, isShut)
+  }
+}
+
+const patienceMs = 200
+
+/**
+ * Shuts a login whose owner may not like it: changing their own password in a transaction that they leave open, they would hold
+ * us up. So their connections are ended before, and again while we wait. False: it holds something else, and stays open.
+ */
+async function shutAgainst({ connections, signal }: Way, login: Login): Promise<boolean> {
+  const use = <Result>(work: (lent: Lent) => Promise<Result>) => connections.use({ signal, ahead: true }, work)
+  const shutting = use(async (lent) => {
+    await terminate(lent.ask, login)
+    return shut(lent, login)
+  })
+  shutting.catch(() => undefined)
+  while (!(await Promise.race([shutting.then(() => true), pause(patienceMs, false)]))) {
+    await use(({ ask }) => terminate(ask, login))
+  }
+  return shutting
+}

@@ -1,0 +1,204 @@
+import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { checkServerIdentity } from 'node:tls'
+import pg from 'pg'
+import type { Egress } from '../../kernel/context.ts'
+import { TargetError } from '../driver.ts'
+import { findPlainFault, nameOfServer, type Settings } from './postgresql-config.ts'
+import { asTargetError, asWayError } from './server-error.ts'
+
+/** One row: the text of each column, null where it is null. */
+export type Row = Readonly<Record<string, string | null | undefined>>
+
+/** Asks one statement, its values bound. @throws TargetError */
+export type Ask = (text: string, values?: readonly (string | readonly string[])[]) => Promise<Row[]>
+
+/** Whom we are talking with, and as whom. */
+export type Facts = {
+  version: number
+  /** The role that we signed in as. */
+  me: string
+  me_oid: string
+  is_superuser: boolean
+}
+
+export type ServerLink = {
+  facts: Facts
+  /** How to ask, for as long as the signal's owner waits. */
+  asking(signal: AbortSignal): Ask
+  isLost(): boolean
+  /** Says good-bye. */
+  end(): void
+  /** Cuts it, and whatever is under way on it. */
+  destroy(): void
+}
+
+const connectWithinMs = 5_000
+const goodbyeWithinMs = 1_000
+/** The most that a server may send for one statement. */
+const longestAnswer = 1024 * 1024
+const watchEveryMs = 50
+const mostAddresses = 3
+
+/** Every name of ours is looked for among PostgreSQL's own: what others made of the same name in the database is not met. */
+const sessionOptions = [
+  'search_path=pg_catalog',
+  'statement_timeout=10000',
+  'lock_timeout=3000',
+  'idle_in_transaction_session_timeout=15000',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ')
+
+/** Every value as the text that came: nothing is read by a type that the server names. */
+const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
+
+/**
+ * Signs in to the server, at an address that the guard of the way out has looked at. A server that sends too much, sends what
+ * is no PostgreSQL or does not answer loses the connection, and nothing else is lost.
+ * @throws TargetError
+ */
+export async function openLink(settings: Settings, egress: Egress, signal: AbortSignal): Promise<ServerLink> {
+  const server = nameOfServer(settings)
+  const plain = await findPlainFault(settings, egress)
+  if (plain !== undefined) throw new TargetError('transient', `\`tls\` of ${server} ${plain}`)
+  const addresses = await egress.resolve(settings.host).catch((error: NodeJS.ErrnoException) => {
+    throw new TargetError('transient', error.code === undefined ? error.message : `\`${settings.host}\` is not found`)
+  })
+  let last: unknown
+  for (const { address } of addresses.slice(0, mostAddresses)) {
+    if (signal.aborted) break
+    try {
+      return await connect(settings, address, signal)
+    } catch (error) {
+      // What the server itself says, it would say at its other addresses as well.
+      if (error instanceof pg.DatabaseError || error instanceof TargetError) throw asWayError(error, server)
+      last = error
+    }
+  }
+  throw asWayError(last ?? new Error('it did not answer in time'), server)
+}
+
+async function connect(settings: Settings, address: string, signal: AbortSignal): Promise<ServerLink> {
+  const { port, database, user, password } = settings
+  const client = new pg.Client({
+    ...{ host: address, port, database, user, password, ssl: tlsOf(settings) },
+    application_name: 'sallyport',
+    options: sessionOptions,
+    client_encoding: 'UTF8',
+    connectionTimeoutMillis: connectWithinMs,
+    keepAlive: true,
+    types: asText,
+  })
+  let lost = false
+  const lose = () => {
+    lost = true
+  }
+  client.on('error', lose)
+  client.on('end', lose)
+  outliveNonsense(client)
+  const destroy = () => {
+    lost = true
+    client.connection.stream.destroy()
+  }
+  const asking =
+    (waiting: AbortSignal): Ask =>
+    async (text, values = []) => {
+      const query = client.query(text, values.length === 0 ? undefined : [...values])
+      try {
+        return (await within(query, client, waiting, destroy)).rows as Row[]
+      } catch (error) {
+        throw asTargetError(error, nameOfServer(settings))
+      }
+    }
+  const end = () => {
+    lost = true
+    client.end().catch(() => undefined)
+    setTimeout(destroy, goodbyeWithinMs).unref()
+  }
+  try {
+    await within(client.connect(), client, signal, destroy)
+    return { asking, facts: await readFacts(asking(signal)), isLost: () => lost, end, destroy }
+  } catch (error) {
+    destroy()
+    throw error
+  }
+}
+
+function tlsOf({ tls, host, ca }: Settings) {
+  if (tls === 'off') return false
+  return {
+    rejectUnauthorized: true,
+    ...(ca !== undefined && { ca }),
+    ...(isIP(host) === 0 && { servername: host }),
+    // The name that was asked for, not the address that it led to.
+    checkServerIdentity: (_name: string, certificate: Parameters<typeof checkServerIdentity>[1]) =>
+      checkServerIdentity(host, certificate),
+  }
+}
+
+/** Waits for the work, while the caller waits and the server sends no more than it may. */
+async function within<Answer>(
+  work: Promise<Answer>,
+  client: pg.Client,
+  signal: AbortSignal,
+  destroy: () => void,
+): Promise<Answer> {
+  const before = bytesFrom(client)
+  const { promise: tooMuch, reject } = Promise.withResolvers<never>()
+  const giveUp = (why: string) => {
+    reject(new Error(why))
+    destroy()
+  }
+  const watch = setInterval(() => {
+    if (bytesFrom(client) - before > longestAnswer) giveUp(`it sent more than ${longestAnswer} bytes at once`)
+  }, watchEveryMs)
+  const onAbort = () => giveUp('it did not answer in time')
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  try {
+    return await Promise.race([tooMuch, work])
+  } finally {
+    clearInterval(watch)
+    signal.removeEventListener('abort', onAbort)
+    // Whichever came second is nobody's to hear.
+    work.catch(() => undefined)
+  }
+}
+
+function bytesFrom({ connection }: pg.Client): number {
+  return (connection.stream as Duplex & { bytesRead?: number }).bytesRead ?? 0
+}
+
+/** What is no message of PostgreSQL is thrown where nobody could catch it: `pg` reads within the socket's own event. */
+function outliveNonsense(client: pg.Client): void {
+  const connection = client.connection as unknown as { attachListeners(stream: Duplex): void }
+  const attach = connection.attachListeners.bind(connection)
+  connection.attachListeners = (stream) => {
+    attach(stream)
+    const readers = stream.listeners('data') as ((chunk: Buffer) => void)[]
+    stream.removeAllListeners('data')
+    stream.on('data', (chunk: Buffer) => {
+      try {
+        for (const read of readers) read(chunk)
+      } catch {
+        stream.destroy(new Error('what it sent is no PostgreSQL'))
+      }
+    })
+  }
+}
+
+async function readFacts(ask: Ask): Promise<Facts> {
+  const [row] = await ask(
+    `select current_setting('server_version_num') as version, pg_is_in_recovery() as is_standby, r.rolname as me,
+        r.oid as me_oid, r.rolsuper as is_superuser
+      from pg_roles r where r.rolname = current_user`,
+  )
+  const version = Number(row?.version)
+  const { me, me_oid } = row ?? {}
+  if (!(version > 0) || typeof me !== 'string' || typeof me_oid !== 'string') {
+    throw new TargetError('transient', 'what answers is no PostgreSQL')
+  }
+  if (row?.is_standby !== 'f') throw new TargetError('transient', 'the server is a standby, which takes no changes')
+  return { version, me, me_oid, is_superuser: row.is_superuser !== 'f' }
+}

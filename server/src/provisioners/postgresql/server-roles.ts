@@ -1,0 +1,103 @@
+import type { Lent } from './connections.ts'
+import type { Ask } from './server-link.ts'
+
+/** A role that an action gives. */
+export type RoleFacts = {
+  oid: string
+  name: string
+  /** We hold it with the admin option, ourselves. */
+  may_grant: boolean
+  /** What one could do more with it than use a database; null: nothing. */
+  too_powerful: string | null
+}
+
+/** A person's login. */
+export type LoginFacts = {
+  oid: string
+  name: string
+  is_me: boolean
+  /** A superuser, or may make roles: it could give itself what is taken away. */
+  is_powerful: boolean
+  can_login: boolean
+  /** By the server's clock, in milliseconds since 1970; null: for ever. */
+  valid_until_ms: number | null
+  /** We may open and shut it. */
+  may_alter: boolean
+  /** It holds some role by our grant. */
+  holds_ours: boolean
+  /** Somebody else who may act as it; null: nobody. */
+  worn_by: string | null
+}
+
+/** PostgreSQL's own roles that give no more than the use of databases. */
+const harmless = [
+  ...['pg_read_all_data', 'pg_write_all_data', 'pg_maintain', 'pg_monitor', 'pg_read_all_settings'],
+  ...['pg_read_all_stats', 'pg_stat_scan_tables'],
+]
+
+/** Whether a membership gives its member anything; before PostgreSQL 16 each does. */
+export const isEffective = `coalesce((to_jsonb(m) ->> 'inherit_option')::boolean or (to_jsonb(m) ->> 'set_option')::boolean, true)`
+
+/** What the server knows of a role, and of all that it leads to; undefined: there is none of this name. */
+export async function readRole({ ask, facts }: Lent, name: string): Promise<RoleFacts | undefined> {
+  const [row] = await ask(
+    `with recursive reach (oid) as (
+        select oid from pg_roles where rolname = $1::name
+        union select m.roleid from pg_auth_members m join reach on m.member = reach.oid)
+      select r.oid, r.rolname as name,
+        exists (select from pg_auth_members m where m.roleid = r.oid and m.member = $2::oid and m.admin_option) as may_grant,
+        (select p.rolname from reach join pg_roles p on p.oid = reach.oid
+          where p.rolsuper or p.rolcreaterole or p.rolreplication or p.rolbypassrls or p.oid = $2::oid
+            or (starts_with(p.rolname::text, 'pg_') and p.rolname::text <> all ($3::text[]))
+          order by p.oid limit 1) as too_powerful
+      from pg_roles r where r.rolname = $1::name`,
+    [name, facts.me_oid, harmless],
+  )
+  if (row === undefined) return undefined
+  const { oid, may_grant, too_powerful } = row
+  return { oid: oid ?? '', name, may_grant: may_grant === 't', too_powerful: too_powerful ?? null }
+}
+
+/** What the server knows of a login; undefined: there is none of this name. */
+export async function readLogin({ ask, facts }: Lent, name: string): Promise<LoginFacts | undefined> {
+  const [row] = await ask(
+    `select l.oid, l.oid = $2::oid as is_me, l.rolsuper or l.rolcreaterole as is_powerful, l.rolcanlogin as can_login,
+        extract(epoch from l.rolvaliduntil) * 1000 as valid_until_ms,
+        (select me.rolcreaterole from pg_roles me where me.oid = $2::oid) and ($3::int < 160000 or exists (
+          select from pg_auth_members m where m.roleid = l.oid and m.member = $2::oid and m.admin_option)) as may_alter,
+        exists (select from pg_auth_members m where m.member = l.oid and m.grantor = $2::oid) as holds_ours,
+        (select o.rolname from pg_auth_members m join pg_roles o on o.oid = m.member
+          where m.roleid = l.oid and ${isEffective} and not o.rolsuper order by o.oid limit 1) as worn_by
+      from pg_roles l where l.rolname = $1::name`,
+    [name, facts.me_oid, String(facts.version)],
+  )
+  if (row === undefined) return undefined
+  const is = (field: string) => row[field] === 't'
+  return {
+    oid: row.oid ?? '',
+    name,
+    is_me: is('is_me'),
+    is_powerful: !(row.is_powerful === 'f'),
+    can_login: is('can_login'),
+    valid_until_ms: row.valid_until_ms == null ? null : Number(row.valid_until_ms),
+    may_alter: is('may_alter'),
+    holds_ours: is('holds_ours'),
+    worn_by: row.worn_by ?? null,
+  }
+}
+
+/** Whether the login holds the role by anybody else's grant, in a way that gives it something. */
+export async function isHeldByOthers({ ask, facts }: Lent, role: RoleFacts, login: LoginFacts): Promise<boolean> {
+  const rows = await ask(
+    `select m.grantor from pg_auth_members m
+      where m.roleid = $1::oid and m.member = $2::oid and m.grantor <> $3::oid and ${isEffective}`,
+    [role.oid, login.oid, facts.me_oid],
+  )
+  return rows.length > 0
+}
+
+/** Whether we may end other people's connections. */
+export async function mayEndConnections(ask: Ask): Promise<boolean> {
+  const [row] = await ask(`select pg_has_role('pg_signal_backend', 'usage') as may`)
+  return row?.may === 't'
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+
+const guide = new URL('../../../docs/guides/provisioner-postgresql.md', import.meta.url)
+
+/**
+ * The SQL that the guide gives, for this version of PostgreSQL, one text in its order. `managed`: what it says of logins that are shut between
+ * grants, without: the rest.
+ */
+export function guideSql(major: number, managed = false): string {
+  const blocks = [...readFileSync(guide, 'utf8').matchAll(/^```sql(.*)\n([\s\S]*?)^```$/gm)]
+  const version = major >= 16 ? '16' : '15'
+  return blocks
+    .filter(([, words = '']) => {
+      const said = words.trim().split(' ').filter(Boolean)
+      const versions = said.filter((word) => word !== 'managed')
+      return said.includes('managed') === managed && (versions.length === 0 || versions.includes(version))
+    })
+    .map(([, , text]) => text)
+    .join('\n')
+}

@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
+import { startEmbedded } from '../../src/db/embedded/start.ts'
+import { freePort } from './sallyport.ts'
+import { skipPostgres15, startPostgres15 } from './system-postgres.ts'
+
+/** A customer's PostgreSQL: a server of its own, reached by TCP, which asks everybody for a password. */
+export type TargetPostgres = {
+  /** As Sallyport and people reach it. */
+  host: string
+  port: number
+  major: number
+  asSuperuser<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Signs in with a password, as a person does; the connection is the caller's to end. */
+  signIn(user: string, password: string): Promise<pg.Client>
+  /** Takes the way to it away, or freezes it: who was connected is cut off, or hears nothing; answers how it comes back. */
+  goAway(how: 'refuses' | 'hangs'): Promise<() => Promise<void>>
+  stop(): Promise<void>
+}
+
+/** Where the customer's tables are. */
+export const targetDatabase = 'shop'
+
+/** The versions that this machine has. */
+export const targetVersions: readonly number[] = skipPostgres15 === false ? [18, 15] : [18]
+
+export async function startTargetPostgres(major: number): Promise<TargetPostgres> {
+  const server = major === 15 ? await startOn15() : await startOn18()
+  const first = await connectAlone(server.admin)
+  await first.query(`create database ${targetDatabase}`)
+  await first.end()
+  const admin = await connectAlone({ ...server.admin, database: targetDatabase })
+  admin.on('error', () => undefined)
+  const door = await openDoor(server.port)
+  const people = new Set<pg.Client>()
+  return {
+    host: '127.0.0.1',
+    port: door.port,
+    major,
+    asSuperuser: async <Row extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
+      (await admin.query<Row>(text, values)).rows,
+    async signIn(user, password) {
+      const client = new pg.Client({ host: '127.0.0.1', port: server.port, user, password, database: targetDatabase })
+      client.on('error', () => undefined)
+      await client.connect()
+      people.add(client)
+      return client
+    },
+    goAway: door.goAway,
+    async stop() {
+      await door.close()
+      await Promise.allSettled([...people].map((client) => client.end()))
+      await admin.end()
+      await server.stop()
+    },
+  }
+}
+
+type Started = { admin: ConnectionTarget; port: number; stop(): Promise<void> }
+
+async function startOn18(): Promise<Started> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-target-'))
+  const onCrash = (reason: string) => console.error(reason)
+  const embedded = await startEmbedded({ dataDir, log: () => undefined, onCrash, transport: 'loopback' })
+  const { host, port, superuser: user, password = '' } = embedded
+  return {
+    admin: { host, port, user, password, database: 'postgres' },
+    port,
+    async stop() {
+      await embedded.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function startOn15(): Promise<Started> {
+  const port = await freePort()
+  const { superuser, stop } = await startPostgres15(port)
+  return { admin: superuser, port, stop }
+}
+
+/** A door in front of a port, which can be shut. */
+async function openDoor(port: number) {
+  const sockets = new Set<Socket>()
+  let isFrozen = false
+  const door = createServer((near) => {
+    sockets.add(near)
+    near.on('error', () => undefined).on('close', () => sockets.delete(near))
+    if (isFrozen) return
+    const far = connect(port, '127.0.0.1')
+    far.on('error', () => near.destroy())
+    near.on('close', () => far.destroy())
+    near.pipe(far).pipe(near)
+  })
+  const listen = async (at: number) => {
+    door.listen(at, '127.0.0.1')
+    await once(door, 'listening')
+    const address = door.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const own = await listen(0)
+  const shut = async () => {
+    const closed = once(door, 'close')
+    door.close()
+    cut()
+    await closed
+  }
+  return {
+    port: own,
+    async goAway(how: 'refuses' | 'hangs') {
+      if (how === 'refuses') await shut()
+      else cut()
+      isFrozen = how === 'hangs'
+      return async () => {
+        isFrozen = false
+        cut()
+        if (how === 'refuses') await listen(own)
+      }
+    },
+    close: shut,
+  }
+}
