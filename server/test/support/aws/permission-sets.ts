@@ -70,7 +70,7 @@ const keepHandlers = (cloud: Cloud) =>
     DeletePermissionSet: (input: sso.DeletePermissionSetRequest): sso.DeletePermissionSetResponse => {
       checkInstance(cloud, input.InstanceArn)
       const set = findSet(cloud, input.PermissionSetArn)
-      if (cloud.assignments.some((one) => one.set === set.arn && one.to === null) || set.provisioned.size > 0)
+      if (cloud.assignments.some((one) => one.set === set.arn && one.to === null))
         throw new AwsError('ConflictException', 'PermissionSet has ApplicationProfile associated with it.')
       if (goingOn(cloud, (act) => act.set === set.arn)) throw inTheWay()
       set.deleted = nowIn(cloud)
