@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { sql } from '../db/sql.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { Tx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import { linkGrant } from './grant-store.ts'
+
+/** A grant is hung on an entitlement while its provisioner is deleted or changed at that very moment. No worker runs here. */
+const house = await openHouse()
+const on = await askingStage(house, 'races for a provisioner')
+await on.rule('@approval_mode("auto") permit (principal, action, resource);')
+const tx = house.database.tenant(on.tenant_id)
+
+let account = 500_000_000_000
+
+/** A provisioner, and a grant that it is to give, planned and not yet linked. */
+async function stage() {
+  const provisioner = await on.created(on.owner, '/v1/provisioners', { name: 'p', provisioner_type: 'sandbox' })
+  account += 1
+  const request = await on.ask(on.account(String(account)))
+  const [grant] = await on.grantsOf(request)
+  assert.ok(grant)
+  const id = String(provisioner.id)
+  const item: WorkItem = { tenant_id: on.tenant_id, id: grant.id, generation: '0' }
+  const link = (by: Tx, version = 1) => {
+    const ref = { provisioner: 'sandbox', provisioner_id: id, provisioner_version: version } as const
+    return linkGrant(by, item, ref, { key: grant.id, target: {}, held: false, session_seconds: 0 })
+  }
+  const change = (method: 'PATCH' | 'DELETE', body?: unknown) =>
+    on.call(on.owner, method, `/v1/provisioners/${id}`, body)
+  const state = async () => {
+    const [row] = await house.asSuperuser<{ linked: boolean; wanted_by: string | null }>(
+      `select g.entitlement_id is not null as linked, (select e.provisioner_id from entitlement e
+          where e.tenant_id = g.tenant_id and e.id = g.entitlement_id) as wanted_by
+        from access_grant g where g.id = $1`,
+      [grant.id],
+    )
+    return row
+  }
+  return { id, key: grant.id, link, change, state }
+}
+
+/** The same entitlement was given through it before, and is gone. */
+const givenBefore = ({ id, key }: { id: string; key: string }) =>
+  house.asSuperuser(
+    `insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
+      values ($1, $2, 'sandbox', $3, $4, '{}', false, 'absent')`,
+    [on.tenant_id, newId(), id, key],
+  )
+
+/** Somebody waits for what this transaction holds. */
+function aLockIsWaitedFor(inside: Tx): Promise<unknown> {
+  return until('a lock is waited for', async () => {
+    const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)
+    const waiting = await house.asSuperuser('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [
+      me?.pid,
+    ])
+    return waiting.length > 0
+  })
+}
+
+for (const before of ['never', 'before'] as const) {
+  suite(`a grant of what its provisioner has given ${before}`, () => {
+    const staged = async () => {
+      const staging = await stage()
+      if (before === 'before') await givenBefore(staging)
+      return staging
+    }
+
+    test('linked first: the provisioner is not deleted, nothing is left behind', async () => {
+      const { id, link, change, state } = await staged()
+      const { deleting } = await tx.interactive(async (inside) => {
+        assert.equal(await link(inside), true)
+        const deleting = change('DELETE')
+        await aLockIsWaitedFor(inside)
+        return { deleting }
+      })
+      const reply = await deleting
+      assert.deepEqual([reply.status, reply.body.code], [409, 'provisioner_in_use'])
+      assert.deepEqual(await state(), { linked: true, wanted_by: id })
+    })
+
+    test('linked while it is being deleted: it is not linked, and is planned anew', async () => {
+      const { id, link, state } = await staged()
+      const { linking } = await tx.interactive(async (inside) => {
+        await inside.read(sql`select from provisioner where tenant_id = ${on.tenant_id} and id = ${id} for update`)
+        const linking = link(tx)
+        await aLockIsWaitedFor(inside)
+        await inside.write([sql`delete from provisioner where tenant_id = ${on.tenant_id} and id = ${id}`])
+        return { linking }
+      })
+      assert.equal(await linking, false)
+      assert.deepEqual(await state(), { linked: false, wanted_by: null })
+    })
+
+    test('linked while it is changed: it is not linked by the plan of before, but by one of after', async () => {
+      const { id, link, state } = await staged()
+      const { linking } = await tx.interactive(async (inside) => {
+        await inside.read(sql`select from provisioner where tenant_id = ${on.tenant_id} and id = ${id} for update`)
+        const linking = link(tx)
+        await aLockIsWaitedFor(inside)
+        await inside.write([sql`update provisioner set version = 2 where tenant_id = ${on.tenant_id} and id = ${id}`])
+        return { linking }
+      })
+      assert.equal(await linking, false)
+      assert.deepEqual(await state(), { linked: false, wanted_by: null })
+      assert.equal(await link(tx, 2), true)
+      assert.deepEqual(await state(), { linked: true, wanted_by: id })
+    })
+  })
+}
+
+test('a provisioner that is changed while a grant is linked to it waits for that, and sees it', async () => {
+  const { link, change } = await stage()
+  const { renaming } = await tx.interactive(async (inside) => {
+    assert.equal(await link(inside), true)
+    const renaming = change('PATCH', { name: 'renamed' })
+    await aLockIsWaitedFor(inside)
+    return { renaming }
+  })
+  const reply = await renaming
+  assert.deepEqual([reply.status, reply.body.version], [200, 2])
+})

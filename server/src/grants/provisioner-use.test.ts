@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+
+/** Access that is given through a provisioner of the tenant's own, from its setting up to its end. */
+const house = await openHouse()
+startWorkers(house)
+
+async function stage(name: string) {
+  const on = await askingStage(house, name)
+  await on.rule('@approval_mode("auto") permit (principal, action, resource);')
+  const setUp = (more: object) =>
+    on.created(on.owner, '/v1/provisioners', { name, provisioner_type: 'sandbox', ...more })
+  const change = (id: unknown, method: 'PATCH' | 'DELETE', body?: unknown) =>
+    on.call(on.owner, method, `/v1/provisioners/${id}`, body)
+  const retry = async (request: string) => {
+    const [grant] = await on.grantsOf(request)
+    assert.equal((await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/retry`)).status, 200)
+  }
+  const errorOf = async (request: string) => {
+    const [row] = await house.asSuperuser('select last_error from access_grant where request_id = $1', [request])
+    return String(row?.last_error)
+  }
+  return { ...on, setUp, change, retry, errorOf }
+}
+
+const accounts = { resource_type: 'cloud_account' }
+
+test('a provisioner is deleted when all that it gave is taken away, and not before', async () => {
+  const on = await stage('Deleting')
+  const { id } = await on.setUp({ serves: [accounts] })
+  const request = await on.ask(on.account('600000000001'))
+  const [grant] = await on.grantsAre(request, 'active', 'successful')
+  const [held] = await house.asSuperuser('select provisioner_id from entitlement where tenant_id = $1', [on.tenant_id])
+  assert.deepEqual(held, { provisioner_id: id })
+  const refused = await on.change(id, 'DELETE')
+  assert.deepEqual([refused.status, refused.body.code], [409, 'provisioner_in_use'])
+  assert.match(String(refused.body.message), /: 1\./)
+  assert.deepEqual(refused.body.details, { entitlements: 1 })
+
+  await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`, {})
+  await on.grantsAre(request, 'revoked', 'deprovisioned')
+  await until('it can be deleted', async () => (await on.change(id, 'DELETE')).status === 204)
+  assert.equal(await on.heldAt('600000000001'), 0)
+  const [left] = await house.asSuperuser(
+    'select provisioner_id, next_look_at, failures from entitlement where tenant_id = $1',
+    [on.tenant_id],
+  )
+  assert.deepEqual(left, { provisioner_id: null, next_look_at: null, failures: 0 })
+})
+
+test('a tenant with one of its own has nothing pretended: what nobody serves fails, and says how to mend it', async () => {
+  const on = await stage('Not served')
+  const { id } = await on.setUp({ serves: [{ ...accounts, account_ids: ['600000000002'] }] })
+  const request = await on.ask(on.account('600000000003'))
+  await on.grantsAre(request, 'failed', 'failed')
+  assert.match(await on.errorOf(request), /no provisioner serves `cloud_account` in the account 600000000003/)
+  await on.change(id, 'PATCH', { serves: [accounts] })
+  await on.retry(request)
+  await on.grantsAre(request, 'active', 'successful')
+})
+
+test('the line of an account comes before that of all accounts', async () => {
+  const on = await stage('Lines')
+  const general = await on.setUp({ serves: [accounts] })
+  const special = await on.setUp({ serves: [{ ...accounts, account_ids: ['600000000004'] }] })
+  for (const account of ['600000000004', '600000000005']) {
+    await on.grantsAre(await on.ask(on.account(account)), 'active', 'successful')
+  }
+  const rows = await house.asSuperuser(
+    'select provisioner_id from entitlement where tenant_id = $1 order by target_key',
+    [on.tenant_id],
+  )
+  assert.deepEqual(
+    rows.map((row) => row.provisioner_id),
+    [special.id, general.id],
+  )
+})
+
+test('a disabled one gives nothing new, takes away what it gave, and gives again when it is enabled', async () => {
+  const on = await stage('Disabled')
+  const { id } = await on.setUp({ serves: [accounts] })
+  const before = await on.ask(on.account('600000000006'))
+  const [grant] = await on.grantsAre(before, 'active', 'successful')
+  await on.change(id, 'PATCH', { enabled: false })
+  const after = await on.ask(on.account('600000000007'))
+  await until('it waits, and says for what', async () => (await on.errorOf(after)).includes('is disabled'))
+  await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`, {})
+  await on.grantsAre(before, 'revoked', 'deprovisioned')
+  await on.change(id, 'PATCH', { enabled: true })
+  await on.grantsAre(after, 'active', 'successful')
+})

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { noEgress } from '../../test/support/no-egress.ts'
+import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import { until } from '../../test/support/wait.ts'
+import { countInUse } from '../grants/provisioner-use-store.ts'
+import { newId } from '../kernel/id.ts'
+import { textField, urlField } from '../kernel/shown-field.ts'
+import { rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
+import { openSealer } from '../secrets/sealer.ts'
+import { createProvisioner } from './create-provisioner.ts'
+import { deleteProvisioner } from './delete-provisioner.ts'
+import { type Driver, type DriverType, type Opening, TargetError } from './driver.ts'
+import { type Drivers, openDrivers } from './drivers.ts'
+import { getProvisioner } from './get-provisioner.ts'
+import { rotateProvisionerSecret } from './rotate-provisioner-secret.ts'
+import { sandbox } from './sandbox/sandbox.ts'
+import { testProvisioner } from './test-provisioner.ts'
+import { updateProvisioner } from './update-provisioner.ts'
+
+/** Stands in every secret: no byte of it may ever come back but where it is shown once. */
+const canary = 'canary-9c41e7'
+
+/** The sandbox with a config: it needs a url and a token, makes a secret, and says all it knows when it is looked at. */
+const opened: Opening[] = []
+let closed = 0
+let meanwhile: () => Promise<unknown> = async () => undefined
+let made = 0
+const talkative: DriverType = {
+  shownFields: { url: urlField, note: textField },
+  targetFields: ['url'],
+  findFaults: ({ token }) =>
+    Promise.resolve(token === undefined ? [{ pointer: '/config/token', why: 'is required' }] : []),
+  makeSecrets: () => ({ signing_secret: `${canary}-made-${++made}` }),
+  open(opening) {
+    opened.push(opening)
+    const driver = sandbox.open(opening)
+    const text = JSON.stringify(opening)
+    const health = async () => {
+      await meanwhile()
+      if (opening.config.note === 'refuses') throw new TargetError('permanent', `it does not know ${text}`)
+      return [{ what: text, ok: opening.config.note !== 'fails', message: text }]
+    }
+    return { ...driver, health, close: async () => void ++closed } satisfies Driver
+  },
+}
+const types = { sandbox: talkative } as unknown as Parameters<typeof createProvisioner>[0]
+
+const db = await testDatabase()
+const call = await sliceServer(db.database, {
+  createProvisioner: createProvisioner(types),
+  getProvisioner,
+  updateProvisioner: updateProvisioner(types, countInUse),
+  deleteProvisioner: deleteProvisioner(countInUse),
+  testProvisioner: testProvisioner(types),
+  rotateProvisionerSecret: rotateProvisionerSecret(types),
+})
+
+const path = '/v1/provisioners'
+const config = { url: 'https://hooks.example.com/a', token: `${canary}-token`, note: 'first' }
+const shown = { ...config, token: '[redacted]', signing_secret: '[redacted]' }
+
+/** A tenant of its own with a provisioner. */
+async function setUp(more: object = {}) {
+  const tenant_id = newId()
+  const by: Caller = { tenant_id, user_id: newId(), scopes: ['provisioners:read', 'provisioners:write'] }
+  await db.asSuperuser('insert into tenant (id, name) values ($1, $2)', [tenant_id, 'Acme'])
+  const body = { name: 'Hooks', provisioner_type: 'sandbox', config: { ...config, ...more } }
+  const created = await call(by, 'POST', path, body)
+  assert.equal(created.status, 201, JSON.stringify(created.body))
+  const url = `${path}/${created.body.id}`
+  const as = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', verb = '', sent?: unknown) =>
+    call(by, method, `${url}${verb}`, sent)
+  const id = String(created.body.id)
+  return { tenant_id, id, created: created.body, as, tx: db.database.tenant(tenant_id) }
+}
+
+async function rowOf(id: string) {
+  const [row] = await db.asSuperuser<{ config: object; sealed_secrets: string }>(
+    'select config, sealed_secrets from provisioner where id = $1',
+    [id],
+  )
+  assert.ok(row)
+  return row
+}
+
+const eventsOf = (id: string) =>
+  db.asSuperuser<{ type: string; data: object }>('select type, data from event where subject_id = $1 order by seq', [
+    id,
+  ])
+
+/** What a provisioner may have left at its target. */
+const entitlement = (tenant_id: string, provisioner_id: string) =>
+  db.asSuperuser(
+    `insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
+      values ($1, $2, 'sandbox', $3, 'k', '{}', false, 'present')`,
+    [tenant_id, newId(), provisioner_id],
+  )
+
+suite('what we make for a target to know', () => {
+  test('is shown once, then as any secret; it is kept sealed beside what was given (S2)', async () => {
+    const { created, as, id } = await setUp()
+    const { shown_once, ...rest } = created
+    assert.deepEqual(shown_once, { signing_secret: `${canary}-made-${made}` })
+    assert.deepEqual(rest.config, shown)
+    assert.deepEqual((await as('GET')).body, rest)
+    const row = await rowOf(id)
+    assert.deepEqual(row.config, shown)
+    assert.ok(!Buffer.from(row.sealed_secrets, 'base64url').includes(canary))
+    assert.ok(!JSON.stringify(await eventsOf(id)).includes(canary))
+  })
+
+  test('stays where a config is replaced, and is set by nobody', async () => {
+    const { created, as, id } = await setUp()
+    const replaced = await as('PATCH', '', { config: { url: config.url, token: `${canary}-other` } })
+    assert.deepEqual(replaced.body.config, { url: config.url, token: '[redacted]', signing_secret: '[redacted]' })
+    const reply = await as('PATCH', '', { config: { ...config, signing_secret: 'mine' } })
+    assert.equal(reply.status, 400)
+    assert.equal((await as('POST', '/test')).status, 200)
+    assert.deepEqual(opened.at(-1)?.config, {
+      url: config.url,
+      token: `${canary}-other`,
+      signing_secret: (created.shown_once as Record<string, string>).signing_secret,
+    })
+    assert.deepEqual((await eventsOf(id))[1]?.data, { fields: ['config'], enabled: true, corrects_drift: false })
+  })
+
+  test('is made anew, and the one of before counts on for as long as was said', async () => {
+    const { created, as, id } = await setUp()
+    const first = created.shown_once
+    const rotated = await as('POST', '/rotate-secret', {})
+    assert.equal(rotated.status, 200)
+    assert.notDeepEqual(rotated.body.shown_once, first)
+    assert.deepEqual([rotated.body.version, rotated.body.config], [2, shown])
+    const [{ hours } = {}] = await db.asSuperuser(
+      'select round(extract(epoch from previous_until - updated_at) / 3600)::int as hours from provisioner where id = $1',
+      [id],
+    )
+    assert.equal(hours, 24)
+    assert.equal((await as('GET')).body.previous_secrets_until, rotated.body.previous_secrets_until)
+    await as('POST', '/test')
+    assert.deepEqual(opened.at(-1)?.previous, first)
+    assert.deepEqual(opened.at(-1)?.config, { ...config, ...(rotated.body.shown_once as object) })
+
+    const stolen = await as('POST', '/rotate-secret', { overlap_seconds: 0 })
+    assert.equal(stolen.body.previous_secrets_until, null)
+    await as('POST', '/test')
+    assert.deepEqual(opened.at(-1)?.previous, {})
+    const told = (await eventsOf(id)).filter(({ type }) => type === 'provisioner.secret_rotated')
+    assert.deepEqual(
+      told.map(({ data }) => data),
+      [
+        { names: ['signing_secret'], overlap_seconds: 86_400 },
+        { names: ['signing_secret'], overlap_seconds: 0 },
+      ],
+    )
+  })
+})
+
+suite('testing a provisioner', () => {
+  test('says no secret, whatever its target says, and lets go of it (S2)', async () => {
+    const { as, id } = await setUp()
+    await as('POST', '/rotate-secret', {})
+    const before = closed
+    const tested = await as('POST', '/test')
+    assert.equal(tested.status, 200)
+    assert.match(JSON.stringify(tested.body), /hooks\.example\.com.*\[redacted\]/)
+    assert.ok(!JSON.stringify(tested.body).includes(canary))
+    const [{ row } = {}] = await db.asSuperuser('select p::text as row from provisioner p where id = $1', [id])
+    assert.ok(!String(row).includes(canary))
+    await until('it is let go', async () => closed === before + 1)
+  })
+
+  test('tells what failed, and a target that does not let itself be looked at', async () => {
+    for (const note of ['fails', 'refuses']) {
+      const { as, id } = await setUp({ note })
+      const tested = await as('POST', '/test')
+      assert.deepEqual([tested.status, tested.body.ok], [200, false])
+      assert.ok(!JSON.stringify(tested.body).includes(canary))
+      assert.deepEqual((await as('GET')).body.health, tested.body)
+      assert.deepEqual((await eventsOf(id)).at(-1), { type: 'provisioner.tested', data: { ok: false, failed: 1 } })
+    }
+  })
+
+  test('counts for the config that was tested, and no other', async () => {
+    const { as } = await setUp()
+    await as('POST', '/test')
+    assert.equal((await as('PATCH', '', { config: { ...shown, note: 'second' } })).body.health, null)
+    assert.equal((await as('GET')).body.health, null)
+    meanwhile = () => as('PATCH', '', { config: { ...shown, note: 'third' } })
+    assert.equal((await as('POST', '/test')).status, 200)
+    meanwhile = async () => undefined
+    assert.equal((await as('GET')).body.health, null)
+  })
+})
+
+suite('a provisioner with access at its target', () => {
+  test('is not deleted, nor sent to another target; all else is changed', async () => {
+    const { as, tenant_id, id } = await setUp()
+    await entitlement(tenant_id, id)
+    const elsewhere = { config: { ...config, url: 'https://hooks.example.com/b' } }
+    for (const reply of [await as('DELETE'), await as('PATCH', '', elsewhere)]) {
+      assert.deepEqual([reply.status, reply.body.code], [409, 'provisioner_in_use'])
+      assert.deepEqual(reply.body.details, { entitlements: 1 })
+    }
+    const changed = await as('PATCH', '', { name: 'Other', config: { ...config, token: `${canary}-2`, note: 'x' } })
+    assert.deepEqual([changed.status, changed.body.version], [200, 2])
+  })
+
+  test('is moved and deleted when that is gone', async () => {
+    const { as, tenant_id, id } = await setUp()
+    await entitlement(tenant_id, id)
+    await db.asSuperuser(`update entitlement set observed = 'absent' where provisioner_id = $1`, [id])
+    const moved = await as('PATCH', '', { config: { ...config, url: 'https://hooks.example.com/b' } })
+    assert.equal(moved.status, 200, JSON.stringify(moved.body))
+    assert.equal((await as('DELETE')).status, 204)
+  })
+
+  const unsettled = {
+    'which is to be looked at': `next_look_at = clock_timestamp()`,
+    'which an act is about to change': `act = 'revoke'`,
+    'which may land yet': `may_land_until = clock_timestamp() + interval '1 minute'`,
+    'of which nobody knows': `observed = 'unknown'`,
+    'which was there before, and is of unknown state': `observed = 'unknown', held_before = true`,
+  }
+  for (const [what, state] of Object.entries(unsettled)) {
+    test(`${what}, is not deleted`, async () => {
+      const { as, tenant_id, id } = await setUp()
+      await entitlement(tenant_id, id)
+      for (const now of [`observed = 'absent'`, state]) {
+        await db.asSuperuser(`update entitlement set ${now} where provisioner_id = $1`, [id])
+      }
+      assert.equal((await as('DELETE')).status, 409)
+    })
+  }
+
+  test('that is somebody else’s is deleted: what we did not give stays', async () => {
+    const { as, tenant_id, id } = await setUp()
+    await entitlement(tenant_id, id)
+    await db.asSuperuser('update entitlement set held_before = true where provisioner_id = $1', [id])
+    assert.equal((await as('DELETE')).status, 204)
+  })
+})
+
+suite('the drivers of other processes', () => {
+  const sealer = openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))]))
+  const process = () => openDrivers({ types, sealer, egress: noEgress, public_url: 'http://127.0.0.1' })
+  const at = (drivers: Drivers, { tx, id }: Awaited<ReturnType<typeof setUp>>, version: number) =>
+    drivers.of(tx, { provisioner: 'sandbox', provisioner_id: id, provisioner_version: version })
+
+  test('are opened once, and anew at the first word of a change', async () => {
+    const one = await setUp()
+    const drivers = process()
+    const before = opened.length
+    const [first, same] = await Promise.all([at(drivers, one, 1), at(drivers, one, 1)])
+    assert.equal(first, same)
+    assert.equal(opened.length, before + 1)
+    await one.as('PATCH', '', { config: { ...config, note: 'second' } })
+    // Whoever has read the row before the change does not put it back.
+    const [then, late] = [await at(drivers, one, 2), await at(drivers, one, 1)]
+    assert.notEqual(then, first)
+    assert.equal(late, then)
+    assert.equal(opened.at(-1)?.config.note, 'second')
+    await drivers.close()
+  })
+
+  test('forget the secret of before a rotation when its time is over', async () => {
+    const one = await setUp()
+    const drivers = process()
+    await one.as('POST', '/rotate-secret', { overlap_seconds: 1 })
+    await at(drivers, one, 2)
+    assert.deepEqual(opened.at(-1)?.previous, one.created.shown_once)
+    await until('it is opened without', async () => {
+      await at(drivers, one, 2)
+      return Object.keys(opened.at(-1)?.previous ?? {}).length === 0
+    })
+    await drivers.close()
+  })
+
+  test('are none of a provisioner that was deleted', async () => {
+    const one = await setUp()
+    await one.as('DELETE')
+    const drivers = process()
+    await assert.rejects(at(drivers, one, 1), (error) => error instanceof TargetError && error.kind === 'permanent')
+    await drivers.close()
+  })
+})
