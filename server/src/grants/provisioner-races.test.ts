@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { linkGrant } from './grant-store.ts'
+import { linkGrant } from './plan-store.ts'
 
 /** A grant is hung on an entitlement while its provisioner is deleted or changed at that very moment. No worker runs here. */
 const house = await openHouse()
