@@ -1014,6 +1014,34 @@ create policy tenant_wall on user_role
 grant select, insert, delete on user_role to sallyport_app;
 CREATE TRIGGER user_role_authority AFTER INSERT OR DELETE OR UPDATE ON user_role FOR EACH ROW EXECUTE FUNCTION authority_changed();
 
+create table webhook_act (
+  tenant_id uuid not null,
+  id uuid not null,
+  provisioner_id uuid not null,
+  target_key text not null,
+  kind text not null,
+  until timestamp with time zone,
+  begun_at timestamp with time zone not null default clock_timestamp(),
+  reference text,
+  outcome text,
+  message text,
+  constraint webhook_act_pk PRIMARY KEY (tenant_id, id),
+  constraint webhook_act_target_key_uq UNIQUE (tenant_id, provisioner_id, target_key),
+  constraint webhook_act_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint webhook_act_kind_ck CHECK (kind = ANY (ARRAY['grant'::text, 'revoke'::text])),
+  constraint webhook_act_message_ck CHECK (char_length(message) <= 500),
+  constraint webhook_act_outcome_ck CHECK (outcome = ANY (ARRAY['done'::text, 'failed'::text])),
+  constraint webhook_act_reference_ck CHECK (char_length(reference) >= 1 AND char_length(reference) <= 200),
+  constraint webhook_act_until_ck CHECK ((kind = 'grant'::text) = (until IS NOT NULL))
+);
+alter table webhook_act enable row level security;
+alter table webhook_act force row level security;
+create policy tenant_wall on webhook_act
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on webhook_act to sallyport_app;
+grant update (id, kind, until, begun_at, reference, outcome, message) on webhook_act to sallyport_app;
+
 CREATE OR REPLACE FUNCTION public.access_grant_moves()
  RETURNS trigger
  LANGUAGE plpgsql

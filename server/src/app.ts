@@ -11,6 +11,7 @@ import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import type { Subscriber } from './events/deliver.ts'
 import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
+import { lookAgain } from './grants/entitlement-store.ts'
 import { getGrant } from './grants/get-grant.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
@@ -63,10 +64,12 @@ import { getProvisioner } from './provisioners/get-provisioner.ts'
 import { listProvisioners } from './provisioners/list-provisioners.ts'
 import { postgresql } from './provisioners/postgresql/postgresql.ts'
 import type { ProvisionerType } from './provisioners/provisioner.ts'
+import { reportAccessResult } from './provisioners/report-access-result.ts'
 import { rotateProvisionerSecret } from './provisioners/rotate-provisioner-secret.ts'
 import { sandbox } from './provisioners/sandbox/sandbox.ts'
 import { testProvisioner } from './provisioners/test-provisioner.ts'
 import { updateProvisioner } from './provisioners/update-provisioner.ts'
+import { webhook } from './provisioners/webhook/webhook.ts'
 import { approveRequest } from './requests/approve-request.ts'
 import { askAgain } from './requests/asking-again.ts'
 import { cancelRequest } from './requests/cancel-request.ts'
@@ -108,6 +111,7 @@ import { updateUser } from './users/update-user.ts'
 export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
   sandbox,
   postgresql,
+  webhook,
 }
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
@@ -195,6 +199,7 @@ export const operations: Record<string, Operation> = {
   deleteProvisioner: deleteProvisioner(countInUse),
   testProvisioner: testProvisioner(driverTypes),
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
+  reportAccessResult: reportAccessResult(lookAgain),
   listNotifications,
   markNotificationRead,
   markAllNotificationsRead,

@@ -54,3 +54,12 @@ export function mine(
           and e.generation = item.generation and ${condition}
         for no key update) held)`
 }
+
+/** Has an entitlement on which an act is under way looked at now: its target has told how that went. */
+export async function lookAgain(tx: Tx, provisioner_id: string, key: string): Promise<void> {
+  await tx.write([
+    sql`update entitlement e set next_look_at = clock_timestamp(), updated_at = clock_timestamp()
+      where e.tenant_id = ${tx.tenant_id} and e.provisioner_id = ${provisioner_id} and e.target_key = ${key}
+        and e.act is not null`,
+  ])
+}

@@ -11,7 +11,9 @@ export function readBodiesStrictly(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
-      done(null, readBody(request.headers, body))
+      const read = readBody(request.headers, body)
+      if (request.routeOptions.config.keepsBody) request.sentBody = body.toString()
+      done(null, read)
     } catch (problem) {
       done(problem as Problem)
     }

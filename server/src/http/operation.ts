@@ -31,6 +31,8 @@ export type Input<Params, Query, Body> = {
   page: Page
   /** A header of the request by its lower-case name, for the few operations that must know who is calling. */
   header(name: string): string | undefined
+  /** The body as it came, where the operation keeps it. */
+  sent: string
 }
 
 type StaticOr<Schema, Otherwise> = Schema extends TSchema ? Static<Schema> : Otherwise
@@ -71,6 +73,8 @@ export type Declaration<
   etag?(reply: Reply<Replies>): string
   /** It minds the header `If-Match`, so that nobody changes what they have not seen. */
   takesIfMatch?: true
+  /** Its caller proves themselves by a signature of the body as it came: that is kept, as `sent`. */
+  keepsBody?: true
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
   /** The reply is sent as lines of this type while `run` yields them; its schema is that of one line. */
@@ -98,6 +102,7 @@ export type Operation = {
   readonly limitedBy: SourceLimit | undefined
   readonly etag: ((reply: never) => string) | undefined
   readonly takesIfMatch: boolean
+  readonly keepsBody: boolean
   readonly bodyLimit: number | undefined
   readonly streams: StreamType | undefined
   run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
@@ -127,6 +132,7 @@ export function operation<
     limitedBy: declared.limitedBy,
     etag: declared.etag,
     takesIfMatch: declared.takesIfMatch ?? false,
+    keepsBody: declared.keepsBody ?? false,
     bodyLimit: declared.bodyLimit,
     streams: declared.streams,
     run: declared.run as Operation['run'],

@@ -106,7 +106,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     requireValid(checks.body, body)
     const page = readPage(parts.cursors, [ctx.tx.tenant_id, operationId, JSON.stringify(params)], query ?? {})
     const header = (name: string) => headerOf(request, name)
-    const input = { params, query, body, page, header } as never
+    const input = { params, query, body, page, header, sent: request.sentBody } as never
     const answer = await thenDrop(ctx, async () => {
       if (key === undefined) return { body: await operation.run(ctx, input) }
       const asked = { query, body, if_match: header('if-match') }

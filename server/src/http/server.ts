@@ -38,6 +38,11 @@ export type ServerOptions = {
 declare module 'fastify' {
   interface FastifyContextConfig {
     operationId?: string
+    keepsBody?: boolean
+  }
+  interface FastifyRequest {
+    /** The body as it came, where the operation keeps it; else empty. */
+    sentBody: string
   }
   interface FastifyInstance {
     /** Requests that are being answered now. */
@@ -84,6 +89,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   // Every schema is checked by the pipeline, with our own words for what is wrong.
   server.setValidatorCompiler(() => () => true)
   server.decorate('underWay', 0)
+  server.decorateRequest('sentBody', '')
   server.addHook('onRequest', async (request, reply) => {
     server.underWay += 1
     // A caller may go away before there is an answer.
@@ -161,7 +167,7 @@ function serveOperation(
   server.route({
     method: operation.method,
     url,
-    config: { operationId },
+    config: { operationId, keepsBody: operation.keepsBody },
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
     schema:
       operation.reply === null || operation.streams !== undefined || operation.status === 302

@@ -152,7 +152,7 @@ async function callAll(
   let failures = 0
   const attempt = async (call: (signal: AbortSignal) => Promise<unknown>) => {
     try {
-      await inTime(3_000, call)
+      await inTime(1_000, call)
     } catch (error) {
       requireInWords(stage, error)
       failures += 1
@@ -183,7 +183,7 @@ async function callAll(
 }
 
 async function requireHealthSees(stage: Trial, broken: Break): Promise<void> {
-  const checks = await inTime(20_000, (signal) => stage.driver().health(stage.tx, signal))
+  const checks = await inTime(20_000, () => stage.driver().health(stage.tx, AbortSignal.timeout(3_000)))
   requireSayable(stage, checks)
   const bad = checks.filter(({ ok }) => !ok)
   assert.equal(bad.length > 0, broken.healthSees, `${broken.name}: a look at its health says so`)

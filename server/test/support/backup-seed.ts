@@ -85,6 +85,8 @@ async function seedProviders(insert: Insert): Promise<void> {
     ...{ version: 3, checked_at: '2026-01-02T03:04:05.678901Z', checks: '[]', previous_until: '2100-01-01Z' },
   })
   await insert('served_resource', { resource_type: 'cloud_account', account_id: '123456789012', provisioner_id })
+  const act = { target_key: 'k', kind: 'grant', until: '2100-01-01Z', reference: 'r', outcome: 'failed', message: 'm' }
+  await insert('webhook_act', { id: newId(), provisioner_id, ...act })
   const config = '{"to_addresses":["a@example.com"]}'
   await insert('notification_channel', { id: newId(), name: 'c', channel_type: 'email', config })
   const issuer = { issuer: 'https://id.example.com', client_id: 'sallyport' }

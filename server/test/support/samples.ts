@@ -30,6 +30,10 @@ export const sampleBodies: Record<string, unknown> = {
   previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
+  reportAccessResult: {
+    type: 'access.result',
+    data: { id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11', status: 'done' },
+  },
   retryGrant: {},
   revokeGrant: {},
   rotateProvisionerSecret: {},

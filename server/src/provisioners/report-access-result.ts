@@ -1,0 +1,69 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { Body, IdParams, Nullable, OneOf } from '../http/schema.ts'
+import type { Ctx, Tx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+import { readUuid } from '../kernel/id.ts'
+import { openSecrets } from './provisioner-secrets.ts'
+import { findProvisionerToOpen } from './provisioner-store.ts'
+import { isSigned } from './standard-webhooks.ts'
+import { readClock, saveWebhookOutcome } from './webhook-act-store.ts'
+
+/** Has an entitlement of a provisioner looked at now, by its key. */
+export type LookAgain = (tx: Tx, provisioner_id: string, key: string) => Promise<void>
+
+/** Longer words are cut to what is kept. */
+const [longestSent, longestKept] = [10_000, 500]
+
+/**
+ * Takes the result of an act that a receiver had said would take longer. Whoever signs it is the receiver; for everybody
+ * else there is one answer, and nobody learns which provisioners there are. The first result of an act counts, so that one
+ * that is replayed changes nothing.
+ */
+export const reportAccessResult = (lookAgain: LookAgain) =>
+  operation({
+    method: 'POST',
+    path: '/v1/provisioners/{id}/results',
+    summary: 'Report the result of an act, as the receiver of a webhook',
+    credential: 'tenant',
+    scope: null,
+    limitedBy: 'failures',
+    params: IdParams,
+    keepsBody: true,
+    body: Body({
+      type: Type.Literal('access.result'),
+      data: Type.Object({
+        id: Type.String({ maxLength: 100, description: 'the `webhook-id` of the message that asked for it' }),
+        status: OneOf(['done', 'failed']),
+        message: Type.Optional(Nullable(Type.String({ maxLength: longestSent, description: 'why it failed' }))),
+      }),
+    }),
+    replies: { 204: null },
+    errors: ['unauthenticated'],
+    async run(ctx, { params, body: { data }, header, sent }): Promise<undefined> {
+      const secrets = await findSecrets(ctx, params.id)
+      const headers = {
+        'webhook-id': header('webhook-id'),
+        'webhook-timestamp': header('webhook-timestamp'),
+        'webhook-signature': header('webhook-signature'),
+      }
+      if (!isSigned(secrets, headers, new Date(await readClock(ctx.tx)), sent)) {
+        throw new Problem('unauthenticated', 'the result is not signed by the secret of such a provisioner, just now')
+      }
+      const id = readUuid(data.id)
+      if (id === undefined) return
+      const { status } = data
+      const message = status === 'failed' ? (data.message?.slice(0, longestKept) ?? null) : null
+      const key = await saveWebhookOutcome(ctx.tx, { provisioner_id: params.id, id }, status, message)
+      if (key !== undefined) await lookAgain(ctx.tx, params.id, key)
+    },
+  })
+
+/** The secrets that its receiver may sign with now; none where it is no webhook, or not there. */
+async function findSecrets({ tx, sealer }: Ctx, id: string): Promise<string[]> {
+  const found = await findProvisionerToOpen(tx, id)
+  if (found?.provisioner_type !== 'webhook') return []
+  const { made, previous } = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
+  const counting = [made.signing_secret, (found.previous_ms ?? 0) > 0 ? previous.signing_secret : undefined]
+  return counting.filter((secret) => secret !== undefined)
+}

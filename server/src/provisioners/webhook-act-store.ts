@@ -1,0 +1,92 @@
+import { sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+
+/** What a receiver was told last of an entitlement. Its moments are of the database's clock. */
+export type WebhookAct = {
+  id: string
+  kind: 'grant' | 'revoke'
+  until: string | null
+  begun_at: string
+  reference: string | null
+  outcome: 'done' | 'failed' | null
+  message: string | null
+}
+
+/** Which entitlement of which provisioner. */
+export type ActPlace = { provisioner_id: string; target_key: string }
+
+const columns = sql`id, kind, until, begun_at, reference, outcome, message`
+
+/**
+ * Writes down what the receiver is about to be told. The act that is under way goes on under its id, with the end it was
+ * told, so that a receiver knows it again; any other is a new act, and the one before is forgotten. An end more than
+ * a minute later is another act. Taken away and answered for a day, a few are forgotten altogether.
+ */
+export async function beginWebhookAct(
+  tx: Tx,
+  { provisioner_id, target_key }: ActPlace,
+  kind: 'grant' | 'revoke',
+  until: Date | null,
+): Promise<WebhookAct> {
+  const [begun] = await tx.write([
+    sql<WebhookAct>`insert into webhook_act as act (tenant_id, id, provisioner_id, target_key, kind, until)
+      values (${tx.tenant_id}, ${newId()}, ${provisioner_id}, ${target_key}, ${kind}, ${until}::timestamptz)
+      on conflict (tenant_id, provisioner_id, target_key) do update set
+        (id, kind, until, begun_at, reference, outcome, message) = (
+          select case when goes_on then act.id else excluded.id end, excluded.kind,
+            case when goes_on then act.until else excluded.until end,
+            case when goes_on then act.begun_at else excluded.begun_at end,
+            case when goes_on then act.reference end, null, null
+          from (select act.kind = excluded.kind and act.outcome is null
+            and (act.until is null or excluded.until <= act.until + interval '1 minute') as goes_on) as going)
+      returning ${columns}`,
+    sql`delete from webhook_act where tenant_id = ${tx.tenant_id} and id = any(array(
+      select id from webhook_act where tenant_id = ${tx.tenant_id} and provisioner_id = ${provisioner_id}
+        and kind = 'revoke' and outcome = 'done' and begun_at < clock_timestamp() - interval '1 day' limit 10))`,
+  ])
+  if (begun[0] === undefined) throw new Error('an act was not written down')
+  return begun[0]
+}
+
+/** The last act on an entitlement. */
+export async function findWebhookAct(
+  tx: Tx,
+  { provisioner_id, target_key }: ActPlace,
+): Promise<WebhookAct | undefined> {
+  const [found] = await tx.read(
+    sql<WebhookAct>`select ${columns} from webhook_act where tenant_id = ${tx.tenant_id}
+      and provisioner_id = ${provisioner_id} and target_key = ${target_key}`,
+  )
+  return found
+}
+
+/** Keeps how an act went, once: the first word counts. Answers which entitlement it was about; undefined where nothing waits for it. */
+export async function saveWebhookOutcome(
+  tx: Tx,
+  { provisioner_id, id }: { provisioner_id: string; id: string },
+  outcome: 'done' | 'failed',
+  message: string | null,
+): Promise<string | undefined> {
+  const [saved] = await tx.write([
+    sql<{ target_key: string }>`update webhook_act set outcome = ${outcome}, message = ${message}
+      where tenant_id = ${tx.tenant_id} and provisioner_id = ${provisioner_id} and id = ${id} and outcome is null
+      returning target_key`,
+  ])
+  return saved[0]?.target_key
+}
+
+/** Keeps what the receiver calls an act that it works on, as it was called first. */
+export async function saveWebhookReference(tx: Tx, id: string, reference: string): Promise<void> {
+  await tx.write([
+    sql`update webhook_act set reference = ${reference}
+      where tenant_id = ${tx.tenant_id} and id = ${id} and reference is null`,
+  ])
+}
+
+/** The database's clock, in milliseconds since 1970. */
+export async function readClock(tx: Tx): Promise<number> {
+  const [row] = await tx.read(sql<{ ms: number }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`)
+  if (row === undefined) throw new Error('the database has a clock')
+  return row.ms
+}

@@ -1,0 +1,69 @@
+import { NotNow, TargetError } from '../driver.ts'
+
+/** What a receiver answered, read with care: it is somebody else's. */
+export type Answer = { status: number; fields: Readonly<Record<string, unknown>> }
+
+const longestWords = 500
+const [shortestWaitMs, longestWaitMs, usualWaitMs] = [1_000, 3_600_000, 5_000]
+
+/**
+ * Reads an answer of 200 or 202. `hide`: texts that its words may not repeat.
+ * @throws NotNow for 429; TargetError for every other status, transient where another try may fare better, and for what
+ * is not of the protocol
+ */
+export async function readAnswer(response: Response, now: Date, hide: readonly string[]): Promise<Answer> {
+  const { status } = response
+  const text = await response.text()
+  const isJson = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(response.headers.get('content-type') ?? '')
+  const fields = isJson ? readFields(text) : undefined
+  if (status === 429) throw new NotNow(waitOf(response.headers.get('retry-after'), now))
+  if (status !== 200 && status !== 202) throw new TargetError(kindOf(status), wordsOf(response, fields, hide))
+  if (fields === undefined && status === 200) {
+    throw new TargetError(
+      'transient',
+      'the receiver answered 200 with what is no JSON object: is it the right address?',
+    )
+  }
+  return { status, fields: fields ?? {} }
+}
+
+/** Somebody else's text as it may be kept and shown: one line, not long, none of our secrets in it. */
+export function saidWords(value: unknown, hide: readonly string[]): string | null {
+  if (typeof value !== 'string') return null
+  let text = value
+  for (const secret of hide) text = text.replaceAll(secret, '[redacted]')
+  const line = text
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')
+    .trim()
+    .slice(0, longestWords)
+    .replace(/\p{Cs}$/u, '')
+  return line === '' ? null : line
+}
+
+function readFields(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A request that was refused stays refused; a conflict, a time-out and whatever the server itself failed at may pass. */
+function kindOf(status: number): TargetError['kind'] {
+  return status >= 500 || [408, 409, 425].includes(status) ? 'transient' : 'permanent'
+}
+
+function wordsOf({ status }: Response, fields: Record<string, unknown> | undefined, hide: readonly string[]): string {
+  const said = saidWords(fields?.message, hide)
+  if (said !== null) return `the receiver answered ${status}: ${said}`.slice(0, longestWords)
+  if (status >= 300 && status < 400) return `the receiver answered ${status}, and redirects are not followed`
+  if (status < 300) return `the receiver answered ${status}, where 200 or 202 with JSON is the protocol`
+  return `the receiver answered ${status} without a \`message\``
+}
+
+function waitOf(header: string | null, now: Date): number {
+  const text = header?.trim() ?? ''
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, shortestWaitMs), longestWaitMs) : usualWaitMs
+}

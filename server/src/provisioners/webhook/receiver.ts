@@ -1,0 +1,114 @@
+import type { Egress, Tx } from '../../kernel/context.ts'
+import { newId } from '../../kernel/id.ts'
+import { openTurns } from '../../kernel/turns.ts'
+import { NotNow, TargetError } from '../driver.ts'
+import { signed } from '../standard-webhooks.ts'
+import { readClock } from '../webhook-act-store.ts'
+import { type Answer, readAnswer, saidWords } from './answer.ts'
+import type { WebhookConfig } from './webhook-config.ts'
+
+/** What is sent. `id`: the same each time that a message is sent again; left out where it asks only. */
+export type Message = { type: string; data: Record<string, unknown>; id?: string; begun_at?: string }
+
+/** Which of the receiver's places a call takes: what takes access away does not wait behind what gives it. */
+export type Lane = 'takes' | 'gives'
+
+export type Receiver = {
+  /** Somebody else's words as they may be kept and shown. */
+  words(said: unknown): string | null
+  /** The database's clock, asked seldom. */
+  now(tx: Tx): Promise<Date>
+  /** Has its turn, and does all of a call in it. @throws NotNow where the receiver has no room */
+  inTurn<Result>(lane: Lane, call: () => Promise<Result>): Promise<Result>
+  /** @throws NotNow, TargetError */
+  send(tx: Tx, message: Message, signal: AbortSignal): Promise<Answer>
+  /** Whether it takes what nobody has signed. @throws TargetError where it does not answer */
+  takesUnsigned(tx: Tx, message: Message, signal: AbortSignal): Promise<boolean>
+}
+
+const longestTurnMs = 10_000
+const clockMs = 60_000
+
+/** `secrets`: those that count now, the newest first. */
+export function openReceiver(config: WebhookConfig, secrets: readonly string[], egress: Egress): Receiver {
+  const { url, headers = {}, calls_at_once = 10 } = config
+  const hide = piecesOf([...secrets, ...Object.values(headers)])
+  const forGiving = Math.floor(calls_at_once / 2)
+  const turns = {
+    takes: openTurns(calls_at_once - forGiving, longestTurnMs),
+    gives: openTurns(forGiving, longestTurnMs),
+  }
+  let pausedUntil = Number.NEGATIVE_INFINITY
+  const now = openClock()
+
+  const call = async (tx: Tx, { type, data, ...message }: Message, keys: readonly string[], signal: AbortSignal) => {
+    const at = await now(tx)
+    const body = JSON.stringify({ type, timestamp: message.begun_at ?? at, data })
+    const signedHeaders = signed(keys, message.id ?? newId(), at, body)
+    const own = { ...signedHeaders, 'content-type': 'application/json', 'user-agent': 'sallyport' }
+    try {
+      const response = await egress.call(url, { method: 'POST', headers: { ...headers, ...own }, body, signal })
+      return { response, at }
+    } catch (error) {
+      throw new TargetError('transient', `the receiver was not reached: ${causeOf(error, signal)}`)
+    }
+  }
+
+  return {
+    words: (said) => saidWords(said, hide),
+    now,
+    async inTurn(lane, work) {
+      let begun = false
+      try {
+        return await turns[lane]('', () => {
+          begun = true
+          const pause = pausedUntil - performance.now()
+          if (pause > 0) throw new NotNow(Math.ceil(pause))
+          return work()
+        })
+      } catch (error) {
+        if (begun) throw error
+        throw new NotNow(longestTurnMs)
+      }
+    },
+    async send(tx, message, signal) {
+      const { response, at } = await call(tx, message, secrets, signal)
+      try {
+        return await readAnswer(response, at, hide)
+      } catch (error) {
+        if (error instanceof NotNow) pausedUntil = Math.max(pausedUntil, performance.now() + error.after_ms)
+        throw error
+      }
+    },
+    async takesUnsigned(tx, message, signal) {
+      const { response } = await call(tx, message, [nobodysSecret], signal)
+      return response.status < 300
+    },
+  }
+}
+
+/** Secrets, and the parts of them that would do: a token behind its scheme, a key behind its prefix. The longest first. */
+function piecesOf(secrets: readonly string[]): string[] {
+  const pieces = secrets.flatMap((secret) => [secret, ...secret.split(/[ _]/)])
+  return pieces.filter((piece) => piece.length >= 8).sort((one, other) => other.length - one.length)
+}
+
+const nobodysSecret = `whsec_${Buffer.alloc(32).toString('base64')}`
+
+/** Between two questions it goes by a clock that nobody sets. */
+function openClock(): Receiver['now'] {
+  let last: { asked: number; ms: number } | undefined
+  return async (tx) => {
+    const asked = performance.now()
+    if (last === undefined || asked - last.asked > clockMs) last = { asked, ms: await readClock(tx) }
+    return new Date(last.ms + performance.now() - last.asked)
+  }
+}
+
+/** What the network or the guard said, without what may hang on it. */
+function causeOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'it did not answer in time'
+  if (!(error instanceof Error)) return 'the call failed'
+  const { code } = error as NodeJS.ErrnoException
+  return code === undefined ? error.message.slice(0, 300) : `the network says ${code}`
+}

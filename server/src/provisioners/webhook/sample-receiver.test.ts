@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, suite, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { driverConformance } from '../../../test/conformance/driver-conformance.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { webhookStage } from '../../../test/support/webhook-stage.ts'
+import { webhook } from './webhook.ts'
+
+/** The receiver of the guide, as whoever copies it runs it. */
+const db = await testDatabase()
+const guide = new URL('../../../../docs/guides/provisioner-webhook.md', import.meta.url)
+
+async function startSample() {
+  const [, source] = /```js\n(\/\/ SIGNING_SECRET=.*?)```/s.exec(await readFile(guide, 'utf8')) ?? []
+  assert.ok(source, 'the guide has a receiver')
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-receiver-'))
+  await writeFile(join(folder, 'receiver.mjs'), source)
+  const signing_secret = webhook.makeSecrets().signing_secret ?? ''
+  const child: ChildProcess = spawn(process.execPath, ['receiver.mjs'], {
+    cwd: folder,
+    env: { SIGNING_SECRET: signing_secret, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  assert.ok(child.stdout)
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  const file = join(folder, 'access.json')
+  type Access = { held: Record<string, unknown>; done: string[] }
+  const read = (): Access => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { held: {}, done: [] })
+  const edit = (change: (held: Access['held']) => void) => {
+    const access = read()
+    change(access.held)
+    writeFileSync(file, JSON.stringify(access))
+  }
+  return {
+    signing_secret,
+    url: `http://127.0.0.1:${/\d+$/.exec(line)?.[0]}/`,
+    names: () => Object.keys(read().held),
+    give: (name: string) => edit((held) => (held[name] = {})),
+    take: (name: string) => edit((held) => delete held[name]),
+    async close() {
+      child.kill()
+      await once(child, 'exit')
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+driverConformance('a webhook whose receiver is the sample of the guide', async () => {
+  const sample = await startSample()
+  const { unknown, ...stage } = await webhookStage(db, sample, sample, [])
+  return { ...stage, close: sample.close }
+})
+
+suite('the sample of the guide refuses what is not a message to it', async () => {
+  const sample = await startSample()
+  after(() => sample.close())
+  const { url, signing_secret } = sample
+  let sent = 0
+  /** A message as the library of the standard signs it. */
+  const message = (type: string, entitlement: string, { at = new Date(), secret = signing_secret } = {}) => {
+    const body = JSON.stringify({ type, timestamp: at, data: { entitlement, user: {}, until: at } })
+    const id = `message-${++sent}`
+    const timestamp = String(Math.floor(at.getTime() / 1000))
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': new Webhook(secret).sign(id, at, body),
+    }
+    return { body, headers }
+  }
+  const send = async ({ body, headers }: ReturnType<typeof message>) => {
+    const reply = await fetch(url, { method: 'POST', body, headers })
+    return reply.status
+  }
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
+  test('what is signed is done, also where another signature stands beside ours', async () => {
+    const grant = message('access.grant', 'one')
+    const both = `v1,${Buffer.alloc(32).toString('base64')} ${grant.headers['webhook-signature']}`
+    assert.equal(await send({ ...grant, headers: { ...grant.headers, 'webhook-signature': both } }), 200)
+    assert.ok(sample.names().includes('one'))
+  })
+
+  test('what is replayed does nothing a second time (S7)', async () => {
+    const grant = message('access.grant', 'two')
+    assert.equal(await send(grant), 200)
+    assert.equal(await send(message('access.revoke', 'two')), 200)
+    assert.equal(await send(grant), 200)
+    assert.ok(!sample.names().includes('two'))
+  })
+
+  type Message = ReturnType<typeof message>
+  const withHeader = (name: keyof Message['headers'], value: string) => (sound: Message) => ({
+    ...sound,
+    headers: { ...sound.headers, [name]: value },
+  })
+  const wrong: [string, (sound: Message) => Message][] = [
+    ['an old message', () => message('access.grant', 'never', { at: minutesAgo(6) })],
+    ['a message from the future', () => message('access.grant', 'never', { at: minutesAgo(-6) })],
+    ['an altered id', withHeader('webhook-id', 'another')],
+    ['an altered time', withHeader('webhook-timestamp', String(Math.floor(Date.now() / 1000) + 100))],
+    ['a time that is none', withHeader('webhook-timestamp', 'now')],
+    ['an altered body', ({ headers, body }) => ({ headers, body: body.replace('never', 'never-ever') })],
+    ['another secret', () => message('access.grant', 'never', { secret: webhook.makeSecrets().signing_secret ?? '' })],
+    ['no signature', withHeader('webhook-signature', '')],
+    ['an empty signature', withHeader('webhook-signature', 'v1,')],
+  ]
+  for (const [name, make] of wrong) {
+    test(`${name} (S7)`, async () => {
+      assert.equal(await send(make(message('access.grant', 'never'))), 401)
+      assert.deepEqual(
+        sample.names().filter((held) => held.startsWith('never')),
+        [],
+      )
+    })
+  }
+
+  test('a type that it does not know', async () => assert.equal(await send(message('access.result', 'three')), 400))
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { newId } from '../../src/kernel/id.ts'
+import { openHouse, type Person } from '../support/house.ts'
+import { until } from '../support/wait.ts'
+import { type Received, signedResult, startReceiver } from '../support/webhook-receiver.ts'
+
+/** Access on a system of the tenant's own: asked for, approved, told to a receiver, which takes its time, and ended. */
+const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
+const tenant = await house.tenant('Own systems')
+const other = await house.tenant('Other')
+const receiver = await startReceiver('whsec_', { later: Number.POSITIVE_INFINITY })
+after(() => receiver.stop())
+house.app.startWorkers()
+
+const as = async (person: Person, method: string, url: string, body?: unknown, expected = 201) => {
+  const { tenant_id } = tenant
+  const reply = await house.call({
+    method,
+    url,
+    api_key: person.api_key,
+    tenant_id,
+    ...(body !== undefined && { body }),
+  })
+  assert.equal(reply.status, expected, reply.text)
+  return reply.body
+}
+const { owner, people } = tenant
+const policy = await as(owner, 'POST', '/v1/policies', { name: 'all' })
+await as(owner, 'POST', `/v1/policies/${policy.id}/rules`, { effect: 'permit' })
+const made = await as(owner, 'POST', '/v1/provisioners', {
+  name: 'Door system',
+  provisioner_type: 'webhook',
+  config: { url: receiver.url, headers: { authorization: 'Bearer gateway' } },
+  serves: [{ resource_type: 'cloud_account' }],
+})
+receiver.secret = (made.shown_once as { signing_secret: string }).signing_secret
+const results = `/v1/provisioners/${made.id}/results`
+
+const report = (id: string, data: Record<string, unknown>, more: { key?: string; at?: Date; type?: string } = {}) => {
+  const { key = receiver.secret, ...rest } = more
+  return signedResult(key, { id, ...data }, rest)
+}
+const send = ({ body, headers }: ReturnType<typeof report>, to = results, tenant_id = tenant.tenant_id) =>
+  house.call({ method: 'POST', url: to, tenant_id, body, headers })
+const told = (type: string, resource_id: string) =>
+  until(`${type} of ${resource_id}`, async () =>
+    receiver.received.find((one) => one.type === type && (one.data.resource as { id?: string })?.id === resource_id),
+  )
+
+async function approved(resource_id: string): Promise<string> {
+  const resource = { type: 'cloud_account', id: resource_id }
+  const asked = await as(people.user, 'POST', '/v1/requests', { resource, action: 'open', duration_seconds: 3_600 })
+  await as(people.approver, 'POST', `/v1/requests/${asked.id}/approve`, {}, 200)
+  return String(asked.id)
+}
+
+async function grantOf(request_id: string, status: string) {
+  return until(`a grant that is ${status}`, async () => {
+    const reply = await as(owner, 'GET', `/v1/access/requests/${request_id}`, undefined, 200)
+    const [grant] = reply.grants as { id: string; status: string }[]
+    return grant?.status === status && grant
+  })
+}
+
+test('a receiver is told, takes its time, reports; access is active, ends, and is taken away', async () => {
+  const request_id = await approved('000000000001')
+  const grant: Received = await told('access.grant', '000000000001')
+  assert.equal((grant.data.user as { email: string }).email, 'user@example.com')
+  assert.equal(grant.headers.authorization, 'Bearer gateway')
+  const { url, tenant_id } = grant.data.callback as { url: string; tenant_id: string }
+  assert.equal(new URL(url).pathname, results)
+  assert.equal(tenant_id, tenant.tenant_id)
+
+  receiver.finish(grant.id)
+  assert.equal((await send(report(grant.id, { status: 'done' }))).status, 204)
+  const active = await grantOf(request_id, 'active')
+
+  await as(owner, 'POST', `/v1/grants/${active.id}/revoke`, {}, 200)
+  const revoke = await told('access.revoke', '000000000001')
+  receiver.finish(revoke.id)
+  assert.equal((await send(report(revoke.id, { status: 'done' }))).status, 204)
+  await until('it is gone', async () => {
+    const [row] = await house.asSuperuser<{ provisioning_status: string }>(
+      'select provisioning_status from access_grant where id = $1',
+      [active.id],
+    )
+    return row?.provisioning_status === 'deprovisioned'
+  })
+  assert.equal(receiver.held.size, 0)
+})
+
+test('a result that says why it failed fails the grant in those words', async () => {
+  const request_id = await approved('000000000002')
+  const { id } = await told('access.grant', '000000000002')
+  const words = `the door is\n\u0007being painted${' and dries'.repeat(100)}`
+  assert.equal((await send(report(id, { status: 'failed', message: words }))).status, 204)
+  const failed = await grantOf(request_id, 'failed')
+  const [row] = await house.asSuperuser<{ last_error: string }>('select last_error from access_grant where id = $1', [
+    failed.id,
+  ])
+  assert.match(row?.last_error ?? '', /^the door is being painted and dries/)
+  assert.ok((row?.last_error ?? '').length <= 500)
+})
+
+test('only who holds the secret reports, just now, of this provisioner and tenant; to everybody else all is the same (S7)', async () => {
+  await approved('000000000003')
+  const { id } = await told('access.grant', '000000000003')
+  const sound = report(id, { status: 'done' })
+  const minutes = (count: number) => new Date(Date.now() + count * 60_000)
+  const elsewhere = `/v1/provisioners/${newId()}/results`
+  const refused = [
+    await send(report(id, { status: 'done' }, { key: `whsec_${Buffer.alloc(32).toString('base64')}` })),
+    await send(report(id, { status: 'done' }, { at: minutes(-6) })),
+    await send(report(id, { status: 'done' }, { at: minutes(6) })),
+    await send({ ...sound, body: sound.body.replace('done', 'failed') }),
+    await send({ ...sound, body: `${sound.body} ` }),
+    await send({ ...sound, headers: { ...sound.headers, 'webhook-id': 'another' } }),
+    await send({
+      ...sound,
+      headers: { ...sound.headers, 'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 1) },
+    }),
+    await send({ ...sound, headers: { ...sound.headers, 'webhook-signature': 'v1,' } }),
+    await send(sound, elsewhere),
+    await send(sound, results, other.tenant_id),
+    await send(sound, results, newId()),
+  ]
+  for (const reply of refused) assert.deepEqual([reply.status, reply.body.code], [401, 'unauthenticated'], reply.text)
+  assert.equal(new Set(refused.map(({ text }) => text)).size, 1)
+  assert.equal((await send(report(id, { status: 'done' }, { type: 'access.grant' }))).status, 400)
+  const [act] = await house.asSuperuser('select outcome from webhook_act where id = $1', [id])
+  assert.deepEqual(act, { outcome: null })
+
+  // Replayed it changes nothing, nor does a second word, nor a word of what nobody waits for.
+  assert.equal((await send(report(id, { status: 'failed' }))).status, 204)
+  for (const late of [sound, report(newId(), { status: 'done' }), report('nothing', { status: 'done' })]) {
+    assert.equal((await send(late)).status, 204)
+  }
+  const [after] = await house.asSuperuser('select outcome from webhook_act where id = $1', [id])
+  assert.deepEqual(after, { outcome: 'failed' })
+})
+
+test('a result of another provisioner’s act is nobody’s', async () => {
+  await approved('000000000004')
+  const { id } = await told('access.grant', '000000000004')
+  const body = { name: 'Another', provisioner_type: 'webhook', config: { url: receiver.url } }
+  const another = await as(owner, 'POST', '/v1/provisioners', body)
+  const key = (another.shown_once as { signing_secret: string }).signing_secret
+  assert.equal(
+    (await send(report(id, { status: 'done' }, { key }), `/v1/provisioners/${another.id}/results`)).status,
+    204,
+  )
+  const [act] = await house.asSuperuser('select outcome from webhook_act where id = $1', [id])
+  assert.deepEqual(act, { outcome: null })
+})

@@ -1,0 +1,107 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+
+/** A message as the standard's own library let it through. */
+export type Received = { id: string; type: string; data: Record<string, unknown>; headers: IncomingHttpHeaders }
+
+type Reply = { status: number; body?: unknown; text?: string; headers?: Record<string, string> }
+
+/** What a receiver answers; undefined: nothing, ever. */
+type Behave = (received: Received, usual: () => Reply) => Reply | undefined | Promise<Reply | undefined>
+
+/** Whom a receiver does not know. */
+export const nobody = 'nobody@example.com'
+
+type Job = { kind: string; entitlement: string; until: unknown; asked: number; done: boolean }
+
+/**
+ * A receiver whose signatures the library of Standard Webhooks checks. It does each id once; with `later` it answers 202
+ * and is done when it was asked again so often, or when the test says so.
+ */
+export async function startReceiver(secret: string, { later = 0 } = {}) {
+  const held = new Map<string, unknown>()
+  const jobs = new Map<string, Job>()
+  const received: Received[] = []
+  const receiver = {
+    secret,
+    later,
+    behave: ((_received, usual) => usual()) as Behave,
+    held,
+    received,
+    refused: 0,
+    /** Brings what it works on to its end. */
+    finish(id: string) {
+      const job = jobs.get(id)
+      if (job === undefined || job.done) return
+      job.done = true
+      if (job.kind === 'access.grant') held.set(job.entitlement, job.until)
+      else held.delete(job.entitlement)
+    },
+    url: '',
+    stop: () =>
+      new Promise<void>((done) => {
+        server.closeAllConnections()
+        server.close(() => done())
+      }),
+  }
+
+  const usual = ({ id, type, data }: Received): Reply => {
+    const entitlement = String(data.entitlement)
+    const look = () => (held.has(entitlement) ? { status: 'held', until: held.get(entitlement) } : { status: 'absent' })
+    if ((data.user as { email?: string } | undefined)?.email === nobody) {
+      return { status: 422, body: { message: 'nobody is known here by that address' } }
+    }
+    if (type === 'access.ping') return { status: 200, body: { status: 'ok' } }
+    if (type === 'access.plan' || type === 'access.verify') return { status: 200, body: look() }
+    const job = jobs.get(id) ?? { kind: type, entitlement, until: data.until, asked: 0, done: false }
+    jobs.set(id, job)
+    if (job.asked++ >= receiver.later) receiver.finish(id)
+    return job.done ? { status: 200, body: { status: 'done' } } : { status: 202, body: { reference: `job-${id}` } }
+  }
+
+  const server = createServer(async (request, reply) => {
+    const body = await textOf(request)
+    const headers = request.headers as Record<string, string>
+    try {
+      new Webhook(receiver.secret).verify(body, headers)
+    } catch {
+      receiver.refused += 1
+      return reply.writeHead(401, { 'content-type': 'application/json' }).end('{"message":"the signature is wrong"}')
+    }
+    const { type, data } = JSON.parse(body) as Pick<Received, 'type' | 'data'>
+    const one: Received = { id: headers['webhook-id'] ?? '', type, data, headers: request.headers }
+    received.push(one)
+    const answer = await receiver.behave(one, () => usual(one))
+    if (answer === undefined) return undefined
+    const contentType = { 'content-type': answer.text === undefined ? 'application/json' : 'text/html' }
+    return reply
+      .writeHead(answer.status, { ...contentType, ...answer.headers })
+      .end(answer.text ?? JSON.stringify(answer.body ?? {}))
+  })
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done)
+  })
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/access`
+  return receiver
+}
+
+export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>
+
+/** A result, signed as the library signs it, with the headers that go with it. */
+export function signedResult(
+  key: string,
+  data: Record<string, unknown>,
+  { at = new Date(), id = 'result-1', type = 'access.result' } = {},
+) {
+  const body = JSON.stringify({ type, data })
+  const timestamp = String(Math.floor(at.getTime() / 1000))
+  const signature = new Webhook(key).sign(id, at, body)
+  return { body, headers: { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) text += chunk
+  return text
+}
