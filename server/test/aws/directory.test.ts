@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { DescribeUserCommand, GetUserIdCommand, ListUsersCommand } from '@aws-sdk/client-identitystore'
 import * as org from '@aws-sdk/client-organizations'
 import { DescribeSessionsCommand, TerminateSessionCommand } from '@aws-sdk/client-ssm'
-import { openAws } from '../support/aws/aws.ts'
+import { openAws, operator } from '../support/aws/aws.ts'
 import { assume, clientsOf, refused } from '../support/aws/clients.ts'
 
 const aws = await openAws({ rate: 1000 })
@@ -86,7 +86,7 @@ describe('the pretended organization', () => {
     const elsewhere = new org.OrganizationsClient({
       endpoint: aws.origin,
       region: aws.region,
-      credentials: { accessKeyId: 'AKIAOPERATOR00000001', secretAccessKey: 'x' },
+      credentials: operator,
       maxAttempts: 1,
     })
     await refused(elsewhere.send(new org.ListRootsCommand()), 'InvalidSignatureException', 400, /valid region/)
@@ -94,11 +94,12 @@ describe('the pretended organization', () => {
 })
 
 describe('pretended sessions on machines', () => {
-  test('are told and ended by whoever is in their account', async () => {
+  test('are told and ended by whoever is in their account and region', async () => {
     const account = aws.addAccount()
     const owner = `arn:aws:sts::${account}:assumed-role/AWSReservedSSO_x_0123/ada`
     const session = aws.addShell(account, 'i-0123456789abcdef0', owner)
-    const there = clientsOf(aws, await assume(aws, aws.addRole(null, null, account))).shells
+    const keys = await assume(aws, aws.addRole(null, null, account))
+    const there = clientsOf(aws, keys).shells
     const question = { State: 'Active', Filters: [{ key: 'Owner', value: owner }] } as const
     const ask = async (client: typeof there) =>
       (await client.send(new DescribeSessionsCommand({ ...question, Filters: [...question.Filters] }))).Sessions ?? []
@@ -109,6 +110,7 @@ describe('pretended sessions on machines', () => {
     const { shells: here } = clientsOf(aws)
     assert.deepEqual(await ask(here), [])
     await refused(here.send(new TerminateSessionCommand({ SessionId: session })), 'DoesNotExistException')
+    assert.deepEqual(await ask(clientsOf(aws, keys, { region: 'eu-west-3' }).shells), [])
     await there.send(new TerminateSessionCommand({ SessionId: session }))
     assert.deepEqual([await ask(there), aws.shells()], [[], []])
   })

@@ -35,7 +35,7 @@ describe('the pretended AWS keeps its pace', () => {
   })
 
   test('the vendor’s client waits and tries again where it is throttled, and not where it conflicts', async () => {
-    const patient = clientsOf(aws, operator, 5).sso
+    const patient = clientsOf(aws, operator, { maxAttempts: 5 }).sso
     aws.next('ListInstances', { error: 'ThrottlingException' }, 2)
     await patient.send(new ListInstancesCommand())
     const account = aws.addAccount()

@@ -143,9 +143,9 @@ function furnishing(cloud: Cloud) {
       return arn
     },
     /** Somebody opens a shell on a machine; answers the session's id. */
-    addShell(account: string, target: string, owner: string): string {
+    addShell(account: string, target: string, owner: string, region = cloud.region): string {
       const id = `${owner.replace(/.*\//, '')}-${hex(17)}`
-      cloud.shells.set(id, { id, account, target, owner, ended: false })
+      cloud.shells.set(id, { id, account, region, target, owner, ended: false })
       return id
     },
   }

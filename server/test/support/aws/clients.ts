@@ -8,9 +8,9 @@ import { type Aws, operator } from './aws.ts'
 
 type Keys = { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
 
-/** The vendor's own clients, once per call: `maxAttempts` is theirs to retry with. */
-export function clientsOf(aws: Aws, credentials: Keys = operator, maxAttempts = 1) {
-  const common = { endpoint: aws.origin, region: aws.region, credentials, maxAttempts }
+/** The vendor's own clients, which try each call once, unless they are told otherwise. */
+export function clientsOf(aws: Aws, credentials: Keys = operator, { maxAttempts = 1, region = aws.region } = {}) {
+  const common = { endpoint: aws.origin, region, credentials, maxAttempts }
   return {
     sso: new SSOAdminClient(common),
     directory: new IdentitystoreClient(common),

@@ -16,7 +16,14 @@ export type User = {
   external_ids: { Issuer: string; Id: string }[]
 }
 /** Somebody's session on a machine; `owner`: the ARN that opened it. */
-export type ShellSession = { id: string; account: string; target: string; owner: string; ended: boolean }
+export type ShellSession = {
+  id: string
+  account: string
+  region: string
+  target: string
+  owner: string
+  ended: boolean
+}
 /** A role that can be assumed: by whom, with which word, for what. `actions`: null for all. */
 export type Role = {
   arn: string

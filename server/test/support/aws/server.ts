@@ -104,7 +104,7 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
 function admit({ cloud, handlers, pace }: Serving, request: IncomingMessage, body: Buffer, entry: Entry): Call {
   const { service, operation } = readTarget(request, body)
   Object.assign(entry, { service, operation })
-  const caller = verifySignature(request, body, { service, region: regionOf(cloud, service) }, cloud.keys)
+  const { caller, region } = verifySignature(request, body, { service, region: regionOf(cloud, service) }, cloud.keys)
   entry.by = caller.arn
   pace(service)
   const input = readInput(request, body)
@@ -114,7 +114,7 @@ function admit({ cloud, handlers, pace }: Serving, request: IncomingMessage, bod
   checkInput(service, operation, input)
   authorize(service, operation, caller)
   if (operation === 'CreatePermissionSet' && input.Tags !== undefined) authorize(service, 'TagResource', caller)
-  return { service, operation, input, caller, request_id: entry.request_id }
+  return { service, region, operation, input, caller, request_id: entry.request_id }
 }
 
 function perform({ cloud, handlers }: Serving, call: Call): object {
@@ -125,9 +125,11 @@ function perform({ cloud, handlers }: Serving, call: Call): object {
   return handler(call.input as never, call)
 }
 
-/** Organizations is one for the whole world and lives in us-east-1; the others live in the instance's region. */
-const regionOf = ({ region }: Cloud, service: ServiceName): string =>
-  service === 'organizations' ? 'us-east-1' : region
+/** Organizations lives in us-east-1 for the whole world, machines live everywhere, the rest in the instance's region. */
+function regionOf({ region }: Cloud, service: ServiceName): string | null {
+  if (service === 'ssm') return null
+  return service === 'organizations' ? 'us-east-1' : region
+}
 
 /** @throws AwsError where the caller's policy does not name the action; STS asks the role itself */
 function authorize(service: ServiceName, operation: string, { arn, actions }: Caller): void {

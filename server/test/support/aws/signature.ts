@@ -11,22 +11,23 @@ const skewMs = 5 * 60_000
 type Claim = { keyId: string; day: string; region: string; service: string; signed: string[]; signature: string }
 
 /**
- * Who signed a request: Signature Version 4, verified over what came over the wire.
+ * Who signed a request, and for which region: Signature Version 4, verified over what came over the wire.
+ * @param wanted the service, and its region; null: it is in every region
  * @throws AwsError as the service that is called names it
  */
 export function verifySignature(
   request: IncomingMessage,
   body: Buffer,
-  wanted: { service: ServiceName; region: string },
+  wanted: { service: ServiceName; region: string | null },
   keys: ReadonlyMap<string, Key>,
-): Caller {
+): { caller: Caller; region: string } {
   const say = wanted.service === 'sts' ? ofQuery : ofJson
   const claim = readClaim(request, say)
   const key = keys.get(claim.keyId)
   if (key === undefined) throw say('unknown', 'The security token included in the request is invalid.')
   if (claim.service !== wanted.service)
     throw say('signature', `Credential should be scoped to correct service: '${wanted.service}'.`)
-  if (claim.region !== wanted.region)
+  if (wanted.region !== null && claim.region !== wanted.region)
     throw say('signature', `Credential should be scoped to a valid region, not '${claim.region}'.`)
   const date = String(request.headers['x-amz-date'])
   checkDate(date, claim.day, say)
@@ -37,7 +38,7 @@ export function verifySignature(
       'The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method.',
     )
   checkSession(request, key, say)
-  return key.caller
+  return { caller: key.caller, region: claim.region }
 }
 
 type Refusal = 'missing' | 'incomplete' | 'unknown' | 'signature' | 'expired'

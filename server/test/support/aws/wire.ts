@@ -10,7 +10,15 @@ export type Fields = Record<string, unknown>
 export type Caller = { arn: string; account: string; actions: readonly string[] | null; chained: boolean }
 
 /** One call as it came in, its signature found good. */
-export type Call = { service: ServiceName; operation: string; input: Fields; caller: Caller; request_id: string }
+export type Call = {
+  service: ServiceName
+  /** That it was signed for. */
+  region: string
+  operation: string
+  input: Fields
+  caller: Caller
+  request_id: string
+}
 
 /** What an operation of a service does; it throws `AwsError`. */
 export type Handlers = Readonly<Record<string, (input: never, call: Call) => object>>
