@@ -56,6 +56,7 @@ import { reorderPolicies } from './policies/reorder-policies.ts'
 import { reorderRules } from './policies/reorder-rules.ts'
 import { updatePolicy } from './policies/update-policy.ts'
 import { updateRule } from './policies/update-rule.ts'
+import { awsIdentityCenter } from './provisioners/aws-identity-center/aws-identity-center.ts'
 import { createProvisioner } from './provisioners/create-provisioner.ts'
 import { deleteProvisioner } from './provisioners/delete-provisioner.ts'
 import type { DriverType } from './provisioners/driver.ts'
@@ -112,6 +113,7 @@ export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
   sandbox,
   postgresql,
   webhook,
+  'aws-identity-center': awsIdentityCenter,
 }
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */

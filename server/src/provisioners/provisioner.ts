@@ -5,7 +5,7 @@ import { Problem } from '../kernel/errors.ts'
 import { Serves } from './serving.ts'
 
 /** The kinds of target. */
-export const provisionerTypes = ['sandbox', 'postgresql', 'webhook'] as const
+export const provisionerTypes = ['sandbox', 'postgresql', 'webhook', 'aws-identity-center'] as const
 export type ProvisionerType = (typeof provisionerTypes)[number]
 
 const health = {

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { openAws } from '../../aws/aws.ts'
+import { createRecent } from '../../kernel/recent.ts'
+import type { Driver, DriverType, Opening } from '../driver.ts'
+import { openCenter } from './center.ts'
+import { type CenterConfig, findFaults, shownFields } from './center-config.ts'
+import { follow, give, seen, takeAway } from './giving.ts'
+import { checkHealth } from './health.ts'
+import type { Patience } from './line.ts'
+import { Conflict, readReference } from './operations.ts'
+import { type Limits, limitsOfAws, openPace, type Pace } from './pace.ts'
+import { planAssignment } from './plan.ts'
+import { openSetNames, type SetNames } from './set-names.ts'
+import { discover } from './sightings.ts'
+import { assignmentOf, keyOf } from './target.ts'
+
+const mostInstances = 1_000
+
+/** AWS IAM Identity Center: assignments of permission sets to people on accounts. */
+export const awsIdentityCenter: DriverType = awsIdentityCenterAt(limitsOfAws)
+
+/** The same at another pace. */
+export function awsIdentityCenterAt(limits: Limits): DriverType {
+  const instances = createRecent<Instance>(mostInstances)
+  /** By the role's account too: who names somebody else's instance shares nothing with them. */
+  const instanceOf = ({ endpoint, role_arn, instance_arn }: CenterConfig): Instance => {
+    const key = [endpoint, role_arn.split(':')[4], instance_arn].join(' ')
+    const instance = instances.get(key) ?? { pace: openPace(limits), names: openSetNames() }
+    instances.set(key, instance)
+    return instance
+  }
+  return {
+    shownFields,
+    targetFields: ['endpoint', 'instance_arn', 'identity_store_id'],
+    findFaults,
+    makeSecrets: () => ({ external_id: randomBytes(24).toString('base64url') }),
+    // INVARIANT: `findFaults` found nothing in the config.
+    open: (opening) => open(opening, opening.config as CenterConfig, instanceOf(opening.config as CenterConfig)),
+  }
+}
+
+/** What all ways to one instance share, as long as one process has them. */
+type Instance = { pace: Pace; names: SetNames }
+
+/** How long a call of the ledger waits for the instance's pace, of the time that it has for all. */
+const longestWaitMs = 12_000
+
+/** So many conflicts in a row are the pace of things; more are told. */
+const usualConflicts = 5
+const keysInMind = 10_000
+
+/** Seconds until the next poll, after so many. */
+const pollSeconds = [1, 2, 3, 5, 8, 13, 20]
+
+function open(
+  { tenant_id, provisioner_id, previous, egress }: Opening,
+  config: CenterConfig,
+  instance: Instance,
+): Driver {
+  const { region, endpoint, role_arn, external_id, instance_arn } = config
+  const external_ids = previous.external_id === undefined ? [external_id] : [external_id, previous.external_id]
+  const session_name = `sallyport-${provisioner_id}`
+  const aws = openAws({ region, endpoint, role_arn, external_ids, session_name, egress })
+  const center = openCenter({ tenant_id, provisioner_id, config, aws, ...instance })
+  const conflicts = createRecent<number>(keysInMind)
+
+  const patience = (urgent: boolean, signal: AbortSignal): Patience => ({
+    urgent,
+    until: performance.now() + longestWaitMs,
+    signal,
+  })
+  /** A conflict is no failure, unless it goes on and on. */
+  const countingConflicts = async <Answer>(key: string, act: () => Promise<Answer>): Promise<Answer> => {
+    try {
+      const answer = await act()
+      conflicts.delete(key)
+      return answer
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error
+      const count = (conflicts.get(key) ?? 0) + 1
+      conflicts.set(key, count)
+      throw count > usualConflicts ? error.refusal : error
+    }
+  }
+
+  return {
+    plan: (_tx, ask, signal) => planAssignment(center, ask, patience(false, signal)),
+    grant(_tx, target, until, signal) {
+      const assignment = assignmentOf(target)
+      return countingConflicts(keyOf(instance_arn, assignment), () =>
+        give(center, assignment, until, patience(false, signal)),
+      )
+    },
+    revoke(_tx, target, signal) {
+      const assignment = assignmentOf(target)
+      return countingConflicts(keyOf(instance_arn, assignment), () =>
+        takeAway(center, assignment, patience(true, signal)),
+      )
+    },
+    poll(_tx, target, reference, signal) {
+      const assignment = assignmentOf(target)
+      const urgent = readReference(reference).kind === 'delete'
+      return countingConflicts(keyOf(instance_arn, assignment), () =>
+        follow(center, assignment, reference, patience(urgent, signal)),
+      )
+    },
+    verify: (_tx, target, until, signal) => seen(center, assignmentOf(target), until, patience(until === null, signal)),
+    discover: (_tx, known, signal) =>
+      discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
+    health: (_tx, signal) => checkHealth(center, patience(true, signal)),
+    pollAfterMs: (polls) => 1_000 * (pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 20),
+    async close() {
+      aws.close()
+    },
+  }
+}

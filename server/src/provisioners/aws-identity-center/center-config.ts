@@ -1,0 +1,200 @@
+import type { Egress } from '../../kernel/context.ts'
+import type { FaultyField } from '../../kernel/errors.ts'
+import {
+  hostField,
+  numberField,
+  type ShownField,
+  type ShownFields,
+  textField,
+  urlField,
+} from '../../kernel/shown-field.ts'
+import type { Config } from '../driver.ts'
+import { ownPrefix } from './own-set.ts'
+
+/** What a database gives by an action: the database user to connect as. `{user}`: the one of the person's own name. */
+export type DatabaseUsers = { resource_id: string; users: Record<string, string> }
+
+/** The config of one Identity Center instance. */
+export type CenterConfig = {
+  region: string
+  instance_arn: string
+  identity_store_id: string
+  role_arn: string
+  external_id: string
+  endpoint?: string
+  user_name?: 'email' | 'local_part'
+  external_id_issuer?: string
+  permission_sets?: Record<string, string>
+  bucket_actions?: Record<string, 'read' | 'write' | 'delete'>
+  databases?: Record<string, DatabaseUsers>
+  session_hours?: number
+  session_role?: string
+  session_regions?: string[]
+}
+
+const namesField: ShownField = {
+  shows: (value) => isNames(value) || (isRecord(value) && Object.values(value).every(isDatabase)),
+  leads: false,
+}
+const listField: ShownField = { shows: (value) => Array.isArray(value) && value.every(isText), leads: false }
+
+export const shownFields = {
+  region: hostField,
+  instance_arn: textField,
+  identity_store_id: textField,
+  role_arn: textField,
+  endpoint: urlField,
+  user_name: textField,
+  external_id_issuer: textField,
+  permission_sets: namesField,
+  bucket_actions: namesField,
+  databases: namesField,
+  session_hours: numberField,
+  session_role: textField,
+  session_regions: listField,
+} as const satisfies ShownFields
+
+const partition = 'aws(?:-[a-z]+){0,2}'
+const regionForm = /^[a-z]{2,3}(?:-[a-z]+){1,3}-\d{1,2}$/
+const setArnForm = new RegExp(
+  `^arn:${partition}:sso:::permissionSet/((?:sso)?ins-[a-zA-Z0-9-.]{16})/ps-[a-zA-Z0-9-./]{16}$`,
+)
+const setNameForm = /^[\w+=,.@-]{1,32}$/
+const databaseArnForm = new RegExp(`^arn:${partition}:rds:[a-z0-9-]+:\\d{12}:(?:db|cluster):[A-Za-z0-9-]{1,63}$`)
+
+type Form = { form: RegExp; means: string }
+
+const forms: Record<string, Form> = {
+  region: { form: regionForm, means: 'a region such as `eu-west-1`' },
+  instance_arn: {
+    form: new RegExp(`^arn:${partition}:sso:::instance/(?:sso)?ins-[a-zA-Z0-9-.]{16}$`),
+    means: 'the ARN of an Identity Center instance, `arn:aws:sso:::instance/ssoins-…`',
+  },
+  identity_store_id: { form: /^d-[0-9a-f]{10}$/, means: 'the id of an identity store, `d-` and 10 digits' },
+  role_arn: {
+    form: new RegExp(`^arn:${partition}:iam::\\d{12}:role/[\\w+=,.@/-]{1,512}$`),
+    means: 'the ARN of a role, `arn:aws:iam::<account>:role/<name>`',
+  },
+  user_name: { form: /^(?:email|local_part)$/, means: '`email` or `local_part`' },
+  external_id_issuer: { form: /^\S{1,100}$/, means: 'the issuer of external ids as the identity store holds it' },
+  external_id: { form: /^[\w+=,.@:/-]{2,1224}$/, means: 'the one that was made here' },
+  session_role: { form: /^[\w+=,.@-]{1,64}$/, means: 'the name of a role in each account' },
+}
+const required = ['region', 'instance_arn', 'identity_store_id', 'role_arn'] as const
+
+/** Every fault of the form; whether AWS agrees is what a test of the provisioner says. */
+export async function findFaults(config: Config, egress: Egress): Promise<FaultyField[]> {
+  const known = new Set([...Object.keys(shownFields), 'external_id'])
+  const faults = [
+    ...Object.keys(config).flatMap((name) => (known.has(name) ? [] : [fault(name, 'is not known')])),
+    ...required.flatMap((name) => (config[name] === undefined ? [fault(name, 'is required')] : [])),
+    ...Object.entries(forms).flatMap(([name, { form, means }]) => {
+      const value = config[name]
+      const sound = value === undefined || (typeof value === 'string' && form.test(value))
+      return sound ? [] : [fault(name, `must be ${means}`)]
+    }),
+    ...findNumberFaults(config),
+    ...findNameFaults(config),
+    ...findDatabaseFaults(config.databases),
+  ]
+  return [...faults, ...(await findEndpointFaults(config.endpoint, egress))]
+}
+
+function findNumberFaults({ session_hours, session_regions }: Config): FaultyField[] {
+  const faults: FaultyField[] = []
+  const hours = session_hours ?? 1
+  if (!Number.isInteger(hours) || Number(hours) < 1 || Number(hours) > 12) {
+    faults.push(fault('session_hours', 'must be a whole number from 1 to 12'))
+  }
+  const regions = session_regions ?? []
+  if (!Array.isArray(regions) || regions.length > 40 || !regions.every((one) => regionForm.test(String(one)))) {
+    faults.push(fault('session_regions', 'must list regions such as `eu-west-1`'))
+  }
+  return faults
+}
+
+function findNameFaults({ permission_sets = {}, bucket_actions = {}, instance_arn }: Config): FaultyField[] {
+  if (!isNames(permission_sets)) return [fault('permission_sets', 'must be an object of actions and permission sets')]
+  if (!isNames(bucket_actions)) return [fault('bucket_actions', 'must be an object of actions')]
+  return [
+    ...Object.entries(permission_sets).flatMap(([action, set]) => {
+      const why = findSetFault(set, String(instance_arn))
+      return why === undefined ? [] : [fault(`permission_sets/${escaped(action)}`, why)]
+    }),
+    ...Object.entries(bucket_actions).flatMap(([action, may]) =>
+      ['read', 'write', 'delete'].includes(may)
+        ? []
+        : [fault(`bucket_actions/${escaped(action)}`, 'must be `read`, `write` or `delete`')],
+    ),
+  ]
+}
+
+/** Why this may not be given as a permission set of the instance, in a half-sentence; undefined where it may. */
+export function findSetFault(set: string, instance_arn: string): string | undefined {
+  if (set.startsWith(ownPrefix)) return `must not be one of the sets that are made here, \`${ownPrefix}…\``
+  if (setNameForm.test(set)) return undefined
+  const [, instance] = setArnForm.exec(set) ?? []
+  if (instance === undefined) return 'must be the name of a permission set, of at most 32 characters, or its ARN'
+  return instance_arn.endsWith(`/${instance}`) ? undefined : 'must be a permission set of this instance'
+}
+
+function findDatabaseFaults(databases: unknown): FaultyField[] {
+  if (databases === undefined) return []
+  if (!isRecord(databases)) return [fault('databases', 'must be an object of databases by their ARN')]
+  return Object.entries(databases).flatMap(([arn, database]) => {
+    const at = `databases/${escaped(arn)}`
+    if (!databaseArnForm.test(arn)) return [fault(at, 'must be named by the ARN of an RDS instance or cluster')]
+    if (isDatabase(database)) return []
+    return [fault(at, 'must hold `resource_id`, such as `db-ABC…`, and `users`: a database user for each action')]
+  })
+}
+
+const hostsOfAws = /\.(?:amazonaws\.com|amazonaws\.com\.cn|api\.aws)$/
+
+/** Our own identity signs what goes there: AWS's own hosts, or those that the operator lists. */
+async function findEndpointFaults(endpoint: unknown, egress: Egress): Promise<FaultyField[]> {
+  if (endpoint === undefined) return []
+  const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
+  if (url === null || typeof endpoint !== 'string') return [fault('endpoint', 'must be an address')]
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    return [fault('endpoint', 'must have no path and no query')]
+  }
+  const why = await egress.findFault(endpoint)
+  if (why !== undefined) return [fault('endpoint', why)]
+  // Without TLS only listed hosts may be spoken to: whether this one is listed is what that answers.
+  const isListed = (await egress.findFault(`http://${url.host}/`)) === undefined
+  if (isListed || hostsOfAws.test(url.hostname)) return []
+  return [fault('endpoint', 'must be a host of AWS, or one that the operator lists in EGRESS_ALLOW')]
+}
+
+const databaseUserForm = /^(?:\{user\}|[A-Za-z0-9_.@+-]{1,63})$/
+
+function isDatabase(value: unknown): value is DatabaseUsers {
+  if (!isRecord(value) || Object.keys(value).some((name) => name !== 'resource_id' && name !== 'users')) return false
+  const { resource_id, users } = value
+  return (
+    /^(?:db|cluster|prx)-[A-Za-z0-9]{1,100}$/.test(String(resource_id)) &&
+    isNames(users) &&
+    Object.values(users).every((user) => databaseUserForm.test(user))
+  )
+}
+
+function isNames(value: unknown): value is Record<string, string> {
+  return isRecord(value) && Object.values(value).every(isText)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 500
+}
+
+function fault(name: string, why: string): FaultyField {
+  return { pointer: `/config/${name}`, why }
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}

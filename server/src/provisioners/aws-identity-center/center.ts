@@ -1,0 +1,125 @@
+import type { Aws, Identitystore, Organizations, SSM, SSOAdmin } from '../../aws/aws.ts'
+import { readAwsFault } from '../../aws/aws-error.ts'
+import { TargetError } from '../driver.ts'
+import type { CenterConfig } from './center-config.ts'
+import type { Patience } from './line.ts'
+import type { Pace } from './pace.ts'
+import type { SetNames } from './set-names.ts'
+
+/** What AWS answered instead of doing it, with its own word for it. */
+export class AwsRefusal extends TargetError {
+  readonly code: string
+
+  constructor(kind: TargetError['kind'], message: string, code: string) {
+    super(kind, message)
+    this.name = 'AwsRefusal'
+    this.code = code
+  }
+}
+
+/** @returns undefined where AWS answers that there is no such thing */
+export async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof AwsRefusal && /^(?:ResourceNotFound|AccountNotFound)Exception$/.test(error.code))
+      return undefined
+    throw error
+  }
+}
+
+type CallOptions = { abortSignal: AbortSignal }
+
+/** One instance of Identity Center, called as the tenant's role, at the instance's pace. */
+export type Center = {
+  tenant_id: string
+  provisioner_id: string
+  config: CenterConfig
+  /** `aws`, `aws-cn` or `aws-us-gov`. */
+  partition: string
+  pace: Pace
+  names: SetNames
+  aws: Aws
+  /** Who the service is before it assumes the role. @throws AwsRefusal */
+  whoAmI(): Promise<string>
+  /** @throws AwsRefusal; NotNow where the instance's pace has no room */
+  sso<Answer>(
+    operation: string,
+    patience: Patience,
+    call: (client: SSOAdmin, options: CallOptions) => Promise<Answer>,
+  ): Promise<Answer>
+  /** Those that have limits of their own, far above what is asked of them here. @throws AwsRefusal */
+  store<Answer>(
+    operation: string,
+    signal: AbortSignal,
+    call: (client: Identitystore, options: CallOptions) => Promise<Answer>,
+  ): Promise<Answer>
+  organization<Answer>(
+    operation: string,
+    signal: AbortSignal,
+    call: (client: Organizations, options: CallOptions) => Promise<Answer>,
+  ): Promise<Answer>
+  sessions<Answer>(
+    operation: string,
+    client: SSM,
+    signal: AbortSignal,
+    call: (client: SSM, options: CallOptions) => Promise<Answer>,
+  ): Promise<Answer>
+}
+
+/** A throttled call is made so often, slower each time, before the ledger hears of it. */
+const mostAttempts = 3
+
+export function openCenter(
+  parts: Pick<Center, 'tenant_id' | 'provisioner_id' | 'config' | 'pace' | 'names' | 'aws'>,
+): Center {
+  const { aws, pace } = parts
+
+  const translate = async <Answer>(operation: string, call: () => Promise<Answer>): Promise<Answer> => {
+    try {
+      return await call()
+    } catch (error) {
+      if (error instanceof TargetError) throw error
+      const fault = readAwsFault(operation, error)
+      if (fault.credentials) aws.forgetRole()
+      if (fault.throttled) pace.throttled()
+      const kind = fault.passes ? 'transient' : 'permanent'
+      throw new AwsRefusal(kind, fault.message, fault.throttled ? throttled : fault.code)
+    }
+  }
+  // Before the call's turn: whoever cannot assume the role uses up nobody's pace.
+  const assumed = () => translate('AssumeRole', () => aws.assumeRole())
+
+  const sso: Center['sso'] = async (operation, patience, call) => {
+    for (let attempts = 1; ; attempts += 1) {
+      await assumed()
+      await pace.turn(patience)
+      try {
+        const client = await aws.ssoAdmin()
+        return await translate(operation, () => call(client, { abortSignal: patience.signal }))
+      } catch (error) {
+        if (!(error instanceof AwsRefusal) || error.code !== throttled || attempts >= mostAttempts) throw error
+      }
+    }
+  }
+
+  return {
+    ...parts,
+    partition: parts.config.instance_arn.split(':')[1] ?? 'aws',
+    whoAmI: () => translate('GetCallerIdentity', () => aws.whoAmI()),
+    sso,
+    async store(operation, signal, call) {
+      await assumed()
+      const client = await aws.identityStore()
+      return translate(operation, () => call(client, { abortSignal: signal }))
+    },
+    async organization(operation, signal, call) {
+      await assumed()
+      const client = await aws.organizations()
+      return translate(operation, () => call(client, { abortSignal: signal }))
+    },
+    sessions: (operation, client, signal, call) => translate(operation, () => call(client, { abortSignal: signal })),
+  }
+}
+
+const throttled = 'Throttled'

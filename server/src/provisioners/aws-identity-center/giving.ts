@@ -1,0 +1,122 @@
+import type { Held, Progress } from '../driver.ts'
+import { isAssigned } from './assignments.ts'
+import { AwsRefusal, type Center, ifThere } from './center.ts'
+import type { Patience } from './line.ts'
+import { begin, FailedOperation, look, readReference } from './operations.ts'
+import {
+  deleteSet,
+  ensureOwnSet,
+  findHeld,
+  findOurs,
+  isProvisioned,
+  type OwnAssignment,
+  policyEnd,
+} from './own-sets.ts'
+import { findAccountStatus } from './plan.ts'
+import { endSessions } from './sessions.ts'
+import type { Assignment } from './target.ts'
+
+/** Gives it. What is assigned already is not assigned again: AWS would do so at the cost of an operation. */
+export async function give(center: Center, assignment: Assignment, until: Date, patience: Patience): Promise<Progress> {
+  if (!('own_set' in assignment)) {
+    const arn = assignment.permission_set_arn
+    if (await isAssigned(center, assignment, arn, patience)) return { done: true }
+    return begin(center, 'create', assignment, arn, patience)
+  }
+  const arn = await ensureOwnSet(center, assignment, until, patience)
+  if (!(await isAssigned(center, assignment, arn, patience))) return begin(center, 'create', assignment, arn, patience)
+  if (await isProvisioned(center, assignment, arn, patience)) return { done: true }
+  return begin(center, 'provision', assignment, arn, patience)
+}
+
+/** Takes it away. Whether it is there is not asked before: what was never there ends as well. */
+export async function takeAway(center: Center, assignment: Assignment, patience: Patience): Promise<Progress> {
+  const arn = await setToTake(center, assignment, patience)
+  if (arn === undefined) return finish(center, assignment, undefined, { done: true }, patience)
+  const begun = await ifThere(begin(center, 'delete', assignment, arn, patience)).catch((error: unknown) =>
+    judgeFailure(center, assignment, arn, error, patience),
+  )
+  // There is no such set, or no such account: then nobody has it there.
+  const progress: Progress = begun ?? { done: true }
+  return progress.done ? finish(center, assignment, arn, progress, patience) : progress
+}
+
+/** How it goes on. */
+export async function follow(
+  center: Center,
+  assignment: Assignment,
+  reference: string,
+  patience: Patience,
+): Promise<Progress> {
+  if (readReference(reference).kind !== 'delete') return look(center, reference, assignment, patience)
+  const progress = await look(center, reference, assignment, patience).catch(async (error: unknown) =>
+    judgeFailure(center, assignment, await setToTake(center, assignment, patience), error, patience),
+  )
+  if (!progress.done) return progress
+  return finish(center, assignment, await setToTake(center, assignment, patience), progress, patience)
+}
+
+async function setToTake(center: Center, assignment: Assignment, patience: Patience): Promise<string | undefined> {
+  return 'own_set' in assignment ? findOurs(center, assignment, patience) : assignment.permission_set_arn
+}
+
+/**
+ * A deletion that failed: done all the same where there is nothing left to delete; begun again where there was nothing then,
+ * and is now; else said why, where that is known.
+ */
+async function judgeFailure(
+  center: Center,
+  assignment: Assignment,
+  arn: string | undefined,
+  error: unknown,
+  patience: Patience,
+): Promise<Progress> {
+  if (!(error instanceof FailedOperation)) throw error
+  if (arn === undefined || !(await isAssigned(center, assignment, arn, patience))) return { done: true }
+  if (saysNotThere.test(error.message)) return begin(center, 'delete', assignment, arn, patience)
+  const status = await findAccountStatus(center, assignment.account_id, patience.signal)
+  if (status === undefined) return { done: true }
+  const why = status === 'ACTIVE' ? '' : `; the account ${assignment.account_id} is ${status}`
+  throw new AwsRefusal('transient', `${error.message}${why}`, error.code)
+}
+
+const saysNotThere = /\b404\b|does ?n.t exist|not found/i
+
+/** What comes after the assignment is gone: its own set, and open sessions where we may end them. */
+async function finish(
+  center: Center,
+  assignment: Assignment,
+  arn: string | undefined,
+  progress: Progress,
+  patience: Patience,
+): Promise<Progress> {
+  if (!('own_set' in assignment)) return progress
+  if (arn !== undefined) await deleteSet(center, arn, patience)
+  await endSessions(center, assignment, patience.signal)
+  return progress
+}
+
+/** What AWS shows. */
+export async function seen(
+  center: Center,
+  assignment: Assignment,
+  until: Date | null,
+  patience: Patience,
+): Promise<Held> {
+  if ('own_set' in assignment) return seenOwn(center, assignment, until, patience)
+  return (await isAssigned(center, assignment, assignment.permission_set_arn, patience)) ? 'held' : 'absent'
+}
+
+async function seenOwn(
+  center: Center,
+  assignment: OwnAssignment,
+  until: Date | null,
+  patience: Patience,
+): Promise<Held> {
+  const arn = await findHeld(center, assignment, patience)
+  if (arn === undefined) return 'absent'
+  if (until === null) return 'held'
+  const end = await policyEnd(center, assignment, arn, patience)
+  if (end === undefined || end < until) return 'ends_early'
+  return (await isProvisioned(center, assignment, arn, patience)) ? 'held' : 'ends_early'
+}

@@ -1,0 +1,106 @@
+import type { Check } from '../driver.ts'
+import { TargetError } from '../driver.ts'
+import { AwsRefusal, type Center } from './center.ts'
+import { findSetFault } from './center-config.ts'
+import type { Patience } from './line.ts'
+import { describeSet, searchSet } from './permission-sets.ts'
+import { findAccountStatus } from './plan.ts'
+
+/** Looks at everything that giving access needs, as far as that can be looked at without giving any. */
+export async function checkHealth(center: Center, patience: Patience): Promise<Check[]> {
+  const { config } = center
+  const self = await check('the service’s own credentials', async () => `it is ${await center.whoAmI()}`)
+  const role = await check('the role', async () => {
+    await openRole(center, patience)
+    return `${config.role_arn} lets us in, and nobody without the external id`
+  })
+  if (!self.ok || !role.ok) return [self, role]
+  return [
+    self,
+    role,
+    await check('the instance', () => checkInstance(center, patience)),
+    await check('the identity store', () => checkStore(center, patience.signal)),
+    await check('the organization', () => checkOrganization(center, patience.signal)),
+    ...(await checkSets(center, patience)),
+    {
+      what: 'giving access',
+      ok: true,
+      message: 'cannot be tried without giving any: the guide lists the rights that the role needs',
+    },
+  ]
+}
+
+async function check(what: string, look: () => Promise<string | null>): Promise<Check> {
+  try {
+    return { what, ok: true, message: await look() }
+  } catch (error) {
+    return { what, ok: false, message: error instanceof Error ? error.message : 'failed' }
+  }
+}
+
+async function openRole(center: Center, patience: Patience): Promise<void> {
+  center.aws.forgetRole()
+  try {
+    // Any call: the role is assumed before it.
+    await listInstances(center, patience)
+  } catch (error) {
+    if (!(error instanceof AwsRefusal) || !/^AccessDenied$/.test(error.code)) throw error
+    const hint =
+      'its trust policy must name who the service is, and the external id that was shown when this was set up'
+    throw new AwsRefusal(error.kind, `${error.message}; ${hint}`, error.code)
+  }
+}
+
+async function listInstances(center: Center, patience: Patience) {
+  const found: { InstanceArn?: string | undefined; IdentityStoreId?: string | undefined }[] = []
+  let NextToken: string | undefined
+  do {
+    const page = await center.sso('ListInstances', patience, (client, options) =>
+      client.listInstances({ NextToken }, options),
+    )
+    found.push(...(page.Instances ?? []))
+    NextToken = page.NextToken
+  } while (NextToken !== undefined)
+  return found
+}
+
+async function checkInstance(center: Center, patience: Patience): Promise<null> {
+  const { instance_arn, identity_store_id, region } = center.config
+  const found = (await listInstances(center, patience)).find(({ InstanceArn }) => InstanceArn === instance_arn)
+  if (found === undefined) throw new TargetError('permanent', `the role sees no ${instance_arn} in ${region}`)
+  if (found.IdentityStoreId === identity_store_id) return null
+  throw new TargetError('permanent', `its identity store is ${found.IdentityStoreId}, not ${identity_store_id}`)
+}
+
+async function checkStore(center: Center, signal: AbortSignal): Promise<string | null> {
+  const IdentityStoreId = center.config.identity_store_id
+  const page = await center.store('ListUsers', signal, (client, options) =>
+    client.listUsers({ IdentityStoreId, MaxResults: 1 }, options),
+  )
+  return page.Users?.length ? null : 'it holds nobody yet'
+}
+
+async function checkOrganization(center: Center, signal: AbortSignal): Promise<null> {
+  const account = center.config.role_arn.split(':')[4] ?? ''
+  const status = await findAccountStatus(center, account, signal)
+  if (status !== undefined) return null
+  throw new TargetError('permanent', `the account ${account} of the role is in no organization`)
+}
+
+/** Each permission set that the config names. */
+async function checkSets(center: Center, patience: Patience): Promise<Check[]> {
+  const { permission_sets = {}, instance_arn } = center.config
+  const checks: Check[] = []
+  for (const set of new Set(Object.values(permission_sets))) {
+    const found = await check(`the permission set \`${set}\``, async () => {
+      const why = findSetFault(set, instance_arn)
+      const arn = set.startsWith('arn:') ? set : await searchSet(center, set, patience)
+      if (why !== undefined || arn === undefined || (await describeSet(center, arn, patience)) === undefined) {
+        throw new TargetError('permanent', why ?? 'is not there')
+      }
+      return null
+    })
+    checks.push(found)
+  }
+  return checks
+}

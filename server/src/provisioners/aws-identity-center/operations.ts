@@ -1,0 +1,144 @@
+import { NotNow, type Progress, TargetError } from '../driver.ts'
+import { AwsRefusal, type Center, ifThere } from './center.ts'
+import type { Patience } from './line.ts'
+import type { Assignment } from './target.ts'
+
+/** What AWS does by and by, and is asked about by an id. */
+export type Kind = 'create' | 'delete' | 'provision'
+
+/** AWS's answer about one. `asked`: by its id, so that it may be told again. */
+type Status = { Status?: string | undefined; RequestId?: string | undefined; FailureReason?: string | undefined }
+
+/** An operation that AWS ended without doing it. */
+export class FailedOperation extends AwsRefusal {}
+
+/** A reference says which kind of operation it is, and AWS's own id of it. */
+export function readReference(reference: string): { kind: Kind; id: string } {
+  const [, kind, id] = /^(create|delete|provision):([0-9a-f-]{36})$/.exec(reference) ?? []
+  if (kind === undefined || id === undefined) throw new TargetError('transient', `\`${reference}\` is no operation`)
+  return { kind: kind as Kind, id }
+}
+
+/** Begins an operation on an account, when there is room for it. */
+export async function begin(
+  center: Center,
+  kind: Kind,
+  { account_id, principal_id }: Assignment,
+  PermissionSetArn: string,
+  patience: Patience,
+): Promise<Progress> {
+  const InstanceArn = center.config.instance_arn
+  const person = { PrincipalType: 'USER', PrincipalId: principal_id } as const
+  const account = { TargetType: 'AWS_ACCOUNT', TargetId: account_id } as const
+  const assignment = { InstanceArn, PermissionSetArn, ...person, ...account }
+  const ask: Record<Kind, () => Promise<Status | undefined>> = {
+    create: async () =>
+      (
+        await center.sso('CreateAccountAssignment', patience, (client, options) =>
+          client.createAccountAssignment(assignment, options),
+        )
+      ).AccountAssignmentCreationStatus,
+    delete: async () =>
+      (
+        await center.sso('DeleteAccountAssignment', patience, (client, options) =>
+          client.deleteAccountAssignment(assignment, options),
+        )
+      ).AccountAssignmentDeletionStatus,
+    provision: async () =>
+      (
+        await center.sso('ProvisionPermissionSet', patience, (client, options) =>
+          client.provisionPermissionSet({ InstanceArn, PermissionSetArn, ...account }, options),
+        )
+      ).PermissionSetProvisioningStatus,
+  }
+  let done: Progress = { done: true }
+  const operation = { account: account_id, key: `${account_id} ${PermissionSetArn} ${principal_id}`, name: kind }
+  const id = await center.pace.operate(operation, patience, async () => {
+    const progress = progressOf(kind, await orConflict(ask[kind]()), undefined)
+    if (!progress.done) return readReference(progress.reference).id
+    done = progress
+    return undefined
+  })
+  return id === undefined ? done : { done: false, reference: `${kind}:${id}` }
+}
+
+/** How an operation is going. @throws FailedOperation */
+export async function look(
+  center: Center,
+  reference: string,
+  { account_id }: Assignment,
+  patience: Patience,
+): Promise<Progress> {
+  const { kind, id } = readReference(reference)
+  const InstanceArn = center.config.instance_arn
+  const ask: Record<Kind, () => Promise<Status | undefined>> = {
+    create: async () =>
+      (
+        await center.sso('DescribeAccountAssignmentCreationStatus', patience, (client, options) =>
+          client.describeAccountAssignmentCreationStatus(
+            { InstanceArn, AccountAssignmentCreationRequestId: id },
+            options,
+          ),
+        )
+      ).AccountAssignmentCreationStatus,
+    delete: async () =>
+      (
+        await center.sso('DescribeAccountAssignmentDeletionStatus', patience, (client, options) =>
+          client.describeAccountAssignmentDeletionStatus(
+            { InstanceArn, AccountAssignmentDeletionRequestId: id },
+            options,
+          ),
+        )
+      ).AccountAssignmentDeletionStatus,
+    provision: async () =>
+      (
+        await center.sso('DescribePermissionSetProvisioningStatus', patience, (client, options) =>
+          client.describePermissionSetProvisioningStatus({ InstanceArn, ProvisionPermissionSetRequestId: id }, options),
+        )
+      ).PermissionSetProvisioningStatus,
+  }
+  center.pace.underWay(id, account_id)
+  const answer = await ifThere(ask[kind]())
+  if (answer?.Status !== 'IN_PROGRESS') center.pace.ended(id)
+  if (answer === undefined) throw new TargetError('transient', `AWS knows nothing any more of the request ${id}`)
+  return progressOf(kind, answer, id)
+}
+
+function progressOf(kind: Kind, status: Status | undefined, asked: string | undefined): Progress {
+  const { Status, RequestId = asked, FailureReason = 'no reason was given' } = status ?? {}
+  if (Status === 'FAILED') {
+    const passes = /throttl|internal|timed? ?out|timeout|try again|unavailable|conflict|concurrent/i.test(FailureReason)
+    const message = `AWS failed to ${wordsOf[kind]}: ${FailureReason.slice(0, 500)} (request ${RequestId})`
+    throw new FailedOperation(passes ? 'transient' : 'permanent', message, 'FAILED')
+  }
+  const reference = RequestId === undefined ? {} : { reference: `${kind}:${RequestId}` }
+  if (Status === 'SUCCEEDED') return { done: true, ...reference }
+  if (reference.reference === undefined) throw new TargetError('transient', 'AWS began it and did not say by which id')
+  return { done: false, reference: reference.reference }
+}
+
+const wordsOf: Record<Kind, string> = {
+  create: 'assign it',
+  delete: 'take the assignment away',
+  provision: 'bring the permission set to the account',
+}
+
+/** A conflict: something else is under way there, which passes. Come back soon, and not all at once. */
+async function orConflict<Answer>(call: Promise<Answer>): Promise<Answer> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof AwsRefusal && error.code === 'ConflictException') throw new Conflict(error)
+    throw error
+  }
+}
+
+/** The account or the set is busy with another operation, ours or somebody else's. */
+export class Conflict extends NotNow {
+  readonly refusal: AwsRefusal
+
+  constructor(refusal: AwsRefusal) {
+    super(Math.round(1_000 + Math.random() * 3_000))
+    this.refusal = refusal
+  }
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import type { GrantAsk } from '../driver.ts'
+
+/** What a set of its own gives, and where: of fixed words and checked ids, so that a template can be made of it. */
+export type Gift =
+  | { on: 'bucket'; bucket: string; may: 'read' | 'write' | 'delete' }
+  | { on: 'database'; region: string; resource_id: string; user: string }
+  | { on: 'instance'; instance_id: string }
+
+/** A permission set that is made for one person and one resource, and deleted with their access. */
+export type OwnSet = {
+  /** Made of what it is for: whoever looks for it later knows its name. */
+  name: string
+  /** The grant that first asked for it. */
+  grant_id: string
+  audit: boolean
+  session_hours: number
+  gives: Gift
+}
+
+export const ownPrefix = 'sallyport-'
+
+/** The tags that say whose a set is. */
+export const tagKeys = {
+  tenant: 'sallyport:tenant',
+  provisioner: 'sallyport:provisioner',
+  grant: 'sallyport:grant',
+  audit: 'sallyport:audit',
+} as const
+
+/** At most 32 characters, as AWS has it. The same person, place and gift are the same set, whichever grant asks. */
+export function ownSetName(tenant_id: string, user_id: string, account_id: string, gives: Gift): string {
+  const identity = JSON.stringify([tenant_id, user_id, account_id, ...Object.values(gives)])
+  return (
+    ownPrefix +
+    createHash('sha256')
+      .update(identity)
+      .digest('hex')
+      .slice(0, 32 - ownPrefix.length)
+  )
+}
+
+/** Whole hours, at most the grant's own, and at least the one that AWS allows. */
+export function sessionHours(ask: Pick<GrantAsk, 'duration_seconds'>, most: number): number {
+  return Math.min(12, Math.max(1, Math.min(most, Math.floor(ask.duration_seconds / 3_600))))
+}
+
+const roundMs = 5 * 60_000
+
+/**
+ * When AWS itself stops it, whatever becomes of us: 5 to 10 minutes after the end. The slack is for a grant that becomes
+ * active, and so ends, a little later than it was asked to.
+ */
+export function cutOffAfter(until: Date): Date {
+  return new Date(Math.ceil((until.getTime() + roundMs) / roundMs) * roundMs)
+}
+
+type StatementOfPolicy = {
+  Effect: 'Allow'
+  Action: string[]
+  Resource: string[]
+  Condition?: Record<string, Record<string, string>>
+}
+
+/** The inline policy of a gift, which ends by itself at `cutOff`. */
+export function inlinePolicyOf(partition: string, account_id: string, gives: Gift, cutOff: Date): string {
+  const inTime = { DateLessThan: { 'aws:CurrentTime': cutOff.toISOString().replace('.000Z', 'Z') } }
+  const statements = statementsOf(partition, account_id, gives)
+  return JSON.stringify({
+    Version: '2012-10-17',
+    Statement: statements.map((statement) => ({ ...statement, Condition: { ...statement.Condition, ...inTime } })),
+  })
+}
+
+/** When a policy of ours ends by itself; undefined for a policy that is not the one of this gift. */
+export function cutOffOf(partition: string, account_id: string, gives: Gift, policy: string): Date | undefined {
+  const [, text = ''] = /"aws:CurrentTime":\s*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"/.exec(policy) ?? []
+  const cutOff = new Date(text)
+  if (Number.isNaN(cutOff.getTime())) return undefined
+  return inlinePolicyOf(partition, account_id, gives, cutOff) === policy ? cutOff : undefined
+}
+
+function statementsOf(partition: string, account_id: string, gives: Gift): StatementOfPolicy[] {
+  if (gives.on === 'bucket') return [...bucketStatements[gives.may](`arn:${partition}:s3:::${gives.bucket}`)]
+  if (gives.on === 'database') {
+    const { region, resource_id, user } = gives
+    return [allow(['rds-db:connect'], `arn:${partition}:rds-db:${region}:${account_id}:dbuser:${resource_id}/${user}`)]
+  }
+  const machine = `arn:${partition}:ec2:*:${account_id}:instance/${gives.instance_id}`
+  const shell = `arn:${partition}:ssm:*:${account_id}:document/SSM-SessionManagerRunShell`
+  const ownSessions = `arn:${partition}:ssm:*:${account_id}:session/\${aws:userid}-*`
+  return [
+    {
+      ...allow(['ssm:StartSession'], machine, shell),
+      // Without it a session could run any other document on the machine.
+      Condition: { BoolIfExists: { 'ssm:SessionDocumentAccessCheck': 'true' } },
+    },
+    allow(['ssm:ResumeSession', 'ssm:TerminateSession'], ownSessions),
+  ]
+}
+
+const bucketStatements = {
+  read: (bucket: string) => [
+    allow(['s3:GetBucketLocation', 's3:ListBucket'], bucket),
+    allow(['s3:GetObject', 's3:GetObjectVersion'], `${bucket}/*`),
+  ],
+  write: (bucket: string) => [
+    allow(['s3:GetBucketLocation', 's3:ListBucket'], bucket),
+    allow(['s3:AbortMultipartUpload', 's3:ListMultipartUploadParts', 's3:PutObject'], `${bucket}/*`),
+  ],
+  delete: (bucket: string) => [
+    allow(['s3:GetBucketLocation', 's3:ListBucket'], bucket),
+    allow(['s3:DeleteObject', 's3:DeleteObjectVersion'], `${bucket}/*`),
+  ],
+} as const
+
+function allow(actions: string[], ...resources: string[]): StatementOfPolicy {
+  return { Effect: 'Allow', Action: actions, Resource: resources }
+}

@@ -1,0 +1,212 @@
+import { TargetError } from '../driver.ts'
+import { listSetsOf } from './assignments.ts'
+import { AwsRefusal, type Center, ifThere } from './center.ts'
+import type { Patience } from './line.ts'
+import { Conflict } from './operations.ts'
+import { cutOffAfter, cutOffOf, inlinePolicyOf, type OwnSet, tagKeys } from './own-set.ts'
+import { nameOfSet, searchSet } from './permission-sets.ts'
+import type { Assignment } from './target.ts'
+
+/** An assignment of a set that is made for it. */
+export type OwnAssignment = Extract<Assignment, { own_set: OwnSet }>
+
+/** The set of its own, made where there is none; its policy lets in until a little after `until`. Answers its ARN. */
+export async function ensureOwnSet(
+  center: Center,
+  assignment: OwnAssignment,
+  until: Date,
+  patience: Patience,
+): Promise<string> {
+  const arn = (await reuseSet(center, assignment, patience)) ?? (await makeSet(center, assignment, patience))
+  const { instance_arn: InstanceArn } = center.config
+  const { account_id, own_set } = assignment
+  if ((await policyEnd(center, assignment, arn, patience))?.getTime() !== cutOffAfter(until).getTime()) {
+    const InlinePolicy = inlinePolicyOf(center.partition, account_id, own_set.gives, cutOffAfter(until))
+    await center.sso('PutInlinePolicyToPermissionSet', patience, (client, options) =>
+      client.putInlinePolicyToPermissionSet({ InstanceArn, PermissionSetArn: arn, InlinePolicy }, options),
+    )
+  }
+  return arn
+}
+
+/** When the set's policy ends by itself; undefined where it is not the policy that we put there. */
+export async function policyEnd(
+  center: Center,
+  { account_id, own_set }: OwnAssignment,
+  PermissionSetArn: string,
+  patience: Patience,
+): Promise<Date | undefined> {
+  const InstanceArn = center.config.instance_arn
+  const answer = await ifThere(
+    center.sso('GetInlinePolicyForPermissionSet', patience, (client, options) =>
+      client.getInlinePolicyForPermissionSet({ InstanceArn, PermissionSetArn }, options),
+    ),
+  )
+  return cutOffOf(center.partition, account_id, own_set.gives, answer?.InlinePolicy ?? '')
+}
+
+/** Whether the account's role is of the set as it is now. A policy that was put counts there only then. */
+export async function isProvisioned(
+  center: Center,
+  { account_id }: Assignment,
+  PermissionSetArn: string,
+  patience: Patience,
+): Promise<boolean> {
+  const InstanceArn = center.config.instance_arn
+  const ProvisioningStatus = 'LATEST_PERMISSION_SET_PROVISIONED'
+  const answer = await ifThere(
+    center.sso('ListAccountsForProvisionedPermissionSet', patience, (client, options) =>
+      client.listAccountsForProvisionedPermissionSet({ InstanceArn, PermissionSetArn, ProvisioningStatus }, options),
+    ),
+  )
+  return answer?.AccountIds?.includes(account_id) ?? false
+}
+
+/** The set of that name where we know of it. Whether there is one that we do not know of, its making will say. */
+async function reuseSet(center: Center, assignment: OwnAssignment, patience: Patience): Promise<string | undefined> {
+  const { own_set } = assignment
+  const known = center.names.arnOf(own_set.name)
+  return known === undefined ? undefined : takeOver(center, assignment, known, patience)
+}
+
+/** A set of that name is ours by its tag, and says so where sessions are to be recorded; undefined where it is gone. */
+async function takeOver(
+  center: Center,
+  { own_set }: OwnAssignment,
+  arn: string,
+  patience: Patience,
+): Promise<string | undefined> {
+  const tags = await tagsOf(center, arn, patience)
+  if (tags === undefined) return undefined
+  if (tags.get(tagKeys.tenant) !== center.tenant_id) {
+    throw new TargetError(
+      'permanent',
+      `somebody else has a permission set named \`${own_set.name}\`: it is not touched`,
+    )
+  }
+  if (own_set.audit && tags.get(tagKeys.audit) !== 'true') {
+    const Tags = [{ Key: tagKeys.audit, Value: 'true' }]
+    await center.sso('TagResource', patience, (client, options) =>
+      client.tagResource({ InstanceArn: center.config.instance_arn, ResourceArn: arn, Tags }, options),
+    )
+  }
+  return arn
+}
+
+async function makeSet(center: Center, assignment: OwnAssignment, patience: Patience): Promise<string> {
+  const { tenant_id, provisioner_id, config, names } = center
+  const { own_set } = assignment
+  const tags = {
+    [tagKeys.tenant]: tenant_id,
+    [tagKeys.provisioner]: provisioner_id,
+    [tagKeys.grant]: own_set.grant_id,
+    [tagKeys.audit]: String(own_set.audit),
+  }
+  const input = {
+    InstanceArn: config.instance_arn,
+    Name: own_set.name,
+    Description: 'Made by Sallyport for one grant, and deleted with it',
+    SessionDuration: `PT${own_set.session_hours}H`,
+    Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+  }
+  let arn: string | undefined
+  try {
+    const made = await center.sso('CreatePermissionSet', patience, (client, options) =>
+      client.createPermissionSet(input, options),
+    )
+    arn = made.PermissionSet?.PermissionSetArn
+  } catch (error) {
+    if (!(error instanceof AwsRefusal)) throw error
+    // It may have been made all the same, and the lists tell it later.
+    if (error.code !== 'ConflictException') {
+      if (error.kind === 'transient') names.doubt(own_set.name)
+      throw error
+    }
+    const found = await findSet(center, assignment, patience)
+    arn = found && (await takeOver(center, assignment, found, patience))
+  }
+  if (arn === undefined)
+    throw new TargetError('transient', `AWS does not list the permission set \`${own_set.name}\` yet`)
+  names.keep(own_set.name, arn)
+  return arn
+}
+
+/**
+ * The set of that name, where it bears our tenant's tag; undefined where there is none, or it is somebody else's.
+ * @throws TargetError where one may have been made a moment ago that AWS does not list yet
+ */
+export async function findOurs(
+  center: Center,
+  assignment: OwnAssignment,
+  patience: Patience,
+): Promise<string | undefined> {
+  const { name } = assignment.own_set
+  const arn = await findSet(center, assignment, patience)
+  if (arn === undefined && center.names.isDoubtful(name)) {
+    throw new TargetError('transient', `AWS does not say yet whether the permission set \`${name}\` was made`)
+  }
+  const tags = arn === undefined ? undefined : await tagsOf(center, arn, patience)
+  return tags?.get(tagKeys.tenant) === center.tenant_id ? arn : undefined
+}
+
+async function findSet(center: Center, assignment: OwnAssignment, patience: Patience): Promise<string | undefined> {
+  const known = await findByName(center, assignment, patience)
+  return known ?? searchSet(center, assignment.own_set.name, patience)
+}
+
+/** As it is known, or else among what the person has on the account: a few calls in place of one for every set there is. */
+export async function findByName(
+  center: Center,
+  assignment: OwnAssignment,
+  patience: Patience,
+): Promise<string | undefined> {
+  return center.names.arnOf(assignment.own_set.name) ?? findHeld(center, assignment, patience)
+}
+
+/** The set of that name that the person has on the account now. */
+export async function findHeld(
+  center: Center,
+  assignment: OwnAssignment,
+  patience: Patience,
+): Promise<string | undefined> {
+  for (const arn of await listSetsOf(center, assignment, patience)) {
+    if ((await nameOfSet(center, arn, patience)) === assignment.own_set.name) return arn
+  }
+  return undefined
+}
+
+/** The tags of a set; undefined where there is no such set. */
+export async function tagsOf(
+  center: Center,
+  ResourceArn: string,
+  patience: Patience,
+): Promise<Map<string, string> | undefined> {
+  const InstanceArn = center.config.instance_arn
+  const answer = await ifThere(
+    center.sso('ListTagsForResource', patience, (client, options) =>
+      client.listTagsForResource({ InstanceArn, ResourceArn }, options),
+    ),
+  )
+  if (answer === undefined) {
+    center.names.drop(ResourceArn)
+    return undefined
+  }
+  return new Map((answer.Tags ?? []).flatMap(({ Key, Value }) => (Key === undefined ? [] : [[Key, Value ?? '']])))
+}
+
+/** Deletes the set; one that is gone is deleted. */
+export async function deleteSet(center: Center, PermissionSetArn: string, patience: Patience): Promise<void> {
+  const InstanceArn = center.config.instance_arn
+  try {
+    await ifThere(
+      center.sso('DeletePermissionSet', patience, (client, options) =>
+        client.deletePermissionSet({ InstanceArn, PermissionSetArn }, options),
+      ),
+    )
+    center.names.drop(PermissionSetArn)
+  } catch (error) {
+    // An assignment that was just taken away still counts for a moment; or somebody gave the set to others by hand.
+    if (error instanceof AwsRefusal && error.code === 'ConflictException') throw new Conflict(error)
+    throw error
+  }
+}

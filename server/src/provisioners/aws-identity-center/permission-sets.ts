@@ -1,0 +1,60 @@
+import { type Center, ifThere } from './center.ts'
+import type { Patience } from './line.ts'
+
+/** The name of a set; undefined where there is no such set. */
+export async function nameOfSet(center: Center, arn: string, patience: Patience): Promise<string | undefined> {
+  const { names } = center
+  return names.nameOf(arn) ?? names.once(arn, async () => (await describeSet(center, arn, patience))?.name)
+}
+
+/** A set as AWS describes it; undefined where there is none. */
+export async function describeSet(
+  center: Center,
+  PermissionSetArn: string,
+  patience: Patience,
+): Promise<{ name: string; session_seconds: number | null } | undefined> {
+  const InstanceArn = center.config.instance_arn
+  const answer = await ifThere(
+    center.sso('DescribePermissionSet', patience, (client, options) =>
+      client.describePermissionSet({ InstanceArn, PermissionSetArn }, options),
+    ),
+  )
+  if (answer === undefined) {
+    center.names.drop(PermissionSetArn)
+    return undefined
+  }
+  const { Name = '', SessionDuration } = answer.PermissionSet ?? {}
+  center.names.keep(Name, PermissionSetArn)
+  return { name: Name, session_seconds: secondsOf(SessionDuration ?? 'PT1H') }
+}
+
+/**
+ * Looks through all of the instance's sets for one of that name; the ARN, or undefined. Each set that was never seen costs
+ * a call: what was found out stays known where this is broken off, and the next goes on from there.
+ */
+export async function searchSet(center: Center, name: string, patience: Patience): Promise<string | undefined> {
+  for await (const arns of listSets(center, patience)) {
+    for (const arn of arns) if ((await nameOfSet(center, arn, patience)) === name) return arn
+  }
+  return undefined
+}
+
+/** The ARNs of all sets, page by page. */
+export async function* listSets(center: Center, patience: Patience): AsyncGenerator<string[]> {
+  const InstanceArn = center.config.instance_arn
+  let NextToken: string | undefined
+  do {
+    const page = await center.sso('ListPermissionSets', patience, (client, options) =>
+      client.listPermissionSets({ InstanceArn, MaxResults: 100, NextToken }, options),
+    )
+    yield page.PermissionSets ?? []
+    NextToken = page.NextToken
+  } while (NextToken !== undefined)
+}
+
+/** An ISO 8601 duration of hours, minutes and seconds; null for any other. */
+function secondsOf(duration: string): number | null {
+  const [, hours, minutes, seconds] = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?$/.exec(duration) ?? []
+  if (hours === undefined && minutes === undefined && seconds === undefined) return null
+  return Number(hours ?? 0) * 3_600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)
+}

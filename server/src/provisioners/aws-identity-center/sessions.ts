@@ -1,0 +1,47 @@
+import type { Center } from './center.ts'
+import type { OwnAssignment } from './own-sets.ts'
+
+const mostPages = 20
+
+/**
+ * Ends the sessions that were opened on a machine by a set of its own, where the config names a role of the account that
+ * may. A session on a machine outlives the credentials that opened it.
+ */
+export async function endSessions(center: Center, assignment: OwnAssignment, signal: AbortSignal): Promise<void> {
+  const { gives, name } = assignment.own_set
+  const { session_role, session_regions, region } = center.config
+  if (gives.on !== 'instance' || session_role === undefined) return
+  const role = `arn:${center.partition}:iam::${assignment.account_id}:role/${session_role}`
+  for (const where of session_regions ?? [region]) {
+    const client = await center.aws.ssm(role, where)
+    try {
+      await endAll(center, client, { machine: gives.instance_id, opener: `/AWSReservedSSO_${name}_` }, signal)
+    } finally {
+      client.destroy()
+    }
+  }
+}
+
+type Ssm = Awaited<ReturnType<Center['aws']['ssm']>>
+
+async function endAll(
+  center: Center,
+  client: Ssm,
+  { machine, opener }: { machine: string; opener: string },
+  signal: AbortSignal,
+): Promise<void> {
+  let NextToken: string | undefined
+  for (let pages = 0; pages < mostPages; pages += 1) {
+    const page = await center.sessions('DescribeSessions', client, signal, (one, options) =>
+      one.describeSessions({ State: 'Active', Filters: [{ key: 'Target', value: machine }], NextToken }, options),
+    )
+    for (const { SessionId, Owner } of page.Sessions ?? []) {
+      if (SessionId === undefined || !Owner?.includes(opener)) continue
+      await center.sessions('TerminateSession', client, signal, (one, options) =>
+        one.terminateSession({ SessionId }, options),
+      )
+    }
+    NextToken = page.NextToken
+    if (NextToken === undefined) return
+  }
+}

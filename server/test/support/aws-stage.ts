@@ -1,0 +1,229 @@
+import { readEgressAllow } from '../../src/egress/allow-list.ts'
+import { openEgress } from '../../src/egress/egress.ts'
+import { newId } from '../../src/kernel/id.ts'
+import { awsIdentityCenterAt } from '../../src/provisioners/aws-identity-center/aws-identity-center.ts'
+import { ownSetName, tagKeys } from '../../src/provisioners/aws-identity-center/own-set.ts'
+import type { GrantAsk, Opening } from '../../src/provisioners/driver.ts'
+import type { Break, Stage } from '../conformance/stage.ts'
+import { openAws, operator } from './aws/aws.ts'
+import type { Misdeed } from './aws/misdeeds.ts'
+import type { TestDatabase } from './database.ts'
+
+/** Has the SDK's default chain find the operator's key, and nothing else of this machine. */
+function beOperator(): void {
+  Object.assign(process.env, {
+    AWS_ACCESS_KEY_ID: operator.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    AWS_EC2_METADATA_DISABLED: 'true',
+  })
+}
+
+export type AwsTarget = Awaited<ReturnType<typeof openAwsTarget>>
+
+/** A pretended AWS with accounts, people and permission sets, and what a driver is opened with to act there. */
+export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}) {
+  beOperator()
+  const aws = await openAws({ rate: 10_000, outstanding: 1_000, ...settings })
+  const external_id = `external-id-${newId()}`
+  const role_arn = aws.addRole(external_id)
+  const accounts = [aws.addAccount(), aws.addAccount()] as const
+  const sets = { ReadOnly: aws.addPermissionSet('ReadOnly'), Administrator: aws.addPermissionSet('Administrator') }
+  const config = {
+    region: aws.region,
+    instance_arn: aws.instance_arn,
+    identity_store_id: aws.identity_store_id,
+    role_arn,
+    external_id,
+    endpoint: aws.origin,
+    permission_sets: { Admin: 'Administrator' },
+    bucket_actions: { ReadObjects: 'read' },
+    session_hours: 2,
+  }
+  const opening: Opening = {
+    tenant_id: newId(),
+    provisioner_id: newId(),
+    config,
+    previous: {},
+    egress: openEgress(readEgressAllow('127.0.0.1')),
+    public_url: 'http://127.0.0.1',
+  }
+  /** Somebody new, whom the directory knows. */
+  const askFor = (resource: GrantAsk['resource'], action: string): GrantAsk & { principal_id: string } => {
+    const id = newId()
+    const email = `${id}@example.com`
+    const principal_id = aws.addUser(email)
+    return {
+      grant_id: newId(),
+      user: { id, email, name: 'Ada', external_id: null },
+      resource,
+      account_id: accounts[0],
+      permission_set: null,
+      action,
+      duration_seconds: 3_600,
+      audit_session: false,
+      principal_id,
+    }
+  }
+  return { aws, config, opening, accounts, sets, external_id, role_arn, askFor }
+}
+
+type Seat = { account: string; set: string; principal: string }
+
+/** Another pace than AWS's own: the suite is not about that. */
+const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 })
+
+/** Sets of the house, on accounts. */
+export async function accountStage(db: TestDatabase): Promise<Stage> {
+  const target = await openAwsTarget()
+  const { aws, sets, accounts, askFor } = target
+  const ask = () => Promise.resolve(askFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly'))
+  const seatOf = (one: GrantAsk): Seat => ({
+    account: one.account_id ?? '',
+    set: one.action === 'ReadOnly' ? sets.ReadOnly : sets.Administrator,
+    principal: principalOf(one),
+  })
+  return {
+    ...stageOf(db, target),
+    ask,
+    others: (one) => [
+      { ...one, action: 'Administrator' },
+      { ...one, account_id: accounts[1], resource: { ...one.resource, id: accounts[1] } },
+    ],
+    target: {
+      ...sightOf(target, seatOf),
+      async give(one) {
+        const { account, set, principal } = seatOf(one)
+        aws.assignByHand(account, set, principal)
+      },
+    },
+    endsByItself: false,
+  }
+}
+
+/** Sets that are made for one person and one resource. */
+export async function bucketStage(db: TestDatabase): Promise<Stage> {
+  const target = await openAwsTarget()
+  const { aws, accounts, askFor, opening } = target
+  const ask = () => Promise.resolve(askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read'))
+  const nameOf = ({ user, account_id, resource, action }: GrantAsk) =>
+    ownSetName(opening.tenant_id, user.id, account_id ?? '', {
+      on: 'bucket',
+      bucket: resource.id,
+      may: action as 'read',
+    })
+  const arnOf = (one: GrantAsk) => aws.permissionSets().find(({ name }) => name === nameOf(one))?.arn
+  const seatOf = (one: GrantAsk): Seat => ({
+    account: one.account_id ?? '',
+    set: arnOf(one) ?? '',
+    principal: principalOf(one),
+  })
+  return {
+    ...stageOf(db, target),
+    ask,
+    others: (one) => [
+      { ...one, action: 'write' },
+      { ...one, account_id: accounts[1] },
+      { ...one, resource: { ...one.resource, id: 'other-logs' } },
+    ],
+    target: {
+      ...sightOf(target, seatOf),
+      async give(one) {
+        const set = arnOf(one) ?? aws.addPermissionSet(nameOf(one), { [tagKeys.tenant]: opening.tenant_id })
+        aws.assignByHand(one.account_id ?? '', set, principalOf(one))
+      },
+    },
+    // The others fail both kinds of set alike.
+    breaks: [misdeed(aws, 'it makes no set', 'CreatePermissionSet', { error: 'ServiceQuotaExceededException' }, false)],
+    endsByItself: true,
+  }
+}
+
+function principalOf(ask: GrantAsk): string {
+  return (ask as GrantAsk & { principal_id: string }).principal_id
+}
+
+function sightOf({ aws }: AwsTarget, seatOf: (ask: GrantAsk) => Seat) {
+  return {
+    sees: () =>
+      Promise.resolve(
+        [
+          ...aws.assignments().map((one) => `${one.principal} has ${one.set} on ${one.account}`),
+          ...aws.permissionSets().map((one) => `${one.name} ${one.arn}`),
+        ].sort(),
+      ),
+    async holds(ask: GrantAsk) {
+      const { account, set, principal } = seatOf(ask)
+      return aws.assignments().some((one) => one.account === account && one.set === set && one.principal === principal)
+    },
+    async take(ask: GrantAsk) {
+      const { account, set, principal } = seatOf(ask)
+      aws.unassignByHand(account, set, principal)
+    },
+  }
+}
+
+function misdeed(aws: AwsTarget['aws'], name: string, operation: string, what: Misdeed, healthSees: boolean): Break {
+  return {
+    name,
+    async begin() {
+      const end = aws.always(operation, what)
+      return async () => end()
+    },
+    healthSees,
+  }
+}
+
+function stageOf({ database }: TestDatabase, target: AwsTarget) {
+  const { aws, opening, config, external_id, role_arn, askFor } = target
+  return {
+    type: quick,
+    opening,
+    tx: database.tenant(opening.tenant_id),
+    unknown: {
+      ...askFor({ type: 'cloud_account', id: '999999999999' }, 'ReadOnly'),
+      account_id: '999999999999',
+    },
+    breaks: [
+      misdeed(aws, 'it throttles', '*', { error: 'ThrottlingException' }, true),
+      misdeed(aws, 'it fails inside', '*', { error: 'InternalServerException' }, true),
+      misdeed(aws, 'it does, and does not answer', '*', { cut: 'after' }, true),
+      misdeed(aws, 'it answers half', '*', { cut: 'half' }, true),
+      misdeed(aws, 'something else is under way', 'CreateAccountAssignment', { error: 'ConflictException' }, false),
+      misdeed(
+        aws,
+        'it ends them as failed',
+        'CreateAccountAssignment',
+        { end: { status: 'FAILED', reason: 'Internal' } },
+        false,
+      ),
+      {
+        name: 'the role lets nobody in',
+        async begin() {
+          aws.setExternalId(role_arn, 'another-one')
+          aws.endSessions()
+          return async () => aws.setExternalId(role_arn, external_id)
+        },
+        healthSees: true,
+      },
+    ],
+    secrets: [external_id, operator.secretAccessKey],
+    faulty: [
+      { config: { ...config, region: 'Mars' }, pointer: '/config/region' },
+      { config: { ...config, instance_arn: 'arn:aws:sso:::instance/1' }, pointer: '/config/instance_arn' },
+      { config: { ...config, role_arn: 'arn:aws:iam::1:role/x' }, pointer: '/config/role_arn' },
+      { config: { ...config, endpoint: 'https://198.51.100.7/' }, pointer: '/config/endpoint' },
+      { config: { ...config, endpoint: 'http://127.0.0.2:80' }, pointer: '/config/endpoint' },
+      { config: { ...config, session_hours: 13 }, pointer: '/config/session_hours' },
+      {
+        config: {
+          ...config,
+          permission_sets: { Admin: `arn:aws:sso:::permissionSet/ssoins-${'0'.repeat(16)}/ps-${'0'.repeat(16)}` },
+        },
+        pointer: '/config/permission_sets/Admin',
+      },
+      { config: { ...config, bucket_actions: { Any: 'all' } }, pointer: '/config/bucket_actions/Any' },
+    ],
+  }
+}
