@@ -1,5 +1,6 @@
 import type { Egress, Sealer, Tx } from '../kernel/context.ts'
 import { createRecent } from '../kernel/recent.ts'
+import { discreetDriver } from './discreet-driver.ts'
 import { type Driver, type DriverType, TargetError } from './driver.ts'
 import { longestCallMs } from './in-time.ts'
 import type { ProvisionerType } from './provisioner.ts'
@@ -51,7 +52,7 @@ export function openDrivers(options: DriversOptions): Drivers {
     if (found === undefined) throw new TargetError('permanent', 'its provisioner was deleted')
     const secrets = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
     const opening = { tenant_id: tx.tenant_id, provisioner_id: id, ...wholeConfig(found, secrets), egress, public_url }
-    const driver = types[found.provisioner_type].open(opening)
+    const driver = discreetDriver(types[found.provisioner_type].open(opening), secrets)
     all.add(driver)
     const overlapMs = found.previous_ms ?? 0
     const until = overlapMs > 0 ? performance.now() + overlapMs : Number.POSITIVE_INFINITY

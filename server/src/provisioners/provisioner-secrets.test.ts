@@ -37,12 +37,13 @@ const talkative: DriverType = {
     opened.push(opening)
     const driver = sandbox.open(opening)
     const text = JSON.stringify(opening)
+    const poll = () => Promise.reject(new TargetError('transient', `it does not take ${text}`))
     const health = async () => {
       await meanwhile()
       if (opening.config.note === 'refuses') throw new TargetError('permanent', `it does not know ${text}`)
       return [{ what: text, ok: opening.config.note !== 'fails', message: text }]
     }
-    return { ...driver, health, close: async () => void ++closed } satisfies Driver
+    return { ...driver, poll, health, close: async () => void ++closed } satisfies Driver
   },
 }
 const types = { sandbox: talkative } as unknown as Parameters<typeof createProvisioner>[0]
@@ -275,6 +276,18 @@ suite('the drivers of other processes', () => {
       await at(drivers, one, 2)
       return Object.keys(opened.at(-1)?.previous ?? {}).length === 0
     })
+    await drivers.close()
+  })
+
+  test('say no secret when they fail, whatever the target says', async () => {
+    const one = await setUp()
+    const drivers = process()
+    const driver = await at(drivers, one, 1)
+    await assert.rejects(
+      driver.poll(one.tx, {}, 'x', AbortSignal.timeout(1_000)),
+      (error) =>
+        error instanceof TargetError && error.message.includes('[redacted]') && !error.message.includes(canary),
+    )
     await drivers.close()
   })
 

@@ -23,6 +23,18 @@ const run = await openCanaryRun()
 const { secrets, idp, client, sallyport, metricsPort, send, owned, inTenant, asOwner, plantToken, plantKey } = run
 const { bootstrap, base_url, asSuperuser } = sallyport
 
+/** Nobody answers there. */
+const databaseServer = {
+  host: '127.0.0.1',
+  port: 9,
+  tls: 'off',
+  database: 'shop',
+  user: 'sallyport',
+  resource_ids: ['arn:aws:rds:eu-west-1:123456789012:db:orders'],
+  roles: { read: 'app_readonly' },
+}
+const provisioner = (config: unknown) => ({ name: 'a server', provisioner_type: 'postgresql', config })
+
 test('secrets are given in every way that the service takes one', async () => {
   for (let person = 0; person < 12; person += 1) {
     const credentials = { email: `person-${person}@example.com`, password: secrets.plant('password') }
@@ -60,6 +72,14 @@ test('secrets are given in every way that the service takes one', async () => {
     await owned('PATCH', `/v1/identity-providers/${made.body.id}`, { config: config() })
     const body = { name: 'SCIM', identity_provider_id: made.body.id }
     await send('POST', '/v1/api-keys', { body, headers: asOwner, shown: plantKey })
+  }
+  for (let server = 0; server < 8; server += 1) {
+    const config = () => ({ ...databaseServer, password: secrets.plant('password of a database server') })
+    const made = await owned('POST', '/v1/provisioners', provisioner(config()))
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    assert.equal((await owned('PATCH', `/v1/provisioners/${made.body.id}`, { config: config() })).status, 200)
+    const tested = await owned('POST', `/v1/provisioners/${made.body.id}/test`)
+    assert.deepEqual([tested.status, tested.body.ok], [200, false])
   }
   for (const type of aiProviderTypes) {
     const config = {
@@ -130,6 +150,9 @@ test('and in ways that it does not', async () => {
     ['POST', '/v1/users', (secret) => ({ email: 'x@example.com', name: 'X', roles: ['user'], password: { secret } })],
     ['POST', '/v1/users', (secret) => `{"password": "${secret}", "password": "${secret}"}`],
     ['POST', '/v1/identity-providers', (secret) => ({ name: 'X', provider_type: 'custom_scim', config: secret })],
+    ['POST', '/v1/provisioners', (secret) => provisioner({ ...databaseServer, password: [secret] })],
+    ['POST', '/v1/provisioners', (secret) => provisioner({ ...databaseServer, password: 'x', secret })],
+    ['POST', '/v1/provisioners', (secret) => provisioner({ ...databaseServer, host: '10.0.0.1', password: secret })],
     ['POST', '/v1/identity-providers', (secret) => ({ name: 'X', provider_type: 'none', config: { token: secret } })],
     ['PUT', '/v1/settings/ai-providers/provider_a', (secret) => ({ config: [secret] })],
     ['PUT', '/v1/settings/ai-providers/nobody', (secret) => ({ config: { api_key: secret } })],
@@ -161,7 +184,7 @@ test('every operation is called, and every page', async () => {
     }
     if (operation.method === 'GET') await send('GET', `${path}?limit=200`, { headers: asOwner })
   }
-  for (const list of ['/v1/identity-providers', '/v1/api-keys', '/v1/users']) {
+  for (const list of ['/v1/identity-providers', '/v1/api-keys', '/v1/users', '/v1/provisioners']) {
     const { data = [] } = (await owned('GET', `${list}?limit=200`)).body as { data?: { id: string }[] }
     assert.ok(data.length > 7, list)
     for (const { id } of data) await owned('GET', `${list}/${id}`)
@@ -190,6 +213,7 @@ async function giveSecrets(): Promise<number[]> {
       password: password(),
     }),
     await owned('POST', '/v1/identity-providers', { name: 'Late', provider_type: 'custom_scim', config: config() }),
+    await owned('POST', '/v1/provisioners', provisioner({ ...databaseServer, password: password() })),
     await owned('PUT', '/v1/settings/ai-providers/provider_b', { config: config() }),
     await owned('PUT', '/v1/settings/sign-in', { ...client, issuer: idp.issuer, client_secret: password() }),
   ]
@@ -197,7 +221,7 @@ async function giveSecrets(): Promise<number[]> {
 }
 
 test('the database fails, then is gone, while secrets are on their way', async () => {
-  const tables = ['identity_provider', 'ai_provider', 'sign_in_setting', 'event']
+  const tables = ['identity_provider', 'provisioner', 'ai_provider', 'sign_in_setting', 'event']
   for (const name of tables) await asSuperuser(`alter table ${name} rename to ${name}_gone`)
   assert.ok((await giveSecrets()).filter((status) => status === 500).length >= 3)
   for (const name of tables) await asSuperuser(`alter table ${name}_gone rename to ${name}`)

@@ -1,0 +1,43 @@
+import type { Driver, Sighting } from './driver.ts'
+import { TargetError } from './driver.ts'
+import { type ProvisionerSecrets, withoutSecrets } from './provisioner-secrets.ts'
+
+/**
+ * The driver, whose failures say none of its secrets: what a target answers is shown to whoever waits for access, and some
+ * repeat what they were sent.
+ */
+export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Driver {
+  const discreet = (error: unknown) =>
+    error instanceof TargetError ? new TargetError(error.kind, withoutSecrets(error.message, secrets)) : error
+  const guarded =
+    <Args extends unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      try {
+        return await call(...args)
+      } catch (error) {
+        throw discreet(error)
+      }
+    }
+  const { discover } = driver
+  return {
+    ...driver,
+    plan: guarded(driver.plan),
+    grant: guarded(driver.grant),
+    revoke: guarded(driver.revoke),
+    poll: guarded(driver.poll),
+    verify: guarded(driver.verify),
+    health: guarded(driver.health),
+    discover: discover && ((...args) => discreetly(discover(...args), discreet)),
+  }
+}
+
+async function* discreetly(
+  pages: AsyncIterable<readonly Sighting[]>,
+  discreet: (error: unknown) => unknown,
+): AsyncGenerator<readonly Sighting[]> {
+  try {
+    yield* pages
+  } catch (error) {
+    throw discreet(error)
+  }
+}
