@@ -1,81 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { testDatabase } from '../../test/support/database.ts'
-import { noEgress } from '../../test/support/no-egress.ts'
-import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import { canary, config, shown, talkativeProvisioners } from '../../test/support/talkative-provisioners.ts'
 import { until } from '../../test/support/wait.ts'
-import { countInUse } from '../grants/provisioner-use-store.ts'
 import { newId } from '../kernel/id.ts'
-import { textField, urlField } from '../kernel/shown-field.ts'
-import { rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
-import { openSealer } from '../secrets/sealer.ts'
-import { createProvisioner } from './create-provisioner.ts'
-import { deleteProvisioner } from './delete-provisioner.ts'
-import { type Driver, type DriverType, type Opening, TargetError } from './driver.ts'
-import { type Drivers, openDrivers } from './drivers.ts'
-import { getProvisioner } from './get-provisioner.ts'
-import { rotateProvisionerSecret } from './rotate-provisioner-secret.ts'
-import { sandbox } from './sandbox/sandbox.ts'
-import { testProvisioner } from './test-provisioner.ts'
-import { updateProvisioner } from './update-provisioner.ts'
 
-/** Stands in every secret: no byte of it may ever come back but where it is shown once. */
-const canary = 'canary-9c41e7'
-
-/** The sandbox with a config: it needs a url and a token, makes a secret, and says all it knows when it is looked at. */
-const opened: Opening[] = []
-let closed = 0
-let meanwhile: () => Promise<unknown> = async () => undefined
-let made = 0
-const talkative: DriverType = {
-  shownFields: { url: urlField, note: textField },
-  targetFields: ['url'],
-  findFaults: ({ token }) =>
-    Promise.resolve(token === undefined ? [{ pointer: '/config/token', why: 'is required' }] : []),
-  makeSecrets: () => ({ signing_secret: `${canary}-made-${++made}` }),
-  open(opening) {
-    opened.push(opening)
-    const driver = sandbox.open(opening)
-    const text = JSON.stringify(opening)
-    const poll = () => Promise.reject(new TargetError('transient', `it does not take ${text}`))
-    const health = async () => {
-      await meanwhile()
-      if (opening.config.note === 'refuses') throw new TargetError('permanent', `it does not know ${text}`)
-      return [{ what: text, ok: opening.config.note !== 'fails', message: text }]
-    }
-    return { ...driver, poll, health, close: async () => void ++closed } satisfies Driver
-  },
-}
-const types = { sandbox: talkative } as unknown as Parameters<typeof createProvisioner>[0]
-
-const db = await testDatabase()
-const call = await sliceServer(db.database, {
-  createProvisioner: createProvisioner(types),
-  getProvisioner,
-  updateProvisioner: updateProvisioner(types, countInUse),
-  deleteProvisioner: deleteProvisioner(countInUse),
-  testProvisioner: testProvisioner(types),
-  rotateProvisionerSecret: rotateProvisionerSecret(types),
-})
-
-const path = '/v1/provisioners'
-const config = { url: 'https://hooks.example.com/a', token: `${canary}-token`, note: 'first' }
-const shown = { ...config, token: '[redacted]', signing_secret: '[redacted]' }
-
-/** A tenant of its own with a provisioner. */
-async function setUp(more: object = {}) {
-  const tenant_id = newId()
-  const by: Caller = { tenant_id, user_id: newId(), scopes: ['provisioners:read', 'provisioners:write'] }
-  await db.asSuperuser('insert into tenant (id, name) values ($1, $2)', [tenant_id, 'Acme'])
-  const body = { name: 'Hooks', provisioner_type: 'sandbox', config: { ...config, ...more } }
-  const created = await call(by, 'POST', path, body)
-  assert.equal(created.status, 201, JSON.stringify(created.body))
-  const url = `${path}/${created.body.id}`
-  const as = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', verb = '', sent?: unknown) =>
-    call(by, method, `${url}${verb}`, sent)
-  const id = String(created.body.id)
-  return { tenant_id, id, created: created.body, as, tx: db.database.tenant(tenant_id) }
-}
+const { seen, setUp, ...db } = await talkativeProvisioners()
 
 async function rowOf(id: string) {
   const [row] = await db.asSuperuser<{ config: object; sealed_secrets: string }>(
@@ -103,7 +32,7 @@ suite('what we make for a target to know', () => {
   test('is shown once, then as any secret; it is kept sealed beside what was given (S2)', async () => {
     const { created, as, id } = await setUp()
     const { shown_once, ...rest } = created
-    assert.deepEqual(shown_once, { signing_secret: `${canary}-made-${made}` })
+    assert.deepEqual(shown_once, { signing_secret: `${canary}-made-${seen.made}` })
     assert.deepEqual(rest.config, shown)
     assert.deepEqual((await as('GET')).body, rest)
     const row = await rowOf(id)
@@ -119,7 +48,7 @@ suite('what we make for a target to know', () => {
     const reply = await as('PATCH', '', { config: { ...config, signing_secret: 'mine' } })
     assert.equal(reply.status, 400)
     assert.equal((await as('POST', '/test')).status, 200)
-    assert.deepEqual(opened.at(-1)?.config, {
+    assert.deepEqual(seen.opened.at(-1)?.config, {
       url: config.url,
       token: `${canary}-other`,
       signing_secret: (created.shown_once as Record<string, string>).signing_secret,
@@ -141,13 +70,13 @@ suite('what we make for a target to know', () => {
     assert.equal(hours, 24)
     assert.equal((await as('GET')).body.previous_secrets_until, rotated.body.previous_secrets_until)
     await as('POST', '/test')
-    assert.deepEqual(opened.at(-1)?.previous, first)
-    assert.deepEqual(opened.at(-1)?.config, { ...config, ...(rotated.body.shown_once as object) })
+    assert.deepEqual(seen.opened.at(-1)?.previous, first)
+    assert.deepEqual(seen.opened.at(-1)?.config, { ...config, ...(rotated.body.shown_once as object) })
 
     const stolen = await as('POST', '/rotate-secret', { overlap_seconds: 0 })
     assert.equal(stolen.body.previous_secrets_until, null)
     await as('POST', '/test')
-    assert.deepEqual(opened.at(-1)?.previous, {})
+    assert.deepEqual(seen.opened.at(-1)?.previous, {})
     const told = (await eventsOf(id)).filter(({ type }) => type === 'provisioner.secret_rotated')
     assert.deepEqual(
       told.map(({ data }) => data),
@@ -163,14 +92,14 @@ suite('testing a provisioner', () => {
   test('says no secret, whatever its target says, and lets go of it (S2)', async () => {
     const { as, id } = await setUp()
     await as('POST', '/rotate-secret', {})
-    const before = closed
+    const before = seen.closed
     const tested = await as('POST', '/test')
     assert.equal(tested.status, 200)
     assert.match(JSON.stringify(tested.body), /hooks\.example\.com.*\[redacted\]/)
     assert.ok(!JSON.stringify(tested.body).includes(canary))
     const [{ row } = {}] = await db.asSuperuser('select p::text as row from provisioner p where id = $1', [id])
     assert.ok(!String(row).includes(canary))
-    await until('it is let go', async () => closed === before + 1)
+    await until('it is let go', async () => seen.closed === before + 1)
   })
 
   test('tells what failed, and a target that does not let itself be looked at', async () => {
@@ -189,9 +118,9 @@ suite('testing a provisioner', () => {
     await as('POST', '/test')
     assert.equal((await as('PATCH', '', { config: { ...shown, note: 'second' } })).body.health, null)
     assert.equal((await as('GET')).body.health, null)
-    meanwhile = () => as('PATCH', '', { config: { ...shown, note: 'third' } })
+    seen.meanwhile = () => as('PATCH', '', { config: { ...shown, note: 'third' } })
     assert.equal((await as('POST', '/test')).status, 200)
-    meanwhile = async () => undefined
+    seen.meanwhile = async () => undefined
     assert.equal((await as('GET')).body.health, null)
   })
 })
@@ -241,61 +170,5 @@ suite('a provisioner with access at its target', () => {
     await entitlement(tenant_id, id)
     await db.asSuperuser('update entitlement set held_before = true where provisioner_id = $1', [id])
     assert.equal((await as('DELETE')).status, 204)
-  })
-})
-
-suite('the drivers of other processes', () => {
-  const sealer = openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))]))
-  const process = () => openDrivers({ types, sealer, egress: noEgress, public_url: 'http://127.0.0.1' })
-  const at = (drivers: Drivers, { tx, id }: Awaited<ReturnType<typeof setUp>>, version: number) =>
-    drivers.of(tx, { provisioner: 'sandbox', provisioner_id: id, provisioner_version: version })
-
-  test('are opened once, and anew at the first word of a change', async () => {
-    const one = await setUp()
-    const drivers = process()
-    const before = opened.length
-    const [first, same] = await Promise.all([at(drivers, one, 1), at(drivers, one, 1)])
-    assert.equal(first, same)
-    assert.equal(opened.length, before + 1)
-    await one.as('PATCH', '', { config: { ...config, note: 'second' } })
-    // Whoever has read the row before the change does not put it back.
-    const [then, late] = [await at(drivers, one, 2), await at(drivers, one, 1)]
-    assert.notEqual(then, first)
-    assert.equal(late, then)
-    assert.equal(opened.at(-1)?.config.note, 'second')
-    await drivers.close()
-  })
-
-  test('forget the secret of before a rotation when its time is over', async () => {
-    const one = await setUp()
-    const drivers = process()
-    await one.as('POST', '/rotate-secret', { overlap_seconds: 1 })
-    await at(drivers, one, 2)
-    assert.deepEqual(opened.at(-1)?.previous, one.created.shown_once)
-    await until('it is opened without', async () => {
-      await at(drivers, one, 2)
-      return Object.keys(opened.at(-1)?.previous ?? {}).length === 0
-    })
-    await drivers.close()
-  })
-
-  test('say no secret when they fail, whatever the target says', async () => {
-    const one = await setUp()
-    const drivers = process()
-    const driver = await at(drivers, one, 1)
-    await assert.rejects(
-      driver.poll(one.tx, {}, 'x', AbortSignal.timeout(1_000)),
-      (error) =>
-        error instanceof TargetError && error.message.includes('[redacted]') && !error.message.includes(canary),
-    )
-    await drivers.close()
-  })
-
-  test('are none of a provisioner that was deleted', async () => {
-    const one = await setUp()
-    await one.as('DELETE')
-    const drivers = process()
-    await assert.rejects(at(drivers, one, 1), (error) => error instanceof TargetError && error.kind === 'permanent')
-    await drivers.close()
   })
 })

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { countInUse } from '../../src/grants/provisioner-use-store.ts'
+import { newId } from '../../src/kernel/id.ts'
+import { textField, urlField } from '../../src/kernel/shown-field.ts'
+import { createProvisioner } from '../../src/provisioners/create-provisioner.ts'
+import { deleteProvisioner } from '../../src/provisioners/delete-provisioner.ts'
+import { type Driver, type DriverType, type Opening, TargetError } from '../../src/provisioners/driver.ts'
+import { getProvisioner } from '../../src/provisioners/get-provisioner.ts'
+import { rotateProvisionerSecret } from '../../src/provisioners/rotate-provisioner-secret.ts'
+import { sandbox } from '../../src/provisioners/sandbox/sandbox.ts'
+import { testProvisioner } from '../../src/provisioners/test-provisioner.ts'
+import { updateProvisioner } from '../../src/provisioners/update-provisioner.ts'
+import { testDatabase } from './database.ts'
+import { type Caller, sliceServer } from './slice-server.ts'
+
+/** Stands in every secret: no byte of it may ever come back but where it is shown once. */
+export const canary = 'canary-9c41e7'
+
+export const path = '/v1/provisioners'
+export const config = { url: 'https://hooks.example.com/a', token: `${canary}-token`, note: 'first' }
+export const shown = { ...config, token: '[redacted]', signing_secret: '[redacted]' }
+
+/** What the target of a talkative provisioner has seen. */
+type Seen = {
+  /** All that was opened. */
+  opened: Opening[]
+  /** How many were closed, and how many secrets were made. */
+  closed: number
+  made: number
+  /** Done while it is looked at. */
+  meanwhile: () => Promise<unknown>
+}
+
+/** The sandbox with a config: it needs a url and a token, makes a secret, and says all it knows whenever it is asked. */
+function talkative(seen: Seen): DriverType {
+  return {
+    shownFields: { url: urlField, note: textField },
+    targetFields: ['url'],
+    findFaults: async ({ token }) => (token === undefined ? [{ pointer: '/config/token', why: 'is required' }] : []),
+    makeSecrets() {
+      seen.made += 1
+      return { signing_secret: `${canary}-made-${seen.made}` }
+    },
+    open(opening) {
+      seen.opened.push(opening)
+      const text = JSON.stringify(opening)
+      const { note } = opening.config
+      const health = async () => {
+        await seen.meanwhile()
+        if (note === 'refuses') throw new TargetError('permanent', `it does not know ${text}`)
+        return [{ what: text, ok: note !== 'fails', message: text }]
+      }
+      const poll = () => Promise.reject(new TargetError('transient', `it does not take ${text}`))
+      const close = async () => {
+        seen.closed += 1
+      }
+      return { ...sandbox.open(opening), poll, health, close } satisfies Driver
+    },
+  }
+}
+
+/** Tenants with talkative provisioners, on a database of this file's own. */
+export async function talkativeProvisioners() {
+  const seen: Seen = { opened: [], closed: 0, made: 0, meanwhile: async () => undefined }
+  const types = { sandbox: talkative(seen) } as unknown as Parameters<typeof createProvisioner>[0]
+  const db = await testDatabase()
+  const call = await sliceServer(db.database, {
+    createProvisioner: createProvisioner(types),
+    getProvisioner,
+    updateProvisioner: updateProvisioner(types, countInUse),
+    deleteProvisioner: deleteProvisioner(countInUse),
+    testProvisioner: testProvisioner(types),
+    rotateProvisionerSecret: rotateProvisionerSecret(types),
+  })
+
+  /** A tenant of its own with a provisioner. */
+  async function setUp(more: object = {}) {
+    const tenant_id = newId()
+    const by: Caller = { tenant_id, user_id: newId(), scopes: ['provisioners:read', 'provisioners:write'] }
+    await db.asSuperuser('insert into tenant (id, name) values ($1, $2)', [tenant_id, 'Acme'])
+    const body = { name: 'Hooks', provisioner_type: 'sandbox', config: { ...config, ...more } }
+    const created = await call(by, 'POST', path, body)
+    assert.equal(created.status, 201, JSON.stringify(created.body))
+    const url = `${path}/${created.body.id}`
+    const as = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', verb = '', sent?: unknown) =>
+      call(by, method, `${url}${verb}`, sent)
+    const id = String(created.body.id)
+    return { tenant_id, id, created: created.body, as, tx: db.database.tenant(tenant_id) }
+  }
+
+  return { ...db, seen, types, setUp }
+}
