@@ -16,7 +16,7 @@ import { type Caller, sliceServer } from './slice-server.ts'
 /** Stands in every secret: no byte of it may ever come back but where it is shown once. */
 export const canary = 'canary-9c41e7'
 
-export const path = '/v1/provisioners'
+const path = '/v1/provisioners'
 export const config = { url: 'https://hooks.example.com/a', token: `${canary}-token`, note: 'first' }
 export const shown = { ...config, token: '[redacted]', signing_secret: '[redacted]' }
 
