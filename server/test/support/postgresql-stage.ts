@@ -9,7 +9,7 @@ import type { Break, Stage } from '../conformance/stage.ts'
 import { guideSql } from './guide-sql.ts'
 import { type TargetPostgres, targetDatabase } from './target-postgres.ts'
 
-const ownPassword = 'a long password'
+export const ownPassword = 'a long password'
 const orders = 'arn:aws:rds:eu-west-1:123456789012:db:orders'
 const quoted = pg.escapeIdentifier
 
@@ -48,7 +48,7 @@ export const openingOf = (config: Record<string, unknown>) => ({
   provisioner_id: newId(),
   config,
   previous: {},
-  egress: openEgress(readEgressAllow('127.0.0.1')),
+  egress: openEgress(readEgressAllow('127.0.0.1,localhost')),
   public_url: 'http://127.0.0.1',
 })
 

@@ -61,6 +61,11 @@ export async function startTargetPostgres(major: number): Promise<TargetPostgres
   }
 }
 
+/** One of each version. Before a file's first suite: what is awaited between two of them may end the file. */
+export function startTargets(): Promise<TargetPostgres[]> {
+  return Promise.all(targetVersions.map(startTargetPostgres))
+}
+
 type Started = { admin: ConnectionTarget; port: number; stop(): Promise<void> }
 
 async function startOn18(): Promise<Started> {

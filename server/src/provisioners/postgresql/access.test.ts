@@ -10,7 +10,7 @@ import {
   openingOf,
   setUpByGuide,
 } from '../../../test/support/postgresql-stage.ts'
-import { startTargetPostgres, type TargetPostgres, targetVersions } from '../../../test/support/target-postgres.ts'
+import { startTargets, type TargetPostgres } from '../../../test/support/target-postgres.ts'
 import { until } from '../../../test/support/wait.ts'
 import type { GrantAsk, Plan } from '../driver.ts'
 import { postgresql } from './postgresql.ts'
@@ -19,9 +19,12 @@ const patient = new AbortController().signal
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
 const password = 'her own'
 
-for (const major of targetVersions) {
-  const server = await startTargetPostgres(major)
+const servers = await startTargets()
+
+for (const server of servers) {
+  const { major } = server
   after(server.stop)
+
   suite(`on PostgreSQL ${major}, where logins are the people's own`, () => {
     before(() => setUpByGuide(server))
     tryAccess(server, false)

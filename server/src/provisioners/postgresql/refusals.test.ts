@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import {
+  askOf,
+  configOf,
+  letManageLogins,
+  makeLogin,
+  noTx,
+  openingOf,
+  ownPassword,
+  setUpByGuide,
+} from '../../../test/support/postgresql-stage.ts'
+import { startTargets, targetDatabase } from '../../../test/support/target-postgres.ts'
+import type { GrantAsk } from '../driver.ts'
+import { postgresql } from './postgresql.ts'
+import { loginOf, readSettings } from './postgresql-config.ts'
+
+const patient = new AbortController().signal
+const anHourOn = () => new Date(Date.now() + 3_600_000)
+
+/** Roles that lead to more than the use of a database, each made by this. */
+const powerful: [name: string, sql: string][] = [
+  ['a superuser', 'create role app_x superuser'],
+  ['one that makes roles', 'create role app_x createrole'],
+  ['one that bypasses row security', 'create role app_x bypassrls'],
+  ['one that replicates', 'create role app_x replication'],
+  ['one that leads to a superuser by another', 'create role app_x; create role y in role postgres; grant y to app_x'],
+  ['one that runs programs of the server', 'create role app_x in role pg_execute_server_program'],
+  ['one that ends connections', 'create role app_x in role pg_signal_backend'],
+  ['one that leads to Sallyport itself', 'create role app_x in role sallyport'],
+]
+
+const servers = await startTargets()
+
+for (const server of servers) {
+  const { major } = server
+  after(server.stop)
+
+  suite(`on PostgreSQL ${major} nothing is given`, () => {
+    before(() => setUpByGuide(server))
+    const driver = postgresql.open(openingOf(configOf(server, { roles: { read: 'app_readonly', more: 'app_x' } })))
+    after(() => driver.close())
+    const plan = (ask: GrantAsk, by = driver) => by.plan(noTx, ask, patient)
+
+    for (const [name, sql] of powerful) {
+      test(`that is ${name}`, async () => {
+        const login = await makeLogin(server, false)
+        await server.asSuperuser(sql)
+        try {
+          const refused = { kind: 'permanent', message: /gives more than the use of a database/ }
+          await assert.rejects(plan(askOf(login, { action: 'more' })), refused)
+          const unhealthy = (await driver.health(noTx, patient)).filter(({ ok }) => !ok)
+          assert.match(unhealthy.map(({ message }) => message).join(), /gives more than the use of a database/)
+        } finally {
+          await server.asSuperuser('drop role app_x; drop role if exists y')
+        }
+      })
+    }
+
+    test('that became powerful since it was planned', async () => {
+      const { target } = await plan(askOf(await makeLogin(server, false)))
+      await server.asSuperuser('alter role app_readonly createrole')
+      await assert.rejects(driver.grant(noTx, target, anHourOn(), patient), /gives more than the use of a database/)
+      await server.asSuperuser('alter role app_readonly nocreaterole')
+    })
+
+    test('that Sallyport may not pass on, or that is not there', async () => {
+      const ask = askOf(await makeLogin(server, false), { action: 'more' })
+      await assert.rejects(plan(ask), { kind: 'permanent', message: /the server has no role `app_x`/ })
+      await server.asSuperuser('create role app_x; grant app_x to sallyport')
+      await assert.rejects(plan(ask), { kind: 'permanent', message: /may not grant `app_x`/ })
+      await server.asSuperuser('drop role app_x')
+    })
+
+    const logins: [name: string, make: (login: string) => string, message: RegExp][] = [
+      ['a superuser', (login) => `alter role "${login}" superuser`, /is a superuser or may make roles/],
+      ['one that makes roles', (login) => `alter role "${login}" createrole`, /is a superuser or may make roles/],
+      ['one that others may act as', (login) => `create role worn_${major} in role "${login}"`, /may act as/],
+      ['one that cannot log in', (login) => `alter role "${login}" nologin`, /cannot log in/],
+      ['one that is not there', (login) => `alter role "${login}" rename to "another ${login}"`, /has no login/],
+    ]
+    for (const [name, make, message] of logins) {
+      test(`to a login that is ${name}`, async () => {
+        const login = await makeLogin(server, false)
+        const { target } = await plan(askOf(login))
+        await server.asSuperuser(make(login))
+        await assert.rejects(plan(askOf(login)), { kind: 'permanent', message })
+        await assert.rejects(driver.grant(noTx, target, anHourOn(), patient), { kind: 'permanent', message })
+      })
+    }
+
+    test('to the role that Sallyport itself signs in as', async () => {
+      const config = configOf(server, { login_from: 'list', logins: { 'ada@example.com': 'sallyport' } })
+      const listed = postgresql.open(openingOf(config))
+      await assert.rejects(plan(askOf('ada@example.com'), listed), /that Sallyport itself signs in as/)
+      await listed.close()
+    })
+
+    test('to a login whose name PostgreSQL would cut short', async () => {
+      const name = 'a'.repeat(59)
+      await server.asSuperuser(`create role "${name}@exa" login`)
+      await assert.rejects(plan(askOf(`${name}@example.com`)), { kind: 'permanent', message: /has no login/ })
+    })
+
+    test('by a superuser', async () => {
+      await server.asSuperuser(`create role too_much login superuser password '${ownPassword}'`)
+      const mighty = postgresql.open(openingOf(configOf(server, { user: 'too_much' })))
+      const ask = askOf(await makeLogin(server, false))
+      await assert.rejects(plan(ask, mighty), { kind: 'permanent', message: /is a superuser/ })
+      await mighty.close()
+    })
+
+    test('on a resource that is another server, or for an action that gives nothing', async () => {
+      const login = await makeLogin(server, false)
+      const elsewhere = { resource: { type: 'cloud_db_instance', id: 'arn:aws:rds:eu-west-1:123456789012:db:other' } }
+      await assert.rejects(plan(askOf(login, elsewhere)), { kind: 'permanent', message: /resource_ids/ })
+      await assert.rejects(plan(askOf(login, { action: 'drop' })), { kind: 'permanent', message: /`drop`/ })
+    })
+
+    test('of a role that no action gives any more', async () => {
+      const { target } = await plan(askOf(await makeLogin(server, false)))
+      const narrowed = postgresql.open(openingOf(configOf(server, { roles: { more: 'app_x' } })))
+      await assert.rejects(narrowed.grant(noTx, target, anHourOn(), patient), /for no action any more/)
+      await narrowed.revoke(noTx, target, patient)
+      await narrowed.close()
+    })
+  })
+
+  suite(`on PostgreSQL ${major} what was given elsewhere`, () => {
+    const driver = postgresql.open(openingOf(configOf(server)))
+    after(() => driver.close())
+
+    const others: [name: string, config: () => Record<string, unknown>, message: RegExp][] = [
+      ['at another server', () => configOf(server, { host: 'localhost' }), /leads to localhost/],
+      ['as another role', () => configOf(server, { user: 'sallyport_2' }), /signs in as `sallyport_2`/],
+    ]
+    for (const [name, config, message] of others) {
+      test(`${name} is not told to be gone`, async () => {
+        const { target } = await driver.plan(noTx, askOf(await makeLogin(server, false)), patient)
+        await driver.grant(noTx, target, anHourOn(), patient)
+        await server.asSuperuser(
+          `drop role if exists sallyport_2; create role sallyport_2 login password '${ownPassword}'`,
+        )
+        const other = postgresql.open(openingOf(config()))
+        await assert.rejects(other.verify(noTx, target, null, patient), message)
+        await assert.rejects(other.revoke(noTx, target, patient), message)
+        await assert.rejects(other.grant(noTx, target, anHourOn(), patient), message)
+        await other.close()
+        assert.equal(await driver.verify(noTx, target, null, patient), 'held')
+        await driver.revoke(noTx, target, patient)
+      })
+    }
+
+    test('as a role that was renamed since is taken away', async () => {
+      const { target } = await driver.plan(noTx, askOf(await makeLogin(server, false)), patient)
+      await driver.grant(noTx, target, anHourOn(), patient)
+      await server.asSuperuser(
+        `alter role sallyport rename to sallyport_3; alter role sallyport_3 password '${ownPassword}'`,
+      )
+      const renamed = postgresql.open(openingOf(configOf(server, { user: 'sallyport_3' })))
+      assert.equal(await renamed.verify(noTx, target, null, patient), 'held')
+      await renamed.revoke(noTx, target, patient)
+      assert.equal(await renamed.verify(noTx, target, null, patient), 'absent')
+      await renamed.close()
+      await server.asSuperuser(
+        `alter role sallyport_3 rename to sallyport; alter role sallyport password '${ownPassword}'`,
+      )
+    })
+  })
+
+  suite(`on PostgreSQL ${major} where logins are opened and shut`, () => {
+    test('a login that Sallyport may not open is refused, and told of', async () => {
+      const login = await makeLogin(server, false)
+      await server.asSuperuser(`alter role "${login}" nologin`)
+      const more = { manages_logins: true, login_from: 'list', logins: { [login]: login } }
+      const driver = postgresql.open(openingOf(configOf(server, more)))
+      await assert.rejects(driver.plan(noTx, askOf(login), patient), /may not open and shut/)
+      const checks = await driver.health(noTx, patient)
+      assert.deepEqual(
+        checks.filter(({ ok }) => !ok).map(({ what }) => what),
+        [`the login \`${login}\` of \`${login}\``],
+      )
+      await letManageLogins(server)
+      await driver.close()
+    })
+  })
+}
+
+suite('a person’s login', () => {
+  const base = { host: 'db.example.com', database: targetDatabase, roles: {} }
+  const cases: [name: string, config: Record<string, unknown>, email: string, login: string | undefined][] = [
+    ['is their address, in lower case', {}, 'Ada@Example.com', 'ada@example.com'],
+    [
+      'is what stands before the @',
+      { login_from: 'local_part', email_domain: 'Example.com' },
+      'Ada@example.COM',
+      'ada',
+    ],
+    [
+      'is nobody’s of another domain',
+      { login_from: 'local_part', email_domain: 'example.com' },
+      'ada@evil.com',
+      undefined,
+    ],
+    [
+      'is nobody’s below the domain',
+      { login_from: 'local_part', email_domain: 'example.com' },
+      'ada@x.example.com',
+      undefined,
+    ],
+    ['is on a list', { login_from: 'list', logins: { 'ADA@example.com': 'ada_l' } }, 'ada@example.com', 'ada_l'],
+    ['is not on a list', { login_from: 'list', logins: { 'eve@example.com': 'eve' } }, 'ada@example.com', undefined],
+  ]
+  for (const [name, more, email, login] of cases) {
+    test(name, () => assert.equal(loginOf(readSettings({ ...base, ...more }), email), login))
+  }
+})
