@@ -2,7 +2,7 @@ import type { DueWork } from '../jobs/work-list.ts'
 import { type GrantAsk, NotNow, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, longestCallMs } from '../provisioners/in-time.ts'
-import { backoffMs } from './entitlement.ts'
+import { backoffMs, waitMs } from './entitlement.ts'
 import { findGrantToPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
 
 /** Finds out what a new grant means to its target, and hangs it on that entitlement of the ledger. */
@@ -20,7 +20,7 @@ export function planGrant(drivers: Drivers): DueWork {
         // Its provisioner is another than a moment ago: planned anew, at once.
         if (!(await linkGrant(ctx.tx, item, serving, plan))) await postponePlan(ctx.tx, item, 0)
       } catch (error) {
-        if (error instanceof NotNow) return postponePlan(ctx.tx, item, error.after_ms)
+        if (error instanceof NotNow) return postponePlan(ctx.tx, item, waitMs(error.after_ms))
         if (!(error instanceof TargetError)) throw error
         const wait_ms = error.kind === 'permanent' ? undefined : backoffMs(found.failures, Math.random())
         await savePlanFailure(ctx, item, error.message, wait_ms)

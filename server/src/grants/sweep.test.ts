@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dueWork } from '../../src/app.ts'
 import { driftStage } from '../../test/support/drift-stage.ts'
-import { driversWith } from '../../test/support/drivers.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { seedManyGrants } from '../../test/support/many-grants.ts'
 import { until } from '../../test/support/wait.ts'
-import { startWorkers } from '../../test/support/workers.ts'
+import { startWorkersWith } from '../../test/support/workers.ts'
 import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
 import { spreadSeconds, sweepAgainSeconds } from './sweep.ts'
 import { closeSweep, putOffSweep, saveStrays, suspect, sweepSoon } from './sweep-store.ts'
@@ -14,11 +12,6 @@ import { closeSweep, putOffSweep, saveStrays, suspect, sweepSoon } from './sweep
 /** Sweeps that meet acts under way, lists that lag, targets that cannot list or do not answer. */
 const house = await openHouse()
 const account = '610000000001'
-
-/** Workers on a sandbox that does some things in another way, for one test. */
-function work(change: (sandbox: Driver) => Partial<Driver>) {
-  return startWorkers(house, dueWork(driversWith(change)))
-}
 
 /** The list of a sandbox whose first page is read and then held back until it is let go. */
 function heldBack(
@@ -43,7 +36,7 @@ test('access that is given or taken away while a page of the list is old is no d
   const on = await driftStage(house, 'old page')
   const gate = Promise.withResolvers<void>()
   const read = Promise.withResolvers<void>()
-  const { stop } = work((sandbox) => ({
+  const { stop } = startWorkersWith(house, (sandbox) => ({
     discover: heldBack(sandbox, { hold: () => gate.promise, onRead: read.resolve }),
   }))
   const leaving = await on.held(account)
@@ -65,7 +58,7 @@ test('access that is given or taken away while a page of the list is old is no d
 
 test('access that is being taken away while the sweep goes on is taken away once, and no drift (R3)', async () => {
   const on = await driftStage(house, 'own revoke')
-  const { stop } = work(() => ({ discover: empty }))
+  const { stop } = startWorkersWith(house, () => ({ discover: empty }))
   const access = await on.held(account)
   await on.weather(1_000)
   await on.revoke(access)
@@ -82,7 +75,7 @@ test('access that is being taken away while the sweep goes on is taken away once
 test('a list that lags is no drift: the target itself is asked, and nothing is told', async () => {
   const on = await driftStage(house, 'lagging list', true)
   let verified = 0
-  const { stop } = work((sandbox) => ({
+  const { stop } = startWorkersWith(house, (sandbox) => ({
     discover: empty,
     verify(...call) {
       verified += 1
@@ -102,7 +95,7 @@ test('a list that lags is no drift: the target itself is asked, and nothing is t
 
 test('a target that cannot list is asked about each by itself', async () => {
   const on = await driftStage(house, 'no list')
-  const { stop } = work(() => ({ discover: null }))
+  const { stop } = startWorkersWith(house, () => ({ discover: null }))
   const [one, other] = [await on.held(account), await on.held('610000000002')]
   const ended = await on.held('610000000003')
   await on.revoke(ended)
@@ -125,7 +118,7 @@ test('a target that cannot list is asked about each by itself', async () => {
 test('a list that breaks off proves nothing; it is tried again, and says why', async () => {
   const on = await driftStage(house, 'broken list')
   let broken = true
-  const { stop } = work((sandbox) => ({
+  const { stop } = startWorkersWith(house, (sandbox) => ({
     async *discover(...call) {
       yield []
       if (broken) throw new TargetError('transient', 'the list broke off')
@@ -154,7 +147,7 @@ test('a list that breaks off proves nothing; it is tried again, and says why', a
 test('a target that has no room for the list now is asked later, and that is no failure', async () => {
   const on = await driftStage(house, 'no room to list')
   let refusals = 1
-  const { stop } = work((sandbox) => ({
+  const { stop } = startWorkersWith(house, (sandbox) => ({
     async *discover(...call) {
       if (refusals > 0) {
         refusals -= 1
@@ -176,7 +169,7 @@ test('a target that has no room for the list now is asked later, and that is no 
 })
 
 test('a ledger of thousands is compared in portions, each of all of it', async () => {
-  const { stop } = work(() => ({}))
+  const { stop } = startWorkersWith(house, () => ({}))
   const [tenant_id] = await seedManyGrants(house.asSuperuser, 4_100, 1, '2100-01-01')
   await house.asSuperuser(
     `update entitlement set updated_at = updated_at - interval '2 minutes' where tenant_id = $1`,
@@ -204,7 +197,7 @@ test('a ledger of thousands is compared in portions, each of all of it', async (
 
 test('a tenant that has nothing left is swept no more, and again once something is given', async () => {
   const on = await driftStage(house, 'idle')
-  const { stop } = work(() => ({}))
+  const { stop } = startWorkersWith(house, () => ({}))
   const access = await on.held(account)
   await on.revoke(access)
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
@@ -226,9 +219,23 @@ test('a tenant that has nothing left is swept no more, and again once something 
   await stop()
 })
 
+test('what is still on its way to its target keeps its sweep', async () => {
+  const on = await driftStage(house, 'on its way')
+  const { stop } = startWorkersWith(house, () => ({}))
+  await on.weather(1_000)
+  const request = await on.ask(on.account(account))
+  await on.grantsAre(request, 'pending', 'attempting')
+  await (await on.beginSweep())()
+  await (await on.beginSweep())()
+  await (await on.beginSweep())()
+  await on.clearUp()
+  await on.grantsAre(request, 'active', 'successful')
+  await stop()
+})
+
 test('at a start every sweep is due within half a minute', async () => {
   const on = await driftStage(house, 'start')
-  const { stop } = work(() => ({}))
+  const { stop } = startWorkersWith(house, () => ({}))
   await on.held(account)
   await stop()
   await house.database.work.write([sweepSoon()])
@@ -241,7 +248,7 @@ test('at a start every sweep is due within half a minute', async () => {
 
 test('a sweep that lost its lease writes nothing (F2)', async () => {
   const on = await driftStage(house, 'stale sweep')
-  const { stop } = work(() => ({}))
+  const { stop } = startWorkersWith(house, () => ({}))
   await on.held(account)
   await on.age()
   await stop()

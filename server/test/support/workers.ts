@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { dueWork } from '../../src/app.ts'
 import { type DueWork, startDueWork } from '../../src/jobs/work-list.ts'
+import type { Driver } from '../../src/provisioners/driver.ts'
 import type { TestDatabase } from './database.ts'
-import { testDrivers } from './drivers.ts'
+import { driversWith, testDrivers } from './drivers.ts'
 
 /** Workers that do what is due as the service's own do; a fault of theirs fails the test. They stop before the database goes. */
 export function startWorkers({ database, atEnd }: TestDatabase, works: readonly DueWork[] = dueWork(testDrivers())) {
@@ -22,4 +23,9 @@ export function startWorkers({ database, atEnd }: TestDatabase, works: readonly 
   }
   atEnd(stop)
   return { stop }
+}
+
+/** The same on a sandbox that does some things in another way. */
+export function startWorkersWith(db: TestDatabase, change: (sandbox: Driver) => Partial<Driver>) {
+  return startWorkers(db, dueWork(driversWith(change)))
 }

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { driftStage } from '../../test/support/drift-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { startWorkersWith } from '../../test/support/workers.ts'
+import { type Driver, type Held, NotNow, type Target } from '../provisioners/driver.ts'
+import { stuckRevokes } from './stuck-revoke-store.ts'
+
+/** Targets with a pace of their own: that have no room now, take their time, end access by themselves. */
+const house = await openHouse()
+const account = '620000000001'
+
+/** A call that says so many times that there is no room for it now. */
+function fullFirst<Ask extends unknown[], Answer>(
+  times: number,
+  after_ms: number,
+  call: (...ask: Ask) => Promise<Answer>,
+) {
+  let left = times
+  return (...ask: Ask): Promise<Answer> => {
+    if (left === 0) return call(...ask)
+    left -= 1
+    return Promise.reject(new NotNow(after_ms))
+  }
+}
+
+const fullForEver = (after_ms: number) => () => Promise.reject(new NotNow(after_ms))
+
+test('a target that has no room now is asked again when it has: nothing has failed, and nothing is told', async () => {
+  const on = await driftStage(house, 'no room')
+  const { stop } = startWorkersWith(house, (sandbox) => ({
+    plan: fullFirst(2, 1, sandbox.plan),
+    grant: fullFirst(2, 1, sandbox.grant),
+    revoke: fullFirst(2, 1, sandbox.revoke),
+    poll: fullFirst(2, 1, sandbox.poll),
+    verify: fullFirst(2, 1, sandbox.verify),
+  }))
+  const access = await on.held(account)
+  await on.revoke(access)
+  await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+  const told = (await on.eventsOf(access.grant)).map(({ type }) => type)
+  assert.deepEqual(told, ['grant.activated', 'grant.revoked'])
+  assert.equal((await on.entitlement(account))?.failures, 0)
+  await stop()
+})
+
+test('a target that wants a day of quiet is asked again within a minute', async () => {
+  const on = await driftStage(house, 'a day of quiet')
+  const { stop } = startWorkersWith(house, () => ({ grant: fullForEver(86_400_000) }))
+  const request = await on.ask(on.account(account))
+  await on.grantsAre(request, 'pending', 'attempting')
+  await until('it waits', async () => {
+    const waits = await house.asSuperuser(
+      `select from entitlement where tenant_id = $1 and lease_until is null and failures = 0
+        and next_look_at between clock_timestamp() and clock_timestamp() + interval '1 minute'`,
+      [on.tenant_id],
+    )
+    return waits.length > 0
+  })
+  const { provisioning } = await on.view({ grant: (await on.grantsOf(request))[0]?.id ?? '' })
+  assert.deepEqual([provisioning.step, provisioning.failures, provisioning.last_error], ['giving', 0, null])
+  await stop()
+})
+
+test('a target that has room for nobody new still takes away', async () => {
+  const on = await driftStage(house, 'no room for new ones')
+  let full = false
+  const { stop } = startWorkersWith(house, (sandbox) => ({
+    grant: (...call) => (full ? Promise.reject(new NotNow(1)) : sandbox.grant(...call)),
+  }))
+  const access = await on.held(account)
+  full = true
+  const waiting = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => on.ask(on.account(String(620_000_000_100 + index)))),
+  )
+  await on.revoke(access)
+  await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+  full = false
+  for (const request of waiting) await on.grantsAre(request, 'active', 'successful')
+  await stop()
+})
+
+const stuck: Record<string, (sandbox: Driver) => Partial<Driver>> = {
+  'is at it for ever': (sandbox) => ({
+    poll: (...call) => (isStuck ? Promise.resolve({ done: false, reference: call[2] }) : sandbox.poll(...call)),
+    pollAfterMs: () => 20,
+  }),
+  'has no room for ever': (sandbox) => ({
+    revoke: (...call) => (isStuck ? Promise.reject(new NotNow(20)) : sandbox.revoke(...call)),
+  }),
+}
+let isStuck = false
+
+for (const [what, change] of Object.entries(stuck)) {
+  test(`access that is over and still there after five minutes is told once, shown and counted: its target ${what} (F7)`, async () => {
+    const on = await driftStage(house, what)
+    const { stop } = startWorkersWith(house, change)
+    const access = await on.held(account)
+    isStuck = true
+    await on.revoke(access)
+    await until('the revocation has begun', async () => (await on.entitlement(account))?.act === 'revoke')
+    assert.deepEqual((await house.database.work.write([stuckRevokes()]))[0][0]?.stuck, 0)
+    await house.asSuperuser(`update access_grant set ended_at = ended_at - interval '5 minutes' where id = $1`, [
+      access.grant,
+    ])
+    await on.grantsAre(access.request, 'revoked', 'deprovisioning_failed')
+    const failed = async () => (await on.eventsOf(access.grant)).filter(({ type }) => type === 'grant.failed').length
+    const { provisioning } = await on.view(access)
+    assert.deepEqual([provisioning.step, provisioning.failures], ['taking_away', 0])
+    assert.equal(provisioning.last_error, 'the target has not taken it away yet')
+    assert.deepEqual((await house.database.work.write([stuckRevokes()]))[0][0]?.stuck, 1)
+    isStuck = false
+    await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+    assert.equal(await failed(), 1)
+    assert.equal(await on.heldAt(account), 0)
+    await stop()
+  })
+}
+
+/** A sandbox that ends access of itself, when it was told that it ends. */
+function endingSandbox() {
+  const ends = new Map<unknown, number>()
+  const asked: number[] = []
+  const change = (sandbox: Driver): Partial<Driver> => ({
+    grant(tx, target, at, signal) {
+      asked.push(at.getTime())
+      ends.set(target.key, at.getTime())
+      return sandbox.grant(tx, target, at, signal)
+    },
+    async verify(tx, target: Target, at, signal): Promise<Held> {
+      const held = await sandbox.verify(tx, target, at, signal)
+      const isEarly = at !== null && (ends.get(target.key) ?? 0) < at.getTime()
+      return held === 'held' && isEarly ? 'ends_early' : held
+    },
+  })
+  return { ends, asked, change }
+}
+
+test('access whose target would end it before a longer grant is given once more, until then (R4)', async () => {
+  const on = await driftStage(house, 'extended')
+  const { asked, change } = endingSandbox()
+  const { stop } = startWorkersWith(house, change)
+  const first = await on.held(account, { duration_seconds: 600 })
+  await on.sweep()
+  assert.equal(asked.length, 1)
+  await on.held(account, { duration_seconds: 7_200 })
+  assert.equal(asked.length, 2)
+  assert.ok((asked[1] ?? 0) - (asked[0] ?? 0) > 6_000_000)
+  await on.revoke(first)
+  await on.grantsAre(first.request, 'revoked', 'deprovisioned')
+  assert.deepEqual([await on.heldAt(account), asked.length], [1, 2])
+  await stop()
+})
+
+test('access that took long to give, and would end as much too early, is given once more, until its grant ends', async () => {
+  const on = await driftStage(house, 'slow to give')
+  const { ends, asked, change } = endingSandbox()
+  const { stop } = startWorkersWith(house, change)
+  await on.weather(1_000)
+  const request = await on.ask(on.account(account))
+  await until('the target is at it', async () => (await on.entitlement(account))?.act === 'grant' && asked.length === 1)
+  // As if it had begun two minutes ago.
+  for (const [key, at] of ends) ends.set(key, at - 120_000)
+  await house.asSuperuser(
+    `update entitlement set given_until = given_until - interval '2 minutes' where tenant_id = $1`,
+    [on.tenant_id],
+  )
+  await on.clearUp()
+  await on.grantsAre(request, 'active', 'successful')
+  await until('it was given once more', () => Promise.resolve(asked.length === 2))
+  await until('the ledger rests', async () => {
+    const { act, suspected, observed } = (await on.entitlement(account)) ?? {}
+    return act === null && suspected === false && observed === 'present'
+  })
+  const [grant] = await on.grantsOf(request)
+  assert.ok(Math.abs((asked[1] ?? 0) - Date.parse(grant?.expires_at ?? '')) < 1_000, 'until the grant ends')
+  assert.deepEqual([(await on.entitlement(account))?.failures, asked.length], [0, 2])
+  const told = (await on.eventsOf(grant?.id ?? '')).map(({ type }) => type)
+  assert.deepEqual(told, ['grant.activated'])
+  await stop()
+})
+
+test('a disabled provisioner gives nothing new, and what it gave it still takes away', async () => {
+  const on = await driftStage(house, 'disabled', false)
+  const { stop } = startWorkersWith(house, () => ({}))
+  const access = await on.held(account)
+  await house.asSuperuser('update provisioner set enabled = false, version = version + 1 where tenant_id = $1', [
+    on.tenant_id,
+  ])
+  const request = await on.ask(on.account('620000000002'))
+  const [waiting] = await on.grantsOf(request)
+  await until('it says why it waits', async () => {
+    const { step, last_error } = (await on.view({ grant: waiting?.id ?? '' })).provisioning
+    return step === 'planning' && /disabled/.test(String(last_error))
+  })
+  await on.revoke(access)
+  await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+  assert.equal(await on.heldAt(account), 0)
+  await house.asSuperuser('update provisioner set enabled = true, version = version + 1 where tenant_id = $1', [
+    on.tenant_id,
+  ])
+  await on.grantsAre(request, 'active', 'successful')
+  await stop()
+})
