@@ -58,13 +58,24 @@ test('access that is given or taken away while a page of the list is old is no d
 
 test('access that is being taken away while the sweep goes on is taken away once, and no drift (R3)', async () => {
   const on = await driftStage(house, 'own revoke')
-  const { stop } = startWorkersWith(house, () => ({ discover: empty }))
+  const gate = Promise.withResolvers<void>()
+  const read = Promise.withResolvers<void>()
+  const discover: Driver['discover'] = async function* () {
+    read.resolve()
+    await gate.promise
+    yield []
+  }
+  const { stop } = startWorkersWith(house, () => ({ discover }))
   const access = await on.held(account)
+  await on.age()
+  const swept = await on.beginSweep()
+  await read.promise
   await on.weather(1_000)
   await on.revoke(access)
   await until('the target is at it', async () => (await on.entitlement(account))?.act === 'revoke')
   await on.age()
-  await (await on.beginSweep())()
+  gate.resolve()
+  await swept()
   assert.equal((await on.entitlement(account))?.suspected, false)
   await on.clearUp()
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
@@ -202,13 +213,24 @@ test('a tenant that has nothing left is swept no more, and again once something 
   await on.revoke(access)
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
   await on.sweep()
-  await house.asSuperuser(`update entitlement set updated_at = updated_at - interval '31 days' where tenant_id = $1`, [
-    on.tenant_id,
-  ])
+  /** As if all of it had ended long ago. */
+  const forget = () =>
+    house.asSuperuser(`update entitlement set updated_at = updated_at - interval '31 days' where tenant_id = $1`, [
+      on.tenant_id,
+    ])
+  await forget()
   const rests = () =>
     house.asSuperuser('select from sweep where tenant_id = $1 and next_look_at is null', [on.tenant_id])
   await (await on.beginSweep())()
   assert.equal((await rests()).length, 0, 'once more')
+  const between = await on.held('610000000009')
+  const [woken] = await house.asSuperuser('select idle from sweep where tenant_id = $1', [on.tenant_id])
+  assert.deepEqual(woken, { idle: false }, 'what is given meanwhile counts')
+  await on.revoke(between)
+  await on.grantsAre(between.request, 'revoked', 'deprovisioned')
+  await on.sweep()
+  await forget()
+  await (await on.beginSweep())()
   await (await on.beginSweep())()
   assert.equal((await rests()).length, 1)
   const again = await on.held(account)
@@ -227,7 +249,11 @@ test('what is still on its way to its target keeps its sweep', async () => {
   await on.grantsAre(request, 'pending', 'attempting')
   await (await on.beginSweep())()
   await (await on.beginSweep())()
-  await (await on.beginSweep())()
+  const sweeps = await house.asSuperuser(
+    'select idle, next_look_at is not null as goes_on from sweep where tenant_id = $1',
+    [on.tenant_id],
+  )
+  assert.deepEqual(sweeps, [{ idle: false, goes_on: true }])
   await on.clearUp()
   await on.grantsAre(request, 'active', 'successful')
   await stop()
