@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { driftStage } from '../../test/support/drift-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { startWorkersWith } from '../../test/support/workers.ts'
+import type { Sighting } from '../provisioners/driver.ts'
+import { closeSweep, putOffSweep, saveStrays, suspect, sweepSoon } from './sweep-store.ts'
+
+/** When a provisioner is swept, and when no more. */
+const house = await openHouse()
+const account = '630000000001'
+
+test('a tenant that has nothing left is swept no more, and again once something is given', async () => {
+  const on = await driftStage(house, 'idle')
+  const { stop } = startWorkersWith(house, () => ({}))
+  const access = await on.held(account)
+  await on.revoke(access)
+  await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+  await on.sweep()
+  /** As if all of it had ended long ago. */
+  const forget = () =>
+    house.asSuperuser(`update entitlement set updated_at = updated_at - interval '31 days' where tenant_id = $1`, [
+      on.tenant_id,
+    ])
+  await forget()
+  const rests = () =>
+    house.asSuperuser('select from sweep where tenant_id = $1 and next_look_at is null', [on.tenant_id])
+  await (await on.beginSweep())()
+  assert.equal((await rests()).length, 0, 'once more')
+  const between = await on.held('610000000009')
+  const [woken] = await house.asSuperuser('select idle from sweep where tenant_id = $1', [on.tenant_id])
+  assert.deepEqual(woken, { idle: false }, 'what is given meanwhile counts')
+  await on.revoke(between)
+  await on.grantsAre(between.request, 'revoked', 'deprovisioned')
+  await on.sweep()
+  await forget()
+  await (await on.beginSweep())()
+  await (await on.beginSweep())()
+  assert.equal((await rests()).length, 1)
+  const again = await on.held(account)
+  assert.equal((await rests()).length, 0)
+  await on.byHand.remove(account)
+  await on.sweep()
+  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: again.grant, drift: 'removed' }])
+  await stop()
+})
+
+test('what is still on its way to its target keeps its sweep', async () => {
+  const on = await driftStage(house, 'on its way')
+  const { stop } = startWorkersWith(house, () => ({}))
+  await on.weather(1_000)
+  const request = await on.ask(on.account(account))
+  await on.grantsAre(request, 'pending', 'attempting')
+  await (await on.beginSweep())()
+  await (await on.beginSweep())()
+  const sweeps = await house.asSuperuser(
+    'select idle, next_look_at is not null as goes_on from sweep where tenant_id = $1',
+    [on.tenant_id],
+  )
+  assert.deepEqual(sweeps, [{ idle: false, goes_on: true }])
+  await on.clearUp()
+  await on.grantsAre(request, 'active', 'successful')
+  await stop()
+})
+
+test('at a start every sweep is due within half a minute', async () => {
+  const on = await driftStage(house, 'start')
+  const { stop } = startWorkersWith(house, () => ({}))
+  await on.held(account)
+  await stop()
+  await house.database.work.write([sweepSoon()])
+  const soon = await house.asSuperuser(
+    `select from sweep where tenant_id = $1 and next_look_at < clock_timestamp() + interval '31 seconds'`,
+    [on.tenant_id],
+  )
+  assert.equal(soon.length, 1)
+})
+
+test('a sweep that lost its lease writes nothing (F2)', async () => {
+  const on = await driftStage(house, 'stale sweep')
+  const { stop } = startWorkersWith(house, () => ({}))
+  await on.held(account)
+  await on.age()
+  await stop()
+  const kept = () =>
+    house.asSuperuser(
+      `select to_jsonb(s) as sweep, (select jsonb_agg(to_jsonb(e)) from entitlement e where e.tenant_id = s.tenant_id) as ledger
+        from sweep s where tenant_id = $1`,
+      [on.tenant_id],
+    )
+  const [row] = await house.asSuperuser<{ id: string; entitlement: string }>(
+    'select s.id, e.id as entitlement from sweep s join entitlement e using (tenant_id) where tenant_id = $1',
+    [on.tenant_id],
+  )
+  assert.ok(row)
+  const before = await kept()
+  const tx = house.database.tenant(on.tenant_id)
+  const ctx = {
+    tx,
+    actor: { kind: 'system', user_id: null, api_key_id: null, scopes: new Set<string>() },
+    request_id: 'test',
+  } as const
+  const stale = { tenant_id: on.tenant_id, id: row.id, generation: '999' }
+  const stray: Sighting = { key: 'a stray', target: {} }
+  await suspect(tx, stale, [row.entitlement], 0)
+  await saveStrays(ctx, stale, { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }, [stray])
+  await closeSweep(tx, stale, '2026-01-01Z', true)
+  await putOffSweep(tx, stale, 0, 'no')
+  assert.deepEqual(await kept(), before)
+  assert.deepEqual(await on.told(), [])
+})
