@@ -1,9 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { readEgressAllow } from '../../src/egress/allow-list.ts'
 import { openEgress } from '../../src/egress/egress.ts'
+import type { Tx } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { awsIdentityCenterAt } from '../../src/provisioners/aws-identity-center/aws-identity-center.ts'
 import { ownSetName, tagKeys } from '../../src/provisioners/aws-identity-center/own-set.ts'
-import type { GrantAsk, Opening } from '../../src/provisioners/driver.ts'
+import {
+  type Driver,
+  type GrantAsk,
+  NotNow,
+  type Opening,
+  type Progress,
+  type Target,
+} from '../../src/provisioners/driver.ts'
 import type { Break, Stage } from '../conformance/stage.ts'
 import { openAws, operator } from './aws/aws.ts'
 import type { Misdeed } from './aws/misdeeds.ts'
@@ -69,10 +78,38 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
   return { aws, config, opening, accounts, sets, external_id, role_arn, askFor }
 }
 
+/** What a driver of AWS is handed of the database: it asks it nothing. */
+export const noTx = {} as Tx
+
+/** Does an act of a driver to its end, as the ledger does, without its pauses. */
+export async function toTheEnd(driver: Driver, target: Target, begin: () => Promise<Progress>): Promise<string[]> {
+  const references: string[] = []
+  let progress = await untilRoom(begin)
+  while (!progress.done) {
+    const { reference } = progress
+    references.push(reference)
+    progress = await untilRoom(() => driver.poll(noTx, target, reference, patient))
+  }
+  return references
+}
+
+export async function untilRoom<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof NotNow)) throw error
+      await pause(Math.min(error.after_ms, 50))
+    }
+  }
+}
+
+export const patient = new AbortController().signal
+
 type Seat = { account: string; set: string; principal: string }
 
-/** Another pace than AWS's own: the suite is not about that. */
-const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 })
+/** Another pace than AWS's own, for what is not about that. */
+export const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 })
 
 /** Sets of the house, on accounts. */
 export async function accountStage(db: TestDatabase): Promise<Stage> {

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { cutOffAfter, cutOffOf, type Gift, inlinePolicyOf, ownSetName, sessionHours } from './own-set.ts'
+
+const account = '123456789012'
+const at = new Date('2026-05-04T12:00:00Z')
+const until = { DateLessThan: { 'aws:CurrentTime': '2026-05-04T12:00:00Z' } }
+const bucket: Gift = { on: 'bucket', bucket: 'logs', may: 'read' }
+
+const statementsOf = (gives: Gift) =>
+  (JSON.parse(inlinePolicyOf('aws', account, gives, at)) as { Statement: Record<string, unknown>[] }).Statement
+
+suite('the policy of a set of its own', () => {
+  test('lets read one bucket until its end', () => {
+    assert.deepEqual(statementsOf(bucket), [
+      {
+        Effect: 'Allow',
+        Action: ['s3:GetBucketLocation', 's3:ListBucket'],
+        Resource: ['arn:aws:s3:::logs'],
+        Condition: until,
+      },
+      {
+        Effect: 'Allow',
+        Action: ['s3:GetObject', 's3:GetObjectVersion'],
+        Resource: ['arn:aws:s3:::logs/*'],
+        Condition: until,
+      },
+    ])
+  })
+
+  test('lets write or delete without the other', () => {
+    const actionsOf = (may: 'write' | 'delete') => statementsOf({ ...bucket, may }).flatMap(({ Action }) => Action)
+    assert.deepEqual(
+      actionsOf('write').filter((action) => /Delete|GetObject/.test(String(action))),
+      [],
+    )
+    assert.deepEqual(
+      actionsOf('delete').filter((action) => /Put|GetObject/.test(String(action))),
+      [],
+    )
+  })
+
+  test('lets connect to one database as one user', () => {
+    const gives: Gift = { on: 'database', region: 'eu-west-1', resource_id: 'db-ABC', user: 'ada' }
+    assert.deepEqual(statementsOf(gives), [
+      {
+        Effect: 'Allow',
+        Action: ['rds-db:connect'],
+        Resource: [`arn:aws:rds-db:eu-west-1:${account}:dbuser:db-ABC/ada`],
+        Condition: until,
+      },
+    ])
+  })
+
+  test('lets open a shell on one machine, run no other document there, and touch no session but their own', () => {
+    const [start, own, ...more] = statementsOf({ on: 'instance', instance_id: 'i-1' })
+    assert.deepEqual(start?.Resource, [
+      `arn:aws:ec2:*:${account}:instance/i-1`,
+      `arn:aws:ssm:*:${account}:document/SSM-SessionManagerRunShell`,
+    ])
+    assert.deepEqual(start?.Condition, { BoolIfExists: { 'ssm:SessionDocumentAccessCheck': 'true' }, ...until })
+    assert.deepEqual(own?.Resource, [`arn:aws:ssm:*:${account}:session/\${aws:userid}-*`])
+    assert.deepEqual(more, [])
+  })
+
+  test('tells its end again, and is no policy of ours when anybody has touched it', () => {
+    const policy = inlinePolicyOf('aws', account, bucket, at)
+    assert.deepEqual(cutOffOf('aws', account, bucket, policy), at)
+    const touched = [
+      policy.replace('s3:GetObject"', 's3:*"'),
+      policy.replace('2026-05-04T12:00:00Z', '2027-05-04T12:00:00Z'),
+      '',
+      '{}',
+      '"aws:CurrentTime":"2026-99-99T12:00:00Z"',
+    ]
+    for (const text of touched) assert.equal(cutOffOf('aws', account, bucket, text), undefined, text)
+  })
+})
+
+test('AWS stops it 5 to 10 minutes after the end', () => {
+  for (let seconds = 0; seconds < 600; seconds += 7) {
+    const end = new Date(at.getTime() + seconds * 1_000)
+    const minutes = (cutOffAfter(end).getTime() - end.getTime()) / 60_000
+    assert.ok(minutes >= 5 && minutes <= 10, `${minutes} minutes`)
+  }
+})
+
+test('a session lasts no longer than the grant, in whole hours, and not less than AWS’s hour', () => {
+  const cases: [seconds: number, most: number, hours: number][] = [
+    [900, 1, 1],
+    [3_600, 12, 1],
+    [7_199, 12, 1],
+    [7_200, 12, 2],
+    [86_400, 12, 12],
+    [86_400, 1, 1],
+  ]
+  for (const [duration_seconds, most, hours] of cases) assert.equal(sessionHours({ duration_seconds }, most), hours)
+})
+
+test('a set’s name is its person’s, place’s and gift’s alone, and AWS takes it', () => {
+  const name = ownSetName('tenant', 'user', account, bucket)
+  assert.match(name, /^sallyport-[0-9a-f]{22}$/)
+  const others = [
+    ownSetName('other', 'user', account, bucket),
+    ownSetName('tenant', 'other', account, bucket),
+    ownSetName('tenant', 'user', '123456789013', bucket),
+    ownSetName('tenant', 'user', account, { ...bucket, may: 'write' }),
+    ownSetName('tenant', 'user', account, { on: 'instance', instance_id: 'i-1' }),
+  ]
+  assert.equal(new Set([name, ...others]).size, 6)
+})

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { noTx, openAwsTarget, patient, quick, toTheEnd } from '../../../test/support/aws-stage.ts'
+import type { Driver, GrantAsk } from '../driver.ts'
+
+const guide = await readFile(
+  new URL('../../../../docs/guides/provisioner-aws-identity-center.md', import.meta.url),
+  'utf8',
+)
+
+/** The actions that a policy of the guide allows. */
+function actionsOf(policy: 'operator' | 'trust' | 'role' | 'sessions'): string[] {
+  const [, text = ''] = new RegExp(`\`\`\`json ${policy}\n([\\s\\S]*?)\`\`\``).exec(guide) ?? []
+  const { Statement } = JSON.parse(text) as { Statement: { Action: string | string[] }[] }
+  return Statement.flatMap(({ Action }) => Action)
+}
+
+test('with the rights of the guide and no other everything can be given and taken away, and each of them is needed', async () => {
+  const { aws, opening, role_arn, external_id, accounts, askFor } = await openAwsTarget()
+  aws.setActions(role_arn, actionsOf('role'))
+  const session_role = aws.addRole(external_id, actionsOf('sessions'), accounts[0]).replace(/.*\//, '')
+  const database = `arn:aws:rds:${aws.region}:${accounts[0]}:db:orders`
+  const databases = { [database]: { resource_id: 'db-ABCDEF', users: { connect: '{user}' } } }
+  const driver = quick.open({ ...opening, config: { ...opening.config, session_role, databases } })
+  assert.deepEqual(
+    (await driver.health(noTx, patient)).filter(({ ok }) => !ok),
+    [],
+  )
+  const asks = [
+    askFor({ type: 'cloud_account', id: accounts[0] }, 'Admin'),
+    askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'ReadObjects'),
+    askFor({ type: 'cloud_db_instance', id: database }, 'connect'),
+    askFor({ type: 'cloud_compute_instance', id: 'i-0123456789' }, 'connect'),
+  ]
+  for (const ask of asks) await giveAndTake(driver, ask, ask === asks[3] ? openShell : undefined)
+  function openShell() {
+    const set = aws.permissionSets().find(({ name }) => name.startsWith('sallyport-'))
+    aws.addShell(
+      accounts[0],
+      'i-0123456789',
+      `arn:aws:sts::${accounts[0]}:assumed-role/AWSReservedSSO_${set?.name}_0/ada`,
+    )
+  }
+  assert.deepEqual(aws.shells(), [], 'open shells end with the grant')
+  assert.deepEqual(aws.assignments(), [])
+  assert.equal(aws.permissionSets().length, 2)
+  const listed = [...actionsOf('operator'), ...actionsOf('role'), ...actionsOf('sessions')].sort()
+  assert.deepEqual(
+    aws.actions().filter((action) => action !== 'sts:GetCallerIdentity'),
+    listed,
+  )
+  assert.deepEqual(
+    aws.entries().filter(({ outcome, operation }) => outcome !== 'ok' && operation !== 'AssumeRole'),
+    [],
+    'nothing was refused on the way',
+  )
+  await driver.close()
+})
+
+async function giveAndTake(driver: Driver, ask: GrantAsk, meanwhile?: () => void): Promise<void> {
+  const inHours = (count: number) => new Date(Date.now() + count * 3_600_000)
+  const { key, target } = await driver.plan(noTx, ask, patient)
+  await toTheEnd(driver, target, () => driver.grant(noTx, target, inHours(1), patient))
+  assert.equal(await driver.verify(noTx, target, inHours(1), patient), 'held')
+  const recorded = await driver.plan(noTx, { ...ask, audit_session: true }, patient)
+  assert.equal(recorded.key, key)
+  await toTheEnd(driver, recorded.target, () => driver.grant(noTx, recorded.target, inHours(2), patient))
+  assert.equal(await driver.verify(noTx, target, inHours(2), patient), 'held')
+  const listed: string[] = []
+  for await (const page of driver.discover?.(noTx, [{ key, target }], patient) ?? [])
+    listed.push(...page.map((one) => one.key))
+  assert.deepEqual(listed, [key])
+  meanwhile?.()
+  await toTheEnd(driver, target, () => driver.revoke(noTx, target, patient))
+  assert.equal(await driver.verify(noTx, target, null, patient), 'absent')
+}

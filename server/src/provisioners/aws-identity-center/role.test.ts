@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { noTx, openAwsTarget, patient, quick } from '../../../test/support/aws-stage.ts'
+import type { Opening } from '../driver.ts'
+import { TargetError } from '../driver.ts'
+
+const target = await openAwsTarget()
+const { aws, opening, accounts, external_id, askFor } = target
+const ask = () => askFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly')
+
+const withConfig = (more: Record<string, unknown>, previous: Opening['previous'] = {}) =>
+  quick.open({ ...opening, config: { ...opening.config, ...more }, previous })
+
+const assumed = () => aws.entries('AssumeRole').filter(({ outcome }) => outcome === 'ok').length
+
+test('a role that does not demand the external id is never used (T15)', async () => {
+  const driver = withConfig({ role_arn: aws.addRole(null) })
+  const calls = aws.entries().length
+  await assert.rejects(driver.plan(noTx, ask(), patient), (error) => {
+    assert.ok(error instanceof TargetError && error.kind === 'permanent')
+    assert.match(error.message, /can be assumed without its external id/)
+    return true
+  })
+  const made = aws.entries().slice(calls)
+  assert.ok(
+    made.every(({ operation }) => operation === 'AssumeRole'),
+    'nothing was done as that role',
+  )
+  const [bad] = (await driver.health(noTx, patient)).filter(({ ok }) => !ok)
+  assert.match(`${bad?.message}`, /trust policy must demand it/)
+})
+
+test('the role of another tenant, which demands another external id, lets us not in (T15)', async () => {
+  const driver = withConfig({ role_arn: aws.addRole('the external id of another tenant') })
+  await assert.rejects(driver.plan(noTx, ask(), patient), (error) => {
+    assert.ok(error instanceof TargetError && error.kind === 'permanent')
+    assert.match(error.message, /^AWS answered AccessDenied to AssumeRole: .*\(request [0-9a-f-]+\)$/)
+    return true
+  })
+  const [bad] = (await driver.health(noTx, patient)).filter(({ ok }) => !ok)
+  assert.match(`${bad?.message}`, /the external id that was shown when this was set up/)
+})
+
+test('after a rotation the external id of before lets us in as well', async () => {
+  const driver = withConfig({ external_id: 'made-a-moment-ago-and-not-in-the-trust-policy' }, { external_id })
+  await driver.plan(noTx, ask(), patient)
+})
+
+test('the role is assumed once for many calls at once, under a name that says who we are', async () => {
+  const driver = withConfig({})
+  const before = assumed()
+  await Promise.all(Array.from({ length: 5 }, () => driver.plan(noTx, ask(), patient)))
+  assert.equal(assumed(), before + 1)
+  const { input } = aws.entries('AssumeRole').at(-1) ?? {}
+  assert.equal(input?.RoleSessionName, `sallyport-${opening.provisioner_id}`)
+})
+
+test('credentials that AWS no longer takes are replaced', async () => {
+  const driver = withConfig({})
+  await driver.plan(noTx, ask(), patient)
+  aws.endSessions()
+  const one = ask()
+  await assert.rejects(driver.plan(noTx, one, patient), (error) => {
+    assert.ok(error instanceof TargetError && error.kind === 'transient')
+    return true
+  })
+  await driver.plan(noTx, one, patient)
+})
+
+test('a permission set of another instance is refused before any call (T15)', async () => {
+  const driver = withConfig({})
+  const foreign = `arn:aws:sso:::permissionSet/ssoins-${'0'.repeat(16)}/ps-${'0'.repeat(16)}`
+  const asked = { ...ask(), permission_set: foreign }
+  await assert.rejects(driver.plan(noTx, asked, patient), /must be a permission set of this instance/)
+  const told = aws.entries().map(({ input }) => JSON.stringify(input))
+  assert.ok(!told.some((text) => text.includes(foreign)))
+})
+
+test('a set that was made for somebody is given to nobody else, by its name or ARN', async () => {
+  const driver = withConfig({})
+  const arn = aws.addPermissionSet('sallyport-0123456789')
+  for (const set of ['sallyport-0123456789', arn]) {
+    await assert.rejects(driver.plan(noTx, { ...ask(), permission_set: set }, patient), TargetError)
+  }
+})
