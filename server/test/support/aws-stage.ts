@@ -93,7 +93,7 @@ export async function toTheEnd(driver: Driver, target: Target, begin: () => Prom
   return references
 }
 
-export async function untilRoom<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+async function untilRoom<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {
       return await call()

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { noTx, openAwsTarget, patient, toTheEnd } from '../../../test/support/aws-stage.ts'
+import { NotNow } from '../driver.ts'
+import { awsIdentityCenter } from './aws-identity-center.ts'
+import type { Patience } from './line.ts'
+import { limitsOfAws, openPace } from './pace.ts'
+
+const patience = (more: Partial<Patience> = {}): Patience => ({
+  urgent: false,
+  until: performance.now() + 60_000,
+  signal: patient,
+  ...more,
+})
+const never = new Promise<string>(() => undefined)
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+suite('calls', () => {
+  test('that take away go first, each kind in the order in which it came', async () => {
+    const pace = openPace({ callsASecond: 100, operations: 8 })
+    const order: string[] = []
+    const turn = async (name: string, urgent: boolean) => {
+      await pace.turn(patience({ urgent }))
+      order.push(name)
+    }
+    await Promise.all([
+      turn('first', false),
+      turn('grant 1', false),
+      turn('grant 2', false),
+      turn('revoke 1', true),
+      turn('revoke 2', true),
+    ])
+    assert.deepEqual(order, ['first', 'revoke 1', 'revoke 2', 'grant 1', 'grant 2'])
+  })
+
+  test('that would wait too long are told when to come back, and nothing failed', async () => {
+    const pace = openPace({ callsASecond: 1, operations: 8 })
+    await pace.turn(patience())
+    await assert.rejects(pace.turn(patience({ until: performance.now() + 500 })), (error) => {
+      assert.ok(error instanceof NotNow)
+      assert.ok(error.after_ms >= 250 && error.after_ms <= 1_000, `${error.after_ms}`)
+      return true
+    })
+  })
+
+  test('that nobody waits for any more take no turn', async () => {
+    const pace = openPace({ callsASecond: 50, operations: 8 })
+    const controller = new AbortController()
+    await pace.turn(patience())
+    const given = pace.turn(patience({ signal: controller.signal }))
+    const next = pace.turn(patience())
+    controller.abort(new Error('gone'))
+    await assert.rejects(given, /gone/)
+    await next
+  })
+})
+
+suite('operations', () => {
+  const operation = (account: string, key: string, name = 'create') => ({ account, key, name })
+
+  test('are one in an account, and not more than there is room for', async () => {
+    const pace = openPace({ callsASecond: 1_000, operations: 2 })
+    const begun: string[] = []
+    const begin = (account: string, key: string) =>
+      pace.operate(operation(account, key), patience(), async () => {
+        begun.push(key)
+        return `id of ${key}`
+      })
+    await begin('a', 'a1')
+    const second = begin('a', 'a2')
+    await begin('b', 'b1')
+    const third = begin('c', 'c1')
+    await settled()
+    assert.deepEqual(begun, ['a1', 'b1'])
+    pace.ended('id of b1')
+    await third
+    assert.deepEqual(begun, ['a1', 'b1', 'c1'])
+    pace.ended('id of a1')
+    await second
+    assert.deepEqual(begun, ['a1', 'b1', 'c1', 'a2'])
+  })
+
+  test('of one assignment are not begun again while they are under way', async () => {
+    const pace = openPace({ callsASecond: 1_000, operations: 2 })
+    await pace.operate(operation('a', 'a1'), patience(), async () => 'the id')
+    const again = await pace.operate(operation('a', 'a1'), patience(), () => never)
+    assert.equal(again, 'the id')
+  })
+
+  test('the other way are begun all the same: whether the first is still under way AWS says', async () => {
+    const pace = openPace({ callsASecond: 1_000, operations: 2 })
+    await pace.operate(operation('a', 'a1'), patience(), async () => 'a grant')
+    const revoke = await pace.operate(operation('a', 'a1', 'delete'), patience(), async () => 'a revoke')
+    assert.equal(revoke, 'a revoke')
+  })
+
+  test('that another process began are counted from the first time they are asked about', async () => {
+    const pace = openPace({ callsASecond: 1_000, operations: 1 })
+    pace.underWay('theirs', 'a')
+    const ours = pace.operate(operation('b', 'b1'), patience(), async () => undefined)
+    await settled()
+    pace.ended('theirs')
+    assert.equal(await ours, undefined)
+  })
+})
+
+test('AWS is never asked faster than it allows, nor for two things at once in an account, and taking away goes first (F7)', async () => {
+  const { aws, opening, sets, askFor } = await openAwsTarget({
+    rate: 20,
+    outstanding: 10,
+    acts: { ms: 150, looks: 0 },
+  })
+  const accounts = Array.from({ length: 10 }, () => aws.addAccount())
+  const driver = awsIdentityCenter.open(opening)
+  const targetsOf = (principal_id: string) =>
+    accounts.map((account_id) => ({ account_id, principal_id, permission_set_arn: sets.ReadOnly }))
+  const [leaving, coming] = [
+    targetsOf(askFor({ type: 'cloud_account', id: '' }, '').principal_id),
+    targetsOf(askFor({ type: 'cloud_account', id: '' }, '').principal_id),
+  ]
+  for (const { account_id, principal_id } of leaving) aws.assignByHand(account_id, sets.ReadOnly, principal_id)
+  const inAnHour = new Date(Date.now() + 3_600_000)
+  await Promise.all([
+    ...coming.map((one) => toTheEnd(driver, one, () => driver.grant(noTx, one, inAnHour, patient))),
+    ...leaving.map((one) => toTheEnd(driver, one, () => driver.revoke(noTx, one, patient))),
+  ])
+  assert.deepEqual(new Set(aws.assignments().map(({ principal }) => principal)), new Set([coming[0]?.principal_id]))
+  const refused = aws.entries().filter(({ service, outcome }) => service === 'sso' && outcome !== 'ok')
+  assert.deepEqual(refused, [], 'AWS had nothing to say against the pace')
+  assert.ok(aws.mostOutstanding() <= limitsOfAws.operations, `${aws.mostOutstanding()} at once`)
+  assert.ok(aws.busiestSecond('sso') <= 20, `${aws.busiestSecond('sso')} in a second`)
+  assert.deepEqual(aws.overtakenRevokes(), [])
+  assert.equal(aws.needlessGrants(), 0)
+  await driver.close()
+})

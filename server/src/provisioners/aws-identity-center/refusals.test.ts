@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { PutInlinePolicyToPermissionSetCommand } from '@aws-sdk/client-sso-admin'
+import { clientsOf } from '../../../test/support/aws/clients.ts'
+import { noTx, openAwsTarget, patient, quick, toTheEnd } from '../../../test/support/aws-stage.ts'
+import { NotNow, TargetError } from '../driver.ts'
+
+const { aws, opening, accounts, sets, askFor } = await openAwsTarget()
+const driver = quick.open(opening)
+const inAnHour = new Date(Date.now() + 3_600_000)
+const account = accounts[0]
+const onAccount = () => askFor({ type: 'cloud_account', id: account }, 'ReadOnly')
+const onBucket = () => askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read')
+
+const planned = async (ask = onAccount()) => (await driver.plan(noTx, ask, patient)).target
+const give = (target: Record<string, unknown>) =>
+  toTheEnd(driver, target, () => driver.grant(noTx, target, inAnHour, patient))
+const take = (target: Record<string, unknown>) => toTheEnd(driver, target, () => driver.revoke(noTx, target, patient))
+
+const told = (kind: TargetError['kind'], words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof TargetError, String(error))
+  assert.match(error.message, words)
+  assert.equal(error.kind, kind, error.message)
+  return true
+}
+
+suite('what a plan is refused for', () => {
+  test('an account that the organization does not have, or that is not active (F7)', async () => {
+    const suspended = aws.addAccount('SUSPENDED')
+    const asks = [
+      { ...onAccount(), account_id: '999999999999' },
+      { ...onAccount(), account_id: suspended },
+      { ...onAccount(), account_id: null },
+    ] as const
+    await assert.rejects(planned(asks[0]), told('permanent', /has no account 999999999999/))
+    await assert.rejects(planned(asks[1]), told('permanent', /is SUSPENDED/))
+    await assert.rejects(planned(asks[2]), told('permanent', /metadata.account_id/))
+  })
+
+  test('a set that the instance does not have, and an action that a bucket does not know', async () => {
+    await assert.rejects(
+      planned({ ...onAccount(), action: 'NoSuchSet' }),
+      told('permanent', /no permission set `NoSuchSet`/),
+    )
+    await assert.rejects(planned({ ...onAccount(), action: 'not a name' }), told('permanent', /at most 32 characters/))
+    await assert.rejects(planned({ ...onBucket(), action: '*' }), told('permanent', /read, write and delete/))
+  })
+
+  test('words that have no place in a policy', async () => {
+    const resource = { type: 'cloud_storage_bucket', id: 'logs/*' }
+    await assert.rejects(planned({ ...onBucket(), resource }), told('permanent', /cannot stand in a policy/))
+  })
+})
+
+suite('what is told while it is tried on', () => {
+  test('a right that is missing, a quota that is full, a fault inside, in AWS’s words and with its request’s id (F7)', async () => {
+    const cases = [
+      ['AccessDeniedException', 'permanent'],
+      ['ServiceQuotaExceededException', 'transient'],
+      ['InternalServerException', 'transient'],
+    ] as const
+    for (const [error, kind] of cases) {
+      const target = await planned()
+      aws.next('CreateAccountAssignment', { error })
+      await assert.rejects(
+        give(target),
+        told(kind, new RegExp(`^AWS answered ${error} to CreateAccountAssignment: .*\\(request [0-9a-f-]+\\)$`)),
+      )
+    }
+  })
+
+  test('throttling that does not end, after a few tries, each slower (F7)', async () => {
+    const target = await planned()
+    const end = aws.always('DeleteAccountAssignment', { error: 'ThrottlingException' })
+    const calls = aws.entries('DeleteAccountAssignment').length
+    await assert.rejects(take(target), told('transient', /ThrottlingException/))
+    assert.equal(aws.entries('DeleteAccountAssignment').length, calls + 3)
+    end()
+    await take(target)
+  })
+
+  test('a conflict is the pace of things, until there are too many in a row (F7)', async () => {
+    const target = await planned()
+    const end = aws.always('DeleteAccountAssignment', { error: 'ConflictException' })
+    for (let times = 0; times < 5; times += 1) {
+      await assert.rejects(driver.revoke(noTx, target, patient), (error) => error instanceof NotNow)
+    }
+    await assert.rejects(driver.revoke(noTx, target, patient), told('transient', /ConflictException/))
+    end()
+    await take(target)
+  })
+
+  test('an operation that AWS ends as failed, with its reason (F7)', async () => {
+    const target = await planned()
+    const end = { status: 'FAILED', reason: 'Received a 403 status error: not you' } as const
+    aws.next('CreateAccountAssignment', { end })
+    await assert.rejects(give(target), told('permanent', /AWS failed to assign it: Received a 403 .*\(request /))
+  })
+
+  test('one that never ends is in progress for ever, and says by which id (F7)', async () => {
+    const target = await planned()
+    aws.next('CreateAccountAssignment', { end: { status: 'never' } })
+    const begun = await driver.grant(noTx, target, inAnHour, patient)
+    assert.ok(!begun.done)
+    assert.match(begun.reference, /^create:[0-9a-f-]{36}$/)
+    for (let polls = 0; polls < 5; polls += 1) {
+      assert.deepEqual(await driver.poll(noTx, target, begun.reference, patient), begun)
+    }
+    aws.behave()
+    await take(target)
+    assert.equal(await driver.verify(noTx, target, null, patient), 'absent')
+  })
+})
+
+suite('what the house does by hand', () => {
+  test('an account that is closed keeps the assignment, and that is said; one that is gone has none (F7)', async () => {
+    const closing = aws.addAccount()
+    const target = await planned({ ...onAccount(), account_id: closing })
+    await give(target)
+    aws.setAccountStatus(closing, 'SUSPENDED')
+    await assert.rejects(take(target), told('transient', /403 .*\(request .*\); the account \d+ is SUSPENDED$/))
+    aws.setAccountStatus(closing, 'ACTIVE')
+    await take(target)
+    const gone = { ...target, account_id: '999999999999' }
+    await take(gone)
+    assert.equal(await driver.verify(noTx, gone, null, patient), 'absent')
+  })
+
+  test('a permission set that is deleted takes its assignments along, and the end is the end (F7)', async () => {
+    const arn = aws.addPermissionSet('Short')
+    const target = await planned({ ...onAccount(), action: 'Short' })
+    await give(target)
+    aws.deletePermissionSetByHand(arn)
+    assert.equal(await driver.verify(noTx, target, inAnHour, patient), 'absent')
+    await assert.rejects(give(target), told('permanent', /PermissionSet not found/))
+    await take(target)
+  })
+
+  test('a set made here that somebody deleted is made again; a policy that somebody changed is put right (F8)', async () => {
+    const target = await planned(onBucket())
+    const name = (target as { own_set: { name: string } }).own_set.name
+    const setNow = () => aws.permissionSets().find((set) => set.name === name)
+    await give(target)
+    aws.deletePermissionSetByHand(setNow()?.arn ?? '')
+    assert.equal(await driver.verify(noTx, target, inAnHour, patient), 'absent')
+    await give(target)
+    const policy = setNow()?.contents.inline_policy
+    const changed = {
+      InstanceArn: aws.instance_arn,
+      PermissionSetArn: setNow()?.arn,
+      InlinePolicy: '{"Version":"2012-10-17","Statement":[]}',
+    }
+    await clientsOf(aws).sso.send(new PutInlinePolicyToPermissionSetCommand(changed))
+    assert.equal(await driver.verify(noTx, target, inAnHour, patient), 'ends_early')
+    await give(target)
+    assert.deepEqual(
+      [setNow()?.contents.inline_policy, setNow()?.provisioned[account]?.inline_policy],
+      [policy, policy],
+    )
+    await take(target)
+    assert.equal(setNow(), undefined)
+  })
+
+  test('somebody else’s set of our name is not touched, and nobody is given it', async () => {
+    const target = await planned(onBucket())
+    const name = (target as { own_set: { name: string } }).own_set.name
+    const arn = aws.addPermissionSet(name)
+    await assert.rejects(give(target), told('permanent', /somebody else has a permission set/))
+    await take(target)
+    assert.ok(aws.permissionSets().some((set) => set.arn === arn))
+  })
+
+  test('assignments of others to a set of the house stay, whatever we take (F8)', async () => {
+    const stranger = onAccount()
+    aws.assignByHand(account, sets.ReadOnly, stranger.principal_id)
+    const target = await planned()
+    await give(target)
+    await take(target)
+    assert.ok(aws.assignments().some(({ principal }) => principal === stranger.principal_id))
+  })
+})
