@@ -26,3 +26,19 @@ test('what is deleted is gone, and what is set again has its new value', () => {
     [undefined, 'new', 'old'],
   )
 })
+
+test('leave is taken of each value that was not used, once, and of none that is kept', () => {
+  const forgotten: number[] = []
+  const recent = createRecent<number>(10, (value) => forgotten.push(value))
+  recent.set('used', 0)
+  for (let key = 1; key <= 1_000; key += 1) {
+    recent.set(`${key}`, key)
+    recent.get('used')
+  }
+  const kept = Array.from({ length: 1_000 }, (_, index) => recent.get(`${index + 1}`) ?? [])
+    .flat()
+    .filter((one) => !forgotten.includes(one))
+  assert.equal(new Set(forgotten).size, forgotten.length)
+  assert.ok(!forgotten.includes(0))
+  assert.equal(kept.length + forgotten.length, 1_000)
+})

@@ -17,7 +17,7 @@ export const deleteProvisioner = (countInUse: CountInUse) =>
     errors: ['not_found', 'provisioner_in_use'],
     run: (ctx, { params }): Promise<undefined> =>
       ctx.tx.interactive(async (tx) => {
-        if ((await lockProvisioner(tx, params.id)) === undefined) throw notFound('provisioner')
+        if ((await lockProvisioner(tx, params.id, { links: true })) === undefined) throw notFound('provisioner')
         await requireUnused(tx, params.id, countInUse, 'to delete it')
         await deleteLockedProvisioner({ ...ctx, tx }, params.id)
         return undefined

@@ -38,13 +38,27 @@ type DriversOptions = {
 /** `until`: when it must be opened anew in any case, by `performance.now()`. */
 type Open = { version: number; driver: Driver; until: number }
 
-/** So many are kept open. */
+/** So many that were used lately are kept open, and at most twice as many. */
 const mostOpen = 1_000
 
 export function openDrivers(options: DriversOptions): Drivers {
   const { types, sealer, egress, public_url } = options
-  const opened = createRecent<Promise<Open>>(mostOpen)
   const all = new Set<Driver>()
+
+  /** Closes it when the calls that are under way have ended. */
+  const retire = (driver: Driver) => {
+    const close = () => {
+      all.delete(driver)
+      void driver.close().catch(() => undefined)
+    }
+    setTimeout(close, longestCallMs).unref()
+  }
+  const opened = createRecent<Promise<Open>>(mostOpen, (open) => {
+    open.then(
+      ({ driver }) => retire(driver),
+      () => undefined,
+    )
+  })
   const pretend = types.sandbox.open({ tenant_id: '', provisioner_id: '', config: {}, previous: {}, ...options })
 
   const openNow = async (tx: Tx, id: string): Promise<Open> => {
@@ -57,15 +71,6 @@ export function openDrivers(options: DriversOptions): Drivers {
     const overlapMs = found.previous_ms ?? 0
     const until = overlapMs > 0 ? performance.now() + overlapMs : Number.POSITIVE_INFINITY
     return { version: found.version, driver, until }
-  }
-
-  /** Closes it when the calls that are under way have ended. */
-  const retire = (driver: Driver) => {
-    const close = () => {
-      all.delete(driver)
-      void driver.close().catch(() => undefined)
-    }
-    setTimeout(close, longestCallMs).unref()
   }
 
   const renew = (tx: Tx, id: string, open: Open, version: number): Open | Promise<Open> => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { canary, config, shown, talkativeProvisioners } from '../../test/support/talkative-provisioners.ts'
 import { until } from '../../test/support/wait.ts'
+import { sql } from '../db/sql.ts'
 import { newId } from '../kernel/id.ts'
 
 const { seen, setUp, ...db } = await talkativeProvisioners()
@@ -136,6 +137,26 @@ suite('a provisioner with access at its target', () => {
     }
     const changed = await as('PATCH', '', { name: 'Other', config: { ...config, token: `${canary}-2`, note: 'x' } })
     assert.deepEqual([changed.status, changed.body.version], [200, 2])
+  })
+
+  test('is not sent to another target while that is being given', async () => {
+    const { as, tx, tenant_id, id } = await setUp()
+    const { moving } = await tx.interactive(async (inside) => {
+      // As whoever links a grant to it.
+      await inside.read(sql`select from provisioner where tenant_id = ${tenant_id} and id = ${id} for key share`)
+      const moving = as('PATCH', '', { config: { ...config, url: 'https://hooks.example.com/b' } })
+      await until('it waits', async () => {
+        const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)
+        const blocked = 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'
+        return (await db.asSuperuser(blocked, [me?.pid])).length > 0
+      })
+      await inside.write([
+        sql`insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
+          values (${tenant_id}, ${newId()}, 'sandbox', ${id}, 'k', '{}', false, 'unknown')`,
+      ])
+      return { moving }
+    })
+    assert.equal((await moving).status, 409)
   })
 
   test('is moved and deleted when that is gone', async () => {

@@ -74,13 +74,14 @@ export async function findKeptProvisioner(tx: Tx, id: string): Promise<KeptProvi
 }
 
 /**
- * Holds a provisioner until the transaction ends, for inside `interactive`; answers its version. Whoever links a grant to it
- * at the same moment comes before this, and is seen by what is asked next, or after, and finds it changed or gone.
+ * Holds a provisioner until the transaction ends, for inside `interactive`; answers its version. Whoever changes it at the same
+ * moment waits. `links`: so does whoever links a grant to it, or came before this and is seen by what is asked next. Without,
+ * links go on, and this does not wait for the next pause between them.
  */
-export async function lockProvisioner(tx: Tx, id: string): Promise<number | undefined> {
+export async function lockProvisioner(tx: Tx, id: string, { links }: { links: boolean }): Promise<number | undefined> {
   const [found] = await tx.read(
     sql<{ version: number }>`select version from provisioner
-      where tenant_id = ${tx.tenant_id} and id = ${id} for update`,
+      where tenant_id = ${tx.tenant_id} and id = ${id} for ${links ? sql`update` : sql`no key update`}`,
   )
   return found?.version
 }

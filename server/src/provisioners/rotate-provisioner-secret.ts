@@ -36,7 +36,7 @@ export const rotateProvisionerSecret = (types: Readonly<Record<ProvisionerType, 
     run: (ctx, { params: { id }, body: { overlap_seconds = dayInSeconds } }) =>
       ctx.tx.interactive(async (tx) => {
         const inside = { ...ctx, tx }
-        await lockProvisioner(tx, id)
+        await lockProvisioner(tx, id, { links: false })
         const kept = await findKeptProvisioner(tx, id)
         if (kept === undefined) throw notFound('provisioner')
         const { provisioner_type } = kept.shown

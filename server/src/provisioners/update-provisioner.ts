@@ -68,7 +68,7 @@ async function change(
   countInUse: CountInUse,
 ): Promise<Provisioner | undefined> {
   const { tx } = ctx
-  const version = await lockProvisioner(tx, shown.id)
+  const version = await lockProvisioner(tx, shown.id, { links: settled?.moved !== undefined })
   if (version === undefined) throw notFound('provisioner')
   if (version !== shown.version) return undefined
   if (settled?.moved !== undefined) {
