@@ -2,7 +2,7 @@ import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 
-/** What a receiver was told last of an entitlement. Its moments are of the database's clock. */
+/** What a receiver was told last of an entitlement that is not known to be gone. Its moments are of the database's clock. */
 export type WebhookAct = {
   id: string
   kind: 'grant' | 'revoke'
@@ -19,9 +19,9 @@ export type ActPlace = { provisioner_id: string; target_key: string }
 const columns = sql`id, kind, until, begun_at, reference, outcome, message`
 
 /**
- * Writes down what the receiver is about to be told. The act that is under way goes on under its id, with the end it was
- * told, so that a receiver knows it again; any other is a new act, and the one before is forgotten. An end more than
- * a minute later is another act. Taken away and answered for a day, a few are forgotten altogether.
+ * Writes down what the receiver is about to be told. The act that is under way goes on under its id, with the end it was told,
+ * so that a receiver knows it again; any other is a new act, and the one before is forgotten. An end more than a minute
+ * later is another act.
  */
 export async function beginWebhookAct(
   tx: Tx,
@@ -41,9 +41,6 @@ export async function beginWebhookAct(
           from (select act.kind = excluded.kind and act.outcome is null
             and (act.until is null or excluded.until <= act.until + interval '1 minute') as goes_on) as going)
       returning ${columns}`,
-    sql`delete from webhook_act where tenant_id = ${tx.tenant_id} and id = any(array(
-      select id from webhook_act where tenant_id = ${tx.tenant_id} and provisioner_id = ${provisioner_id}
-        and kind = 'revoke' and outcome = 'done' and begun_at < clock_timestamp() - interval '1 day' limit 10))`,
   ])
   if (begun[0] === undefined) throw new Error('an act was not written down')
   return begun[0]
@@ -61,19 +58,24 @@ export async function findWebhookAct(
   return found
 }
 
-/** Keeps how an act went, once: the first word counts. Answers which entitlement it was about; undefined where nothing waits for it. */
+/**
+ * Keeps how an act went, once: the first word counts. Nothing is kept of what was taken away. Answers which entitlement it was
+ * about; undefined where nothing waits for it.
+ */
 export async function saveWebhookOutcome(
   tx: Tx,
   { provisioner_id, id }: { provisioner_id: string; id: string },
   outcome: 'done' | 'failed',
   message: string | null,
 ): Promise<string | undefined> {
-  const [saved] = await tx.write([
+  const waiting = sql`tenant_id = ${tx.tenant_id} and provisioner_id = ${provisioner_id} and id = ${id} and outcome is null`
+  const takenAway = sql`(kind = 'revoke' and ${outcome} = 'done')`
+  const [gone, saved] = await tx.write([
+    sql<{ target_key: string }>`delete from webhook_act where ${waiting} and ${takenAway} returning target_key`,
     sql<{ target_key: string }>`update webhook_act set outcome = ${outcome}, message = ${message}
-      where tenant_id = ${tx.tenant_id} and provisioner_id = ${provisioner_id} and id = ${id} and outcome is null
-      returning target_key`,
+      where ${waiting} returning target_key`,
   ])
-  return saved[0]?.target_key
+  return (gone[0] ?? saved[0])?.target_key
 }
 
 /** Keeps what the receiver calls an act that it works on, as it was called first. */

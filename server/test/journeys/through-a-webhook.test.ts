@@ -90,6 +90,23 @@ test('a receiver is told, takes its time, reports; access is active, ends, and i
   assert.equal(receiver.held.size, 0)
 })
 
+test('a receiver that says done before it is: access is not active until a look finds it, and what was said is told', async () => {
+  receiver.behave = ({ type }, usual) => (type === 'access.grant' ? { status: 200, body: { status: 'done' } } : usual())
+  const request_id = await approved('000000000005')
+  const failing = await until('the contradiction is told', async () => {
+    const [row] = await house.asSuperuser<{ id: string; status: string; last_error: string | null }>(
+      'select id, status, last_error from access_grant where request_id = $1',
+      [request_id],
+    )
+    return row !== undefined && row.last_error !== null && row
+  })
+  assert.equal(failing.status, 'pending')
+  assert.match(failing.last_error ?? '', /says that the grant is done, and does not show it/)
+  Object.assign(receiver, { behave: (_received: Received, usual: () => unknown) => usual(), later: 0 })
+  await grantOf(request_id, 'active')
+  receiver.later = Number.POSITIVE_INFINITY
+})
+
 test('a result that says why it failed fails the grant in those words', async () => {
   const request_id = await approved('000000000002')
   const { id } = await told('access.grant', '000000000002')

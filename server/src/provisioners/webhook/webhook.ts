@@ -157,9 +157,10 @@ async function poll(
   signal: AbortSignal,
 ): Promise<Progress> {
   const last = await findWebhookAct(tx, placeOf(it, target))
-  if (last === undefined) throw new TargetError('transient', `the act \`${reference}\` is not known any more`)
-  // Another came after it, and counts: there is nothing more to wait for.
-  if (![last.id, last.reference].includes(reference) || last.outcome === 'done') return { done: true, reference }
+  // It was done, or another came after it, and counts: there is nothing more to wait for.
+  if (last === undefined || ![last.id, last.reference].includes(reference) || last.outcome === 'done') {
+    return { done: true, reference }
+  }
   if (last.outcome === 'failed') {
     throw new TargetError(
       'permanent',
@@ -196,7 +197,7 @@ async function verify(
 /** What its last word comes to where the receiver cannot look; without one, what has the act done again. */
 function heldByWord(last: WebhookAct | undefined, until: Date | null): Held {
   if (last === undefined) return 'absent'
-  if (last.outcome === 'done') return last.kind === 'grant' ? 'held' : 'absent'
+  if (last.kind === 'grant' && last.outcome === 'done') return 'held'
   return until === null ? 'held' : 'absent'
 }
 
