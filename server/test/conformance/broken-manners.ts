@@ -111,6 +111,22 @@ export const wrongInTrouble = [
         })),
     ],
     [
+      'it says that it gives, and cannot',
+      /is held/,
+      (stage) =>
+        failing(stage, ({ grant }, isBroken) => ({
+          grant: (...asked) => (isBroken() ? done() : grant(...asked)),
+        })),
+    ],
+    [
+      'it says that it takes away, and cannot',
+      /is gone/,
+      (stage) =>
+        failing(stage, ({ revoke }, isBroken) => ({
+          revoke: (...asked) => (isBroken() ? done() : revoke(...asked)),
+        })),
+    ],
+    [
       'an error of the library comes through',
       /only TargetError/,
       (stage) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { type Check, type Driver, NotNow, type Target, TargetError } from '../../src/provisioners/driver.ts'
+import { type Check, type GrantAsk, NotNow, type Target, TargetError } from '../../src/provisioners/driver.ts'
 import { inTime } from '../../src/provisioners/in-time.ts'
 import { anHourOn, type Break, type Checks, give, patient, planned, requireHeld, type Trial, take } from './stage.ts'
 
@@ -127,9 +127,7 @@ async function requireHonest(stage: Trial, broken: Break): Promise<void> {
   await give(stage, ours.target)
   const mend = await broken.begin()
   try {
-    const told = await callAll(stage, stage.driver(), ours.target, next.target, async () => {
-      await stage.driver().plan(stage.tx, await stage.ask(), patient())
-    })
+    const told = await callAll(stage, { ask: held, ...ours }, { ask: absent, ...next })
     assert.ok(told > 0 || broken.healthSees, `${broken.name}: no call tells of it`)
     await requireHealthSees(stage, broken)
   } finally {
@@ -141,14 +139,12 @@ async function requireHonest(stage: Trial, broken: Break): Promise<void> {
   assert.deepEqual(await stage.target.sees(), before, `${broken.name}: nothing is left behind when it is over`)
 }
 
+type Planned = { ask: GrantAsk; target: Target }
+
 /** Makes every call on a target that fails; answers how many of them failed as they should. */
-async function callAll(
-  stage: Trial,
-  driver: Driver,
-  held: Target,
-  absent: Target,
-  plan: () => Promise<void>,
-): Promise<number> {
+async function callAll(stage: Trial, held: Planned, absent: Planned): Promise<number> {
+  const { tx } = stage
+  const driver = stage.driver()
   let failures = 0
   const attempt = async (call: (signal: AbortSignal) => Promise<unknown>) => {
     try {
@@ -158,26 +154,27 @@ async function callAll(
       failures += 1
     }
   }
-  await attempt(plan)
+  await attempt(async (signal) => driver.plan(tx, await stage.ask(), signal))
   await attempt(async (signal) => {
-    const said = await driver.verify(stage.tx, held, null, signal)
+    const said = await driver.verify(tx, held.target, null, signal)
     assert.notEqual(said, 'absent', 'a look that fails does not say that nothing is held')
   })
   await attempt(async (signal) => {
-    const said = await driver.verify(stage.tx, absent, null, signal)
+    const said = await driver.verify(tx, absent.target, null, signal)
     assert.equal(said, 'absent', 'a look that fails does not say that something is held')
   })
-  for (const begin of [
-    (signal: AbortSignal) => driver.grant(stage.tx, absent, anHourOn(), signal),
-    (signal: AbortSignal) => driver.revoke(stage.tx, absent, signal),
-  ]) {
-    await attempt(async (signal) => {
-      const progress = await begin(signal)
-      if (!progress.done) await driver.poll(stage.tx, absent, progress.reference, signal)
-    })
-  }
   await attempt(async (signal) => {
-    for await (const _page of driver.discover?.(stage.tx, [], signal) ?? []) break
+    let said = await driver.grant(tx, absent.target, anHourOn(), signal)
+    if (!said.done) said = await driver.poll(tx, absent.target, said.reference, signal)
+    assert.ok(!said.done || (await stage.target.holds(absent.ask)), 'what is said to be given is held')
+  })
+  await attempt(async (signal) => {
+    let said = await driver.revoke(tx, held.target, signal)
+    if (!said.done) said = await driver.poll(tx, held.target, said.reference, signal)
+    assert.ok(!said.done || !(await stage.target.holds(held.ask)), 'what is said to be taken away is gone')
+  })
+  await attempt(async (signal) => {
+    for await (const _page of driver.discover?.(tx, [], signal) ?? []) break
   })
   return failures
 }

@@ -72,6 +72,15 @@ test('a receiver is told, takes its time, reports; access is active, ends, and i
   assert.equal(new URL(url).pathname, results)
   assert.equal(tenant_id, tenant.tenant_id)
 
+  // Only the result has it looked at within the hour.
+  await until('it waits for its receiver', async () => {
+    const waiting = await house.asSuperuser(
+      `update entitlement set next_look_at = clock_timestamp() + interval '1 hour'
+        where act_reference = $1 and lease_until is null returning id`,
+      [`job-${grant.id}`],
+    )
+    return waiting.length === 1
+  })
   receiver.finish(grant.id)
   assert.equal((await send(report(grant.id, { status: 'done' }))).status, 204)
   const active = await grantOf(request_id, 'active')
