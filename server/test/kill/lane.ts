@@ -63,6 +63,11 @@ export async function openLane(server: TestServer, leases: Leases): Promise<Lane
       await setWeather(day, {})
       faults.push(...(await converge(look)))
       const convergedMs = Math.round(performance.now() - began)
+      const lastWords = victim.lastWords()
+      if (lastWords !== undefined) {
+        faults.push({ kind: 'lost', what: `the service ended by itself: ${lastWords}` })
+        await victim.riseAgain()
+      }
       faults.push(...(await findLost(look, field.exchanges)).map((what): Fault => ({ kind: 'lost', what })))
       return { reached, faults, convergedMs }
     },

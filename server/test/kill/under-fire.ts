@@ -34,6 +34,8 @@ export type Victim = {
   process(): Sallyport
   /** From its death to the first `ready` of the next process. */
   riseAgain(): Promise<void>
+  /** Its last words, where nobody killed it and it ended all the same. */
+  lastWords(): string | undefined
 }
 
 /** A database of its own, so many victims on it, and the errors that they wrote down. */
@@ -75,6 +77,7 @@ export async function openField<Victims extends readonly Victim[]>(
     return {
       proxy,
       process: () => process,
+      lastWords: () => (process.exitCode() === undefined ? undefined : process.output().slice(-2_000)),
       async riseAgain() {
         keepComplaints(process.output(), complaints)
         process = await start()
