@@ -85,6 +85,13 @@ describe('the pretended AWS misbehaves when it is told to', () => {
     await until('both to be there', async () => aws.assignments().length === 2)
     const there = aws.assignments().map(({ account }) => account)
     assert.deepEqual(there, [second, third])
+    aws.next('ListPermissionSets', { cut: 'after' })
+    const unknown = new ListPermissionSetsCommand({ InstanceArn: 'arn:aws:sso:::instance/ssoins-0000000000000000' })
+    await assert.rejects(
+      client.send(unknown),
+      (error: Error) => gone.test(error.message),
+      'an error is not told either',
+    )
     const outcomes = aws.entries('CreateAccountAssignment').map(({ outcome }) => outcome)
     assert.deepEqual(outcomes.slice(-3), ['cut before', 'cut after', 'cut half'])
   })

@@ -14,6 +14,7 @@ import { shellHandlers } from './shells.ts'
 import { verifySignature } from './signature.ts'
 import { tokenHandlers } from './tokens.ts'
 import {
+  type Answer,
   AwsError,
   answerOf,
   answerOfError,
@@ -79,6 +80,11 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
   }
   cloud.book.entries.push(entry)
   const spoke = request.headers['x-amz-target'] === undefined ? 'form' : 'json'
+  const refusal = (error: unknown): Answer => {
+    const known = error instanceof AwsError ? error : new AwsError('InternalFailure', String(error), { status: 500 })
+    entry.outcome = known.name
+    return answerOfError(known, spoke, entry.request_id)
+  }
   try {
     const call = admit(serving, request, body, entry)
     const misdeed = misdeeds.ofCall(call)
@@ -86,17 +92,12 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
     if (misdeed !== undefined && 'hang' in misdeed) return
     if (misdeed !== undefined && 'delay_ms' in misdeed) await pause(misdeed.delay_ms)
     const cut = misdeed !== undefined && 'cut' in misdeed ? misdeed.cut : undefined
+    const answer = cut === 'before' ? undefined : perform(serving, call, entry, refusal)
     if (cut !== undefined) entry.outcome = `cut ${cut}`
-    if (cut === 'before') return void request.socket.destroy()
-    const output = perform(serving, call)
-    if (cut === 'after') return void request.socket.destroy()
-    if (cut === undefined) entry.outcome = 'ok'
-    const answer = answerOf(call, output)
-    send(reply, answer, cut === 'half' ? answer.body.length / 2 : undefined)
+    if (answer === undefined || cut === 'after') request.socket.destroy()
+    else send(reply, answer, cut === 'half' ? answer.body.length / 2 : undefined)
   } catch (error) {
-    const known = error instanceof AwsError ? error : new AwsError('InternalFailure', String(error), { status: 500 })
-    entry.outcome = known.name
-    send(reply, answerOfError(known, spoke, entry.request_id))
+    send(reply, refusal(error))
   }
 }
 
@@ -117,12 +118,16 @@ function admit({ cloud, handlers, pace }: Serving, request: IncomingMessage, bod
   return { service, region, operation, input, caller, request_id: entry.request_id }
 }
 
-function perform({ cloud, handlers }: Serving, call: Call): object {
+function perform({ cloud, handlers }: Serving, call: Call, entry: Entry, refusal: (error: unknown) => Answer): Answer {
   settle(cloud)
   if (call.service === 'sso' && call.operation.startsWith('List')) cloud.lists++
-  const handler = handlers[call.service][call.operation]
-  if (handler === undefined) throw new AwsError('UnknownOperationException', call.operation)
-  return handler(call.input as never, call)
+  try {
+    const answer = answerOf(call, handlers[call.service][call.operation]?.(call.input as never, call) ?? {})
+    entry.outcome = 'ok'
+    return answer
+  } catch (error) {
+    return refusal(error)
+  }
 }
 
 /** Organizations lives in us-east-1 for the whole world, machines live everywhere, the rest in the instance's region. */
