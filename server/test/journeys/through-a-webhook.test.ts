@@ -166,6 +166,23 @@ test('only who holds the secret reports, just now, of this provisioner and tenan
   assert.deepEqual(after, { outcome: 'failed' })
 })
 
+test('for a day after it was rotated results may be signed by either secret, and by the new one alone where that was said (S7)', async () => {
+  await approved('000000000006')
+  const { id } = await told('access.grant', '000000000006')
+  const rotate = async (body: object) => {
+    const reply = await as(owner, 'POST', `/v1/provisioners/${made.id}/rotate-secret`, body, 200)
+    return (reply.shown_once as { signing_secret: string }).signing_secret
+  }
+  const statusOf = async (key: string) => (await send(report(id, { status: 'done' }, { key }))).status
+  const before = receiver.secret
+  const next = await rotate({})
+  assert.deepEqual([await statusOf(before), await statusOf(next)], [204, 204])
+  const asked = receiver.received.length
+  await until('a message that the old secret proves too', () => Promise.resolve(receiver.received.length > asked))
+  receiver.secret = await rotate({ overlap_seconds: 0 })
+  assert.deepEqual([await statusOf(before), await statusOf(next), await statusOf(receiver.secret)], [401, 401, 204])
+})
+
 test('a result of another provisioner’s act is nobody’s', async () => {
   await approved('000000000004')
   const { id } = await told('access.grant', '000000000004')

@@ -189,7 +189,7 @@ suite('a receiver', () => {
     receiver.secret = renewed.config.signing_secret
     await overlapping.revoke(tx, target, signal)
     receiver.secret = String(opening.config.signing_secret)
-    await assert.rejects(webhook.open(renewed).grant(tx, target, hours(1), signal), refusal('permanent', /401/))
+    await assert.rejects(webhook.open(renewed).grant(tx, target, hours(1), signal), refusal('transient', /401/))
   })
 
   test('that takes what we did not sign is told of', async () => {

@@ -49,9 +49,12 @@ function readFields(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** A request that was refused stays refused; a conflict, a time-out and whatever the server itself failed at may pass. */
+/**
+ * An act that was refused stays refused. A signature that it does not know yet, a conflict, a time-out and whatever the
+ * server itself failed at may pass.
+ */
 function kindOf(status: number): TargetError['kind'] {
-  return status >= 500 || [408, 409, 425].includes(status) ? 'transient' : 'permanent'
+  return status >= 500 || [401, 408, 409, 425].includes(status) ? 'transient' : 'permanent'
 }
 
 function wordsOf({ status }: Response, fields: Record<string, unknown> | undefined, hide: readonly string[]): string {
