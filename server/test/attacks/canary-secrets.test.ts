@@ -20,7 +20,20 @@ import { until } from '../support/wait.ts'
  * most talkative. Then everything that it says, keeps or shows is looked through.
  */
 const run = await openCanaryRun()
-const { secrets, idp, client, sallyport, metricsPort, send, owned, inTenant, asOwner, plantToken, plantKey } = run
+const {
+  secrets,
+  idp,
+  client,
+  sallyport,
+  metricsPort,
+  send,
+  owned,
+  inTenant,
+  asOwner,
+  plantToken,
+  plantKey,
+  plantShownOnce,
+} = run
 const { bootstrap, base_url, asSuperuser } = sallyport
 
 /** Nobody answers there. */
@@ -80,6 +93,20 @@ test('secrets are given in every way that the service takes one', async () => {
     assert.equal((await owned('PATCH', `/v1/provisioners/${made.body.id}`, { config: config() })).status, 200)
     const tested = await owned('POST', `/v1/provisioners/${made.body.id}/test`)
     assert.deepEqual([tested.status, tested.body.ok], [200, false])
+  }
+  for (let receiver = 0; receiver < 4; receiver += 1) {
+    const headers = { authorization: secrets.plant('header of a webhook') }
+    const body = {
+      name: 'a receiver',
+      provisioner_type: 'webhook',
+      config: { url: 'http://127.0.0.1:9/hooks', headers },
+    }
+    const made = await send('POST', '/v1/provisioners', { body, headers: asOwner, shown: plantShownOnce })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    const at = (verb: string) => `/v1/provisioners/${made.body.id}/${verb}`
+    const rotated = await send('POST', at('rotate-secret'), { body: {}, headers: asOwner, shown: plantShownOnce })
+    assert.equal(rotated.status, 200, JSON.stringify(rotated.body))
+    assert.equal((await owned('POST', at('test'))).body.ok, false)
   }
   for (const type of aiProviderTypes) {
     const config = {

@@ -70,5 +70,10 @@ function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyp
   /** The signature is the secret part of a token, the third that of a key. */
   const plantToken = (text: string) => [secrets.plant('token', String(JSON.parse(text).token).split('.')[2])]
   const plantKey = (text: string) => [secrets.plant('API key', String(JSON.parse(text).key).split('_')[2])]
-  return { send, owned, inTenant, asOwner, plantToken, plantKey }
+  /** What follows the prefix is the secret part. */
+  const plantShownOnce = (text: string) =>
+    Object.values((JSON.parse(text) as { shown_once: Record<string, string> }).shown_once).map((secret) =>
+      secrets.plant('secret of ours', secret.replace(/^whsec_/, '')),
+    )
+  return { send, owned, inTenant, asOwner, plantToken, plantKey, plantShownOnce }
 }
