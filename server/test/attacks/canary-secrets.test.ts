@@ -8,6 +8,7 @@ import { operations } from '../../src/app.ts'
 import { writeBackup } from '../../src/db/backup.ts'
 import { providerTypes } from '../../src/identity-providers/provider-config.ts'
 import { aiProviderTypes } from '../../src/settings/ai-provider.ts'
+import { databaseServer, giveToProvisioners, provisioner } from '../support/canary-provisioners.ts'
 import { openCanaryRun } from '../support/canary-run.ts'
 import { CanarySecrets } from '../support/canary-secrets.ts'
 import { fullBody } from '../support/full-bodies.ts'
@@ -35,18 +36,6 @@ const {
   plantShownOnce,
 } = run
 const { bootstrap, base_url, asSuperuser } = sallyport
-
-/** Nobody answers there. */
-const databaseServer = {
-  host: '127.0.0.1',
-  port: 9,
-  tls: 'off',
-  database: 'shop',
-  user: 'sallyport',
-  resource_ids: ['arn:aws:rds:eu-west-1:123456789012:db:orders'],
-  roles: { read: 'app_readonly' },
-}
-const provisioner = (config: unknown) => ({ name: 'a server', provisioner_type: 'postgresql', config })
 
 test('secrets are given in every way that the service takes one', async () => {
   for (let person = 0; person < 12; person += 1) {
@@ -86,28 +75,7 @@ test('secrets are given in every way that the service takes one', async () => {
     const body = { name: 'SCIM', identity_provider_id: made.body.id }
     await send('POST', '/v1/api-keys', { body, headers: asOwner, shown: plantKey })
   }
-  for (let server = 0; server < 8; server += 1) {
-    const config = () => ({ ...databaseServer, password: secrets.plant('password of a database server') })
-    const made = await owned('POST', '/v1/provisioners', provisioner(config()))
-    assert.equal(made.status, 201, JSON.stringify(made.body))
-    assert.equal((await owned('PATCH', `/v1/provisioners/${made.body.id}`, { config: config() })).status, 200)
-    const tested = await owned('POST', `/v1/provisioners/${made.body.id}/test`)
-    assert.deepEqual([tested.status, tested.body.ok], [200, false])
-  }
-  for (let receiver = 0; receiver < 4; receiver += 1) {
-    const headers = { authorization: secrets.plant('header of a webhook') }
-    const body = {
-      name: 'a receiver',
-      provisioner_type: 'webhook',
-      config: { url: 'http://127.0.0.1:9/hooks', headers },
-    }
-    const made = await send('POST', '/v1/provisioners', { body, headers: asOwner, shown: plantShownOnce })
-    assert.equal(made.status, 201, JSON.stringify(made.body))
-    const at = (verb: string) => `/v1/provisioners/${made.body.id}/${verb}`
-    const rotated = await send('POST', at('rotate-secret'), { body: {}, headers: asOwner, shown: plantShownOnce })
-    assert.equal(rotated.status, 200, JSON.stringify(rotated.body))
-    assert.equal((await owned('POST', at('test'))).body.ok, false)
-  }
+  await giveToProvisioners(run)
   for (const type of aiProviderTypes) {
     const config = {
       api_key: secrets.plant(`key of ${type}`),
