@@ -21,20 +21,7 @@ import { until } from '../support/wait.ts'
  * most talkative. Then everything that it says, keeps or shows is looked through.
  */
 const run = await openCanaryRun()
-const {
-  secrets,
-  idp,
-  client,
-  sallyport,
-  metricsPort,
-  send,
-  owned,
-  inTenant,
-  asOwner,
-  plantToken,
-  plantKey,
-  plantShownOnce,
-} = run
+const { secrets, idp, client, sallyport, metricsPort, send, owned, inTenant, asOwner, plantToken, plantKey } = run
 const { bootstrap, base_url, asSuperuser } = sallyport
 
 test('secrets are given in every way that the service takes one', async () => {
