@@ -33,13 +33,13 @@ export async function isAssigned(center: Center, where: Where, arn: string, pati
   return (await listSetsOf(center, where, patience)).includes(arn)
 }
 
-/** The people who have a set on an account by themselves, page by page; none where the set or the account is gone. */
+/** Who has a set on an account, people and groups, page by page; none where the set or the account is gone. */
 export async function* listHolders(
   center: Center,
   AccountId: string,
   PermissionSetArn: string,
   patience: Patience,
-): AsyncGenerator<string[]> {
+): AsyncGenerator<{ type: string; id: string }[]> {
   const input = { InstanceArn: center.config.instance_arn, AccountId, PermissionSetArn }
   let NextToken: string | undefined
   do {
@@ -48,9 +48,37 @@ export async function* listHolders(
         client.listAccountAssignments({ ...input, MaxResults: 100, NextToken }, options),
       ),
     )
-    yield (page?.AccountAssignments ?? []).flatMap(({ PrincipalType, PrincipalId }) =>
-      PrincipalType === 'USER' && PrincipalId !== undefined ? [PrincipalId] : [],
-    )
+    yield (page?.AccountAssignments ?? []).map(({ PrincipalType = '', PrincipalId = '' }) => ({
+      type: PrincipalType,
+      id: PrincipalId,
+    }))
     NextToken = page?.NextToken
   } while (NextToken !== undefined)
+}
+
+/** The people among them, who have it by themselves. */
+export async function* listPeople(...asked: Parameters<typeof listHolders>): AsyncGenerator<string[]> {
+  for await (const holders of listHolders(...asked)) {
+    yield holders.filter(({ type }) => type === 'USER').map(({ id }) => id)
+  }
+}
+
+/** The accounts in which a set has its role. */
+export async function listAccounts(center: Center, PermissionSetArn: string, patience: Patience): Promise<string[]> {
+  const InstanceArn = center.config.instance_arn
+  const accounts: string[] = []
+  let NextToken: string | undefined
+  do {
+    const page = await ifThere(
+      center.sso('ListAccountsForProvisionedPermissionSet', patience, (client, options) =>
+        client.listAccountsForProvisionedPermissionSet(
+          { InstanceArn, PermissionSetArn, MaxResults: 100, NextToken },
+          options,
+        ),
+      ),
+    )
+    accounts.push(...(page?.AccountIds ?? []))
+    NextToken = page?.NextToken
+  } while (NextToken !== undefined)
+  return accounts
 }

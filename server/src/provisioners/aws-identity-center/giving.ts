@@ -91,7 +91,7 @@ async function finish(
   patience: Patience,
 ): Promise<Progress> {
   if (!('own_set' in assignment)) return progress
-  if (arn !== undefined) await deleteSet(center, arn, patience)
+  if (arn !== undefined) await deleteSet(center, assignment, arn, patience)
   await endSessions(center, assignment, patience.signal)
   return progress
 }

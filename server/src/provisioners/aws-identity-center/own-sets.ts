@@ -1,5 +1,5 @@
 import { TargetError } from '../driver.ts'
-import { listSetsOf } from './assignments.ts'
+import { listAccounts, listHolders, listSetsOf } from './assignments.ts'
 import { AwsRefusal, type Center, ifThere } from './center.ts'
 import type { Patience } from './line.ts'
 import { Conflict } from './operations.ts'
@@ -149,18 +149,14 @@ export async function findOurs(
   return tags?.get(tagKeys.tenant) === center.tenant_id ? arn : undefined
 }
 
+/** As it is known, or among what the person has on the account, or else among all there are: each costs more than the one before. */
 async function findSet(center: Center, assignment: OwnAssignment, patience: Patience): Promise<string | undefined> {
-  const known = await findByName(center, assignment, patience)
-  return known ?? searchSet(center, assignment.own_set.name, patience)
-}
-
-/** As it is known, or else among what the person has on the account: a few calls in place of one for every set there is. */
-export async function findByName(
-  center: Center,
-  assignment: OwnAssignment,
-  patience: Patience,
-): Promise<string | undefined> {
-  return center.names.arnOf(assignment.own_set.name) ?? findHeld(center, assignment, patience)
+  const { name } = assignment.own_set
+  return (
+    center.names.arnOf(name) ??
+    (await findHeld(center, assignment, patience)) ??
+    (await searchSet(center, name, patience))
+  )
 }
 
 /** The set of that name that the person has on the account now. */
@@ -194,8 +190,16 @@ export async function tagsOf(
   return new Map((answer.Tags ?? []).flatMap(({ Key, Value }) => (Key === undefined ? [] : [[Key, Value ?? '']])))
 }
 
-/** Deletes the set; one that is gone is deleted. */
-export async function deleteSet(center: Center, PermissionSetArn: string, patience: Patience): Promise<void> {
+/**
+ * Deletes the set; one that is gone is deleted. One that somebody gave to others by hand stays: a sweep tells of what they
+ * have.
+ */
+export async function deleteSet(
+  center: Center,
+  { principal_id }: Assignment,
+  PermissionSetArn: string,
+  patience: Patience,
+): Promise<void> {
   const InstanceArn = center.config.instance_arn
   try {
     await ifThere(
@@ -205,8 +209,18 @@ export async function deleteSet(center: Center, PermissionSetArn: string, patien
     )
     center.names.drop(PermissionSetArn)
   } catch (error) {
-    // An assignment that was just taken away still counts for a moment; or somebody gave the set to others by hand.
-    if (error instanceof AwsRefusal && error.code === 'ConflictException') throw new Conflict(error)
-    throw error
+    if (!(error instanceof AwsRefusal) || error.code !== 'ConflictException') throw error
+    if (await isHeldByOthers(center, principal_id, PermissionSetArn, patience)) return
+    // What was just taken away still counts for a moment.
+    throw new Conflict(error)
   }
+}
+
+async function isHeldByOthers(center: Center, principal_id: string, arn: string, patience: Patience): Promise<boolean> {
+  for (const account_id of await listAccounts(center, arn, patience)) {
+    for await (const holders of listHolders(center, account_id, arn, patience)) {
+      if (holders.some(({ id }) => id !== principal_id)) return true
+    }
+  }
+  return false
 }

@@ -1,9 +1,9 @@
 import type { Sighting } from '../driver.ts'
-import { listHolders } from './assignments.ts'
-import { type Center, ifThere } from './center.ts'
+import { listAccounts, listPeople } from './assignments.ts'
+import type { Center } from './center.ts'
 import type { Patience } from './line.ts'
 import { ownPrefix, tagKeys } from './own-set.ts'
-import { findByName, tagsOf } from './own-sets.ts'
+import { tagsOf } from './own-sets.ts'
 import { listSets, nameOfSet } from './permission-sets.ts'
 import { type Assignment, assignmentOf, keyOf } from './target.ts'
 
@@ -16,67 +16,64 @@ export async function* discover(
   known: readonly Sighting[],
   patience: Patience,
 ): AsyncGenerator<Sighting[]> {
-  for (const ofPair of Map.groupBy(known, pairOf).values()) yield* stillHeld(center, ofPair, patience)
-  yield* strays(center, new Set(known.map(({ key }) => key)), patience)
+  const [own, others] = [new Map<string, Sighting[]>(), new Map<string, Sighting[]>()]
+  for (const one of known) {
+    const assignment = assignmentOf(one.target)
+    const isOwn = 'own_set' in assignment
+    const [group, key] = isOwn
+      ? [own, assignment.own_set.name]
+      : [others, `${assignment.account_id} ${assignment.permission_set_arn}`]
+    group.set(key, [...(group.get(key) ?? []), one])
+  }
+  for (const ofPair of others.values()) yield* stillHeld(center, ofPair, patience)
+  yield* madeHere(center, own, patience)
 }
 
-/** An account and a set: AWS lists who has the one on the other. */
-function pairOf({ target }: Sighting): string {
-  const assignment = assignmentOf(target)
-  const set = 'own_set' in assignment ? assignment.own_set.name : assignment.permission_set_arn
-  return `${assignment.account_id} ${set}`
-}
-
-/** Those of one account and set that AWS shows. */
+/** Those of one account and one set of the house that AWS shows. */
 async function* stillHeld(center: Center, ofPair: readonly Sighting[], patience: Patience): AsyncGenerator<Sighting[]> {
   const [first] = ofPair
-  if (first === undefined) return
-  const assignment = assignmentOf(first.target)
-  const arn = 'own_set' in assignment ? await findByName(center, assignment, patience) : assignment.permission_set_arn
-  if (arn === undefined) return
+  const assignment = first && assignmentOf(first.target)
+  if (assignment === undefined || 'own_set' in assignment) return
   const byPerson = new Map(ofPair.map((one) => [assignmentOf(one.target).principal_id, one]))
-  for await (const holders of listHolders(center, assignment.account_id, arn, patience)) {
-    const found = holders.flatMap((id) => byPerson.get(id) ?? [])
-    if (found.length > 0) yield found
+  const { account_id, permission_set_arn } = assignment
+  for await (const holders of listPeople(center, account_id, permission_set_arn, patience)) {
+    yield holders.flatMap((id) => byPerson.get(id) ?? [])
   }
 }
 
-/** Assignments of sets that were made here and that nobody knows of. */
-async function* strays(center: Center, known: ReadonlySet<string>, patience: Patience): AsyncGenerator<Sighting[]> {
+/** Whoever holds a set that was made here. One that is known by its name is ours; of any other its tag says whose it is. */
+async function* madeHere(
+  center: Center,
+  known: ReadonlyMap<string, readonly Sighting[]>,
+  patience: Patience,
+): AsyncGenerator<Sighting[]> {
   for await (const arns of listSets(center, patience)) {
+    // A page now and then, found or not: whoever waits sees that it goes on.
+    yield []
     for (const arn of arns) {
       const name = await nameOfSet(center, arn, patience)
       if (!name?.startsWith(ownPrefix)) continue
-      const found = (await holdersOf(center, arn, name, patience)).filter(({ key }) => !known.has(key))
-      if (found.length === 0) continue
-      const tags = await tagsOf(center, arn, patience)
-      if (tags?.get(tagKeys.tenant) === center.tenant_id) yield found
+      const targets = known.get(name)?.map(({ target }) => assignmentOf(target))
+      if (targets === undefined) {
+        const tags = await tagsOf(center, arn, patience)
+        if (tags?.get(tagKeys.tenant) !== center.tenant_id) continue
+      }
+      const accounts = targets?.map(({ account_id }) => account_id) ?? (await listAccounts(center, arn, patience))
+      for (const account_id of new Set(accounts)) yield* holdersOn(center, account_id, arn, name, patience)
     }
   }
 }
 
-/** Everybody who has a set that was made here, wherever. */
-async function holdersOf(center: Center, arn: string, name: string, patience: Patience): Promise<Sighting[]> {
-  const InstanceArn = center.config.instance_arn
-  const found: Sighting[] = []
-  let NextToken: string | undefined
-  do {
-    const page = await ifThere(
-      center.sso('ListAccountsForProvisionedPermissionSet', patience, (client, options) =>
-        client.listAccountsForProvisionedPermissionSet(
-          { InstanceArn, PermissionSetArn: arn, MaxResults: 100, NextToken },
-          options,
-        ),
-      ),
-    )
-    for (const account_id of page?.AccountIds ?? []) {
-      for await (const holders of listHolders(center, account_id, arn, patience)) {
-        for (const principal_id of holders) found.push(sightingOf(center, { account_id, principal_id }, name))
-      }
-    }
-    NextToken = page?.NextToken
-  } while (NextToken !== undefined)
-  return found
+async function* holdersOn(
+  center: Center,
+  account_id: string,
+  arn: string,
+  name: string,
+  patience: Patience,
+): AsyncGenerator<Sighting[]> {
+  for await (const holders of listPeople(center, account_id, arn, patience)) {
+    yield holders.map((principal_id) => sightingOf(center, { account_id, principal_id }, name))
+  }
 }
 
 /** Enough of it to take it away. */
