@@ -197,34 +197,6 @@ test('a result of another provisioner’s act is nobody’s', async () => {
   assert.deepEqual(act, { outcome: null })
 })
 
-test('a rotated secret counts at once, the one of before beside it, until that is dropped', async () => {
-  const rotate = async (body: object) => {
-    const rotated = await as(owner, 'POST', `/v1/provisioners/${made.id}/rotate-secret`, body, 200)
-    return (rotated.shown_once as { signing_secret: string }).signing_secret
-  }
-  const first = receiver.secret
-  const second = await rotate({})
-  // The receiver does not know of it yet: it is told all the same, and may answer by either.
-  for (const [place, key] of [first, second].entries()) {
-    const resource_id = `00000000005${place}`
-    const request_id = await approved(resource_id)
-    const { id } = await told('access.grant', resource_id)
-    receiver.finish(id)
-    assert.equal((await send(report(id, { status: 'done' }, { key }))).status, 204)
-    await grantOf(request_id, 'active')
-  }
-  // Somebody else has them both.
-  receiver.secret = await rotate({ overlap_seconds: 0 })
-  const request_id = await approved('000000000052')
-  const { id } = await told('access.grant', '000000000052')
-  for (const key of [first, second]) {
-    assert.equal((await send(report(id, { status: 'done' }, { key }))).status, 401)
-  }
-  receiver.finish(id)
-  assert.equal((await send(report(id, { status: 'done' }))).status, 204)
-  await grantOf(request_id, 'active')
-})
-
 test('the receiver is not moved, nor its provisioner deleted, while access is there', async () => {
   const elsewhere = { url: `${receiver.url}/elsewhere`, headers: { authorization: 'Bearer gateway' } }
   for (const [method, body] of [['PATCH', { config: elsewhere }], ['DELETE']] as const) {
