@@ -4,7 +4,7 @@ import { NotNow, TargetError } from '../driver.ts'
 export type Answer = { status: number; fields: Readonly<Record<string, unknown>> }
 
 const longestWords = 500
-const [shortestWaitMs, longestWaitMs, usualWaitMs] = [1_000, 3_600_000, 5_000]
+const [shortestWaitMs, longestWaitMs, usualWaitMs] = [1_000, 300_000, 5_000]
 
 /**
  * Reads an answer of 200 or 202. `hide`: texts that its words may not repeat.
@@ -50,11 +50,12 @@ function readFields(text: string): Record<string, unknown> | undefined {
 }
 
 /**
- * An act that was refused stays refused. A signature that it does not know yet, a conflict, a time-out and whatever the
- * server itself failed at may pass.
+ * An act that was refused stays refused. A signature that it does not know yet, a conflict, a time-out, whatever the server
+ * itself failed at and what is not of the protocol may pass.
  */
 function kindOf(status: number): TargetError['kind'] {
-  return status >= 500 || [401, 408, 409, 425].includes(status) ? 'transient' : 'permanent'
+  const mayPass = status < 300 || status >= 500 || [401, 408, 409, 425].includes(status)
+  return mayPass ? 'transient' : 'permanent'
 }
 
 function wordsOf({ status }: Response, fields: Record<string, unknown> | undefined, hide: readonly string[]): string {
