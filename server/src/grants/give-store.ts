@@ -101,8 +101,9 @@ function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean, condition: Sta
       update entitlement e set observed = 'present', act = null, act_reference = null, suspected = ${ends_early}::boolean,
         failures = case when ${isWanted} then 0 else e.failures end,
         last_error = case when ${isWanted} then null else e.last_error end,
-        drift = case when ${isWanted} then null else e.drift end,
-        drifted_at = case when ${isWanted} then null else e.drifted_at end, updated_at = clock_timestamp()
+        drift = case when e.drift is not null and ${isWanted} then null else e.drift end,
+        drifted_at = case when e.drift is not null and ${isWanted} then null else e.drifted_at end,
+        updated_at = clock_timestamp()
       where ${ours(tx, item)} and ${condition} returning e.tenant_id, e.id, e.held_before)`
 }
 

@@ -106,7 +106,8 @@ const tellOfComingEnd = (tx: Tx) => sql`ending as (
 /** Whatever the reason: the target hangs, has no room, or is at it for ever. Once for each grant. */
 const tellOfOverdue = (tx: Tx) => sql`overdue as (
     update access_grant g set alarmed_at = clock_timestamp(), provisioning_status = 'deprovisioning_failed',
-      last_error = coalesce(e.last_error, 'the target has not taken it away yet'), updated_at = clock_timestamp()
-    from mine join entitlement e on e.tenant_id = ${tx.tenant_id} and e.id = mine.id and not ${isWanted}
-    where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isOverdue}
+      last_error = coalesce(g.last_error, 'the target has not taken it away yet'), updated_at = clock_timestamp()
+    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isOverdue}
+      and (select true from access_grant live where live.tenant_id = g.tenant_id and live.entitlement_id = g.entitlement_id
+        and live.status in ('pending', 'active') limit 1) is null
     returning g.id, g.request_id, g.entitlement_id)`

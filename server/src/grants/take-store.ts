@@ -156,8 +156,8 @@ function closeLooks(tx: Tx, settlings: readonly Settling[]): Statement {
       act_polls = e.act_polls + (mine.reference is not null)::integer,
       observed = case when mine.gone then 'absent' else e.observed end,
       suspected = e.suspected and not mine.gone,
-      drift = case when not mine.gone or ${isWanted} then e.drift end,
-      drifted_at = case when not mine.gone or ${isWanted} then e.drifted_at end,
+      drift = case when ${driftIsOver} then null else e.drift end,
+      drifted_at = case when ${driftIsOver} then null else e.drifted_at end,
       failures = case when mine.gone and not ${isWanted} then 0 else e.failures end,
       last_error = case when not mine.gone or ${isWanted} then e.last_error end,
       next_look_at = case when e.next_look_at is distinct from mine.due_at then e.next_look_at else least(
@@ -170,8 +170,11 @@ function closeLooks(tx: Tx, settlings: readonly Settling[]): Statement {
     from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id`
 }
 
+/** Asked in this order: nearly nothing has drifted. */
+const driftIsOver = sql`e.drift is not null and mine.gone and not ${isWanted}`
+
 /** What `e` comes to by `mine` agrees with what live grants want, or was there before us, or was changed by hand and is left. */
 const isSettled = sql`(mine.gone or e.act is null)
   and (case when mine.gone then 'absent' else e.observed end = case when ${isWanted} then 'present' else 'absent' end
     or (e.held_before and (mine.gone or e.observed <> 'unknown'))
-    or e.drift = case when ${isWanted} then 'removed' else 'added' end)`
+    or (e.drift is not null and e.drift = case when ${isWanted} then 'removed' else 'added' end))`
