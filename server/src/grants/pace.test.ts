@@ -174,6 +174,12 @@ test('access that took long to give, and would end as much too early, is given o
     return act === null && suspected === false && observed === 'present'
   })
   const [grant] = await on.grantsOf(request)
+  const before = await house.asSuperuser(
+    `select from sandbox_operation o join access_grant g using (tenant_id)
+      where tenant_id = $1 and o.kind = 'create' and o.created_at < g.activated_at`,
+    [on.tenant_id],
+  )
+  assert.equal(before.length, 1, 'it was active before it was given once more')
   assert.ok(Math.abs((asked[1] ?? 0) - Date.parse(grant?.expires_at ?? '')) < 1_000, 'until the grant ends')
   assert.deepEqual([(await on.entitlement(account))?.failures, asked.length], [0, 2])
   const told = (await on.eventsOf(grant?.id ?? '')).map(({ type }) => type)

@@ -4,7 +4,7 @@
 export const sweptEverySeconds = 240
 
 /** What was taken away is watched for so many days, where the target can list what it holds. */
-export const watchedDays = 30
+export const watchedDays = 7
 
 /** Where it cannot, each is asked about by itself: what was taken away for so many days. */
 export const askedDays = 1
