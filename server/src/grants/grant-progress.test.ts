@@ -2,44 +2,45 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
 
-const since_ms = Date.UTC(2026, 0, 1)
-const now_ms = since_ms + 60_000
-const expires_ms = since_ms + 3_600_000
+const since = '2026-01-01T00:00:00+00:00'
+const now = '2026-01-01T00:01:00+00:00'
+const expires_at = '2026-01-01T01:00:00+00:00'
+
+const at_target = {
+  ...{ provisioner_id: null, provisioner: 'sandbox', name: null, act: null, reference: null },
+  ...{ failures: 0, last_error: null, drift: null, drifted_at: null, session_seconds: 3_600 },
+} satisfies ProgressRow['at_target']
+const target = (more: Partial<NonNullable<ProgressRow['at_target']>>) => ({ at_target: { ...at_target, ...more } })
 
 /** Active and held, by a target whose sessions live on for an hour. */
 const held: ProgressRow = {
-  ...{ status: 'active', provisioning_status: 'successful', since_ms, now_ms, expires_ms },
-  ...{
-    reference: 'r-1',
-    failures: 0,
-    last_error: null,
-    act: null,
-    act_reference: null,
-    act_failures: 0,
-    act_error: null,
-  },
-  ...{ provisioner: { id: null, type: 'sandbox', name: null }, drift: null, drifted_ms: null, session_seconds: 3_600 },
+  ...{ status: 'active', provisioning_status: 'successful', since, now, expires_at },
+  ...{ reference: 'r-1', failures: 0, last_error: null, at_target },
 }
-const pending = { ...held, status: 'pending', provisioning_status: 'not_attempted', expires_ms: null, reference: null }
+const pending = { ...held, status: 'pending', provisioning_status: 'not_attempted', expires_at: null, reference: null }
 const ended = { ...held, status: 'expired', provisioning_status: 'deprovisioning', reference: null }
 
 const steps: [string, Partial<ProgressRow>, string][] = [
-  ['nobody knows its target yet', { ...pending, provisioner: null }, 'planning'],
+  ['nobody knows its target yet', { ...pending, at_target: null }, 'planning'],
   ['its target is known', pending, 'waiting'],
-  ['an act has begun', { ...pending, provisioning_status: 'attempting', act: 'grant' }, 'giving'],
+  ['an act has begun', { ...pending, provisioning_status: 'attempting', ...target({ act: 'grant' }) }, 'giving'],
   ['the target holds it', held, 'held'],
   ['it was there before', { ...held, provisioning_status: 'not_attempted' }, 'held'],
-  ['somebody removed it', { ...held, drift: 'removed', drifted_ms: now_ms }, 'drifted'],
+  ['somebody removed it', { ...held, ...target({ drift: 'removed', drifted_at: now }) }, 'drifted'],
   ['it is over', ended, 'taking_away'],
   ['it is over and stuck', { ...ended, provisioning_status: 'deprovisioning_failed' }, 'taking_away'],
   ['it is gone', { ...ended, provisioning_status: 'deprovisioned' }, 'gone'],
-  ['somebody added it again', { ...ended, provisioning_status: 'deprovisioned', drift: 'added' }, 'drifted'],
+  [
+    'somebody added it again',
+    { ...ended, provisioning_status: 'deprovisioned', ...target({ drift: 'added', drifted_at: now }) },
+    'drifted',
+  ],
   ['it is over and was there before', { ...ended, provisioning_status: 'not_attempted' }, 'left'],
   ['it was revoked before its turn', { ...pending, status: 'revoked' }, 'not_given'],
   ['it failed', { ...pending, status: 'failed', provisioning_status: 'failed' }, 'not_given'],
   [
     'it failed and is cleaned up',
-    { ...pending, status: 'failed', provisioning_status: 'failed', act: 'revoke' },
+    { ...pending, status: 'failed', provisioning_status: 'failed', ...target({ act: 'revoke' }) },
     'taking_away',
   ],
 ]
@@ -51,16 +52,20 @@ for (const [situation, row, step] of steps) {
 }
 
 test('a step says since when, by which request of the target, and what went wrong', () => {
-  const row = { ...ended, act: 'revoke', act_reference: 'r-2', act_failures: 2, act_error: 'no answer' } as const
+  const row = { ...ended, ...target({ act: 'revoke', reference: 'r-2', failures: 2, last_error: 'no answer' }) }
   assert.deepEqual(progressOf(row).provisioning, {
-    ...{ provisioner: held.provisioner, step: 'taking_away', since: '2026-01-01T00:00:00.000Z' },
+    ...{
+      provisioner: { id: null, type: 'sandbox', name: null },
+      step: 'taking_away',
+      since: '2026-01-01T00:00:00.000Z',
+    },
     ...{ target_request_id: 'r-2', failures: 2, last_error: 'no answer', drift: null },
   })
   assert.equal(progressOf(held).provisioning.target_request_id, 'r-1')
 })
 
 test('what another grant of the same access goes through is not told of one that is held or gone', () => {
-  const other = { act: 'grant', act_reference: 'r-9', act_failures: 5, act_error: 'no answer' } as const
+  const other = target({ act: 'grant', reference: 'r-9', failures: 5, last_error: 'no answer' })
   for (const row of [held, { ...ended, provisioning_status: 'deprovisioned', reference: 'r-1' }]) {
     const { target_request_id, failures, last_error } = progressOf({ ...row, ...other }).provisioning
     assert.deepEqual([target_request_id, failures, last_error], ['r-1', 0, null])
@@ -71,9 +76,9 @@ const sessions: [string, ProgressRow, string | null | undefined][] = [
   ['live: until so long after their end', held, '2026-01-01T02:00:00.000Z'],
   ['still there after their end: so long from now', ended, '2026-01-01T01:01:00.000Z'],
   ['gone: so long after they went', { ...ended, provisioning_status: 'deprovisioned' }, '2026-01-01T01:00:00.000Z'],
-  ['long gone: none', { ...ended, provisioning_status: 'deprovisioned', now_ms: expires_ms }, undefined],
-  ['of a target that cuts its sessions: none', { ...ended, session_seconds: 0 }, undefined],
-  ['of a target of which nobody knows: nobody knows', { ...held, session_seconds: null }, null],
+  ['long gone: none', { ...ended, provisioning_status: 'deprovisioned', now: expires_at }, undefined],
+  ['of a target that cuts its sessions: none', { ...ended, ...target({ session_seconds: 0 }) }, undefined],
+  ['of a target of which nobody knows: nobody knows', { ...held, ...target({ session_seconds: null }) }, null],
   ['never given: none', { ...pending, status: 'failed', provisioning_status: 'failed' }, undefined],
   ['of access that was there before: not ours to say', { ...held, provisioning_status: 'not_attempted' }, undefined],
 ]

@@ -53,25 +53,30 @@ export const sessionsMayLiveUntil = Type.Optional(
   ),
 )
 
-/** What the ledger has of a grant; moments in milliseconds since 1970, as the database's JSON has them. */
+/** What the ledger has of a grant; moments as the database's JSON has them. */
 export type ProgressRow = {
   status: string
   provisioning_status: string
-  since_ms: number
-  now_ms: number
-  expires_ms: number | null
+  since: string
+  now: string
+  expires_at: string | null
   reference: string | null
   failures: number
   last_error: string | null
-  /** Null until its target is known. */
-  provisioner: { id: string | null; type: string; name: string | null } | null
-  /** Of its entitlement. */
+  /** Its entitlement; null until its target is known. */
+  at_target: AtTarget | null
+}
+
+type AtTarget = {
+  provisioner_id: string | null
+  provisioner: string
+  name: string | null
   act: 'grant' | 'revoke' | null
-  act_reference: string | null
-  act_failures: number | null
-  act_error: string | null
+  reference: string | null
+  failures: number
+  last_error: string | null
   drift: Drift | null
-  drifted_ms: number | null
+  drifted_at: string | null
   session_seconds: number | null
 }
 
@@ -80,47 +85,50 @@ export function progressOf(row: ProgressRow): {
   provisioning: Static<typeof Provisioning>
   sessions_may_live_until?: string | null
 } {
+  const { at_target } = row
   const step = stepOf(row)
-  const isUnderWay = step === 'giving' || step === 'taking_away' || step === 'drifted'
+  // What the entitlement goes through else is another grant's.
+  const turn = step === 'giving' || step === 'taking_away' || step === 'drifted' ? at_target : null
+  const drifted_at = text(at_target?.drifted_at ?? row.since)
   const until = sessionsUntil(row, step)
   return {
     provisioning: {
-      provisioner: row.provisioner,
+      provisioner: at_target && { id: at_target.provisioner_id, type: at_target.provisioner, name: at_target.name },
       step,
-      since: text(step === 'drifted' ? (row.drifted_ms ?? row.since_ms) : row.since_ms),
-      target_request_id: (isUnderWay ? row.act_reference : null) ?? row.reference,
-      failures: step === 'planning' ? row.failures : isUnderWay ? (row.act_failures ?? 0) : 0,
-      last_error: (isUnderWay ? row.act_error : null) ?? row.last_error,
-      drift: row.drift === null ? null : { kind: row.drift, since: text(row.drifted_ms ?? row.since_ms) },
+      since: step === 'drifted' ? drifted_at : text(row.since),
+      target_request_id: turn?.reference ?? row.reference,
+      failures: step === 'planning' ? row.failures : (turn?.failures ?? 0),
+      last_error: turn?.last_error ?? row.last_error,
+      drift: at_target?.drift ? { kind: at_target.drift, since: drifted_at } : null,
     },
     ...(until !== undefined && { sessions_may_live_until: until }),
   }
 }
 
-function stepOf({ status, provisioning_status, provisioner, act, drift, expires_ms }: ProgressRow): Step {
+function stepOf({ status, provisioning_status, expires_at, at_target }: ProgressRow): Step {
   if (status === 'pending') {
-    if (provisioner === null) return 'planning'
+    if (at_target === null) return 'planning'
     return provisioning_status === 'attempting' ? 'giving' : 'waiting'
   }
-  if (drift !== null) return 'drifted'
+  if (at_target !== null && at_target.drift !== null) return 'drifted'
   if (status === 'active') return 'held'
-  if (provisioning_status === 'not_attempted') return expires_ms === null ? 'not_given' : 'left'
-  if (provisioning_status === 'failed') return act === 'revoke' ? 'taking_away' : 'not_given'
+  if (provisioning_status === 'not_attempted') return expires_at === null ? 'not_given' : 'left'
+  if (provisioning_status === 'failed') return at_target?.act === 'revoke' ? 'taking_away' : 'not_given'
   return provisioning_status === 'deprovisioned' ? 'gone' : 'taking_away'
 }
 
 /** Sessions are issued until the access is gone, whenever it should have been; undefined where none lives on. */
 function sessionsUntil(row: ProgressRow, step: Step): string | null | undefined {
-  const { expires_ms, provisioning_status, session_seconds, now_ms } = row
-  if (expires_ms === null || provisioning_status === 'not_attempted') return undefined
-  if (session_seconds === null) return null
-  if (session_seconds === 0) return undefined
-  const isLive = row.status === 'active'
-  const lastIssued = isLive ? expires_ms : step === 'gone' ? row.since_ms : now_ms
-  const until = lastIssued + session_seconds * 1_000
-  return until > now_ms ? text(until) : undefined
+  const { expires_at, provisioning_status, at_target, now } = row
+  if (expires_at === null || at_target === null || provisioning_status === 'not_attempted') return undefined
+  if (at_target.session_seconds === null) return null
+  if (at_target.session_seconds === 0) return undefined
+  const lastIssued = row.status === 'active' ? expires_at : step === 'gone' ? row.since : now
+  const until = Date.parse(lastIssued) + at_target.session_seconds * 1_000
+  return until > Date.parse(now) ? new Date(until).toISOString() : undefined
 }
 
-function text(ms: number): string {
-  return new Date(ms).toISOString()
+/** As answers have moments. */
+function text(moment: string): string {
+  return new Date(moment).toISOString()
 }
