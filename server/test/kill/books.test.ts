@@ -4,6 +4,7 @@ import { newId } from '../../src/kernel/id.ts'
 import { testDatabase } from '../support/database.ts'
 import { findFaults, findUnderWay } from './books.ts'
 import { findLost } from './given-word.ts'
+import { holdsAtSandbox } from './sandbox-field.ts'
 
 /** Whoever counts no faults must be able to see one. */
 const { asSuperuser: look } = await testDatabase()
@@ -16,7 +17,9 @@ await look(
 )
 
 async function faults(): Promise<string[]> {
-  return (await findFaults(look)).map(({ kind, what }) => `${kind}: ${what.replaceAll(/[0-9a-f-]{36}/g, '…')}`).sort()
+  return (await findFaults(look, await holdsAtSandbox(look)))
+    .map(({ kind, what }) => `${kind}: ${what.replaceAll(/[0-9a-f-]{36}/g, '…')}`)
+    .sort()
 }
 
 test('an empty database has no fault, and nothing is under way', async () => {

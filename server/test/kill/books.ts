@@ -22,16 +22,17 @@ const underWay = `
 
 const live = `g.status = 'active' and g.expires_at > clock_timestamp()`
 
-/** Held at the target for nobody, wanted and not held, or at odds and never looked at again. */
+/** `$1`: what the target says that it holds. Held there for nobody, wanted and not held, or at odds and never looked at again. */
 const dangling = `
   with wanted as (
-    select e.tenant_id, e.target_key as key from entitlement e join access_grant g
-      on g.tenant_id = e.tenant_id and g.entitlement_id = e.id where ${live})
-  select 'held for nobody: ' || key as what from sandbox_assignment a
-    where not exists (select from wanted w where w.tenant_id = a.tenant_id and w.key = a.key)
+    select e.target_key as key from entitlement e join access_grant g
+      on g.tenant_id = e.tenant_id and g.entitlement_id = e.id where ${live}),
+  held as (select key from unnest($1::text[]) as held (key))
+  select 'held for nobody: ' || key as what from held where key not in (select key from wanted)
   union all
-  select 'wanted and not held: ' || key from wanted w
-    where not exists (select from sandbox_assignment a where w.tenant_id = a.tenant_id and w.key = a.key)
+  select 'wanted and not held: ' || key from wanted where key not in (select key from held)
+  union all
+  select 'held ' || count(*) || ' times: ' || key from held group by key having count(*) > 1
   union all
   select 'nobody will look at the entitlement ' || e.id from entitlement e where e.next_look_at is null
     and e.observed <> case when exists (select from access_grant g where g.tenant_id = e.tenant_id
@@ -98,11 +99,11 @@ export async function findUnderWay(look: Look): Promise<string[]> {
   return (await look<{ what: string }>(underWay)).map(({ what }) => what)
 }
 
-/** What the books say that may not be, once nothing is under way. */
-export async function findFaults(look: Look): Promise<Fault[]> {
+/** What the books say that may not be, once nothing is under way. `held`: what the target itself says that it holds. */
+export async function findFaults(look: Look, held: readonly string[]): Promise<Fault[]> {
   const faults: Fault[] = []
   for (const [kind, question] of Object.entries({ dangling, doubled, untold })) {
-    const rows = await look<{ what: string }>(question)
+    const rows = await look<{ what: string }>(question, kind === 'dangling' ? [held] : [])
     faults.push(...rows.map(({ what }) => ({ kind: kind as Fault['kind'], what })))
   }
   return faults

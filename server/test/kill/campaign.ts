@@ -1,10 +1,14 @@
+import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { type CrashPoint, pointAt, sleepingPoints } from './crash-points.ts'
-import { openLane } from './lane.ts'
+import { comesTo } from './field-target.ts'
+import { type Lane, openLane } from './lane.ts'
 import { openPair, type Pair } from './pair.ts'
 import type { Leases, Outcome } from './under-fire.ts'
 
 export type CampaignOptions = {
+  /** The types of provisioners that give access, each in its turn. */
+  types: readonly ProvisionerType[]
   kills: number
   lanes: number
   /** Of the first kill; each one after has the next. */
@@ -27,7 +31,7 @@ type Job<Worker> = { name: string; seed: number; run(worker: Worker): Promise<Ou
 
 /** Kills and kills again, several services at a time; tells how it goes. */
 export async function campaign(options: CampaignOptions): Promise<Results> {
-  const { kills, lanes, seed, points, leases, say } = options
+  const { types, kills, lanes, seed, points, leases, say } = options
   const began = performance.now()
   const done: Result[] = []
   const complaints = new Map<string, number>()
@@ -39,19 +43,26 @@ export async function campaign(options: CampaignOptions): Promise<Results> {
     const seconds = (performance.now() - began) / 1000
     say(`${done.length}/${total}  ${(seconds / done.length).toFixed(1)} s each  ${faultsOf(done)} faults`)
   }
-  const killing = Array.from({ length: kills }, (_, index) => {
-    const point = points[index % points.length] as CrashPoint
-    return { name: point.name, seed: seed + index, run: (lane) => lane.kill(point, seed + index) } satisfies Job<
-      Awaited<ReturnType<typeof openLane>>
-    >
-  })
   const scenes = options.pairs ? pairScenes(seed) : []
-  const total = killing.length + scenes.length
+  const total = kills + scenes.length
   say(`${scenes.length} scenes of two services, then ${kills} kills from seed ${seed} on, ${lanes} at a time`)
   const means = { note: note(total), complaints, isOver: options.isOver, say }
-  await workOff(scenes, Math.ceil(lanes / 2), () => onItsOwn(openPair, leases), means)
-  await workOff(killing, lanes, () => onItsOwn(openLane, leases), means)
+  await workOff(scenes, Math.ceil(lanes / 2), () => onItsOwn(openPair, leases, 'sandbox'), means)
+  for (const [turn, type] of types.entries()) {
+    const killing = killsAt(type, points, seed, Math.floor((kills + types.length - 1 - turn) / types.length))
+    await workOff(killing, lanes, () => onItsOwn(openLane, leases, type), means)
+  }
   return { done, complaints, seconds: (performance.now() - began) / 1000 }
+}
+
+/** So many kills of a service whose people are given access by that type of provisioner. */
+function killsAt(type: ProvisionerType, points: readonly CrashPoint[], seed: number, kills: number): Job<Lane>[] {
+  const met = points.filter((point) => comesTo(type, point))
+  if (met.length === 0) return []
+  return Array.from({ length: kills }, (_, index) => {
+    const point = met[index % met.length] as CrashPoint
+    return { name: `${type}, ${point.name}`, seed: seed + index, run: (lane) => lane.kill(point, seed + index) }
+  })
 }
 
 function pairScenes(seed: number): Job<Pair>[] {
@@ -79,12 +90,13 @@ type Worker = { complaints: ReadonlyMap<string, number>; close(): Promise<void> 
 
 /** A worker on a PostgreSQL of its own: one server has not connections enough for several. */
 async function onItsOwn<Kind extends Worker>(
-  open: (server: TestServer, leases: Leases) => Promise<Kind>,
+  open: (server: TestServer, leases: Leases, type: ProvisionerType) => Promise<Kind>,
   leases: Leases,
+  type: ProvisionerType,
 ): Promise<Kind> {
   const { server, stop } = await startTestServer()
   try {
-    const worker = await open(server, leases)
+    const worker = await open(server, leases, type)
     const close = () => worker.close().finally(stop)
     return { ...worker, close }
   } catch (error) {

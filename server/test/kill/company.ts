@@ -9,6 +9,7 @@ import { createTenant } from '../../src/tenants/create-tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { type Client, clientAt } from '../support/client.ts'
 import type { Exchange } from '../support/recorder.ts'
+import type { FieldTarget } from './field-target.ts'
 import type { Look } from './given-word.ts'
 
 /** A tenant under fire: who asks, who decides, and a hand on the database for what only time would bring. */
@@ -17,6 +18,7 @@ export type Company = {
   asking: readonly [Client, Client, Client]
   deciding: readonly [Client, Client]
   look: Look
+  target: FieldTarget
 }
 
 /** Actions of the company's one policy, by the road that a request for them takes. */
@@ -25,6 +27,7 @@ export const roads = { require: 'ReadOnly', auto: 'Look', break_glass: 'Mend' } 
 export type CompanyOptions = {
   database: Database
   look: Look
+  target: FieldTarget
   /** Where the service is at this moment: it moves with each start. */
   base_url(): string
   /** Told of every answer. */
@@ -32,7 +35,7 @@ export type CompanyOptions = {
 }
 
 /** Founds one. Its people act by keys: a password costs more to check than all else that they do. */
-export async function foundCompany({ database, look, base_url, record }: CompanyOptions): Promise<Company> {
+export async function foundCompany({ database, look, target, base_url, record }: CompanyOptions): Promise<Company> {
   const owner = { email: 'owner@example.com', name: 'Owner', password: 'a long enough password' }
   const made = await createTenant(database, { name: 'Under fire', owner })
   const { tenant_id } = made
@@ -54,24 +57,38 @@ export async function foundCompany({ database, look, base_url, record }: Company
     const id = newId()
     const email = `${role}-${randomUUID().slice(0, 8)}@example.com`
     const person = { id, email, name: role, roles: [role], auth_provider: 'local', is_owner: false } as const
+    await target.welcome(email)
     await insertUser(ctx, { ...person, roles: [role], avatar_base64: null, password_hash: null })
     return keyOf(id, role)
   }
 
-  await writePolicy(await keyOf(made.owner.id, 'admin'))
+  const owning = await keyOf(made.owner.id, 'admin')
+  await writePolicy(owning, target)
+  await setUp(owning, target)
   return {
     tenant_id,
     asking: [await join('user'), await join('user'), await join('user')],
     deciding: [await join('approver'), await join('approver')],
     look,
+    target,
   }
 }
 
-async function writePolicy(owner: Client): Promise<void> {
+async function writePolicy(owner: Client, target: FieldTarget): Promise<void> {
   const policy = await owner<{ id: string }>('POST', '/v1/policies', { name: 'Under fire' })
-  for (const [approval_mode, action] of Object.entries(roads)) {
-    const rule = { effect: 'permit', action_scope_type: 'eq', action_ids: [action], approval_mode }
+  for (const road of Object.keys(roads) as (keyof typeof roads)[]) {
+    const action_ids = target.actionsOf(road)
+    const rule = { effect: 'permit', action_scope_type: 'in', action_ids, approval_mode: road }
     const made = await owner('POST', `/v1/policies/${policy.body.id}/rules`, rule)
-    if (made.status !== 201) throw new Error(`the rule for ${action} was refused: ${JSON.stringify(made.body)}`)
+    if (made.status !== 201) throw new Error(`the rule for ${road} was refused: ${JSON.stringify(made.body)}`)
   }
+}
+
+async function setUp(owner: Client, target: FieldTarget): Promise<void> {
+  const furnished = await target.furnish()
+  if (furnished === undefined) return
+  const body = { name: 'Under fire', provisioner_type: target.type, ...furnished.body }
+  const made = await owner<{ shown_once: Record<string, string> }>('POST', '/v1/provisioners', body)
+  if (made.status !== 201) throw new Error(`the provisioner was refused: ${JSON.stringify(made.body)}`)
+  furnished.adopt(made.body.shown_once)
 }

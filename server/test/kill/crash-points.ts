@@ -1,3 +1,4 @@
+import type { TargetCall } from './field-target.ts'
 import type { AnsweredBatch, Batch, Listener } from './wire-proxy.ts'
 
 /** A step of the service's work, known by the statement it sends. */
@@ -11,11 +12,15 @@ type Step = {
   idle?: true
   /** It is sent although there may be nothing to do: it counts only while this question has an answer. */
   due?: string
-  /** The pretend cloud's weather that brings it about. */
+  /** The target's weather that brings it about. */
   weather?: Weather
+  /** The call that it is where the target is not the sandbox: met there, and not as a statement. */
+  call?: TargetCall
+  /** It comes only where a target takes its time and is asked how it goes. */
+  isOfPolls?: true
 }
 
-/** How hostile the pretend cloud is; calm in what is left out. */
+/** How hostile a target is; calm in what is left out. */
 export type Weather = Partial<
   Record<'polls' | 'failed' | 'throttled' | 'conflicting' | 'forgotten' | 'delay_ms', number>
 >
@@ -61,15 +66,31 @@ const steps = {
     what: 'that it is about to be taken away is written down',
     in: [/update entitlement e set act = 'revoke'/],
   },
-  'create sent': { what: 'the target is told to give', in: [/insert into sandbox_operation/], value: 'create' },
-  'delete sent': { what: 'the target is told to take away', in: [/insert into sandbox_operation/], value: 'delete' },
-  'reference kept': { what: 'the target’s reference is recorded', in: [closing], value: '"reference":"' },
+  'create sent': {
+    what: 'the target is told to give',
+    in: [/insert into sandbox_operation/],
+    value: 'create',
+    call: 'create',
+  },
+  'delete sent': {
+    what: 'the target is told to take away',
+    in: [/insert into sandbox_operation/],
+    value: 'delete',
+    call: 'delete',
+  },
+  'reference kept': {
+    what: 'the target’s reference is recorded',
+    in: [closing],
+    value: '"reference":"',
+    isOfPolls: true,
+  },
   polled: {
     what: 'the target is asked how it goes',
     in: [/update sandbox_operation/],
     weather: { polls: 3 },
+    call: 'poll',
   },
-  'target seen': { what: 'the target is looked at', in: [/select \w+ from sandbox_assignment/] },
+  'target seen': { what: 'the target is looked at', in: [/select \w+ from sandbox_assignment/], call: 'look' },
   'presence kept': {
     what: 'what the target holds is saved, its grants begin',
     in: [/set observed = /, /set status = 'active', activated_at/],

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import type { TestServer } from '../support/server.ts'
 import type { Fault } from './books.ts'
 import { type Chance, chanceOf } from './chance.ts'
 import { type Company, foundCompany } from './company.ts'
-import { type CrashPoint, strikeAt, type Weather } from './crash-points.ts'
+import { type CrashPoint, strikeAt } from './crash-points.ts'
+import { callOf } from './field-target.ts'
 import { findLost } from './given-word.ts'
 import { play } from './stories.ts'
 import {
@@ -14,7 +16,6 @@ import {
   longestWaitMs,
   type Outcome,
   openField,
-  setWeather,
   type Victim,
 } from './under-fire.ts'
 
@@ -30,17 +31,18 @@ export type Lane = {
 /** A company is left behind after so many kills, with what it holds. */
 const killsPerCompany = 10
 
-export async function openLane(server: TestServer, leases: Leases): Promise<Lane> {
-  const field = await openField<readonly [Victim]>(server, 1)
-  const { look, victims, database } = field
+/** `type`: of the provisioner that gives the company its access. */
+export async function openLane(server: TestServer, leases: Leases, type: ProvisionerType): Promise<Lane> {
+  const field = await openField<readonly [Victim]>(server, 1, type)
+  const { look, victims, database, target } = field
   const [victim] = victims
   let company: Company | undefined
   let kills = 0
 
   async function companyOfTheDay(): Promise<Company> {
     if (company === undefined || kills % killsPerCompany === 0) {
-      const base_url = () => victim.process().base_url
-      company = await foundCompany({ database, look, base_url, record: (exchange) => field.exchanges.push(exchange) })
+      const day = { database, look, target, base_url: () => victim.process().base_url }
+      company = await foundCompany({ ...day, record: (exchange) => field.exchanges.push(exchange) })
     }
     kills += 1
     return company
@@ -51,7 +53,8 @@ export async function openLane(server: TestServer, leases: Leases): Promise<Lane
       field.exchanges = []
       const chance = chanceOf(seed)
       const day = await companyOfTheDay()
-      await setWeather(day, point.weather ?? someWeather(chance))
+      const weather = point.weather ?? chance.oneOf([{}, {}, {}, ...target.weathers])
+      await target.setWeather(weather, day.tenant_id)
       const faults: Fault[] = []
       const reached = await liveUntilKilled(field, day, chance, point, (what) => faults.push({ kind: 'lost', what }))
       const began = performance.now()
@@ -60,8 +63,8 @@ export async function openLane(server: TestServer, leases: Leases): Promise<Lane
         faults.push(...(await endLeases(look, leases, true)))
         await victim.riseAgain()
       }
-      await setWeather(day, {})
-      faults.push(...(await converge(look)))
+      await target.setWeather({}, day.tenant_id)
+      faults.push(...(await converge(look, target.holds)))
       const convergedMs = Math.round(performance.now() - began)
       const lastWords = victim.lastWords()
       if (lastWords !== undefined) {
@@ -78,7 +81,7 @@ export async function openLane(server: TestServer, leases: Leases): Promise<Lane
 
 /** Plays stories until the point has come and the process is killed at it; false where it does not come. */
 async function liveUntilKilled(
-  { look, victims: [victim] }: Field<readonly [Victim]>,
+  { look, target, victims: [victim] }: Field<readonly [Victim]>,
   company: Company,
   chance: Chance,
   point: CrashPoint,
@@ -93,17 +96,22 @@ async function liveUntilKilled(
     victim.proxy.freeze()
     dead.resolve()
   }
-  const nth = 1 + chance.below(point.in.length === 0 ? 300 : 3)
-  victim.proxy.listen(strikeAt(point, nth, strike, async (question) => (await look(question)).length > 0))
+  let left = 1 + chance.below(point.in.length === 0 ? 300 : 3)
+  const call = callOf(target.type, point)
+  if (call === undefined) {
+    victim.proxy.listen(strikeAt(point, left, strike, async (question) => (await look(question)).length > 0))
+  } else {
+    target.meet(call, point.moment, () => {
+      left -= 1
+      if (left === 0) strike()
+      return left === 0
+    })
+  }
   const playing = play(company, chance, () => struck || late, onFault)
   await Promise.race([dead.promise, pause(longestWaitMs, undefined, { ref: false })])
   late = true
   victim.proxy.listen({})
+  target.pass()
   await playing
   return struck
-}
-
-function someWeather(chance: Chance): Weather {
-  const bad: Weather[] = [{ polls: 3 }, { failed: 1 }, { throttled: 2 }, { forgotten: 2 }, { conflicting: 1 }]
-  return chance.oneOf<Weather>([{}, {}, {}, ...bad])
 }

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import type { Client } from '../support/client.ts'
 import type { TestServer } from '../support/server.ts'
 import { until } from '../support/wait.ts'
 import type { Fault } from './books.ts'
 import { chanceOf } from './chance.ts'
-import { type Company, foundCompany } from './company.ts'
+import { type Company, type CompanyOptions, foundCompany } from './company.ts'
 import { type CrashPoint, type Holds, meet, pointAt } from './crash-points.ts'
+import type { Place } from './field-target.ts'
 import { findLost, type Look } from './given-word.ts'
-import { ask, endSoon, newAccount, play } from './stories.ts'
+import { ask, endSoon, play } from './stories.ts'
 import {
   converge,
   endLeases,
@@ -16,7 +18,6 @@ import {
   longestWaitMs,
   type Outcome,
   openField,
-  setWeather,
   type Victim,
 } from './under-fire.ts'
 
@@ -40,8 +41,8 @@ type TwoVictims = readonly [Victim, Victim]
 /** The field, its company, and who of the two is not to be called. */
 type Scene = Field<TwoVictims> & { company: Company; leases: Leases; away: Victim | undefined; holds: Holds }
 
-export async function openPair(server: TestServer, leases: Leases): Promise<Pair> {
-  const field = await openField<TwoVictims>(server, 2)
+export async function openPair(server: TestServer, leases: Leases, type: ProvisionerType): Promise<Pair> {
+  const field = await openField<TwoVictims>(server, 2, type)
   const holds: Holds = async (question) => (await field.look(question)).length > 0
   const scene = Object.assign(field, { leases, away: undefined as Victim | undefined, holds })
   let calls = 0
@@ -50,13 +51,14 @@ export async function openPair(server: TestServer, leases: Leases): Promise<Pair
     const serving = field.victims.filter((victim) => victim !== scene.away)
     return serving[calls % serving.length]?.process().base_url ?? ''
   }
-  const { database, look } = field
-  const company = await foundCompany({ database, look, base_url, record: (answer) => field.exchanges.push(answer) })
+  const { database, look, target } = field
+  const record: CompanyOptions['record'] = (answer) => field.exchanges.push(answer)
+  const company = await foundCompany({ database, look, target, base_url, record })
   const whole: Scene = Object.assign(scene, { company })
   const afresh = async (point?: CrashPoint) => {
     whole.exchanges = []
     whole.away = undefined
-    await setWeather(company, point?.weather ?? {})
+    await target.setWeather(point?.weather ?? {}, company.tenant_id)
   }
   return {
     share: async (seed) => afresh().then(() => share(whole, seed)),
@@ -106,37 +108,37 @@ async function loseOne(scene: Scene, point: CrashPoint, seed: number): Promise<O
 }
 
 async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
-  const { look, company, leases } = scene
+  const { look, company, leases, target } = scene
   const woken = Promise.withResolvers<void>()
-  const account = newAccount()
+  const place = target.place('auto')
   // What a sleeper of before still does of its own is none of this tale.
-  const hasBegun = async () => (await look('select from access_grant where resource_id = $1', [account])).length > 0
+  const hasBegun = async () => (await grantsAt(look, place)).length > 0
   const asleep = strikeFirst(scene, point, hasBegun, (victim) => {
     victim.process().signal('SIGSTOP')
     return woken.promise
   })
   const [ada] = company.asking
   // Whoever serves this may fall asleep before it answers.
-  const asked = untilAsked(ada, account).catch(() => undefined)
-  const told = giveAndEnd(scene, account)
+  const asked = untilAsked(ada, place).catch(() => undefined)
+  const told = giveAndEnd(scene, place)
   const sleeper = await Promise.race([asleep, pause(longestWaitMs, undefined, { ref: false })])
   if (sleeper === undefined) return unreached
   const began = performance.now()
   await endLeases(look, leases, false)
-  const faults = await converge(look)
+  const faults = await converge(look, target.holds)
   // The world turns.
-  const held = await activeOn(look, account)
-  if (held === undefined) await untilAsked(ada, account)
+  const held = await activeOn(look, place)
+  if (held === undefined) await untilAsked(ada, place)
   else await endSoon(look, held)
-  faults.push(...(await converge(look)))
-  const before = await stateOf(look, account)
+  faults.push(...(await converge(look, target.holds)))
+  const before = await stateOf(scene, place)
   const heard = listenTo(sleeper)
   woken.resolve()
   sleeper.process().signal('SIGCONT')
   await until('the sleeper is at work again', async () => heard() >= 15, longestWaitMs)
   await Promise.all([asked, told])
   const outcome = await settle(scene, began, faults)
-  const after = await stateOf(look, account)
+  const after = await stateOf(scene, place)
   if (JSON.stringify(before) !== JSON.stringify(after)) {
     const what = `the sleeper changed ${JSON.stringify(before)} to ${JSON.stringify(after)}`
     outcome.faults.push({ kind: 'doubled', what })
@@ -144,33 +146,35 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   return outcome
 }
 
-function untilAsked(ada: Client, account: string): Promise<string> {
-  return until('it is asked for', () => ask(ada, 'auto', account).catch(() => undefined))
+function untilAsked(ada: Client, place: Place): Promise<string> {
+  return until('it is asked for', () => ask(ada, place).catch(() => undefined))
 }
 
 /** Lets access end as soon as it is given, unless somebody fell asleep before. */
-async function giveAndEnd(scene: Scene, account: string): Promise<void> {
-  const isGiven = async () => scene.away !== undefined || (await activeOn(scene.look, account)) !== undefined
+async function giveAndEnd(scene: Scene, place: Place): Promise<void> {
+  const isGiven = async () => scene.away !== undefined || (await activeOn(scene.look, place)) !== undefined
   await until('access is given, or somebody sleeps', isGiven, longestWaitMs).catch(() => undefined)
-  if (scene.away === undefined) await endSoon(scene.look, (await activeOn(scene.look, account)) ?? [])
+  if (scene.away === undefined) await endSoon(scene.look, (await activeOn(scene.look, place)) ?? [])
 }
 
-/** The active grants on an account; undefined while there is none. */
-async function activeOn(look: Look, account: string): Promise<string[] | undefined> {
-  const question = `select id from access_grant where resource_id = $1 and status = 'active'`
-  const ids = (await look<{ id: string }>(question, [account])).map(({ id }) => id)
+function grantsAt(look: Look, { resource, action }: Place): Promise<{ id: string; status: string }[]> {
+  return look('select id, status from access_grant where resource_id = $1 and action = $2', [resource.id, action])
+}
+
+/** The active grants at a place; undefined while there is none. */
+async function activeOn(look: Look, place: Place): Promise<string[] | undefined> {
+  const ids = (await grantsAt(look, place)).filter(({ status }) => status === 'active').map(({ id }) => id)
   return ids.length === 0 ? undefined : ids
 }
 
 /** All that a stale write could spoil. */
-function stateOf(look: Look, account: string): Promise<unknown[]> {
+async function stateOf({ look, target }: Scene, { resource, action }: Place): Promise<unknown[]> {
   return look(
     `select g.id, g.status, g.provisioning_status, g.activated_at, g.expires_at, g.ended_at, e.observed, e.act,
-        e.held_before, exists (select from sandbox_assignment a
-          where a.tenant_id = e.tenant_id and a.key = e.target_key) as at_target
+        e.held_before, e.target_key = any ($3) as at_target
       from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
-      where g.resource_id = $1 order by g.id`,
-    [account],
+      where g.resource_id = $1 and g.action = $2 order by g.id`,
+    [resource.id, action, await target.holds()],
   )
 }
 
@@ -208,7 +212,7 @@ function strikeFirst(
 }
 
 async function settle(scene: Scene, began: number, faults: Fault[]): Promise<Outcome> {
-  const wrong = await converge(scene.look)
+  const wrong = await converge(scene.look, scene.target.holds)
   const convergedMs = Math.round(performance.now() - began)
   const lost = await findLost(scene.look, scene.exchanges)
   const all = [...faults, ...wrong, ...lost.map((what): Fault => ({ kind: 'lost', what }))]

@@ -31,5 +31,5 @@ function figuresOf(results: readonly Result[]): (string | number)[] {
 }
 
 function row(name: string, figures: readonly (string | number)[]): string {
-  return name.padEnd(38) + figures.map((figure) => String(figure).padStart(10)).join('')
+  return name.padEnd(48) + figures.map((figure) => String(figure).padStart(10)).join('')
 }

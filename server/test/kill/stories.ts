@@ -1,37 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, Page } from '../support/client.ts'
 import type { Chance } from './chance.ts'
-import { type Company, roads } from './company.ts'
+import type { Company } from './company.ts'
+import type { Place, Road } from './field-target.ts'
 import type { Look } from './given-word.ts'
 
 type Grant = { id: string; status: string }
 
 /** A short tale of a request, told with whoever the chance names; `over` once nobody listens any more. */
 type Story = (stage: Stage) => Promise<unknown>
-type Stage = { company: Company; chance: Chance; ada: Client; ben: Client; over(): boolean }
-
-let accounts = 100_000_000_000
-
-/** An account that nobody has asked for yet. */
-export function newAccount(): string {
-  accounts += 1
-  return String(accounts)
-}
+type Stage = { company: Company; chance: Chance; ada: Client; ben: Client; at(road: Road): Place; over(): boolean }
 
 /** The service has too much to do just now, and said so. */
 class Busy extends Error {}
 
 /**
- * Asks for access to an account by one of the roads; answers the request's id.
+ * Asks for access to a place; answers the request's id.
  * @throws Busy
  */
-export async function ask(
-  ada: Client,
-  mode: keyof typeof roads,
-  id = newAccount(),
-  more: object = {},
-): Promise<string> {
-  const body = { resource: { type: 'cloud_account', id }, action: roads[mode], duration_seconds: 3_600, ...more }
+export async function ask(ada: Client, place: Place, more: object = {}): Promise<string> {
+  const body = { ...place, duration_seconds: 3_600, ...more }
   const { status, body: asked } = await ada('POST', '/v1/requests', body)
   if (status === 429 || status === 503) throw new Busy(`asking answered ${status}`)
   if (status !== 201) throw new Error(`asking answered ${status}: ${JSON.stringify(asked)}`)
@@ -73,53 +61,54 @@ function hasten({ company }: Stage, grants: readonly Grant[]): Promise<void> {
 
 const stories: readonly [Story, ...Story[]] = [
   async function approvedAndEndedOnTime(stage) {
-    const { ada, ben } = stage
-    const id = await ask(ada, 'require')
+    const { ada, ben, at } = stage
+    const id = await ask(ada, at('require'))
     await ben('POST', `/v1/requests/${id}/approve`, {})
     await hasten(stage, await given(stage, id))
   },
   async function givenByRuleAndGivenBack(stage) {
-    const { ada } = stage
-    const [grant] = await given(stage, await ask(ada, 'auto'))
+    const { ada, at } = stage
+    const [grant] = await given(stage, await ask(ada, at('auto')))
     if (grant !== undefined) await ada('POST', `/v1/grants/${grant.id}/revoke`, {})
   },
-  async function revokedWhileItIsBeingGiven({ ada }) {
-    const [grant] = await grantsOf(ada, await ask(ada, 'auto'))
+  async function revokedWhileItIsBeingGiven({ ada, at }) {
+    const [grant] = await grantsOf(ada, await ask(ada, at('auto')))
     if (grant !== undefined) await ada('POST', `/v1/grants/${grant.id}/revoke`, {})
   },
   async function twoOfOneThing(stage) {
-    const { ada, chance } = stage
-    const account = newAccount()
-    const first = await given(stage, await ask(ada, 'auto', account))
-    const second = await given(stage, await ask(ada, 'auto', account))
+    const { ada, chance, at } = stage
+    const place = at('auto')
+    const first = await given(stage, await ask(ada, place))
+    const second = await given(stage, await ask(ada, place))
     await hasten(stage, first)
     if (chance.below(2) === 0) await hasten(stage, second)
   },
   async function takenInAnEmergency(stage) {
-    const { ada, chance } = stage
-    const id = await ask(ada, 'break_glass', newAccount(), { break_glass: true, reason: 'the shop is down' })
+    const { ada, chance, at } = stage
+    const id = await ask(ada, at('break_glass'), { break_glass: true, reason: 'the shop is down' })
     const grants = await given(stage, id)
     if (chance.below(2) === 0) await hasten(stage, grants)
   },
   async function oneSetOnSeveralAccounts(stage) {
-    const { ada } = stage
-    const resource = { type: 'cloud_permission_set', id: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1' }
-    const account_ids = [newAccount(), newAccount(), newAccount()]
-    const grants = await given(stage, await ask(ada, 'auto', '', { resource, metadata: { account_ids } }))
+    const { ada, at, company } = stage
+    if (company.target.setOnAccounts === undefined) return
+    const resource = { type: 'cloud_permission_set', id: company.target.setOnAccounts }
+    const account_ids = [at('auto'), at('auto'), at('auto')].map((place) => place.resource.id)
+    const grants = await given(stage, await ask(ada, { ...at('auto'), resource }, { metadata: { account_ids } }))
     await hasten(stage, grants.slice(1))
   },
-  async function approvedAndCancelledAtOnce({ ada, ben }) {
-    const id = await ask(ada, 'require')
+  async function approvedAndCancelledAtOnce({ ada, ben, at }) {
+    const id = await ask(ada, at('require'))
     await Promise.all([ben('POST', `/v1/requests/${id}/approve`, {}), ada('DELETE', `/v1/requests/${id}`)])
   },
-  async function denied({ ada, ben }) {
-    await ben('POST', `/v1/requests/${await ask(ada, 'require')}/deny`, { reasoning: 'not today' })
+  async function denied({ ada, ben, at }) {
+    await ben('POST', `/v1/requests/${await ask(ada, at('require'))}/deny`, { reasoning: 'not today' })
   },
-  async function cancelled({ ada }) {
-    await ada('DELETE', `/v1/requests/${await ask(ada, 'require')}`)
+  async function cancelled({ ada, at }) {
+    await ada('DELETE', `/v1/requests/${await ask(ada, at('require'))}`)
   },
-  async function decidedByNobody({ ada, company }) {
-    const id = await ask(ada, 'require')
+  async function decidedByNobody({ ada, company, at }) {
+    const id = await ask(ada, at('require'))
     await company.look('update access_request set next_look_at = clock_timestamp() where id = $1', [id])
   },
 ]
@@ -137,7 +126,8 @@ export async function play(
   const actor = async () => {
     while (!over()) {
       const story = chance.oneOf(stories)
-      const stage = { company, chance, ada: chance.oneOf(company.asking), ben: chance.oneOf(company.deciding), over }
+      const people = { ada: chance.oneOf(company.asking), ben: chance.oneOf(company.deciding) }
+      const stage = { company, chance, ...people, at: company.target.place, over }
       await story(stage).catch(async (error: unknown) => {
         if (error instanceof Busy) await pause(200)
         else if (!over()) onFault(`${story.name}: ${String(error)}`)

@@ -10,7 +10,7 @@ let pair: Pair
 const stops: (() => Promise<void>)[] = []
 before(async () => {
   const { server, stop } = await findServer()
-  pair = await openPair(server, 'shortened')
+  pair = await openPair(server, 'shortened', 'sandbox')
   stops.push(pair.close, stop)
 })
 after(async () => {

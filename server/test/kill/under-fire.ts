@@ -2,15 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import { makeDatabase } from '../support/database.ts'
 import type { Exchange } from '../support/recorder.ts'
 import { type Sallyport, startUnattended } from '../support/sallyport.ts'
 import type { TestServer } from '../support/server.ts'
 import { until } from '../support/wait.ts'
 import { type Fault, findFaults, findUnderWay } from './books.ts'
-import type { Company } from './company.ts'
-import type { Weather } from './crash-points.ts'
+import { type FieldTarget, openFieldTarget } from './field-target.ts'
 import type { Look } from './given-word.ts'
+import { holdsAtSandbox } from './sandbox-field.ts'
 import { startWireProxy, type WireProxy } from './wire-proxy.ts'
 
 /** How the leases of the dead end: after their real 20 s, or at once, as if these had passed. */
@@ -42,6 +43,7 @@ export type Victim = {
 export type Field<Victims extends readonly Victim[]> = {
   database: Awaited<ReturnType<typeof makeDatabase>>['database']
   look: Look
+  target: FieldTarget
   victims: Victims
   /** What the people of the field were answered since the last `forget`. */
   exchanges: Exchange[]
@@ -57,10 +59,14 @@ const sessions = `select state, wait_event, query from pg_stat_activity
 export async function openField<Victims extends readonly Victim[]>(
   server: TestServer,
   count: Victims['length'],
+  type: ProvisionerType,
 ): Promise<Field<Victims>> {
   const { database, asSuperuser, service, close } = await makeDatabase(server)
   const complaints = new Map<string, number>()
   const stops: (() => Promise<unknown>)[] = [close]
+  const look = oneAtATime(asSuperuser)
+  const target = await openFieldTarget(type, look)
+  stops.push(target.close)
   const SECRET_KEY = randomBytes(32).toString('base64')
   async function raise(): Promise<Victim> {
     const proxy = await startWireProxy(service)
@@ -68,7 +74,8 @@ export async function openField<Victims extends readonly Victim[]>(
     stops.push(() => rm(data_dir, { recursive: true, force: true }), proxy.close)
     const DATABASE_URL = `postgres://sallyport_app:app@127.0.0.1:${proxy.port}/${service.database}?application_name=${marked}`
     // Its address moves with each start; the name that its tokens carry does not.
-    const start = () => startUnattended(data_dir, { DATABASE_URL, SECRET_KEY, PUBLIC_URL: 'http://sallyport.example' })
+    const env = { DATABASE_URL, SECRET_KEY, PUBLIC_URL: 'http://sallyport.example', ...target.env }
+    const start = () => startUnattended(data_dir, env)
     let process = await start()
     stops.push(async () => {
       await process.stop()
@@ -96,7 +103,8 @@ export async function openField<Victims extends readonly Victim[]>(
   }
   return {
     database,
-    look: oneAtATime(asSuperuser),
+    look,
+    target,
     victims: victims as readonly Victim[] as Victims,
     exchanges: [],
     complaints,
@@ -115,13 +123,13 @@ function oneAtATime(look: Look): Look {
 }
 
 /** Waits until nothing is under way, and answers what is wrong then; what is still under way at the end is wrong too. */
-export async function converge(look: Look): Promise<Fault[]> {
+export async function converge(look: Look, holds = () => holdsAtSandbox(look)): Promise<Fault[]> {
   let left: string[] = []
   let faults: Fault[] = []
   const atRest = async () => {
     left = await findUnderWay(look)
     if (left.length > 0) return false
-    faults = await findFaults(look)
+    faults = await findFaults(look, await holds())
     // Something may have come to its end in between; then the books are read again.
     return faults.length === 0 || (await findUnderWay(look)).length === 0
   }
@@ -145,19 +153,6 @@ export async function endLeases(look: Look, leases: Leases, isDead: boolean): Pr
     await look(`update ${table} set lease_until = clock_timestamp() where lease_until > clock_timestamp()`)
   }
   return left.map((row) => ({ kind: 'dangling', what: `a session of the dead process: ${JSON.stringify(row)}` }))
-}
-
-const fine: Required<Weather> = { polls: 1, failed: 0, throttled: 0, conflicting: 0, forgotten: 0, delay_ms: 0 }
-
-/** Makes the pretend cloud of a company as hostile as that, and calm in all else. */
-export async function setWeather({ tenant_id, look }: Company, weather: Weather): Promise<void> {
-  const columns = Object.entries({ ...fine, ...weather })
-  const names = columns.map(([name]) => name)
-  await look(
-    `insert into sandbox_weather (tenant_id, ${names.join()}) values ($1, ${names.map((_, at) => `$${at + 2}`).join()})
-      on conflict (tenant_id) do update set ${names.map((name) => `${name} = excluded.${name}`).join()}`,
-    [tenant_id, ...columns.map(([, value]) => value)],
-  )
 }
 
 function keepComplaints(output: string, complaints: Map<string, number>): void {

@@ -41,10 +41,16 @@ export type Aws = Awaited<ReturnType<typeof openAws>>
  * the file's tests are done.
  */
 export async function openAws(settings: Partial<Settings> = {}) {
+  const aws = await startAws(settings)
+  after(aws.close)
+  return aws
+}
+
+/** The same for a command that is no test: whoever starts it closes it. */
+export async function startAws(settings: Partial<Settings> = {}) {
   const cloud = emptyCloud({ ...usual, ...settings })
   const misdeeds = openMisdeeds()
   const { origin, close } = await serveAws(cloud, misdeeds)
-  after(close)
   return {
     origin,
     region: cloud.region,

@@ -1,0 +1,67 @@
+import { keyOf } from '../../src/provisioners/aws-identity-center/target.ts'
+import { operator, startAws } from '../support/aws/aws.ts'
+import { roads } from './company.ts'
+import type { FieldTarget, TargetCall } from './field-target.ts'
+
+/** What each call is called there. */
+const operations: Readonly<Record<TargetCall, readonly string[]>> = {
+  create: ['CreateAccountAssignment'],
+  delete: ['DeleteAccountAssignment'],
+  poll: ['DescribeAccountAssignmentCreationStatus', 'DescribeAccountAssignmentDeletionStatus'],
+  look: ['ListAccountAssignmentsForPrincipal'],
+}
+
+/** The pretended AWS at the real one's pace. Each company has a role of its own to act as. */
+export async function openAwsField(): Promise<FieldTarget> {
+  const aws = await startAws({ acts: { ms: 0, looks: 1 } })
+  const { region, instance_arn, identity_store_id, origin } = aws
+  const sets = Object.fromEntries(Object.values(roads).map((name) => [name, aws.addPermissionSet(name)]))
+  let misdeeds: (() => void)[] = []
+  return {
+    type: 'aws-identity-center',
+    env: {
+      EGRESS_ALLOW: '127.0.0.1',
+      AWS_ACCESS_KEY_ID: operator.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    },
+    async furnish() {
+      const role_arn = aws.addRole(null)
+      const config = { region, instance_arn, identity_store_id, role_arn, endpoint: origin }
+      return {
+        body: { config, serves: [{ resource_type: 'cloud_account' }] },
+        adopt: ({ external_id }) => aws.setExternalId(role_arn, external_id ?? ''),
+      }
+    },
+    async welcome(email) {
+      aws.addUser(email)
+    },
+    place: (road) => ({ resource: { type: 'cloud_account', id: aws.addAccount() }, action: roads[road] }),
+    actionsOf: (road) => [roads[road]],
+    setOnAccounts: sets[roads.auto],
+    holds: async () =>
+      aws
+        .assignments()
+        .map(({ account, set, principal }) =>
+          keyOf(instance_arn, { account_id: account, principal_id: principal, permission_set_arn: set }),
+        ),
+    meet(call, moment, isStruck) {
+      misdeeds = operations[call].map((operation) => aws.always({ operation, when: isStruck }, { cut: moment }))
+    },
+    pass() {
+      for (const end of misdeeds.splice(0)) end()
+    },
+    weathers: [{ polls: 3 }, { failed: 1 }, { conflicting: 1 }],
+    async setWeather({ polls = 1, failed = 0, throttled = 0, conflicting = 0 }) {
+      aws.behave()
+      aws.settings.acts = { ms: 0, looks: polls }
+      // Told to be slower it would be for long: what fails here are acts.
+      const failing = failed + throttled
+      if (failing > 0) aws.next('*', { end: { status: 'FAILED', reason: 'Internal' } }, failing)
+      if (conflicting > 0) aws.next('CreateAccountAssignment', { error: 'ConflictException' }, conflicting)
+    },
+    close: aws.close,
+  }
+}

@@ -1,0 +1,85 @@
+import pg from 'pg'
+import { keyOf } from '../../src/provisioners/postgresql/held-role.ts'
+import { configOf, setUpByGuide } from '../support/postgresql-stage.ts'
+import { startTargetPostgres } from '../support/target-postgres.ts'
+import { roads } from './company.ts'
+import { meet } from './crash-points.ts'
+import type { FieldTarget, Road, TargetCall } from './field-target.ts'
+import { startWireProxy } from './wire-proxy.ts'
+
+const orders = 'arn:aws:rds:eu-west-1:123456789012:db:orders'
+
+/** A role for each, so that not all people of a company soon hold all that there is. */
+const rolesPerRoad = 40
+
+const statements: Readonly<Record<Exclude<TargetCall, 'poll'>, RegExp>> = {
+  create: /^grant /,
+  delete: /^revoke /,
+  look: /as is_held/,
+}
+
+/** A customer's real PostgreSQL, set up as the guide says, reached through a proxy that knows what is said. */
+export async function openPostgresqlField(): Promise<FieldTarget> {
+  const server = await startTargetPostgres(18)
+  await setUpByGuide(server)
+  const actionsOf = (road: Road) => Array.from({ length: rolesPerRoad }, (_, at) => `${roads[road]}${at}`)
+  const roles = (Object.keys(roads) as Road[]).flatMap(actionsOf)
+  for (const role of roles.map(pg.escapeIdentifier)) {
+    await server.asSuperuser(`create role ${role} nologin;
+      grant ${role} to sallyport with admin true, inherit false, set false`)
+  }
+  const proxy = await startWireProxy({ host: server.host, port: server.port })
+  const config = configOf(server, {
+    port: proxy.port,
+    resource_ids: [orders],
+    roles: Object.fromEntries(roles.map((role) => [role, role])),
+  })
+  let asked = 0
+  let comeBack: (() => Promise<void>) | undefined
+  return {
+    type: 'postgresql',
+    env: { EGRESS_ALLOW: '127.0.0.1' },
+    furnish: async () => ({
+      body: { config, serves: [{ resource_type: 'cloud_db_instance' }] },
+      adopt: () => undefined,
+    }),
+    async welcome(email) {
+      await server.asSuperuser(`create role ${pg.escapeIdentifier(email)} login`)
+    },
+    place(road) {
+      asked += 1
+      return {
+        resource: { type: 'cloud_db_instance', id: orders },
+        action: actionsOf(road)[asked % rolesPerRoad] ?? '',
+      }
+    },
+    actionsOf,
+    setOnAccounts: undefined,
+    async holds() {
+      const rows = await server.asSuperuser<{ role: string; login: string }>(
+        `select r.rolname as role, l.rolname as login from pg_auth_members m join pg_roles r on r.oid = m.roleid
+          join pg_roles l on l.oid = m.member where m.grantor = 'sallyport'::regrole`,
+      )
+      const giver = { server: `${server.host}:${proxy.port}`, granted_by: 'sallyport', granted_by_oid: '' }
+      const rest = { role_oid: '', login_oid: '', manages_login: false }
+      return rows.map(({ role, login }) => keyOf({ ...giver, role, login, ...rest }))
+    },
+    meet(call, moment, isStruck) {
+      if (call === 'poll') return
+      const point = { name: call, what: call, moment, in: [statements[call]] }
+      const strike = () => (isStruck() ? proxy.freeze() : undefined)
+      proxy.listen(meet(point, strike, async () => true))
+    },
+    pass: () => proxy.listen({}),
+    weathers: [],
+    // It is there or it is not.
+    async setWeather({ throttled = 0 }) {
+      await comeBack?.()
+      comeBack = throttled > 0 ? await server.goAway('refuses') : undefined
+    },
+    async close() {
+      await proxy.close()
+      await server.stop()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { roads } from './company.ts'
+import type { Weather } from './crash-points.ts'
+import type { FieldTarget } from './field-target.ts'
+import type { Look } from './given-word.ts'
+
+const fine: Required<Weather> = { polls: 1, failed: 0, throttled: 0, conflicting: 0, forgotten: 0, delay_ms: 0 }
+let accounts = 100_000_000_000
+
+/** An account that nobody has asked for yet, where the target takes any. */
+export function newAccount(): string {
+  accounts += 1
+  return String(accounts)
+}
+
+/** The pretend cloud in the service's own database: what it holds, each by its key. */
+export async function holdsAtSandbox(look: Look): Promise<string[]> {
+  return (await look<{ key: string }>('select key from sandbox_assignment')).map(({ key }) => key)
+}
+
+export function openSandboxField(look: Look): FieldTarget {
+  return {
+    type: 'sandbox',
+    env: {},
+    furnish: async () => undefined,
+    welcome: async () => undefined,
+    place: (road) => ({ resource: { type: 'cloud_account', id: newAccount() }, action: roads[road] }),
+    actionsOf: (road) => [roads[road]],
+    setOnAccounts: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1',
+    holds: () => holdsAtSandbox(look),
+    meet: () => undefined,
+    pass: () => undefined,
+    weathers: [{ polls: 3 }, { failed: 1 }, { throttled: 2 }, { forgotten: 2 }, { conflicting: 1 }],
+    async setWeather(weather, tenant_id) {
+      const columns = Object.entries({ ...fine, ...weather })
+      const names = columns.map(([name]) => name)
+      await look(
+        `insert into sandbox_weather (tenant_id, ${names.join()}) values ($1, ${names.map((_, at) => `$${at + 2}`).join()})
+          on conflict (tenant_id) do update set ${names.map((name) => `${name} = excluded.${name}`).join()}`,
+        [tenant_id, ...columns.map(([, value]) => value)],
+      )
+    },
+    close: async () => undefined,
+  }
+}
