@@ -130,4 +130,5 @@ test('the wait grows to a minute, jittered over its whole length', () => {
   assert.equal(backoffMs(0, 0), 50)
   assert.equal(backoffMs(3, 0.5), 2_050)
   assert.equal(backoffMs(40, 1), 60_050)
+  assert.equal(backoffMs(2_000, 1), 60_050, 'after a day of failing too')
 })
