@@ -24,6 +24,9 @@ export const isWanted = sql`(select true from access_grant live where live.tenan
 export const isWaitedFor = sql`(select true from access_grant waiting where waiting.tenant_id = e.tenant_id
   and waiting.entitlement_id = e.id and waiting.status = 'pending' limit 1) is not null`
 
+/** So long after a call that was not answered what it began is looked for: far longer than a target takes. */
+export const mayLandFor = sql`clock_timestamp() + interval '15 minutes'`
+
 /** Whether the grant `g` has ended and its access is not yet taken away. */
 export const isLeaving = sql`g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')`
 

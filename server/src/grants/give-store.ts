@@ -3,7 +3,7 @@ import { emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
-import { grantsOf, isWanted, ours } from './entitlement-store.ts'
+import { grantsOf, isWanted, mayLandFor, ours } from './entitlement-store.ts'
 import type { Waiting } from './look-store.ts'
 import type { PolicyWord } from './policy-word.ts'
 
@@ -28,6 +28,7 @@ function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, still }: Permitted)
 /**
  * Writes down that access is about to be given, to end at `until`. What we give is ours from then on. False, and nothing is
  * written: the rules changed since they were asked, a permitted grant waits no more, nobody wants it, or the lease was lost.
+ * Where somebody had begun it before and never said how that went, their call may come later still: from a worker that sleeps.
  */
 export async function beginGrant(tx: Tx, item: WorkItem, permitted: Permitted, until: Date): Promise<boolean> {
   const count = permitted.grant_ids.length
@@ -35,7 +36,7 @@ export async function beginGrant(tx: Tx, item: WorkItem, permitted: Permitted, u
     sql`with ${stillPermitted(tx, item, permitted)},
       begun as (
         update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
-          held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz, updated_at = clock_timestamp()
+          may_land_until = case when e.act = 'grant' then ${mayLandFor} else e.may_land_until end, held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz, updated_at = clock_timestamp()
         where ${ours(tx, item)} and (select count(*) from permitted) = ${count} and ${isWanted} returning e.id),
       attempted as (
         update access_grant g set provisioning_status = 'attempting', updated_at = clock_timestamp()

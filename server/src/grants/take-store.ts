@@ -1,10 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import { isLeaving, isWaitedFor, isWanted, mine, tellOfGrants } from './entitlement-store.ts'
-
-/** So long after a call that was not answered what it began is looked for: far longer than a target takes. */
-const mayLandFor = sql`clock_timestamp() + interval '15 minutes'`
+import { isLeaving, isWaitedFor, isWanted, mayLandFor, mine, tellOfGrants } from './entitlement-store.ts'
 
 /** Writes down that access is about to be taken away, of many entitlements. False: the lease was lost. */
 export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<boolean[]> {

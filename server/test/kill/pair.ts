@@ -212,7 +212,13 @@ function strikeFirst(
 }
 
 async function settle(scene: Scene, began: number, faults: Fault[]): Promise<Outcome> {
-  const wrong = await converge(scene.look, scene.target.holds)
+  // What a call that was not answered may have begun is looked for now, and not within the minute.
+  const holds = async () => {
+    await scene.look(`update entitlement set next_look_at = clock_timestamp()
+      where may_land_until > clock_timestamp() and next_look_at > clock_timestamp() and lease_until is null`)
+    return scene.target.holds()
+  }
+  const wrong = await converge(scene.look, holds)
   const convergedMs = Math.round(performance.now() - began)
   const lost = await findLost(scene.look, scene.exchanges)
   const all = [...faults, ...wrong, ...lost.map((what): Fault => ({ kind: 'lost', what }))]
