@@ -142,6 +142,36 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     await Promise.allSettled(clients.map((client) => client.end()))
   })
 
+  test('the end is told when the last connection is gone, and no sooner', async () => {
+    const login = await newLogin()
+    const planned = await given(login)
+    const client = await signIn(login)
+    const [row] = await server.asSuperuser<{ pid: number }>('select pid from pg_stat_activity where usename = $1', [
+      login,
+    ])
+    const pid = row?.pid ?? 0
+    process.kill(pid, 'SIGSTOP')
+    let isTold = false
+    const revoking = revoke(planned).then(() => {
+      isTold = true
+    })
+    try {
+      await until('the role is taken away', async () => {
+        const holds = 'select 1 from pg_auth_members where member = $1::regrole and roleid = $2::regrole'
+        return (await server.asSuperuser(holds, [pg.escapeIdentifier(login), 'app_readonly'])).length === 0
+      })
+      for (let look = 0; look < 20; look += 1) {
+        const rows = await server.asSuperuser('select 1 from pg_stat_activity where usename = $1', [login])
+        assert.equal(rows.length, 1)
+      }
+      assert.equal(isTold, false)
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await revoking
+    await isCut(client)
+  })
+
   test('a login that is renamed meanwhile loses what it was given', async () => {
     const login = await newLogin()
     const planned = await given(login)

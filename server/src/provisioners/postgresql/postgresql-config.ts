@@ -172,11 +172,11 @@ export async function findPlainFault(settings: Settings, egress: Egress): Promis
 
 /** The server as messages and keys name it. */
 export function nameOfServer({ host, port }: Settings): string {
-  return `${host}:${port}`
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
-function placeOf({ host, port }: Settings, scheme: 'http' | 'https'): string {
-  return `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}/`
+function placeOf(settings: Settings, scheme: 'http' | 'https'): string {
+  return `${scheme}://${nameOfServer(settings)}/`
 }
 
 /** Reads a config that has no faults. */
