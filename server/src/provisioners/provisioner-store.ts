@@ -106,7 +106,13 @@ export async function insertProvisioner(ctx: WorkCtx, provisioner: ProvisionerTo
  */
 export async function saveProvisioner(
   ctx: WorkCtx,
-  { id, name, serves, enabled, corrects_drift }: Provisioner,
+  {
+    id,
+    name,
+    serves,
+    enabled,
+    corrects_drift,
+  }: Pick<Provisioner, 'id' | 'name' | 'serves' | 'enabled' | 'corrects_drift'>,
   kept: KeptConfig | undefined,
   fields: readonly string[],
 ): Promise<void> {

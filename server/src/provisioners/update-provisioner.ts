@@ -75,7 +75,9 @@ async function change(
     await requireUnused(tx, shown.id, countInUse, `to change \`${settled.moved}\`, which leads to another target,`)
   }
   const lines = asked.serves && linesOf(asked.serves)
-  const next = { ...shown, ...asked, serves: lines === undefined ? shown.serves : servesOf(lines) }
+  const { name = shown.name, enabled = shown.enabled, corrects_drift = shown.corrects_drift } = asked
+  const serves = lines === undefined ? shown.serves : servesOf(lines)
+  const next = { id: shown.id, name, enabled, corrects_drift, serves }
   const told = ['name', 'enabled', 'corrects_drift', 'serves'] as const
   const fields = [
     ...told.filter((field) => !isDeepStrictEqual(next[field], shown[field])),
