@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -31,8 +32,9 @@ async function startSample() {
   assert.ok(child.stdout)
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
   const file = join(folder, 'access.json')
-  type Access = { held: Record<string, unknown>; done: string[] }
-  const read = (): Access => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { held: {}, done: [] })
+  type Access = { held: Record<string, unknown>; done: string[]; last: Record<string, string> }
+  const read = (): Access =>
+    existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { held: {}, done: [], last: {} }
   const edit = (change: (held: Access['held']) => void) => {
     const access = read()
     change(access.held)
@@ -94,6 +96,21 @@ suite('the sample of the guide refuses what is not a message to it', async () =>
     assert.equal(await send(message('access.revoke', 'two')), 200)
     assert.equal(await send(grant), 200)
     assert.ok(!sample.names().includes('two'))
+  })
+
+  test('what a later act overtook is not done', async () => {
+    assert.equal(await send(message('access.revoke', 'four')), 200)
+    assert.equal(await send(message('access.grant', 'four', { at: minutesAgo(1) })), 200)
+    assert.ok(!sample.names().includes('four'))
+  })
+
+  test('who goes away in the middle of a message stops nobody', async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nhalf')
+    await once(socket, 'ready')
+    socket.destroy()
+    await once(socket, 'close')
+    for (let times = 0; times < 5; times += 1) assert.equal(await send(message('access.ping', 'any')), 200)
   })
 
   type Message = ReturnType<typeof message>
