@@ -51,7 +51,19 @@ for (const [index, major] of targetVersions.entries()) {
       else await assert.rejects((await signIn()).query('select number from orders'), /permission denied/)
     })
 
-    test('the end comes while the server cannot be reached: it is told, and carried out when it can', async () => {
+    test('asked for twice, it stays until the later end, and so do her connections (R4)', async () => {
+      const first = await given(ada, database)
+      const client = await signIn()
+      const second = await given(ada, database)
+      await revoke(first.id)
+      await grantIs(first.id, 'revoked', 'deprovisioned')
+      assert.deepEqual((await client.query('select number from orders')).rows, [{ number: 42 }])
+      await revoke(second.id)
+      await grantIs(second.id, 'revoked', 'deprovisioned')
+      await assert.rejects(client.query('select 1'))
+    })
+
+    test('the end comes while the server cannot be reached: it is told, and carried out when it can (F7)', async () => {
       const grant = await given(ada, database)
       const client = await signIn()
       const comeBack = await server.goAway('refuses')
