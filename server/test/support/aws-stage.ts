@@ -251,6 +251,8 @@ function stageOf({ database }: TestDatabase, target: AwsTarget) {
       { config: { ...config, instance_arn: 'arn:aws:sso:::instance/1' }, pointer: '/config/instance_arn' },
       { config: { ...config, role_arn: 'arn:aws:iam::1:role/x' }, pointer: '/config/role_arn' },
       { config: { ...config, endpoint: 'https://198.51.100.7/' }, pointer: '/config/endpoint' },
+      // Public, and neither AWS's own nor listed by the operator.
+      { config: { ...config, endpoint: 'https://8.8.8.8/' }, pointer: '/config/endpoint' },
       { config: { ...config, endpoint: 'http://127.0.0.2:80' }, pointer: '/config/endpoint' },
       { config: { ...config, session_hours: 13 }, pointer: '/config/session_hours' },
       {

@@ -112,6 +112,16 @@ suite('what is told while it is tried on', () => {
   })
 })
 
+test('what is assigned is not assigned again', async () => {
+  for (const ask of [onAccount(), onBucket()]) {
+    const target = await planned(ask)
+    await give(target)
+    await give(target)
+    assert.equal(aws.needlessGrants(), 0)
+    await take(target)
+  }
+})
+
 suite('what the house does by hand', () => {
   test('an account that is closed keeps the assignment, and that is said; one that is gone has none (F7)', async () => {
     const closing = aws.addAccount()
@@ -159,6 +169,18 @@ suite('what the house does by hand', () => {
     )
     await take(target)
     assert.equal(setNow(), undefined)
+  })
+
+  test('a policy that was put and not brought to the account does not count as held', async () => {
+    const target = await planned(onBucket())
+    await give(target)
+    const later = new Date(inAnHour.getTime() + 3_600_000)
+    aws.next('ProvisionPermissionSet', { error: 'InternalServerException' })
+    await assert.rejects(driver.grant(noTx, target, later, patient), told('transient', /InternalServerException/))
+    assert.equal(await driver.verify(noTx, target, later, patient), 'ends_early')
+    await toTheEnd(driver, target, () => driver.grant(noTx, target, later, patient))
+    assert.equal(await driver.verify(noTx, target, later, patient), 'held')
+    await take(target)
   })
 
   test('somebody else’s set of our name is not touched, and nobody is given it', async () => {
