@@ -50,7 +50,8 @@ const usualConflicts = 5
 const keysInMind = 10_000
 
 /** Seconds until the next poll, after so many. */
-const pollSeconds = [1, 2, 3, 5, 8, 13, 20]
+const pollSeconds = [1, 2, 3, 5, 8, 13]
+const longestPollSeconds = 20
 
 function open(
   { tenant_id, provisioner_id, previous, egress }: Opening,
@@ -108,7 +109,8 @@ function open(
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     health: (_tx, signal) => checkHealth(center, patience(true, signal)),
-    pollAfterMs: (polls) => 1_000 * (pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 20),
+    // Whoever waits for room gets it when somebody sees that an operation has ended.
+    pollAfterMs: (polls) => 1_000 * (center.pace.isAwaited() ? 1 : (pollSeconds[polls] ?? longestPollSeconds)),
     async close() {
       aws.close()
     },

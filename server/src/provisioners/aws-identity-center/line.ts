@@ -14,6 +14,7 @@ export type Line = {
   wait(name: string, patience: Patience): Promise<void>
   /** Something changed: whoever can go now goes. */
   look(): void
+  isEmpty(): boolean
 }
 
 type Rule = {
@@ -78,6 +79,7 @@ export function openLine({ take, estimateMs }: Rule): Line {
       })
     },
     look,
+    isEmpty: () => waiting.length === 0,
   }
 }
 

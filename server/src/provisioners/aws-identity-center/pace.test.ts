@@ -72,12 +72,14 @@ suite('operations', () => {
     const third = begin('c', 'c1')
     await settled()
     assert.deepEqual(begun, ['a1', 'b1'])
+    assert.ok(pace.isAwaited())
     pace.ended('id of b1')
     await third
     assert.deepEqual(begun, ['a1', 'b1', 'c1'])
     pace.ended('id of a1')
     await second
     assert.deepEqual(begun, ['a1', 'b1', 'c1', 'a2'])
+    assert.ok(!pace.isAwaited())
   })
 
   test('of one assignment are not begun again while they are under way', async () => {

@@ -23,6 +23,8 @@ export type Pace = {
   /** An operation is still under way: begun here, or by a process that is no more. */
   underWay(id: string, account: string): void
   ended(id: string): void
+  /** Somebody waits for an operation to end. */
+  isAwaited(): boolean
 }
 
 /** `key`: the assignment that it is about; `name`: what is done to it. */
@@ -72,7 +74,7 @@ function openCalls(leastGapMs: number): Pick<Pace, 'turn' | 'throttled'> {
   }
 }
 
-function openRoom(most: number): Pick<Pace, 'operate' | 'underWay' | 'ended'> {
+function openRoom(most: number): Pick<Pace, 'operate' | 'underWay' | 'ended' | 'isAwaited'> {
   let operationMs = usualOperationMs
   const places = new Map<string, Place>()
   const isBusy = (account: string) => places.values().some((place) => place.account === account)
@@ -129,5 +131,6 @@ function openRoom(most: number): Pick<Pace, 'operate' | 'underWay' | 'ended'> {
       operationMs = operationMs * 0.8 + (performance.now() - place.begunAt) * 0.2
       line.look()
     },
+    isAwaited: () => !line.isEmpty(),
   }
 }
