@@ -27,6 +27,8 @@ const powerful: [name: string, sql: string][] = [
   ['one that leads to a superuser by another', 'create role app_x; create role y in role postgres; grant y to app_x'],
   ['one that runs programs of the server', 'create role app_x in role pg_execute_server_program'],
   ['one that ends connections', 'create role app_x in role pg_signal_backend'],
+  // Whoever holds it could give its member what outlives their access, by its own grant.
+  ['one that passes another on', 'create role app_x; create role y; grant y to app_x with admin option'],
   ['one that leads to Sallyport itself', 'create role app_x in role sallyport'],
 ]
 
