@@ -149,8 +149,16 @@ suite('a receiver', () => {
     receiver.behave = () => ({ status: 429, headers: { 'retry-after': '120' } })
     await assert.rejects(grant(), (error) => error instanceof NotNow && error.after_ms === 120_000)
     const asked = receiver.received.length
-    await assert.rejects(verify(null), (error) => error instanceof NotNow && error.after_ms > 60_000)
+    await assert.rejects(verify(hours(1)), (error) => error instanceof NotNow && error.after_ms > 60_000)
     assert.equal(receiver.received.length, asked)
+  })
+
+  test('that has no room for what gives is told what takes away all the same', async () => {
+    const { grant, revoke, receiver } = await stage()
+    receiver.behave = ({ type }, usual) =>
+      type === 'access.grant' ? { status: 429, headers: { 'retry-after': '3600' } } : usual()
+    await assert.rejects(grant(), NotNow)
+    assert.equal((await revoke()).done, true)
   })
 
   test('is called no more at once than it takes, and what takes away does not wait behind what gives', async () => {

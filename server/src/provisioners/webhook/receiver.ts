@@ -38,7 +38,8 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
     takes: openTurns(calls_at_once - forGiving, longestTurnMs),
     gives: openTurns(forGiving, longestTurnMs),
   }
-  let pausedUntil = Number.NEGATIVE_INFINITY
+  /** Taking away pauses only where taking away found no room: whoever asks for much cannot hold it up. */
+  const pausedUntil = { takes: Number.NEGATIVE_INFINITY, gives: Number.NEGATIVE_INFINITY }
   const now = openClock()
 
   const call = async (tx: Tx, { type, data, ...message }: Message, keys: readonly string[], signal: AbortSignal) => {
@@ -54,6 +55,19 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
     }
   }
 
+  const pausing = async <Result>(lane: Lane, work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof NotNow) {
+        const until = performance.now() + error.after_ms
+        pausedUntil.gives = Math.max(pausedUntil.gives, until)
+        if (lane === 'takes') pausedUntil.takes = Math.max(pausedUntil.takes, until)
+      }
+      throw error
+    }
+  }
+
   return {
     words: (said) => saidWords(said, hide),
     now,
@@ -62,9 +76,9 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
       try {
         return await turns[lane]('', () => {
           begun = true
-          const pause = pausedUntil - performance.now()
+          const pause = pausedUntil[lane] - performance.now()
           if (pause > 0) throw new NotNow(Math.ceil(pause))
-          return work()
+          return pausing(lane, work)
         })
       } catch (error) {
         if (begun) throw error
@@ -73,12 +87,7 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
     },
     async send(tx, message, signal) {
       const { response, at } = await call(tx, message, secrets, signal)
-      try {
-        return await readAnswer(response, at, hide)
-      } catch (error) {
-        if (error instanceof NotNow) pausedUntil = Math.max(pausedUntil, performance.now() + error.after_ms)
-        throw error
-      }
+      return readAnswer(response, at, hide)
     },
     async takesUnsigned(tx, message, signal) {
       const { response } = await call(tx, message, [nobodysSecret], signal)

@@ -134,7 +134,7 @@ async function tell(
 
 async function underWay(it: Webhook, tx: Tx, begun: WebhookAct, said: unknown): Promise<Progress> {
   if (begun.reference !== null) return { done: false, reference: begun.reference }
-  const reference = it.receiver.words(said)?.slice(0, 100) ?? null
+  const reference = it.receiver.words(said)?.slice(0, 100).toWellFormed() ?? null
   if (reference !== null) await saveWebhookReference(tx, begun.id, reference)
   return { done: false, reference: reference ?? begun.id }
 }
