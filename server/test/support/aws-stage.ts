@@ -254,6 +254,10 @@ function stageOf({ database }: TestDatabase, target: AwsTarget) {
       // Public, and neither AWS's own nor listed by the operator.
       { config: { ...config, endpoint: 'https://8.8.8.8/' }, pointer: '/config/endpoint' },
       { config: { ...config, endpoint: 'http://127.0.0.2:80' }, pointer: '/config/endpoint' },
+      {
+        config: { ...config, endpoint: 'https://abc123.execute-api.eu-west-1.amazonaws.com/' },
+        pointer: '/config/endpoint',
+      },
       { config: { ...config, session_hours: 13 }, pointer: '/config/session_hours' },
       {
         config: {

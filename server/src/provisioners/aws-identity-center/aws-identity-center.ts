@@ -31,7 +31,7 @@ export function awsIdentityCenterAt(limits: Limits): DriverType {
   }
   return {
     shownFields,
-    targetFields: ['endpoint', 'instance_arn', 'identity_store_id'],
+    targetFields: ['endpoint', 'region', 'instance_arn', 'identity_store_id'],
     findFaults,
     makeSecrets: () => ({ external_id: randomBytes(24).toString('base64url') }),
     // INVARIANT: `findFaults` found nothing in the config.
