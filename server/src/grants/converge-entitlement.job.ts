@@ -14,6 +14,7 @@ import {
   type EntitlementState,
   nextStep,
   type Step,
+  saysDisabled,
   waitMs,
 } from './entitlement.ts'
 import { beginGrant, failRefused, nobody, type Permitted, savePresent } from './give-store.ts'
@@ -125,6 +126,7 @@ async function takeStep(
   const { driver, askAgain } = means
   if (step === 'verify') return look(ctx, item, state, means)
   if (step === 'grant') {
+    if (!state.enabled) throw new TargetError('transient', saysDisabled)
     const permitted = await askAbout(ctx, item, state, state.waiting, askAgain)
     if (permitted === undefined) return anew
     // All that wanted it was refused: nothing is given.

@@ -88,6 +88,8 @@ export function contradicts(told: 'grant' | 'revoke' | null, observed: Observed)
   return (told === 'grant' && observed === 'absent') || (told === 'revoke' && observed === 'present')
 }
 
+export const saysDisabled = 'the provisioner that serves it is disabled'
+
 const longestBackoffMs = 60_000
 
 /** Full jitter: anywhere below twice as long as before, a minute at most. `random` is in [0, 1). */

@@ -18,6 +18,8 @@ export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'w
   provisioner: ProvisionerType
   provisioner_id: string | null
   provisioner_version: number | null
+  /** A disabled provisioner gives nothing new. */
+  enabled: boolean
   target: Target
   /** When it should end as of now, in milliseconds since 1970; null where no live grant wants it. */
   until_ms: number | null
@@ -52,6 +54,7 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
       cross join lateral (
         select e.id, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
           (select p.version from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id) as provisioner_version,
+          coalesce((select p.enabled from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), true) as enabled,
           e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
           coalesce((select p.corrects_drift from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id),
             false) as corrects_drift,

@@ -4,7 +4,7 @@ import { driftStage } from '../../test/support/drift-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkersWith } from '../../test/support/workers.ts'
-import { type Driver, type Held, NotNow, type Target } from '../provisioners/driver.ts'
+import { type Driver, type Held, NotNow, type Target, TargetError } from '../provisioners/driver.ts'
 import { stuckRevokes } from './stuck-revoke-store.ts'
 
 /** Targets with a pace of their own: that have no room now, take their time, end access by themselves. */
@@ -184,6 +184,49 @@ test('access that took long to give, and would end as much too early, is given o
   assert.deepEqual([(await on.entitlement(account))?.failures, asked.length], [0, 2])
   const told = (await on.eventsOf(grant?.id ?? '')).map(({ type }) => type)
   assert.deepEqual(told, ['grant.activated'])
+  await stop()
+})
+
+test('a provisioner that is disabled gives nothing to whoever waits for its target either', async () => {
+  const on = await driftStage(house, 'disabled meanwhile', false)
+  let isDown = true
+  const { stop } = startWorkersWith(house, (sandbox) => ({
+    grant: (...ask) => (isDown ? Promise.reject(new TargetError('transient', 'it is down')) : sandbox.grant(...ask)),
+  }))
+  const request = await on.ask(on.account(account))
+  const [waiting] = await on.grantsAre(request, 'pending', 'attempting')
+  const enable = (enabled: boolean) =>
+    house.asSuperuser('update provisioner set enabled = $2, version = version + 1 where tenant_id = $1', [
+      on.tenant_id,
+      enabled,
+    ])
+  await enable(false)
+  isDown = false
+  await until('it says why it waits', async () => {
+    const { last_error } = (await on.view({ grant: waiting?.id ?? '' })).provisioning
+    return /disabled/.test(String(last_error))
+  })
+  assert.equal(await on.heldAt(account), 0)
+  await enable(true)
+  await on.grantsAre(request, 'active', 'successful')
+  await stop()
+})
+
+test('words of a target that no database keeps are told as far as they can be', async () => {
+  const on = await driftStage(house, 'unkeepable', false)
+  let isDown = true
+  const { stop } = startWorkersWith(house, (sandbox) => ({
+    grant: (...ask) =>
+      isDown ? Promise.reject(new TargetError('transient', 'half \ud83d, \0none')) : sandbox.grant(...ask),
+  }))
+  const request = await on.ask(on.account(account))
+  const [waiting] = await on.grantsAre(request, 'pending', 'attempting')
+  await until('it says what failed', async () => {
+    const { last_error } = (await on.view({ grant: waiting?.id ?? '' })).provisioning
+    return last_error === 'half \ufffd, none'
+  })
+  isDown = false
+  await on.grantsAre(request, 'active', 'successful')
   await stop()
 })
 

@@ -2,7 +2,7 @@ import type { DueWork } from '../jobs/work-list.ts'
 import { type GrantAsk, NotNow, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, longestCallMs } from '../provisioners/in-time.ts'
-import { backoffMs, waitMs } from './entitlement.ts'
+import { backoffMs, saysDisabled, waitMs } from './entitlement.ts'
 import { findGrantToPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
 
 /** Finds out what a new grant means to its target, and hangs it on that entitlement of the ledger. */
@@ -34,7 +34,7 @@ function requireServing(serving: Serving, ask: GrantAsk): ProvisionerRef {
   const { provisioner, provisioner_id, provisioner_version, enabled, has_own } = serving
   if (provisioner !== null && provisioner_id !== null) {
     if (enabled) return { provisioner, provisioner_id, provisioner_version }
-    throw new TargetError('transient', 'the provisioner that serves it is disabled')
+    throw new TargetError('transient', saysDisabled)
   }
   if (!has_own) return { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }
   const where = ask.account_id === null ? '' : ` in the account ${ask.account_id}`

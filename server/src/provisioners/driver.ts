@@ -112,7 +112,8 @@ export class TargetError extends Error {
   readonly kind: 'transient' | 'permanent'
 
   constructor(kind: 'transient' | 'permanent', message: string) {
-    super(message)
+    // Of what a target says, no database keeps a NUL or half a character.
+    super(message.replaceAll('\0', '').toWellFormed())
     this.name = 'TargetError'
     this.kind = kind
   }

@@ -40,7 +40,8 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
       // Its own, so that what others wait for at the target does not delay it.
       const driver = types[found.provisioner_type].open(opening)
       try {
-        const sayable = (text: string) => withoutSecrets(text, secrets).slice(0, longestText)
+        const sayable = (text: string) =>
+          withoutSecrets(text, secrets).replaceAll('\0', '').slice(0, longestText).toWellFormed()
         const checks = (await lookAt(driver, tx)).slice(0, mostChecks).map(({ what, ok, message }) => {
           return { what: sayable(what), ok, message: message === null ? null : sayable(message) }
         })
