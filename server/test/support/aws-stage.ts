@@ -258,6 +258,8 @@ function stageOf({ database }: TestDatabase, target: AwsTarget) {
         config: { ...config, endpoint: 'https://abc123.execute-api.eu-west-1.amazonaws.com/' },
         pointer: '/config/endpoint',
       },
+      { config: { ...config, user_name: 'local_part' }, pointer: '/config/email_domain' },
+      { config: { ...config, email_domain: 'example.com' }, pointer: '/config/email_domain' },
       { config: { ...config, session_hours: 13 }, pointer: '/config/session_hours' },
       {
         config: {

@@ -23,6 +23,8 @@ export type CenterConfig = {
   external_id: string
   endpoint?: string
   user_name?: 'email' | 'local_part'
+  /** Whose local parts are names: the same before another domain is somebody else. */
+  email_domain?: string
   external_id_issuer?: string
   permission_sets?: Record<string, string>
   bucket_actions?: Record<string, 'read' | 'write' | 'delete'>
@@ -45,6 +47,7 @@ export const shownFields = {
   role_arn: textField,
   endpoint: urlField,
   user_name: textField,
+  email_domain: textField,
   external_id_issuer: textField,
   permission_sets: namesField,
   bucket_actions: namesField,
@@ -76,6 +79,7 @@ const forms: Record<string, Form> = {
     means: 'the ARN of a role, `arn:aws:iam::<account>:role/<name>`',
   },
   user_name: { form: /^(?:email|local_part)$/, means: '`email` or `local_part`' },
+  email_domain: { form: /^[A-Za-z0-9.-]{1,253}$/, means: 'the domain of e-mail addresses' },
   external_id_issuer: { form: /^\S{1,100}$/, means: 'the issuer of external ids as the identity store holds it' },
   external_id: { form: /^[\w+=,.@:/-]{2,1224}$/, means: 'the one that was made here' },
   session_role: { form: /^[\w+=,.@-]{1,64}$/, means: 'the name of a role in each account' },
@@ -93,11 +97,17 @@ export async function findFaults(config: Config, egress: Egress): Promise<Faulty
       const sound = value === undefined || (typeof value === 'string' && form.test(value))
       return sound ? [] : [fault(name, `must be ${means}`)]
     }),
+    ...findDomainFaults(config),
     ...findNumberFaults(config),
     ...findNameFaults(config),
     ...findDatabaseFaults(config.databases),
   ]
   return [...faults, ...(await findEndpointFaults(config.endpoint, egress))]
+}
+
+function findDomainFaults({ user_name, email_domain }: Config): FaultyField[] {
+  if ((user_name === 'local_part') === (email_domain !== undefined)) return []
+  return [fault('email_domain', 'must be there where user_name is `local_part`, and nowhere else')]
 }
 
 function findNumberFaults({ session_hours, session_regions }: Config): FaultyField[] {

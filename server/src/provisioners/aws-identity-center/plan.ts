@@ -1,3 +1,4 @@
+import { emailKey } from '../../kernel/email-address.ts'
 import type { GrantAsk, Plan } from '../driver.ts'
 import { TargetError } from '../driver.ts'
 import { isAssigned } from './assignments.ts'
@@ -102,22 +103,19 @@ function giftOf({ config }: Center, ask: GrantAsk): Gift {
     if (action !== 'connect') throw unknownAction(action, '`connect`')
     return { on: 'instance', instance_id: requireForm(resource.id, /^i-[0-9A-Za-z]{1,64}$/) }
   }
-  if (resource.type === 'cloud_db_instance') return databaseGift(config.databases ?? {}, ask, config.user_name)
+  if (resource.type === 'cloud_db_instance') return databaseGift(config, ask)
   throw new TargetError('permanent', `IAM Identity Center gives nothing on a \`${resource.type}\``)
 }
 
-function databaseGift(
-  databases: NonNullable<Center['config']['databases']>,
-  { resource, action, user }: GrantAsk,
-  form: Center['config']['user_name'],
-): Gift {
+function databaseGift(config: Center['config'], { resource, action, user }: GrantAsk): Gift {
+  const { databases = {} } = config
   const database = Object.hasOwn(databases, resource.id) ? databases[resource.id] : undefined
   if (database === undefined) {
     throw new TargetError('permanent', `the provisioner's \`databases\` do not name \`${resource.id}\``)
   }
   const mapped = Object.hasOwn(database.users, action) ? database.users[action] : undefined
   if (mapped === undefined) throw unknownAction(action, `what \`users\` of \`${resource.id}\` names`)
-  const name = mapped === '{user}' ? userNameOf(user.email, form) : mapped
+  const name = mapped === '{user}' ? userNameOf(user.email, config) : mapped
   const region = requireForm(resource.id.split(':')[3] ?? '', /^[a-z0-9-]{1,30}$/)
   return {
     on: 'database',
@@ -138,13 +136,20 @@ function requireForm(text: string, form: RegExp): string {
   throw new TargetError('permanent', `\`${text}\` cannot stand in a policy`)
 }
 
-function userNameOf(email: string, form: Center['config']['user_name']): string {
-  return form === 'local_part' ? email.replace(/@[^@]*$/, '') : email
+/** @throws TargetError for an address of another domain: the same name there is somebody else. */
+function userNameOf(email: string, { user_name, email_domain = '' }: Center['config']): string {
+  if (user_name !== 'local_part') return email
+  const at = email.lastIndexOf('@')
+  if (emailKey(email.slice(at)) === emailKey(`@${email_domain}`)) return email.slice(0, at)
+  throw new TargetError(
+    'permanent',
+    `\`${email}\` is no address of \`${email_domain}\`, whose people alone are known here`,
+  )
 }
 
 /** Whom the identity store calls by that external id, else by that user name. */
 async function findPrincipal(center: Center, user: GrantAsk['user'], signal: AbortSignal): Promise<string> {
-  const { identity_store_id: IdentityStoreId, external_id_issuer, user_name } = center.config
+  const { identity_store_id: IdentityStoreId, external_id_issuer } = center.config
   const find = (alternate: Alternate) =>
     ifThere(
       center.store('GetUserId', signal, (client, options) =>
@@ -155,7 +160,7 @@ async function findPrincipal(center: Center, user: GrantAsk['user'], signal: Abo
     const known = await find({ ExternalId: { Issuer: external_id_issuer, Id: user.external_id } })
     if (known?.UserId !== undefined) return known.UserId
   }
-  const name = userNameOf(user.email, user_name)
+  const name = userNameOf(user.email, center.config)
   const known = await find({ UniqueAttribute: { AttributePath: 'userName', AttributeValue: name } })
   if (known?.UserId !== undefined) return known.UserId
   throw new TargetError('permanent', `the identity store has no user \`${name}\``)

@@ -25,6 +25,21 @@ const told = (kind: TargetError['kind'], words: RegExp) => (error: unknown) => {
 }
 
 suite('what a plan is refused for', () => {
+  test('an address of another domain, where the part before the domain is a name: that is somebody else’s', async () => {
+    const byLocalPart = quick.open({
+      ...opening,
+      config: { ...opening.config, user_name: 'local_part', email_domain: 'example.com' },
+    })
+    const principal_id = aws.addUser('ada')
+    const askAs = (email: string) => {
+      const ask = onAccount()
+      return byLocalPart.plan(noTx, { ...ask, user: { ...ask.user, email } }, patient)
+    }
+    assert.equal((await askAs('ada@Example.com')).target.principal_id, principal_id)
+    await assert.rejects(askAs('ada@contractor.example'), told('permanent', /no address of `example.com`/))
+    await byLocalPart.close()
+  })
+
   test('an account that the organization does not have, or that is not active (F7)', async () => {
     const suspended = aws.addAccount('SUSPENDED')
     const asks = [
