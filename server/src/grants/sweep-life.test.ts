@@ -109,3 +109,23 @@ test('a sweep that lost its lease writes nothing (F2)', async () => {
   assert.deepEqual(await kept(), before)
   assert.deepEqual(await on.told(), [])
 })
+
+test('a list that goes on and on fills no table', async () => {
+  const on = await driftStage(house, 'endless', false)
+  const { stop } = startWorkersWith(house, () => ({
+    async *discover(_tx, known) {
+      yield await Promise.resolve(known)
+      for (const page of ['a', 'b', 'c']) {
+        yield Array.from({ length: 6_000 }, (_, index) => ({ key: `stray ${page} ${index}`, target: {} }))
+      }
+    },
+  }))
+  await on.held(account)
+  await on.sweep()
+  const [kept] = await house.asSuperuser(
+    `select count(*)::int as strays from entitlement where tenant_id = $1 and held_before`,
+    [on.tenant_id],
+  )
+  assert.deepEqual(kept, { strays: 12_000 })
+  await stop()
+})

@@ -94,6 +94,9 @@ export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], wi
 /** At most so many keys are named in an event. */
 const mostNamed = 20
 
+/** So many of them are kept of a provisioner, and one page more: a target is somebody else's, and its list may never end. */
+const mostStrays = 10_000
+
 /** Keeps what bears our mark and was never given by us, as somebody else's, and tells of it. Nothing of it is touched. */
 export async function saveStrays(
   ctx: WorkCtx,
@@ -113,6 +116,9 @@ export async function saveStrays(
           true, 'present', 'added', clock_timestamp()
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as stray (id uuid, key text, target jsonb)
         where exists (select from sweep s where ${stillSweeps(tx, item)})
+          and (select count(*) from (select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.held_before
+            and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.drift = 'added'
+            limit ${mostStrays}) kept_before) < ${mostStrays}
         on conflict (tenant_id, provisioner, target_key) do nothing returning id)
       ${emit(ctx, { type: 'provisioner.drifted', subject_type: 'provisioner', subject_id, data }, sql`kept`)}`,
   ])
