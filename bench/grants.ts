@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectAlone } from '../server/src/db/connect.ts'
 import { readRunningEmbedded } from '../server/src/db/embedded/start.ts'
-import { seedManyGrants } from '../server/test/support/many-grants.ts'
 import type { Bench, Effort } from './bench.ts'
+import { loseOneOfTwo } from './dead-node.ts'
+import { allGone, type Database, lateness, seed, spread, until } from './ends.ts'
+import { endAtItsRate } from './own-rate.ts'
 import { gather, startService } from './sallyport.ts'
 
 /**
@@ -21,16 +23,22 @@ export const grants: Bench = {
       say(`${effort.grants} grants of ${tenants} tenants`)
       rows.push(...(await endAtOnce(effort, tenants)))
     }
+    say(`${effort.grants} grants again, and one of two services is killed`)
+    rows.push(...(await loseOneOfTwo(effort)))
+    const atItsRate = effort.isMiniature ? 20 : 300
+    say(`${atItsRate} grants at the pretended AWS, at its rate`)
+    const paced = await endAtItsRate(atItsRate)
+    rows.push(...paced.rows)
     const notes = [
       'Dispatched: from the end of a grant to the moment that the sandbox notes the call which takes it away. Gone: to the moment ' +
         'that the ledger has seen at the sandbox that it is gone; the sandbox takes 50 ms for it. Asked from outside meanwhile: 100 ' +
         'reads and 20 new requests a second, whose grants are begun as well.',
+      'One of two is killed: by SIGKILL, as soon as it has ends in hand; what died with it is taken over when its lease of 20 s is over.',
+      paced.note,
     ]
     return { columns: ['ms', 'p50', 'p90', 'p99', 'max', 'count'], rows, notes }
   },
 }
-
-type Database = Awaited<ReturnType<typeof connectAlone>>
 
 async function endAtOnce(effort: Effort, tenants: number): Promise<string[][]> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
@@ -60,47 +68,6 @@ async function endAtOnce(effort: Effort, tenants: number): Promise<string[][]> {
     await service.stop()
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-const allGone = `select not exists (select from access_grant where expires_at = $1::timestamptz
-  and provisioning_status <> 'deprovisioned') as met`
-
-/** p50, p90, p99, the largest, and how many. */
-function spread(values: readonly number[]): string[] {
-  const sorted = values.toSorted((one, other) => one - other)
-  const at = (share: number) => (sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN).toFixed(1)
-  return [at(0.5), at(0.9), at(0.99), at(1), String(sorted.length)]
-}
-
-/** Milliseconds by which each revocation reached the target, and by which it was seen to be gone there. */
-async function lateness(database: Database, instant: string): Promise<{ dispatched: number[]; gone: number[] }> {
-  const ms = (moment: string) => `extract(epoch from ${moment} - g.expires_at)::float8 * 1000`
-  const { rows } = await database.query<{ dispatched: number; gone: number }>(
-    `select ${ms('min(o.created_at)')} as dispatched, ${ms('g.updated_at')} as gone
-      from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
-      join sandbox_operation o on o.tenant_id = e.tenant_id and o.key = e.target_key and o.kind = 'delete'
-      where g.expires_at = $1::timestamptz group by g.tenant_id, g.id`,
-    [instant],
-  )
-  return { dispatched: rows.map((row) => row.dispatched), gone: rows.map((row) => row.gone) }
-}
-
-/** Answers the instant at which all of them end: late enough to seed them and to measure the quiet before. */
-async function seed(database: Database, { grants, seconds }: Effort, tenants: number): Promise<string> {
-  const lead = 5 + grants / 1_000 + seconds
-  const { rows } = await database.query<{ ends: string }>(
-    `select (clock_timestamp() + make_interval(secs => $1))::text as ends`,
-    [lead],
-  )
-  const ends = rows[0]?.ends ?? ''
-  await seedManyGrants((text, values) => database.query(text, values), grants, tenants, ends)
-  await database.query('vacuum analyze entitlement, access_grant, sandbox_assignment')
-  const { rows: left } = await database.query<{ seconds: number }>(
-    'select extract(epoch from $1::timestamptz - clock_timestamp())::float8 as seconds',
-    [ends],
-  )
-  if ((left[0]?.seconds ?? 0) < seconds) throw new Error('this machine is too busy to seed the grants before they end')
-  return ends
 }
 
 async function openDatabase(data_dir: string): Promise<Database> {
@@ -163,14 +130,4 @@ async function callFor(caller: Caller, during: () => Promise<unknown>): Promise<
   }
   await Promise.all(calls)
   return { reads, asks }
-}
-
-/** Asks the database until it is so. */
-async function until(database: Database, question: string, instant: string, everyMs: number): Promise<void> {
-  for (let tries = 0; tries < 600_000 / everyMs; tries += 1) {
-    const { rows } = await database.query<{ met: boolean }>(question, [instant])
-    if (rows[0]?.met) return
-    await pause(everyMs)
-  }
-  throw new Error('it did not come to an end')
 }

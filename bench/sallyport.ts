@@ -38,7 +38,12 @@ export async function startService(env: Record<string, string>) {
     child.kill('SIGTERM')
     await ended
   }
-  return { port, base_url, stop }
+  /** As a power cut would. */
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  return { port, base_url, stop, kill }
 }
 
 async function freePort(): Promise<number> {

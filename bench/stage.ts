@@ -25,7 +25,7 @@ export type Stage = People & {
   close(): Promise<void>
 }
 
-const database = 'sallyport'
+export const database = 'sallyport'
 const copy = 'sallyport_copy'
 
 /** An embedded PostgreSQL with rows in it and the real service in front, all in a folder that goes with `close`. */
@@ -90,7 +90,7 @@ function givesPending({ pending }: Rows): Stage['takePending'] {
   }
 }
 
-async function startPostgres(dataDir: string) {
+export async function startPostgres(dataDir: string) {
   const onCrash = (reason: string) => console.error(`PostgreSQL ended: ${reason}`)
   const { host, port, superuser, password, stop } = await startEmbedded({ dataDir, log: () => undefined, onCrash })
   const as = (user: string, database: string): ConnectionTarget => ({
@@ -100,7 +100,7 @@ async function startPostgres(dataDir: string) {
   return { as, superuser, stop }
 }
 
-async function makeDatabase(
+export async function makeDatabase(
   server: ConnectionTarget,
   inside: ConnectionTarget,
   owner: ConnectionTarget,
@@ -121,7 +121,7 @@ async function copyDatabase(server: ConnectionTarget): Promise<void> {
   await admin.end()
 }
 
-function urlOf({ host, port, user, password, database }: ConnectionTarget): string {
+export function urlOf({ host, port, user, password, database }: ConnectionTarget): string {
   const secret = password === undefined ? '' : `:${encodeURIComponent(String(password))}`
   return `postgres://${user}${secret}@/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 }

@@ -36,14 +36,18 @@ test('the bench of endpoints works, and tells how fast each contender is', async
 
 test('the bench of grants works: all that ended is dispatched and gone', async () => {
   const { stdout } = await run(process.execPath, [bench, 'grants', '--miniature'], { env })
-  const counts = [...stdout.matchAll(/^\| 3 tenants: (dispatched|gone) after its end \|.*\| (\d+) \|$/gm)]
+  const counts = [...stdout.matchAll(/^\| (.*): (dispatched|gone) after its end \|.*\| (\d+) \|$/gm)]
   assert.deepEqual(
-    counts.map(([, what, count]) => [what, count]),
+    counts.map(([, where, what, count]) => [where, what, count]),
     [
-      ['dispatched', '300'],
-      ['gone', '300'],
+      ['3 tenants', 'dispatched', '300'],
+      ['3 tenants', 'gone', '300'],
+      ['one of two is killed', 'dispatched', '300'],
+      ['one of two is killed', 'gone', '300'],
+      ['the pretended AWS', 'gone', '20'],
     ],
   )
+  assert.match(stdout, /^At the pretended AWS 20 ends took \d+ calls/m)
 })
 
 test('it says what there is to measure', async () => {

@@ -1,5 +1,5 @@
 import { keyOf } from '../../src/provisioners/aws-identity-center/target.ts'
-import { operator, startAws } from '../support/aws/aws.ts'
+import { operatorEnvironment, startAws } from '../support/aws/aws.ts'
 import { roads } from './company.ts'
 import type { FieldTarget, TargetCall } from './field-target.ts'
 
@@ -19,14 +19,7 @@ export async function openAwsField(): Promise<FieldTarget> {
   let misdeeds: (() => void)[] = []
   return {
     type: 'aws-identity-center',
-    env: {
-      EGRESS_ALLOW: '127.0.0.1',
-      AWS_ACCESS_KEY_ID: operator.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
-      AWS_CONFIG_FILE: '/dev/null',
-      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-      AWS_EC2_METADATA_DISABLED: 'true',
-    },
+    env: { EGRESS_ALLOW: '127.0.0.1', ...operatorEnvironment },
     async furnish() {
       const role_arn = aws.addRole(null)
       const config = { region, instance_arn, identity_store_id, role_arn, endpoint: origin }

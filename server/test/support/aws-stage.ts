@@ -14,19 +14,13 @@ import {
   type Target,
 } from '../../src/provisioners/driver.ts'
 import type { Break, Stage } from '../conformance/stage.ts'
-import { openAws, operator } from './aws/aws.ts'
+import { openAws, operator, operatorEnvironment } from './aws/aws.ts'
 import type { Misdeed } from './aws/misdeeds.ts'
 import type { TestDatabase } from './database.ts'
 
 /** Has the SDK's default chain find the operator's key, and nothing else of this machine. */
 function beOperator(): void {
-  Object.assign(process.env, {
-    AWS_ACCESS_KEY_ID: operator.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
-    AWS_CONFIG_FILE: '/dev/null',
-    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    AWS_EC2_METADATA_DISABLED: 'true',
-  })
+  Object.assign(process.env, operatorEnvironment)
 }
 
 export type AwsTarget = Awaited<ReturnType<typeof openAwsTarget>>

@@ -19,6 +19,17 @@ export function readReference(reference: string): { kind: Kind; id: string } {
   return { kind: kind as Kind, id }
 }
 
+/**
+ * Whoever is to give access waits for room no longer than this and comes back: room is made by those who ask how the
+ * operations under way are going, and the ledger lets them go on only when others of the tenant are out of its hands.
+ */
+const longestInLineMs = 1_000
+
+function inLine(patience: Patience): Patience {
+  if (patience.urgent) return patience
+  return { ...patience, until: Math.min(patience.until, performance.now() + longestInLineMs) }
+}
+
 /** Begins an operation on an account, when there is room for it. */
 export async function begin(
   center: Center,
@@ -53,7 +64,7 @@ export async function begin(
   }
   let done: Progress = { done: true }
   const operation = { account: account_id, key: `${account_id} ${PermissionSetArn} ${principal_id}`, name: kind }
-  const id = await center.pace.operate(operation, patience, async () => {
+  const id = await center.pace.operate(operation, inLine(patience), async () => {
     const progress = progressOf(kind, await orConflict(ask[kind]()), undefined)
     if (!progress.done) return readReference(progress.reference).id
     done = progress

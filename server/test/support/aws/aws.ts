@@ -33,6 +33,15 @@ export const operator = {
   arn: 'arn:aws:iam::111111111111:user/sallyport',
 }
 
+/** What a process finds the operator's key by, and nothing else of this machine. */
+export const operatorEnvironment = {
+  AWS_ACCESS_KEY_ID: operator.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  AWS_EC2_METADATA_DISABLED: 'true',
+}
+
 export type Aws = Awaited<ReturnType<typeof openAws>>
 
 /**

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../../test/support/asking-stage.ts'
+import { openAwsTarget } from '../../../test/support/aws-stage.ts'
+import { openHouse } from '../../../test/support/house.ts'
+import { startWorkers } from '../../../test/support/workers.ts'
+import { convergeEntitlement } from '../../grants/converge-entitlement.job.ts'
+import { planGrant } from '../../grants/plan-grant.job.ts'
+import { askAgain } from '../../requests/asking-again.ts'
+import type { Drivers } from '../drivers.ts'
+import { awsIdentityCenterAt } from './aws-identity-center.ts'
+
+/** What is to be taken away does not stand in line behind what is to be given. */
+const house = await openHouse()
+const on = await askingStage(house, 'ends first')
+await on.rule('permit (principal, action, resource);')
+const { aws, sets, opening } = await openAwsTarget({ acts: { ms: 300, looks: 1 } })
+const operations = 8
+const driver = awsIdentityCenterAt({ callsASecond: 1_000, operations }).open({ ...opening, tenant_id: on.tenant_id })
+const drivers: Drivers = { of: () => Promise.resolve(driver), close: driver.close }
+const workers = startWorkers(house, [planGrant(drivers), ...convergeEntitlement(drivers, askAgain)])
+house.atEnd(driver.close)
+aws.addUser('user@example.com')
+
+/** One grant on each of so many new accounts; answers their request. */
+function askOn(accounts: number): Promise<string> {
+  const account_ids = Array.from({ length: accounts }, () => aws.addAccount())
+  const resource = { type: 'cloud_permission_set', id: sets.ReadOnly }
+  return on.ask({ resource, action: 'ReadOnly', metadata: { account_ids } }).then(on.approve)
+}
+
+const begun = (operation: string) => aws.entries(operation).filter(({ outcome }) => outcome === 'ok')
+
+test('two hundred grants wait for a target’s pace when ten end: the ten are taken away first', async () => {
+  const ending = await askOn(10)
+  await on.grantsAre(ending, 'active', 'successful')
+  aws.settings.acts = { ms: 2_000, looks: 1 }
+  const waiting = [await askOn(50), await askOn(50), await askOn(50), await askOn(50)]
+  for (const request of waiting.slice(0, 2)) await on.grantsHang(request)
+  aws.settings.acts = { ms: 300, looks: 1 }
+  const due = performance.now()
+  await house.asSuperuser(
+    `with over as (
+        update access_grant set expires_at = clock_timestamp(), expiring_at = null where request_id = $1
+        returning entitlement_id)
+      update entitlement set next_look_at = clock_timestamp() where id in (select entitlement_id from over)`,
+    [ending],
+  )
+  await on.grantsAre(ending, 'expired', 'deprovisioned')
+  const deletes = begun('DeleteAccountAssignment')
+  assert.equal(deletes.length, 10)
+  const last = deletes.at(-1)?.at ?? 0
+  const creates = begun('CreateAccountAssignment')
+  const before = creates.filter(({ at }) => at > due && at < last)
+  assert.ok(before.length <= 2 * operations, `${before.length} grants went before the last revoke`)
+  const left = 210 - creates.filter(({ at }) => at < last).length
+  assert.ok(left > 50, `${left} grants were left to wait`)
+  assert.deepEqual(aws.overtakenRevokes(), [])
+  await workers.stop()
+})
