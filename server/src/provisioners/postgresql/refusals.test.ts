@@ -29,6 +29,8 @@ const powerful: [name: string, sql: string][] = [
   ['one that ends connections', 'create role app_x in role pg_signal_backend'],
   // Whoever holds it could give its member what outlives their access, by its own grant.
   ['one that passes another on', 'create role app_x; create role y; grant y to app_x with admin option'],
+  // Its member could grant what it owns to themselves, or to everybody.
+  ['one that owns something', 'create role app_x; create schema owned_by_x authorization app_x'],
   ['one that leads to Sallyport itself', 'create role app_x in role sallyport'],
 ]
 
@@ -54,7 +56,7 @@ for (const server of servers) {
           const unhealthy = (await driver.health(noTx, patient)).filter(({ ok }) => !ok)
           assert.match(unhealthy.map(({ message }) => message).join(), /gives more than the use of a database/)
         } finally {
-          await server.asSuperuser('drop role app_x; drop role if exists y')
+          await server.asSuperuser('drop schema if exists owned_by_x; drop role app_x; drop role if exists y')
         }
       })
     }

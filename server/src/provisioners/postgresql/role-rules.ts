@@ -17,7 +17,7 @@ export function findRoleFault(name: string, role: RoleFacts | undefined, me: str
   if (role === undefined) return `the server has no role \`${name}\``
   if (role.too_powerful !== null) {
     const via = role.too_powerful === name ? 'it is' : `it leads to \`${role.too_powerful}\`, which is`
-    return `\`${name}\` gives more than the use of a database: ${via} a superuser, makes roles or passes them on, or reaches past the rights of tables; map a narrower role`
+    return `\`${name}\` gives more than the use of a database: ${via} a superuser, makes roles or passes them on, owns something, or reaches past the rights of tables; map a narrower role`
   }
   if (!role.may_grant)
     return `\`${me}\` may not grant \`${name}\`: it needs the role with the admin option, by a grant to itself`
