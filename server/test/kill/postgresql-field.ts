@@ -25,8 +25,7 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
   const actionsOf = (road: Road) => Array.from({ length: rolesPerRoad }, (_, at) => `${roads[road]}${at}`)
   const roles = (Object.keys(roads) as Road[]).flatMap(actionsOf)
   for (const role of roles.map(pg.escapeIdentifier)) {
-    await server.asSuperuser(`create role ${role} nologin;
-      grant ${role} to sallyport with admin true, inherit false, set false`)
+    await server.asSuperuser(`create role ${role} nologin`)
   }
   const proxy = await startWireProxy({ host: server.host, port: server.port })
   const config = configOf(server, {
@@ -34,13 +33,24 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
     resource_ids: [orders],
     roles: Object.fromEntries(roles.map((role) => [role, role])),
   })
+  const givers: string[] = []
   let asked = 0
+  /** A role for each company that Sallyport signs in as: whatever it has granted counts as that company's. */
+  const makeGiver = async () => {
+    const giver = `sallyport_${givers.length}`
+    givers.push(giver)
+    const passing = 'with admin true, inherit false, set false'
+    await server.asSuperuser(`create role ${giver} login password ${pg.escapeLiteral(String(config.password))};
+      grant pg_signal_backend to ${giver} with inherit true, set false;
+      grant ${roles.map(pg.escapeIdentifier).join()} to ${giver} ${passing}`)
+    return giver
+  }
   let comeBack: (() => Promise<void>) | undefined
   return {
     type: 'postgresql',
     env: { EGRESS_ALLOW: '127.0.0.1' },
     furnish: async () => ({
-      body: { config, serves: [{ resource_type: 'cloud_db_instance' }] },
+      body: { config: { ...config, user: await makeGiver() }, serves: [{ resource_type: 'cloud_db_instance' }] },
       adopt: () => undefined,
     }),
     async welcome(email) {
@@ -56,13 +66,13 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
     actionsOf,
     setOnAccounts: undefined,
     async holds() {
-      const rows = await server.asSuperuser<{ role: string; login: string }>(
-        `select r.rolname as role, l.rolname as login from pg_auth_members m join pg_roles r on r.oid = m.roleid
-          join pg_roles l on l.oid = m.member where m.grantor = 'sallyport'::regrole`,
+      const rows = await server.asSuperuser<{ role: string; login: string; granted_by: string }>(
+        `select r.rolname as role, l.rolname as login, m.grantor::regrole::text as granted_by from pg_auth_members m join pg_roles r on r.oid = m.roleid
+          join pg_roles l on l.oid = m.member where m.grantor::regrole::text = any ($1)`,
+        [givers],
       )
-      const giver = { server: `${server.host}:${proxy.port}`, granted_by: 'sallyport', granted_by_oid: '' }
-      const rest = { role_oid: '', login_oid: '', manages_login: false }
-      return rows.map(({ role, login }) => keyOf({ ...giver, role, login, ...rest }))
+      const rest = { granted_by_oid: '', role_oid: '', login_oid: '', manages_login: false }
+      return rows.map((row) => keyOf({ server: `${server.host}:${proxy.port}`, ...row, ...rest }))
     },
     meet(call, moment, isStruck) {
       if (call === 'poll') return
