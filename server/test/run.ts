@@ -24,7 +24,7 @@ const files: string[] = []
  * providers of identity): trying it on another would try the same again.
  */
 const onNoOther =
-  /src\/(db\/embedded|http|kernel|provisioners\/postgresql)\/|test\/(kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(start-and|killed-in)-/
+  /src\/(aws|db\/embedded|http|kernel|provisioners\/[\w-]+)\/|test\/(aws|kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(start-and|killed-in)-/
 /** Much of a test is waiting: one more at a time than there are cores. */
 const atOnce = availableParallelism() + 1
 for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {

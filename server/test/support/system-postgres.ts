@@ -36,7 +36,7 @@ export async function startPostgres15(port?: number): Promise<SystemPostgres> {
   const code = await new Promise((resolve) => made.on('exit', resolve))
   if (code !== 0) throw new Error(`initdb of PostgreSQL 15 ended with ${code}`)
   const at = port === undefined ? ['-c', 'listen_addresses='] : ['-c', 'listen_addresses=127.0.0.1', '-p', `${port}`]
-  const server = run('postgres', ['-D', data, '-k', home, '-c', 'fsync=off', ...at])
+  const server = run('postgres', ['-D', data, '-k', home, '-c', 'fsync=off', '-c', 'max_connections=150', ...at])
   const ended = new Promise((resolve) => server.on('exit', resolve))
   const as = (user: string): ConnectionTarget => ({ host: home, port: port ?? 5432, user, database: 'postgres' })
   const admin = await until('PostgreSQL 15 answers', () => connectAlone(as('postgres')).catch(() => undefined))

@@ -147,7 +147,8 @@ export function serverOptions(data: string, transport: Transport, socketFolder: 
     unix_socket_directories: transport === 'socket' ? `"${socketFolder.replaceAll('"', '""')}"` : '',
     unix_socket_permissions: '0700',
     port: String(port),
-    max_connections: '60',
+    // A service takes twenty; several may share it while one takes over from another.
+    max_connections: '150',
     shared_buffers: '64MB',
     effective_cache_size: '256MB',
     // No replica ever reads this log: the least of it will do, and no processes for it.
