@@ -103,7 +103,7 @@ async function takeSteps(ctx: WorkCtx, item: WorkItem, row: EntitlementRow, mean
       const turn = await takeStep(ctx, item, state, step, means)
       if (turn !== undefined) return turn
     } catch (error) {
-      if (error instanceof NotNow) return { wait_ms: waitMs(error.after_ms), last: undefined }
+      if (error instanceof NotNow) return comeBack(state, step, error)
       if (!(error instanceof TargetError)) throw error
       return fail(state, step, error, means.random())
     }
@@ -147,6 +147,12 @@ async function takeStep(
   }
   const polls = step === 'poll' ? state.act_polls : 0
   return { wait_ms: waitMs(driver.pollAfterMs(polls)), last: { under_way: progress.reference, wanted: state.wanted } }
+}
+
+/** No room for it now. What was written down as begun in this turn was not: nobody shall look for what it may have left. */
+function comeBack(state: State, step: Step, { after_ms }: NotNow): Turn {
+  const unbegun = step === 'grant' && state.act === null
+  return { wait_ms: waitMs(after_ms), last: unbegun ? { unbegun } : undefined }
 }
 
 /** Reads from the target what it holds. Where it holds it, grants that wait become active; what was changed by hand is told. */

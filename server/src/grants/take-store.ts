@@ -42,9 +42,15 @@ export type Settling = {
   /**
    * What happened last: the act goes on at the target, to be asked about by a reference, and a live grant wanted the
    * entitlement or none did; or the target does not hold it: what was to be taken away is gone, by the act of that
-   * reference; or something failed. Undefined: nothing that is not written down.
+   * reference; or something failed; or the act that was written down as begun was not, since the target had no room.
+   * Undefined: nothing that is not written down.
    */
-  last: { under_way: string; wanted: boolean } | { gone: string | null } | { failure: Failure } | undefined
+  last:
+    | { under_way: string; wanted: boolean }
+    | { gone: string | null }
+    | { failure: Failure }
+    | { unbegun: true }
+    | undefined
 }
 
 /**
@@ -144,12 +150,13 @@ function closeLooks(tx: Tx, settlings: readonly Settling[]): Statement {
     wait_seconds: wait_ms === undefined ? null : wait_ms / 1000,
     reference: last !== undefined && 'under_way' in last ? last.under_way : null,
     gone: last !== undefined && 'gone' in last,
+    unbegun: last !== undefined && 'unbegun' in last,
   }))
-  const facts = sql`, due_at timestamptz, wait_seconds float8, reference text, gone boolean`
+  const facts = sql`, due_at timestamptz, wait_seconds float8, reference text, gone boolean, unbegun boolean`
   return sql`with ${mine(tx, items, facts)}
     update entitlement e set lease_until = null, gives = ${isWaitedFor}, updated_at = clock_timestamp(),
-      act = case when not mine.gone then e.act end,
-      act_reference = case when not mine.gone then coalesce(mine.reference, e.act_reference) end,
+      act = case when not mine.gone and not mine.unbegun then e.act end,
+      act_reference = case when not mine.gone and not mine.unbegun then coalesce(mine.reference, e.act_reference) end,
       act_polls = e.act_polls + (mine.reference is not null)::integer,
       observed = case when mine.gone then 'absent' else e.observed end,
       suspected = e.suspected and not mine.gone,
