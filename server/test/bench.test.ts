@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { asMarkdown } from '../../bench/report.ts'
 
 const run = promisify(execFile)
 const bench = fileURLToPath(new URL('../../bench/run.ts', import.meta.url))
@@ -36,7 +37,7 @@ test('the bench of endpoints works, and tells how fast each contender is', async
 
 test('the bench of grants works: all that ended is dispatched and gone', async () => {
   const { stdout } = await run(process.execPath, [bench, 'grants', '--miniature'], { env })
-  const counts = [...stdout.matchAll(/^\| (.*): (dispatched|gone) after its end \|.*\| (\d+) \|$/gm)]
+  const counts = [...stdout.matchAll(/^\| (.*): (dispatched|gone) after its end +\|.*\| +(\d+) \|$/gm)]
   assert.deepEqual(
     counts.map(([, where, what, count]) => [where, what, count]),
     [
@@ -54,4 +55,14 @@ test('it says what there is to measure', async () => {
   const { stdout } = await run(process.execPath, [bench, '--help'], { env })
   assert.match(stdout, /^ {2}endpoints /m)
   await assert.rejects(run(process.execPath, [bench, 'nonsense'], { env }), /there is no bench `nonsense`/)
+})
+
+test('what a bench writes into the docs is what the formatter would write', () => {
+  const rows = [
+    ['GET — /v1', '1', '22 (3 %)'],
+    ['é', '10,000,000', ''],
+  ]
+  const page = `${asMarkdown('endpoints', { columns: ['', 'a', 'share'], rows, notes: ['Medians.'] })}\n`
+  const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url))
+  assert.equal(execFileSync(biome, ['format', '--stdin-file-path=page.md'], { input: page, encoding: 'utf8' }), page)
 })
