@@ -5,7 +5,7 @@ import { stuckRevokes } from './grants/stuck-revoke-store.ts'
 import { driftLoad } from './grants/sweep-store.ts'
 import { dueLoad } from './jobs/due-load.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import type { Court } from './policies/evaluate.ts'
+import type { Court } from './policies/deciding/evaluate.ts'
 
 /** However often somebody looks, the database is asked once in this time. */
 const freshForMs = 1_000

@@ -37,6 +37,7 @@ const trials: [RuleName, string, string, string, number[]][] = [
   ['imports', 'refuses another slice that is not listed', 'server/src/users/a.ts', from('../cloud/account.ts'), [1]],
   ['imports', 'refuses a target the database', 'server/src/provisioners/webhook/a.ts', from('../../db/sql.ts'), [1]],
   ['imports', 'refuses one target another', 'server/src/provisioners/webhook/a.ts', from('../sandbox/a.ts'), [1]],
+  ['imports', 'refuses the language a tenant', 'server/src/policies/cedar/a.ts', from('../../db/sql.ts'), [1]],
   ['imports', 'refuses an entry point', 'server/src/users/user.ts', from('../app.ts'), [1]],
   ['imports', 'refuses what belongs to tests', 'server/src/users/user.ts', from('../../test/support/server.ts'), [1]],
   ['imports', 'refuses a room that nobody listed', 'server/src/attic/box.ts', from('../kernel/page.ts'), [1]],
@@ -81,7 +82,7 @@ const trials: [RuleName, string, string, string, number[]][] = [
   [
     'exports',
     'takes a door handing on its library',
-    'server/src/policies/engine.ts',
+    'server/src/policies/cedar/engine.ts',
     "export type { A } from 'cedar'\n",
     [],
   ],

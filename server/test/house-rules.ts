@@ -38,6 +38,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['kernel', 'config', 'db', 'secrets'],
   ...Object.fromEntries(slices.map((slice) => [slice, everySlice])),
   'identity-providers': [...everySlice, 'aws'],
+  policies: [...everySlice, 'policies/cedar', 'policies/deciding'],
+  // The language: text, statements, questions. It knows no tenant.
+  'policies/cedar': ['kernel', 'policies'],
+  'policies/deciding': ['kernel', 'db', 'policies', 'policies/cedar'],
   // A client like any other: it knows the service by its interface alone.
   demo: [],
   'provisioners/aws-identity-center': everyTarget,
@@ -58,20 +62,22 @@ const listedPairs: Readonly<Record<string, string>> = {
   'groups → roles': 'a group gives its members roles',
   'notifications → roles': 'whoever holds the scope to decide is told',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
-  'provisioners → policies': 'which types of resource there are',
+  'provisioners → policies/cedar': 'which types of resource there are',
   'requests → cloud': 'what policy may know of an account',
   'requests → grants': 'an approval makes them, the status view shows them',
-  'requests → policies': 'every request is a question to policy',
+  'requests → policies/cedar': 'every request is a question to policy',
+  'requests → policies/deciding': 'which is answered there',
   'requests → settings': 'durations and reasons',
   'requests → users': 'the people of the question',
   'roles → permissions': 'a role holds scopes',
   'settings → permissions': 'whoever names the provider says who people are, and needs every scope',
   'tenants → api-keys': 'the first steps need a key',
   'tenants → policies': 'a tenant starts with a policy',
+  'tenants → policies/cedar': 'of one statement',
   'tenants → roles': 'a tenant starts with the system roles',
   'tenants → users': 'a tenant starts with its owner',
   'users → permissions': 'nobody grants a scope they lack',
-  'users → policies': 'a user as policy sees them',
+  'users → policies/cedar': 'a user as policy sees them',
   'users → roles': 'a user holds roles',
   'users → settings': 'how long a password must be',
 }
@@ -97,7 +103,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   typebox: ['http', 'events', 'config', ...slices],
   pg: ['db', 'provisioners/postgresql'],
   'pg-boss': ['jobs'],
-  '@cedar-policy/cedar-wasm': ['policies'],
+  '@cedar-policy/cedar-wasm': ['policies/cedar'],
   jose: ['auth'],
   'openid-client': ['auth'],
   nodemailer: ['notification-channels'],
@@ -282,12 +288,13 @@ function inProduction(source: Source): Import[] {
 /** An endpoint, by its one declaration, or a job or subscriber, by its name. */
 function isVerb({ path, text }: Source): boolean {
   return (
-    /\.(?:job|subscriber)\.ts$/.test(path) || (slices.includes(roomOf(path)) && /=>?\s*operation\s*[<(]/.test(text))
+    /\.(?:job|subscriber)\.ts$/.test(path) ||
+    (slices.includes(roomOf(path).replace(/\/.*/, '')) && /=>?\s*operation\s*[<(]/.test(text))
   )
 }
 
-/** The folder of server/src that a file stands in; each target of the provisioners is a room of its own. */
+/** The folder of server/src that a file stands in; each target of the provisioners, each part of policy is a room of its own. */
 function roomOf(path: string): string {
-  const [, folder] = /^server\/src\/((?:provisioners\/[^/]+|[^/]+))\/[^/]/.exec(path) ?? []
+  const [, folder] = /^server\/src\/((?:provisioners|policies)\/[^/]+|[^/]+)\/[^/]/.exec(path) ?? []
   return folder ?? path
 }

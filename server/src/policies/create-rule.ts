@@ -1,11 +1,11 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
+import { statementFromInput } from './cedar/statement.ts'
 import { mostRules } from './policy.ts'
 import { Rule, RuleInput } from './rule.ts'
 import { insertRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.ts'
-import { statementFromInput } from './statement.ts'
 
 /** Adds a rule to a policy: one statement, from text or from the structured fields. */
 export const createRule = operation({

@@ -6,12 +6,12 @@ import { type Answer, type Caller, sliceServer } from '../../test/support/slice-
 import { newId } from '../kernel/id.ts'
 import { createPolicy } from './create-policy.ts'
 import { createRule } from './create-rule.ts'
+import { findRuleSet } from './deciding/rule-set-store.ts'
 import { deletePolicy } from './delete-policy.ts'
 import { getPolicy } from './get-policy.ts'
 import { listPolicies } from './list-policies.ts'
 import type { Policy } from './policy.ts'
 import { reorderPolicies } from './reorder-policies.ts'
-import { findRuleSet } from './rule-set-store.ts'
 import { updatePolicy } from './update-policy.ts'
 
 const testDb = await testDatabase()

@@ -6,12 +6,12 @@ import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { newId } from '../kernel/id.ts'
 import { createPolicy } from './create-policy.ts'
 import { createRule } from './create-rule.ts'
+import { findRuleSet } from './deciding/rule-set-store.ts'
 import { deleteRule } from './delete-rule.ts'
 import { getPolicy } from './get-policy.ts'
 import { getRule } from './get-rule.ts'
 import { reorderRules } from './reorder-rules.ts'
 import type { Rule } from './rule.ts'
-import { findRuleSet } from './rule-set-store.ts'
 import { updateRule } from './update-rule.ts'
 
 const testDb = await testDatabase()

@@ -2,11 +2,11 @@ import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
+import { approveAction } from './cedar/schema.ts'
+import type { Statement as RuleStatement } from './cedar/statement.ts'
 import { mostRules, type Placed } from './policy.ts'
 import type { Rule } from './rule.ts'
 import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
-import { approveAction } from './schema.ts'
-import type { Statement as RuleStatement } from './statement.ts'
 import type { NeighbourRule } from './warnings.ts'
 
 /** Where a rule is. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
-import { parseConditions } from './parse.ts'
+import { parseConditions } from './cedar/parse.ts'
+import { changeStatement, type Statement, type StatementFields, statementFromInput } from './cedar/statement.ts'
 import { RuleParams } from './policy.ts'
 import { Rule, RuleInput } from './rule.ts'
 import { lockRule, type RuleChange, saveRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.ts'
-import { changeStatement, type Statement, type StatementFields, statementFromInput } from './statement.ts'
 
 /** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the rule as it is. */
 export const updateRule = operation({

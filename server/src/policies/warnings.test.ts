@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { statementFromInput } from './cedar/statement.ts'
 import type { RuleInput } from './rule.ts'
-import { statementFromInput } from './statement.ts'
 import { type NeighbourRule, nearestName, warningsFor } from './warnings.ts'
 
 const group: RuleInput = {

@@ -3,11 +3,11 @@
  * fields of the rules alone.
  */
 
+import { approveAction } from './cedar/schema.ts'
+import { covers, type Scope, type ScopeFields, scopeFromFields } from './cedar/scope.ts'
+import type { StatementFields } from './cedar/statement.ts'
+import { ruleSetsOf } from './cedar/validate.ts'
 import type { ApprovalMode, Effect } from './rule.ts'
-import { approveAction } from './schema.ts'
-import { covers, type Scope, type ScopeFields, scopeFromFields } from './scope.ts'
-import type { StatementFields } from './statement.ts'
-import { ruleSetsOf } from './validate.ts'
 
 /** Another rule of the tenant's enabled policies, as stored. */
 export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] | null } & {

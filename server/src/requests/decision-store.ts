@@ -2,7 +2,7 @@ import { allOf, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
-import type { Decision } from '../policies/decide.ts'
+import type { Decision } from '../policies/deciding/decide.ts'
 import type { FullDecision, questionKinds } from './decision.ts'
 import type { AskedRequest, Circumstances } from './policy-question.ts'
 

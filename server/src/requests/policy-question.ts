@@ -1,5 +1,5 @@
 import { type AccountPolicyView, unknownAccount } from '../cloud/cloud-account.ts'
-import type { ApproveQuestion, AskQuestion, Principal, RequestContext, Resource } from '../policies/question.ts'
+import type { ApproveQuestion, AskQuestion, Principal, RequestContext, Resource } from '../policies/cedar/question.ts'
 import type { Settings } from '../settings/setting.ts'
 import type { Place } from './place.ts'
 import { hasReason, type ResourceReference } from './request.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { type AskedType, approveAction, askedTypes } from '../policies/schema.ts'
+import { type AskedType, approveAction, askedTypes } from '../policies/cedar/schema.ts'
 import type { Settings } from '../settings/setting.ts'
 
 export const requestStatuses = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { decisionEngine, textEngine } from '../../src/policies/engine.ts'
-import { statementFromInput } from '../../src/policies/statement.ts'
+import { decisionEngine, textEngine } from '../../src/policies/cedar/engine.ts'
+import { statementFromInput } from '../../src/policies/cedar/statement.ts'
 import { openHouse, type Person, type Reply, type TestTenant } from '../support/house.ts'
 
 /**

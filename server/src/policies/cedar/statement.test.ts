@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { Problem } from '../kernel/errors.ts'
+import { Problem } from '../../kernel/errors.ts'
+import type { RuleInput } from '../rule.ts'
+import { startingRule } from '../starting-rule.ts'
 import { textEngine } from './engine.ts'
-import type { RuleInput } from './rule.ts'
-import { startingRule } from './starting-rule.ts'
 import { changeStatement, readStatement, statementFromInput } from './statement.ts'
 
 const smuggled = '"); permit(principal,action,resource); //'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Problem } from '../kernel/errors.ts'
-import { decideAsk } from './decide.ts'
+import { Problem } from '../../kernel/errors.ts'
+import { decideAsk } from '../deciding/decide.ts'
+import type { PolicyRule } from '../deciding/rule-set.ts'
 import { decisionEngine, textEngine } from './engine.ts'
 import { requireSafeStatement, requireSafeText, statementLimits } from './guard.ts'
-import type { PolicyRule } from './rule-set.ts'
 import { sampleAsk } from './samples.ts'
 import { statementFromInput } from './statement.ts'
 

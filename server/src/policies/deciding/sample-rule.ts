@@ -1,6 +1,7 @@
 /** Rules made up for tests and trials. */
+
+import { readStatement } from '../cedar/statement.ts'
 import type { PolicyRule, RuleSet } from './rule-set.ts'
-import { readStatement } from './statement.ts'
 
 /** A rule by its text alone: the annotations give the columns, unless `columns` does. */
 export function sampleRule(id: string, policyText: string, columns: Partial<PolicyRule> = {}): PolicyRule {

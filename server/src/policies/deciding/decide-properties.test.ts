@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { AskQuestion } from '../cedar/question.ts'
+import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
 import { type Decision, decideAsk } from './decide.ts'
-import type { AskQuestion } from './question.ts'
 import { sampleRule, sampleRuleSet } from './sample-rule.ts'
-import { sampleAccount, sampleAsk } from './samples.ts'
 
 const principals = [
   'principal',

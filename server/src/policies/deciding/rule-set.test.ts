@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseStatement } from './parse.ts'
+import { parseStatement } from '../cedar/parse.ts'
 import { inOrder, type PolicyRule, sortRules, takesPart } from './rule-set.ts'
 import { sampleRule } from './sample-rule.ts'
 

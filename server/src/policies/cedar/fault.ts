@@ -1,4 +1,4 @@
-import { Problem } from '../kernel/errors.ts'
+import { Problem } from '../../kernel/errors.ts'
 import type { DetailedError } from './engine.ts'
 import { unnamedAction } from './schema.ts'
 

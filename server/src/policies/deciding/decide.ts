@@ -8,11 +8,12 @@
  * | `emergency`: a request with break_glass | break_glass | plain, break_glass |
  * | `approve`: may this person decide it? | all that name approve | all that name approve |
  */
+
+import { type ApproveQuestion, type AskQuestion, approveOf, askOf, type Resource } from '../cedar/question.ts'
+import { approveAction } from '../cedar/schema.ts'
+import type { ApprovalMode } from '../rule.ts'
 import { type Answer, type Court, evaluate, type RuleError, theCourt } from './evaluate.ts'
-import { type ApproveQuestion, type AskQuestion, approveOf, askOf, type Resource } from './question.ts'
-import type { ApprovalMode } from './rule.ts'
 import { inOrder, type PolicyRule, type RuleSet } from './rule-set.ts'
-import { approveAction } from './schema.ts'
 import { allowedWords, deniedWords, nobodyDecidesOwn, notOffered } from './words.ts'
 
 /** What policy says, and why. */

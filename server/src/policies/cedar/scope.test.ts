@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Problem } from '../kernel/errors.ts'
+import { Problem } from '../../kernel/errors.ts'
 import {
   covers,
   type Scope,

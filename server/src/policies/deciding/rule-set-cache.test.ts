@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createEngine } from '../cedar/engine.ts'
+import { sampleAsk } from '../cedar/samples.ts'
 import { decideAsk } from './decide.ts'
-import { createEngine } from './engine.ts'
 import { createCourt } from './evaluate.ts'
 import type { RuleSet } from './rule-set.ts'
 import { createRuleSetCache } from './rule-set-cache.ts'
 import { sampleRule } from './sample-rule.ts'
-import { sampleAsk } from './samples.ts'
 
 const tenant = (tenant_id: string, count: number, effect = 'permit'): RuleSet => ({
   tenant_id,

@@ -4,9 +4,9 @@
  * The engine's cache of preparsed sets has no delete, but a slot name used again frees what it held. So slots have fixed
  * names, and the least recently used give theirs up. A new instance of the engine holds nothing.
  */
-import type { Engine, PolicyJson } from './engine.ts'
+import type { Engine, PolicyJson } from '../cedar/engine.ts'
+import { approveAction, schemaWith, unnamedAction } from '../cedar/schema.ts'
 import { type PolicyRule, type RuleSet, type SortedRules, type Subset, sortRules } from './rule-set.ts'
-import { approveAction, schemaWith, unnamedAction } from './schema.ts'
 
 export type RuleSetCache = {
   /** The rules, sorted; kept for the next time. */

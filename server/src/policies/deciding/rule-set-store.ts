@@ -1,5 +1,5 @@
-import { sql } from '../db/sql.ts'
-import type { Statement, Tx } from '../kernel/context.ts'
+import { sql } from '../../db/sql.ts'
+import type { Statement, Tx } from '../../kernel/context.ts'
 import type { PolicyRule, RuleSet } from './rule-set.ts'
 
 /** The version of the tenant's rules, as one value to weave into another statement. */

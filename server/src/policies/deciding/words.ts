@@ -1,7 +1,8 @@
 /** A decision in words that a person reads. */
+
+import type { Resource } from '../cedar/question.ts'
+import type { ApprovalMode } from '../rule.ts'
 import type { Subject, Verdict } from './decide.ts'
-import type { Resource } from './question.ts'
-import type { ApprovalMode } from './rule.ts'
 import type { PolicyRule } from './rule-set.ts'
 
 /** Denials that no rule can change. */

@@ -2,9 +2,9 @@
  * The scope of a rule: whom, which actions and which resources it speaks of. As the interface's fields, as the engine's
  * JSON, and the way between them.
  */
-import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
+import type { ActionScopeType, EntityScopeType, RuleInput } from '../rule.ts'
 import type { ActionConstraint, PolicyJson, PrincipalConstraint } from './engine.ts'
-import type { ActionScopeType, EntityScopeType, RuleInput } from './rule.ts'
 import { approveAction, principalTypes, resourceTypes } from './schema.ts'
 
 /** A scope over entities. `group` is what the entity must be in. */

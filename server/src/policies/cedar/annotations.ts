@@ -1,7 +1,8 @@
 /** The annotations of a statement: the text form of the fields of the same names. */
+
+import { type ApprovalMode, approvalModes, type Effect } from '../rule.ts'
 import type { PolicyJson } from './engine.ts'
 import { invalidPolicy, type Source } from './fault.ts'
-import { type ApprovalMode, approvalModes, type Effect } from './rule.ts'
 
 /** What a rule says beside its statement; absent = not said. */
 export type RuleWords = { notice?: string; audit_session?: boolean; approval_mode?: ApprovalMode }

@@ -1,9 +1,9 @@
 /** One question over one subset of the rules. Whether Cedar's answer may be taken as it is, is settled here. */
-import { decisionEngine, type Engine } from './engine.ts'
-import type { EngineQuestion } from './question.ts'
+import { decisionEngine, type Engine } from '../cedar/engine.ts'
+import type { EngineQuestion } from '../cedar/question.ts'
+import { unnamedAction } from '../cedar/schema.ts'
 import { inOrder, type PolicyRule, type RuleSet, type Subset } from './rule-set.ts'
 import { createRuleSetCache, createSchemaCache, type RuleSetCache } from './rule-set-cache.ts'
-import { unnamedAction } from './schema.ts'
 
 /** What went wrong with a rule while it was evaluated; `rule_id` is null where it was the question or the engine. */
 export type RuleError = { rule_id: string | null; message: string }

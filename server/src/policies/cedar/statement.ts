@@ -2,12 +2,12 @@
  * A rule's statement: from the structured fields or from text, to everything that is stored. Fields become the engine's
  * JSON and are printed by it, text is parsed by it; nothing is ever pasted together.
  */
-import { invalidInput } from '../kernel/errors.ts'
+import { invalidInput } from '../../kernel/errors.ts'
+import type { ApprovalMode, Effect, RuleInput } from '../rule.ts'
 import { approvalModeOf, type RuleWords, readAnnotations, writeAnnotations } from './annotations.ts'
 import type { Clause, PolicyJson } from './engine.ts'
 import { invalidPolicy, type Source } from './fault.ts'
 import { parseConditions, parseStatement, printConditions, printStatement } from './parse.ts'
-import type { ApprovalMode, Effect, RuleInput } from './rule.ts'
 import { approveAction } from './schema.ts'
 import { type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
 import { namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'

@@ -1,8 +1,8 @@
 /** The rules of one tenant at one version, sorted into the subsets that the questions are asked over. */
-import type { PolicyJson } from './engine.ts'
-import type { ApprovalMode, Effect } from './rule.ts'
-import { scopeFromEngine } from './scope.ts'
-import { namedActions, ruleSetsOf } from './validate.ts'
+import type { PolicyJson } from '../cedar/engine.ts'
+import { scopeFromEngine } from '../cedar/scope.ts'
+import { namedActions, ruleSetsOf } from '../cedar/validate.ts'
+import type { ApprovalMode, Effect } from '../rule.ts'
 
 /** A rule as decisions need it. */
 export type PolicyRule = {
