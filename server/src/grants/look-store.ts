@@ -53,22 +53,21 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
         as item (id, generation)
       cross join lateral (
         select e.id, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
-          (select p.version from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id) as provisioner_version,
-          coalesce((select p.enabled from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), true) as enabled,
+          p.version as provisioner_version, coalesce(p.enabled, true) as enabled,
+          coalesce(p.corrects_drift, false) as corrects_drift,
           e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
-          coalesce((select p.corrects_drift from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id),
-            false) as corrects_drift,
           e.next_look_at::text as due_at, coalesce(e.may_land_until > now(), false) as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
           (select extract(epoch from max(coalesce(g.expires_at, now() + make_interval(secs => g.duration_seconds)))) * 1000
             from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
               and g.status in ('pending', 'active'))::float8 as until_ms,
-          coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'request_id', p.request_id,
-              'begun', p.provisioning_status = 'attempting') order by p.id)
+          coalesce((select jsonb_agg(jsonb_build_object('id', w.id, 'request_id', w.request_id,
+              'begun', w.provisioning_status = 'attempting') order by w.id)
             from (select g.id, g.request_id, g.provisioning_status from access_grant g where g.tenant_id = e.tenant_id
-              and g.entitlement_id = e.id and g.status = 'pending' order by g.id limit ${mostWaiting}) p), '[]') as waiting
-        from entitlement e where e.tenant_id = ${tx.tenant_id} and e.id = item.id and e.generation = item.generation
+              and g.entitlement_id = e.id and g.status = 'pending' order by g.id limit ${mostWaiting}) w), '[]') as waiting
+        from entitlement e left join provisioner p on p.tenant_id = e.tenant_id and p.id = e.provisioner_id
+        where e.tenant_id = ${tx.tenant_id} and e.id = item.id and e.generation = item.generation
         offset 0) e`,
   ])
   const rows = new Map(answers[2].map((row) => [row.id, row]))
