@@ -3,9 +3,8 @@ import { createRecent } from '../kernel/recent.ts'
 import { discreetDriver } from './discreet-driver.ts'
 import { type Driver, type DriverType, TargetError } from './driver.ts'
 import { longestCallMs } from './in-time.ts'
+import { findOpening } from './opening.ts'
 import type { ProvisionerType } from './provisioner.ts'
-import { openSecrets, wholeConfig } from './provisioner-secrets.ts'
-import { findProvisionerToOpen } from './provisioner-store.ts'
 
 /**
  * Which provisioner: of a tenant's own by its id, and its version as whoever asks has just read it, with what they are
@@ -62,10 +61,9 @@ export function openDrivers(options: DriversOptions): Drivers {
   const pretend = types.sandbox.open({ tenant_id: '', provisioner_id: '', config: {}, previous: {}, ...options })
 
   const openNow = async (tx: Tx, id: string): Promise<Open> => {
-    const found = await findProvisionerToOpen(tx, id)
-    if (found === undefined) throw new TargetError('permanent', 'its provisioner was deleted')
-    const secrets = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
-    const opening = { tenant_id: tx.tenant_id, provisioner_id: id, ...wholeConfig(found, secrets), egress, public_url }
+    const openable = await findOpening({ tx, sealer, egress, public_url }, id)
+    if (openable === undefined) throw new TargetError('permanent', 'its provisioner was deleted')
+    const { found, secrets, opening } = openable
     const driver = discreetDriver(types[found.provisioner_type].open(opening), secrets)
     all.add(driver)
     const overlapMs = found.previous_ms ?? 0

@@ -4,9 +4,10 @@ import type { Tx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type Check, type Driver, type DriverType, NotNow, TargetError } from './driver.ts'
 import { inTime } from './in-time.ts'
+import { findOpening } from './opening.ts'
 import { ProvisionerHealth, type ProvisionerType } from './provisioner.ts'
-import { openSecrets, wholeConfig, withoutSecrets } from './provisioner-secrets.ts'
-import { findProvisionerToOpen, keepTest } from './provisioner-store.ts'
+import { withoutSecrets } from './provisioner-secrets.ts'
+import { keepTest } from './provisioner-store.ts'
 
 /** Less than a transaction may stand idle: that of a call with an `Idempotency-Key` does meanwhile. */
 const longestTestMs = 8_000
@@ -26,23 +27,15 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
     replies: { 200: ProvisionerHealth },
     errors: ['not_found'],
     async run(ctx, { params: { id } }) {
-      const { tx, egress, public_url } = ctx
-      const found = await findProvisionerToOpen(tx, id)
-      if (found === undefined) throw notFound('provisioner')
-      const secrets = await openSecrets(ctx, id, found.sealed_secrets)
-      const opening = {
-        tenant_id: tx.tenant_id,
-        provisioner_id: id,
-        ...wholeConfig(found, secrets),
-        egress,
-        public_url,
-      }
+      const openable = await findOpening(ctx, id)
+      if (openable === undefined) throw notFound('provisioner')
+      const { found, secrets, opening } = openable
       // Its own, so that what others wait for at the target does not delay it.
       const driver = types[found.provisioner_type].open(opening)
       try {
         const sayable = (text: string) =>
           withoutSecrets(text, secrets).replaceAll('\0', '').slice(0, longestText).toWellFormed()
-        const checks = (await lookAt(driver, tx)).slice(0, mostChecks).map(({ what, ok, message }) => {
+        const checks = (await lookAt(driver, ctx.tx)).slice(0, mostChecks).map(({ what, ok, message }) => {
           return { what: sayable(what), ok, message: message === null ? null : sayable(message) }
         })
         return await keepTest(ctx, id, found.version, checks)
