@@ -14,44 +14,32 @@ export type SealedColumn = {
   replace(tx: Tx, before: SealedValue, sealed: string): Statement
 }
 
+/** The secrets of what a tenant configures: one value a row, whose `key` tells it from the others of the tenant. */
+function secretsOf(name: 'identity_provider' | 'provisioner' | 'ai_provider', key: Statement): SealedColumn {
+  const table = {
+    identity_provider: sql`identity_provider`,
+    provisioner: sql`provisioner`,
+    ai_provider: sql`ai_provider`,
+  }[name]
+  return {
+    name: `${name}.sealed_secrets`,
+    place: (_, row) => ({ table: name, id: row, field: 'sealed_secrets' }),
+    list: (tx, after, limit) =>
+      sql<SealedValue>`select ${key}::text as row, sealed_secrets as sealed from ${table}
+        where tenant_id = ${tx.tenant_id} and ${key}::text > ${after} and sealed_secrets is not null
+        order by ${key}::text limit ${limit}`,
+    replace: (tx, before, sealed) =>
+      sql`update ${table} set sealed_secrets = ${sealed}
+        where tenant_id = ${tx.tenant_id} and ${key}::text = ${before.row} and sealed_secrets = ${before.sealed}
+        returning tenant_id`,
+  }
+}
+
 /** Every column that holds values sealed for a tenant. */
 export const sealedColumns: readonly SealedColumn[] = [
-  {
-    name: 'identity_provider.sealed_secrets',
-    place: (_, row) => ({ table: 'identity_provider', id: row, field: 'sealed_secrets' }),
-    list: (tx, after, limit) =>
-      sql<SealedValue>`select id::text as row, sealed_secrets as sealed from identity_provider
-        where tenant_id = ${tx.tenant_id} and id::text > ${after} and sealed_secrets is not null
-        order by id::text limit ${limit}`,
-    replace: (tx, before, sealed) =>
-      sql`update identity_provider set sealed_secrets = ${sealed}
-        where tenant_id = ${tx.tenant_id} and id = ${before.row} and sealed_secrets = ${before.sealed}
-        returning tenant_id`,
-  },
-  {
-    name: 'provisioner.sealed_secrets',
-    place: (_, row) => ({ table: 'provisioner', id: row, field: 'sealed_secrets' }),
-    list: (tx, after, limit) =>
-      sql<SealedValue>`select id::text as row, sealed_secrets as sealed from provisioner
-        where tenant_id = ${tx.tenant_id} and id::text > ${after} and sealed_secrets is not null
-        order by id::text limit ${limit}`,
-    replace: (tx, before, sealed) =>
-      sql`update provisioner set sealed_secrets = ${sealed}
-        where tenant_id = ${tx.tenant_id} and id = ${before.row} and sealed_secrets = ${before.sealed}
-        returning tenant_id`,
-  },
-  {
-    name: 'ai_provider.sealed_secrets',
-    place: (_, row) => ({ table: 'ai_provider', id: row, field: 'sealed_secrets' }),
-    list: (tx, after, limit) =>
-      sql<SealedValue>`select type as row, sealed_secrets as sealed from ai_provider
-        where tenant_id = ${tx.tenant_id} and type > ${after} and sealed_secrets is not null
-        order by type limit ${limit}`,
-    replace: (tx, before, sealed) =>
-      sql`update ai_provider set sealed_secrets = ${sealed}
-        where tenant_id = ${tx.tenant_id} and type = ${before.row} and sealed_secrets = ${before.sealed}
-        returning tenant_id`,
-  },
+  secretsOf('identity_provider', sql`id`),
+  secretsOf('provisioner', sql`id`),
+  secretsOf('ai_provider', sql`type`),
   {
     name: 'sign_in_setting.sealed_client_secret',
     place: ({ tenant_id }) => ({ table: 'sign_in_setting', id: tenant_id, field: 'client_secret' }),
