@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
-import { until } from '../../test/support/wait.ts'
+import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -52,17 +52,6 @@ const givenBefore = ({ id, key }: { id: string; key: string }) =>
     [on.tenant_id, newId(), id, key],
   )
 
-/** Somebody waits for what this transaction holds. */
-function aLockIsWaitedFor(inside: Tx): Promise<unknown> {
-  return until('a lock is waited for', async () => {
-    const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)
-    const waiting = await house.asSuperuser('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [
-      me?.pid,
-    ])
-    return waiting.length > 0
-  })
-}
-
 for (const before of ['never', 'before'] as const) {
   suite(`a grant of what its provisioner has given ${before}`, () => {
     const staged = async () => {
@@ -76,7 +65,7 @@ for (const before of ['never', 'before'] as const) {
       const { deleting } = await tx.interactive(async (inside) => {
         assert.equal(await link(inside), true)
         const deleting = change('DELETE')
-        await aLockIsWaitedFor(inside)
+        await aLockIsWaitedFor(house, inside)
         return { deleting }
       })
       const reply = await deleting
@@ -89,7 +78,7 @@ for (const before of ['never', 'before'] as const) {
       const { linking } = await tx.interactive(async (inside) => {
         await inside.read(sql`select from provisioner where tenant_id = ${on.tenant_id} and id = ${id} for update`)
         const linking = link(tx)
-        await aLockIsWaitedFor(inside)
+        await aLockIsWaitedFor(house, inside)
         await inside.write([sql`delete from provisioner where tenant_id = ${on.tenant_id} and id = ${id}`])
         return { linking }
       })
@@ -102,7 +91,7 @@ for (const before of ['never', 'before'] as const) {
       const { linking } = await tx.interactive(async (inside) => {
         await inside.read(sql`select from provisioner where tenant_id = ${on.tenant_id} and id = ${id} for update`)
         const linking = link(tx)
-        await aLockIsWaitedFor(inside)
+        await aLockIsWaitedFor(house, inside)
         await inside.write([sql`update provisioner set version = 2 where tenant_id = ${on.tenant_id} and id = ${id}`])
         return { linking }
       })

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person, type Reply } from '../../test/support/house.ts'
-import { until } from '../../test/support/wait.ts'
+import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { sql } from '../db/sql.ts'
 import { insertGrants } from '../grants/grant-store.ts'
 import { linkGrant } from '../grants/plan-store.ts'
-import type { Tx } from '../kernel/context.ts'
 
 /** Users who leave while others are at it: held at the moment where the two meet. */
 const house = await openHouse()
@@ -28,7 +27,7 @@ for (const [verb, leave] of [
         ])
         replies.push(call(person, 'POST', '/v1/requests', asking()))
         // It has either slipped through, or waits for the end of this.
-        await Promise.race([replies[0], aLockIsWaitedFor(inside)])
+        await Promise.race([replies[0], aLockIsWaitedFor(house, inside)])
       })
       const [reply] = await Promise.all(replies)
       assert.ok(Number(reply?.status) >= 400, reply?.text)
@@ -46,7 +45,7 @@ for (const [verb, leave] of [
             ${insertGrants([{ type: 'cloud_account', id: '123456789012' }], 'ReadOnly', sql`approved`)}`,
         ])
         const waiting = leave(person.user_id)
-        await aLockIsWaitedFor(inside)
+        await aLockIsWaitedFor(house, inside)
         return { waiting }
       })
       assert.ok((await leaving.waiting).status < 300)
@@ -66,7 +65,7 @@ for (const [verb, leave] of [
           { key: grant_id, target: {}, held: false, session_seconds: 0 },
         )
         const waiting = leave(person.user_id)
-        await aLockIsWaitedFor(inside)
+        await aLockIsWaitedFor(house, inside)
         return { waiting }
       })
       assert.ok((await leaving.waiting).status < 300)
@@ -100,16 +99,5 @@ for (const [verb, leave] of [
         assert.deepEqual(left, { owners: 1 }, replies.map((reply) => reply.status).join())
       }
     })
-  })
-}
-
-/** Somebody waits for what this transaction holds. */
-function aLockIsWaitedFor(inside: Tx): Promise<unknown> {
-  return until('a lock is waited for', async () => {
-    const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)
-    const waiting = await house.asSuperuser('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [
-      me?.pid,
-    ])
-    return waiting.length > 0
   })
 }

@@ -1,0 +1,15 @@
+import { sql } from '../../src/db/sql.ts'
+import type { Tx } from '../../src/kernel/context.ts'
+import type { House } from './house.ts'
+import { until } from './wait.ts'
+
+/** Somebody waits for what this transaction holds. */
+export function aLockIsWaitedFor(house: Pick<House, 'asSuperuser'>, inside: Tx): Promise<unknown> {
+  return until('a lock is waited for', async () => {
+    const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)
+    const waiting = await house.asSuperuser('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [
+      me?.pid,
+    ])
+    return waiting.length > 0
+  })
+}
