@@ -58,6 +58,8 @@ test('a target that wants a day of quiet is asked again within a minute', async 
     )
     return waits.length > 0
   })
+  // It was never begun: what is found there meanwhile is somebody else's.
+  assert.equal((await on.entitlement(account))?.act, null)
   const { provisioning } = await on.view({ grant: (await on.grantsOf(request))[0]?.id ?? '' })
   assert.deepEqual([provisioning.step, provisioning.failures, provisioning.last_error], ['giving', 0, null])
   await stop()
