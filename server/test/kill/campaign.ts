@@ -117,6 +117,7 @@ async function workOff<Kind extends Worker>(
   const left = [...jobs]
   const next = () => (isOver() ? undefined : left.shift())
   const work = async () => {
+    if (isOver()) return
     let worker = await open()
     const end = async () => {
       await worker.close()

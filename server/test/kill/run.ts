@@ -56,7 +56,8 @@ async function main(): Promise<number> {
   if (types.length === 0)
     throw new Error(`there is no provisioner \`${provisioner}\`: ${provisionerTypes.join(', ')}, all`)
   let isOver = false
-  process.once('SIGTERM', () => {
+  // However often it is said: who dies here leaves services and databases behind.
+  process.on('SIGTERM', () => {
     isOver = true
   })
   const results = await campaign({
