@@ -6,6 +6,7 @@ import { approveAction } from './cedar/schema.ts'
 import type { Statement as RuleStatement } from './cedar/statement.ts'
 import { mostRules, type Placed } from './policy.ts'
 import type { Rule } from './rule.ts'
+import type { RuleChange } from './rule-change.ts'
 import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
 import type { NeighbourRule } from './warnings.ts'
 
@@ -15,7 +16,7 @@ type RuleAt = { policy_id: string; rule_id: string }
 const moment = (column: Statement) => sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** `r`, a row of policy_rule, as it is answered: what is empty is left out. */
-const ruleAsJson = sql`json_strip_nulls(json_build_object('id', r.id, 'policy_id', r.policy_id, 'ordinal', r.ordinal,
+export const ruleAsJson = sql`json_strip_nulls(json_build_object('id', r.id, 'policy_id', r.policy_id, 'ordinal', r.ordinal,
   'effect', r.effect,
   'principal_scope_type', r.principal_scope_type, 'principal_entity_type', r.principal_entity_type,
   'principal_entity_id', r.principal_entity_id,
@@ -103,9 +104,6 @@ export async function lockRule(tx: Tx, at: RuleAt): Promise<Rule | undefined> {
   const [, [found]] = await tx.write([lockRuleSet(tx), ruleAt(tx, at)])
   return found?.rule
 }
-
-/** What a change makes of a rule; without a statement that stays, and so does who saved it. */
-export type RuleChange = { ordinal: number; statement: RuleStatement | undefined }
 
 /** Saves a rule that is locked and tells of it. */
 export async function saveRule(ctx: WorkCtx, at: RuleAt, change: RuleChange): Promise<Rule> {

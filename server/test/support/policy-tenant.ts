@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../src/kernel/id.ts'
-import type { Rule } from '../../src/policies/rule.ts'
+import type { Rule, RuleInput } from '../../src/policies/rule.ts'
 import type { TestDatabase } from './database.ts'
 import type { Caller, sliceServer } from './slice-server.ts'
 
@@ -69,9 +69,9 @@ export async function createdRule(call: Call, caller: Caller, rulesPath: string,
 }
 
 /** A rule that nothing is warned of: it speaks of one account. */
-export const onAccount = (resource_entity_id: string, more: object = {}) => ({
-  effect: 'permit',
-  resource_scope_type: 'eq',
+export const onAccount = (resource_entity_id: string, more: RuleInput = {}) => ({
+  effect: 'permit' as const,
+  resource_scope_type: 'eq' as const,
   resource_entity_type: 'cloud_account',
   resource_entity_id,
   ...more,

@@ -41,12 +41,15 @@ function keep(ruleSet: RuleSet): void {
   }
 }
 
+/** `r`, a row of policy_rule in the policy `p`, as decisions need it. */
+export const policyRuleAsJson: Statement<PolicyRule> = sql`jsonb_build_object('id', r.id, 'policy_id', r.policy_id,
+  'priority', p.priority, 'ordinal', r.ordinal, 'effect', r.effect, 'policy_text', r.policy_text, 'notice', r.notice,
+  'audit_session', r.audit_session, 'approval_mode', r.approval_mode, 'saved_by', r.saved_by)`
+
 /** Version and rules under one snapshot. */
 async function readRuleSet(tx: Tx): Promise<RuleSet> {
   const [row] = await tx.read(sql<{ version: string; rules: PolicyRule[] }>`select t.rule_set_version::text as version,
-      coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'policy_id', r.policy_id, 'priority', p.priority,
-          'ordinal', r.ordinal, 'effect', r.effect, 'policy_text', r.policy_text, 'notice', r.notice,
-          'audit_session', r.audit_session, 'approval_mode', r.approval_mode, 'saved_by', r.saved_by))
+      coalesce((select jsonb_agg(${policyRuleAsJson})
         from policy_rule r join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id
         where r.tenant_id = t.id and p.enabled), '[]') as rules
     from tenant t where t.id = ${tx.tenant_id}`)

@@ -1,0 +1,27 @@
+import { isDeepStrictEqual } from 'node:util'
+import { changeStatement, type Statement, type StatementFields } from './cedar/statement.ts'
+import type { Rule, RuleInput } from './rule.ts'
+
+/** What a change makes of a rule; without a statement that stays, and so does who saved it. */
+export type RuleChange = { ordinal: number; statement: Statement | undefined }
+
+/**
+ * What the change makes of the rule; undefined for nothing.
+ * @throws Problem `invalid_policy` or `invalid_input`, as for a new rule.
+ */
+export function changeRule(before: Rule, { ordinal = before.ordinal, ...words }: RuleInput): RuleChange | undefined {
+  const statement = statementAfter(statementFieldsOf(before), words)
+  return statement === undefined && ordinal === before.ordinal ? undefined : { ordinal, statement }
+}
+
+/** Undefined where the statement stays as it is; its text too is left as its author wrote it. */
+function statementAfter(before: StatementFields, words: RuleInput): Statement | undefined {
+  if (isDeepStrictEqual({ ...before, ...words }, before)) return undefined
+  const after = changeStatement(before, words)
+  return isDeepStrictEqual(after.fields, before) ? undefined : after
+}
+
+function statementFieldsOf(rule: Rule): StatementFields {
+  const { id, policy_id, ordinal, created_at, updated_at, warnings, ...fields } = rule
+  return fields
+}
