@@ -49,8 +49,11 @@ import { createPolicy } from './policies/create-policy.ts'
 import { createRule } from './policies/create-rule.ts'
 import { deletePolicy } from './policies/delete-policy.ts'
 import { deleteRule } from './policies/delete-rule.ts'
+import { exportPolicy } from './policies/export-policy.ts'
 import { getPolicy } from './policies/get-policy.ts'
+import { getPolicySchema } from './policies/get-policy-schema.ts'
 import { getRule } from './policies/get-rule.ts'
+import { importPolicy } from './policies/import-policy.ts'
 import { listPolicies } from './policies/list-policies.ts'
 import { reorderPolicies } from './policies/reorder-policies.ts'
 import { reorderRules } from './policies/reorder-rules.ts'
@@ -138,9 +141,12 @@ export const operations: Record<string, Operation> = {
   createPolicy,
   listPolicies,
   reorderPolicies,
+  getPolicySchema,
   getPolicy,
   updatePolicy,
   deletePolicy,
+  exportPolicy,
+  importPolicy,
   createRule,
   reorderRules,
   getRule,

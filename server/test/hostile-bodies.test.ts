@@ -16,7 +16,7 @@ const { tenant_id, owner } = tenant
 type Answer = { status: number; code: string; fields: { pointer: string; why: string }[]; text: string }
 type Sender = (text: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>) => Promise<Answer>
 
-const taking = Object.entries(operations).flatMap(([name, { method, path, credential, body }]) => {
+const taking = Object.entries(operations).flatMap(([name, { method, path, credential, body, bodyText }]) => {
   if (body === undefined) return []
   const headers = {
     'content-type': 'application/json',
@@ -37,7 +37,7 @@ const taking = Object.entries(operations).flatMap(([name, { method, path, creden
       text: said,
     }
   }
-  return [{ name, send, sample: sampleBodies[name] ?? {}, fields: fieldsOf(body) }]
+  return [{ name, send, sample: sampleBodies[name] ?? {}, fields: fieldsOf(body), takesText: bodyText !== undefined }]
 })
 
 /** Refused as faulty input, naming the place; and never with the database's words. */
@@ -55,7 +55,7 @@ const bomb = new Uint8Array(gzipSync(Buffer.alloc(50_000_000, ' ')))
 const isText = ({ kinds, words }: BodyField) => kinds.includes('string') && !words
 const isNumber = ({ kinds }: BodyField) => kinds.includes('integer') || kinds.includes('number')
 
-for (const { name, send, sample, fields } of taking) {
+for (const { name, send, sample, fields, takesText } of taking) {
   const free = fields.filter(isFree)
   const objects = fields.filter(({ kinds }) => kinds.includes('object'))
 
@@ -108,7 +108,7 @@ for (const { name, send, sample, fields } of taking) {
     requireRefused(await send(`\ufeff${plain}`), '', 'a byte order mark')
     requireRefused(await send(new Uint8Array([0x7b, 0xff, 0x7d])), '', 'what is no UTF-8')
     const types = [
-      'text/plain',
+      takesText ? 'text/html' : 'text/plain',
       'application/json; charset=utf-16',
       'application/x-www-form-urlencoded',
       'application/json5',

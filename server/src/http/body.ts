@@ -6,12 +6,15 @@ import { parseStrictJson } from './strict-json.ts'
 export const bodyLimit = 1024 * 1024
 const deepestNesting = 32
 
-/** Bodies are strict JSON in UTF-8. An empty one is none at all, whatever its content type. */
+/**
+ * Bodies are strict JSON in UTF-8, or plain text where the operation has a field that it stands for. An empty one is none at
+ * all, whatever its content type.
+ */
 export function readBodiesStrictly(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
-      const read = readBody(request.headers, body)
+      const read = readBody(request.headers, body, request.routeOptions.config.bodyText)
       if (request.routeOptions.config.keepsBody) request.sentBody = body.toString()
       done(null, read)
     } catch (problem) {
@@ -20,17 +23,26 @@ export function readBodiesStrictly(server: FastifyInstance): void {
   })
 }
 
-function readBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
+function readBody(headers: IncomingHttpHeaders, body: Buffer, textField: string | undefined): unknown {
   if (body.length === 0) return undefined
   const { 'content-type': contentType, 'content-encoding': encoding = 'identity' } = headers
   // Nothing is unpacked: a few bytes could become gigabytes.
   if (encoding.toLowerCase() !== 'identity') {
     throw new Problem('unsupported_media_type', 'send the body as it is, without `Content-Encoding`')
   }
+  if (textField !== undefined && /^text\/plain(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(contentType ?? '')) {
+    return { [textField]: readText(decode(body)) }
+  }
   if (!/^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(contentType ?? '')) {
     throw new Problem('unsupported_media_type', 'send the body as `application/json` in UTF-8')
   }
   return parseStrictJson(decode(body), { depth: deepestNesting })
+}
+
+/** What `parseStrictJson` refuses in a string is refused here too. */
+function readText(text: string): string {
+  if (text.includes('\0')) throw invalidInput([{ pointer: '', why: 'contains the character NUL: leave it out' }])
+  return text
 }
 
 function decode(body: Buffer): string {

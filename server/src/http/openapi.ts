@@ -66,11 +66,17 @@ const errorSchema = {
 function describeOperation(operationId: string, operation: Operation, components: Record<string, unknown>): Json {
   const { reply, status } = operation
   const type = operation.streams ?? 'application/json'
-  const success = reply === null || status === 302 ? {} : { content: { [type]: { schema: hoist(reply, components) } } }
+  const success =
+    reply === null || status === 302
+      ? {}
+      : { content: { [type]: { schema: hoist(reply, components) }, ...(operation.replyText && plainText) } }
   const body = operation.body && {
     requestBody: {
       required: 'required' in operation.body,
-      content: { 'application/json': { schema: hoist(operation.body, components) } },
+      content: {
+        'application/json': { schema: hoist(operation.body, components) },
+        ...(operation.bodyText !== undefined && plainText),
+      },
     },
   }
   return {
@@ -115,6 +121,7 @@ function jsonOf(schema: Json): Json {
   return { 'application/json': { schema } }
 }
 
+const plainText = { 'text/plain': { schema: { type: 'string' } } }
 const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 302: 'Go there; no body' }
 const requestIdHeader = { 'X-Request-Id': { schema: { type: 'string' }, description: 'leads to the log' } }
 const redirectHeaders = { ...requestIdHeader, Location: { schema: { type: 'string' }, description: 'where to go' } }

@@ -79,6 +79,10 @@ export type Declaration<
   bodyLimit?: number
   /** The reply is sent as lines of this type while `run` yields them; its schema is that of one line. */
   streams?: StreamType
+  /** The text that the reply is about, for whoever asks for `text/plain` rather than JSON. */
+  replyText?(reply: Reply<Replies>): string
+  /** The one field that a body sent as `text/plain` stands for. */
+  bodyText?: string
   run(
     ctx: Ctx,
     input: Input<StaticOr<Params, undefined>, StaticOr<Query, undefined>, StaticOr<Body, undefined>>,
@@ -105,6 +109,8 @@ export type Operation = {
   readonly keepsBody: boolean
   readonly bodyLimit: number | undefined
   readonly streams: StreamType | undefined
+  readonly replyText: ((reply: never) => string) | undefined
+  readonly bodyText: string | undefined
   run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
 }
 
@@ -135,6 +141,8 @@ export function operation<
     keepsBody: declared.keepsBody ?? false,
     bodyLimit: declared.bodyLimit,
     streams: declared.streams,
+    replyText: declared.replyText,
+    bodyText: declared.bodyText,
     run: declared.run as Operation['run'],
   }
 }

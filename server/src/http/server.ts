@@ -39,6 +39,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operationId?: string
     keepsBody?: boolean
+    /** The field that a body of plain text stands for; undefined where none is taken. */
+    bodyText?: string | undefined
   }
   interface FastifyRequest {
     /** The body as it came, where the operation keeps it; else empty. */
@@ -167,7 +169,7 @@ function serveOperation(
   server.route({
     method: operation.method,
     url,
-    config: { operationId, keepsBody: operation.keepsBody },
+    config: { operationId, keepsBody: operation.keepsBody, bodyText: operation.bodyText },
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
     schema:
       operation.reply === null || operation.streams !== undefined || operation.status === 302
@@ -185,6 +187,11 @@ function serveOperation(
       const { body } = answer
       if (operation.status === 302) return sendElsewhere(reply, body as Redirect)
       if (operation.etag !== undefined) reply.header('etag', operation.etag(body as never))
+      if (operation.replyText !== undefined) {
+        reply.header('vary', 'accept')
+        if (prefersText(request.headers.accept))
+          return reply.type('text/plain; charset=utf-8').send(operation.replyText(body as never))
+      }
       if (operation.streams === undefined) return reply.code(operation.status).send(body)
       return reply.type(operation.streams).send(Readable.from(linesOf(body as AsyncIterable<unknown>)))
     },
@@ -212,6 +219,11 @@ function sendElsewhere(reply: FastifyReply, { location, cookie }: Redirect): Fas
   reply.header('cache-control', 'no-store')
   if (cookie !== undefined) reply.header('set-cookie', cookie)
   return reply.redirect(location, 302)
+}
+
+/** Of the two forms, the one that is named first; JSON where neither is. */
+function prefersText(accept = ''): boolean {
+  return /text\/plain|application\/json/i.exec(accept)?.[0].toLowerCase() === 'text/plain'
 }
 
 async function* linesOf(rows: AsyncIterable<unknown>): AsyncGenerator<string> {

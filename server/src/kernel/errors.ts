@@ -33,7 +33,7 @@ export const errorTable = {
   version_conflict: { status: 409, means: 'the record changed meanwhile; read it again' },
   precondition_failed: { status: 412, means: 'the record is not as `If-Match` says; read it again' },
   payload_too_large: { status: 413, means: 'the body is larger than the endpoint takes' },
-  unsupported_media_type: { status: 415, means: 'the body is not `application/json`' },
+  unsupported_media_type: { status: 415, means: 'the body is of no type that the endpoint takes' },
   unprocessable: { status: 422, means: 'the input is well-formed but names what does not exist or is not allowed' },
   idempotency_key_reused: { status: 422, means: 'this `Idempotency-Key` was used with another body' },
   rate_limited: { status: 429, means: 'too many requests; `Retry-After` says when to try again' },

@@ -8,7 +8,7 @@ import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
 import { rulesOf } from './rule-store.ts'
 
 /** The columns of `p`, a policy, and its rules. */
-function policyWithRules(tx: Tx): Statement {
+export function policyWithRules(tx: Tx): Statement {
   return sql`p.id, p.name, p.description, p.enabled, p.priority, p.created_at, p.updated_at, ${rulesOf(tx)} as rules`
 }
 

@@ -34,16 +34,25 @@ export function rulesOf(tx: Tx): Statement {
 }
 
 /** The columns that hold a rule's statement. */
-const statementColumns = sql`effect, principal_scope_type, principal_entity_type, principal_entity_id,
+export const statementColumns = sql`effect, principal_scope_type, principal_entity_type, principal_entity_id,
   action_scope_type, action_ids, resource_scope_type, resource_entity_type, resource_entity_id, conditions,
   policy_text, notice, audit_session, approval_mode`
 
+/** Those columns of a row that comes as JSON. */
+const statementTypes = sql`effect text,
+  principal_scope_type text, principal_entity_type text, principal_entity_id text, action_scope_type text,
+  action_ids text[], resource_scope_type text, resource_entity_type text, resource_entity_id text, conditions text,
+  policy_text text, notice text, audit_session boolean, approval_mode text`
+
 /** A statement as one row of those columns. */
 function statementRow({ fields }: RuleStatement): Statement {
-  return sql`jsonb_to_record(${JSON.stringify(fields)}::jsonb) as s (effect text,
-    principal_scope_type text, principal_entity_type text, principal_entity_id text, action_scope_type text,
-    action_ids text[], resource_scope_type text, resource_entity_type text, resource_entity_id text, conditions text,
-    policy_text text, notice text, audit_session boolean, approval_mode text)`
+  return sql`jsonb_to_record(${JSON.stringify(fields)}::jsonb) as s (${statementTypes})`
+}
+
+/** Statements of many rules as rows of those columns, with the rules' ids and ordinals. */
+export function statementRows(rules: readonly { id: string; ordinal: number; statement: RuleStatement }[]): Statement {
+  const rows = rules.map(({ id, ordinal, statement }) => ({ id, ordinal, ...statement.fields }))
+  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s (id uuid, ordinal integer, ${statementTypes})`
 }
 
 function ruleChanged(at: RuleAt, change: 'rule_created' | 'rule_changed' | 'rule_deleted'): NewEvent {
@@ -217,4 +226,20 @@ function knownActions(tx: Tx, rule_id: string, named: readonly string[]): Statem
       select array(select id from used where id = any(${[...named]}::text[]))
         || array(select id from used where char_length(id) <= ${longestProposal} and id <> ${approveAction}
           order by id limit ${proposals}))`
+}
+
+const mostUsedActions = 1_000
+/** How many requests are looked through, the latest first. */
+const requestsLooked = 10_000
+
+/** The actions to ask for that rules and requests of the tenant have used: at most 1,000, those of rules first. */
+export async function listUsedActions(tx: Tx): Promise<string[]> {
+  const used = await tx.read(sql<{ id: string }>`with used as (
+      select unnest(action_ids) as id, 0 as place from policy_rule where tenant_id = ${tx.tenant_id}
+      union all
+      select action, 1 from (select action from access_request where tenant_id = ${tx.tenant_id}
+        order by id desc limit ${requestsLooked}) latest)
+    select id from used where id <> ${approveAction} and not starts_with(id, '__')
+    group by id order by min(place), id limit ${mostUsedActions}`)
+  return used.map(({ id }) => id)
 }

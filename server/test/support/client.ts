@@ -3,7 +3,7 @@ import { answersAsDescribed } from './described.ts'
 
 const requireDescribed = answersAsDescribed(operations)
 
-/** What came back: an empty body reads as an empty object, lines (NDJSON) as an array. */
+/** What came back: an empty body reads as an empty object, lines (NDJSON) as an array, plain text as it is. */
 export type Reply<Body> = { status: number; headers: Headers; body: Body }
 
 /** The error object, for `call<Refusal>`. */
@@ -36,7 +36,7 @@ export function clientAt(base_url: string, own: Record<string, string>): Client 
       redirect: 'manual',
       headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined),
       signal: AbortSignal.timeout(20_000),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: sent['content-type'] === 'text/plain' ? String(body) : JSON.stringify(body) }),
     })
     const text = await reply.text()
     requireDescribed(method, path, { status: reply.status, text, headers: Object.fromEntries(reply.headers) })
@@ -45,6 +45,7 @@ export function clientAt(base_url: string, own: Record<string, string>): Client 
 }
 
 function read(headers: Headers, text: string): unknown {
+  if (headers.get('content-type')?.startsWith('text/plain')) return text
   if (headers.get('content-type')?.startsWith('application/x-ndjson') !== true)
     return text === '' ? {} : JSON.parse(text)
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))

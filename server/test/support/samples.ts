@@ -24,6 +24,7 @@ export const sampleBodies: Record<string, unknown> = {
   },
   denyRequest: {},
   exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
+  importPolicy: { cedar: 'permit (principal, action, resource);' },
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},
   markNotificationRead: {},

@@ -15,7 +15,8 @@ import { noProviders } from './no-providers.ts'
 /** Who calls: what a checked credential would have proved. */
 export type Caller = { tenant_id: string; user_id: string; scopes?: readonly string[]; kind?: 'user' | 'api_key' }
 
-export type Answer = { status: number; body: Record<string, unknown> }
+/** `text` where plain text was asked for. */
+export type Answer = { status: number; body: Record<string, unknown>; text?: string }
 
 /**
  * Some operations behind the real pipeline and the real database, called as whoever the test says: for tests of a slice,
@@ -61,9 +62,14 @@ export async function sliceServer(database: Database, operations: Record<string,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...more,
       },
-      ...(body !== undefined && { payload: JSON.stringify(body) }),
+      ...(body !== undefined && {
+        payload: more['content-type'] === 'text/plain' ? String(body) : JSON.stringify(body),
+      }),
     })
     requireDescribed(method, url, { status: reply.statusCode, text: reply.body, headers: reply.headers })
+    if (String(reply.headers['content-type']).startsWith('text/plain')) {
+      return { status: reply.statusCode, body: {}, text: reply.body }
+    }
     return { status: reply.statusCode, body: reply.body === '' ? {} : reply.json() }
   }
 }

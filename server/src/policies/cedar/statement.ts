@@ -2,7 +2,7 @@
  * A rule's statement: from the structured fields or from text, to everything that is stored. Fields become the engine's
  * JSON and are printed by it, text is parsed by it; nothing is ever pasted together.
  */
-import { invalidInput } from '../../kernel/errors.ts'
+import { invalidInput, Problem } from '../../kernel/errors.ts'
 import type { ApprovalMode, Effect, RuleInput } from '../rule.ts'
 import { approvalModeOf, type RuleWords, readAnnotations, writeAnnotations } from './annotations.ts'
 import type { Clause, PolicyJson } from './engine.ts'
@@ -10,7 +10,7 @@ import { invalidPolicy, type Source } from './fault.ts'
 import { parseConditions, parseStatement, printConditions, printStatement } from './parse.ts'
 import { approveAction } from './schema.ts'
 import { type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
-import { namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'
+import { findValid, namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'
 
 /** What is stored of a rule beside its ids, ordinal and dates. What is empty is absent. */
 export type StatementFields = ScopeFields & {
@@ -40,6 +40,24 @@ export type Statement = {
  */
 export function statementFromInput(input: RuleInput): Statement {
   return input.policy_text === undefined ? fromFields(input) : fromText(input.policy_text, input)
+}
+
+/**
+ * The statements of many texts, for a fraction of what they cost one after another; undefined for one that anything is wrong
+ * with or to be warned of: `statementFromInput` tells what.
+ */
+export function statementsFromTexts(texts: readonly string[]): (Statement | undefined)[] {
+  const read = texts.map((text) => {
+    try {
+      return { text, ...fieldsOfText(text, {}) }
+    } catch (error) {
+      if (error instanceof Problem) return undefined
+      throw error
+    }
+  })
+  const sound = read.filter((one) => one !== undefined)
+  const valid = new Set(findValid(sound).flatMap((isValid, index) => (isValid ? [sound[index]] : [])))
+  return read.map((one) => (one !== undefined && valid.has(one) ? accepted(one.fields, one.parsed, []) : undefined))
 }
 
 /** The structured fields of a statement in text. */

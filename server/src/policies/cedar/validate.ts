@@ -1,4 +1,5 @@
 /** Whether a statement makes sense against the schema of the questions that it takes part in. */
+import { Problem } from '../../kernel/errors.ts'
 import type { PolicyJson } from './engine.ts'
 import { engineRefused, engineWarning, invalidPolicy, type Source } from './fault.ts'
 import { withTextEngine } from './parse.ts'
@@ -61,23 +62,80 @@ export function requireValid(statement: PolicyJson, source: Source, frame = { be
       source,
       frame.before,
     )
-  dryRun(statement, source)
+  dryRun([statement], source)
   const warnings = [...answer.validationWarnings.map(({ error }) => error), ...answer.otherWarnings]
   return [...new Set(warnings.map(engineWarning))].sort()
 }
 
-/** Evaluates the conditions once, whatever the scope, so that what traps traps here. */
-function dryRun(statement: PolicyJson, source: Source): void {
-  const unscoped: PolicyJson = {
-    ...statement,
-    principal: { op: 'All' },
-    action: { op: 'All' },
-    resource: { op: 'All' },
+/**
+ * Which of many statements are valid without a warning: the engine is asked once for all that share a schema, and so many
+ * cost a fraction of one after another. What it has anything to say about is left to `requireValid`.
+ */
+export function findValid(statements: readonly { parsed: PolicyJson; text: string }[]): boolean[] {
+  const valid = statements.map(() => false)
+  const groups = Map.groupBy(statements.keys(), (index) => groupOf(statements[index]?.parsed))
+  for (const [group, indices] of groups) {
+    const members = indices.flatMap((index) => {
+      const { parsed, text } = statements[index] ?? {}
+      return parsed === undefined || text === undefined ? [] : [{ index, parsed, text }]
+    })
+    if (group === undefined) continue
+    const said = saidOf(members)
+    for (const { index } of members) valid[index] = said !== undefined && !said.has(String(index))
   }
-  const isApproval = !ruleSetsOf(scopeFromEngine(statement).action).includes('ask')
+  return valid
+}
+
+/**
+ * Statements of one group are validated with the actions of all: one that names its actions is asked about no other. Of those
+ * that speak of any, only such as name none share a schema.
+ */
+function groupOf(statement: PolicyJson | undefined): 'any' | 'approve' | 'named' | undefined {
+  if (statement === undefined) return undefined
+  const { action } = scopeFromEngine(statement)
+  if (action.ids.includes(approveAction)) return action.ids.length === 1 ? 'approve' : undefined
+  const named = namedActions(statement)
+  if (named.has(approveAction) || [...named].some((id) => id.startsWith('__'))) return undefined
+  return action.scope !== 'any' ? 'named' : named.size === 0 ? 'any' : undefined
+}
+
+/** The statements of a group that the engine says something about; undefined where it cannot be told of which. */
+function saidOf(members: readonly { index: number; parsed: PolicyJson; text: string }[]): Set<string> | undefined {
+  const source: Source = { field: 'policy_text', text: '' }
+  const actions = new Set(members.flatMap(({ parsed }) => [...schemaActions(parsed, source)]))
+  const texts = Object.fromEntries(members.map(({ index, text }) => [index, text]))
+  try {
+    const answer = withTextEngine(source, (cedar) =>
+      cedar.validate({ schema: schemaWith(actions), policies: { staticPolicies: texts } }),
+    )
+    if (answer.type === 'failure' || answer.otherWarnings.length > 0) return undefined
+    dryRun(
+      members.map(({ parsed }) => parsed),
+      source,
+    )
+    return new Set([...answer.validationErrors, ...answer.validationWarnings].map(({ policyId }) => policyId))
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
+/** Evaluates the conditions of statements of one rule set once, whatever their scope, so that what traps traps here. */
+function dryRun(statements: readonly PolicyJson[], source: Source): void {
+  const unscoped = statements.map(
+    (statement): PolicyJson => ({
+      ...statement,
+      principal: { op: 'All' },
+      action: { op: 'All' },
+      resource: { op: 'All' },
+    }),
+  )
+  const [first] = statements
+  const isApproval = first !== undefined && !ruleSetsOf(scopeFromEngine(first).action).includes('ask')
   const question = isApproval
     ? approveOf(sampleApproval, sampleAccount)
     : askOf(sampleAsk, sampleAccount, unnamedAction)
   const call = { ...question, schema: schemaWith([unnamedAction, approveAction]), validateRequest: true }
-  withTextEngine(source, (cedar) => cedar.isAuthorized({ ...call, policies: { staticPolicies: { rule: unscoped } } }))
+  const staticPolicies = Object.fromEntries(unscoped.map((statement, index) => [`rule${index}`, statement]))
+  withTextEngine(source, (cedar) => cedar.isAuthorized({ ...call, policies: { staticPolicies } }))
 }

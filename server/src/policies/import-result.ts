@@ -1,0 +1,69 @@
+import { type Static, Type } from 'typebox'
+import { Uuid } from '../http/schema.ts'
+import type { ImportPlan } from './policy-import.ts'
+
+/** How many changes an answer tells one by one. */
+const mostChangesTold = 100
+
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+
+/** What an import has changed, or would change. */
+export const ImportResult = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    added: count('Rules that the file has and the policy had not.'),
+    changed: count('Rules with another statement or ordinal than before.'),
+    removed: count('Rules that the file has not.'),
+    unchanged: count('Rules that were left as they are.'),
+    changes: Type.Array(
+      Type.Object({
+        change: Type.Enum(['added', 'changed', 'removed']),
+        rule_id: Type.Optional(Uuid),
+        statement: Type.Optional(Type.Integer({ description: 'Its number in the file, from 1.' })),
+        line: Type.Optional(Type.Integer({ description: 'Where the statement begins in the file.' })),
+        warnings: Type.Optional(Type.Array(Type.String())),
+      }),
+      { maxItems: mostChangesTold, description: `The first ${mostChangesTold}, in the order of the file.` },
+    ),
+  },
+  { title: 'ImportResult' },
+)
+type ImportResult = Static<typeof ImportResult>
+
+/** What a plan comes to. `warnings` are those of rules, by their ids. */
+export function importResult(
+  plan: ImportPlan,
+  { dry_run, warnings }: { dry_run: boolean; warnings: ReadonlyMap<string, readonly string[]> },
+): ImportResult {
+  const { added, changed, removed, unchanged } = plan
+  const inOrder = toldOnes(plan).map(({ change, id, number, line }) => {
+    const said = warnings.get(id) ?? []
+    const isThere = change === 'changed' || !dry_run
+    return {
+      change,
+      ...(isThere && { rule_id: id }),
+      statement: number,
+      line,
+      ...(said.length > 0 && { warnings: [...said] }),
+    }
+  })
+  const gone = removed.slice(0, mostChangesTold).map((rule_id) => ({ change: 'removed' as const, rule_id }))
+  return {
+    dry_run,
+    added: added.length,
+    changed: changed.length,
+    removed: removed.length,
+    unchanged,
+    changes: [...inOrder, ...gone].slice(0, mostChangesTold),
+  }
+}
+
+/** The changes to rules of the file that an answer tells one by one, in the order of the file. */
+export function toldOnes({ added, changed }: ImportPlan) {
+  return [
+    ...added.map((one) => ({ ...one, change: 'added' as const })),
+    ...changed.map((one) => ({ ...one, change: 'changed' as const })),
+  ]
+    .sort((a, b) => a.number - b.number)
+    .slice(0, mostChangesTold)
+}
