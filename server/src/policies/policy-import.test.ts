@@ -77,7 +77,7 @@ permit(principal, action, resource == cloud_account::"2");
   ] as const
   const anyText = () => anyOf(texts) + anyOf(texts)
   const anyRule = (): Rule => {
-    const effect = anyOf(['permit', 'forbid'])
+    const effect = anyOf(['permit', 'forbid'] as const)
     const quoted = JSON.stringify(anyText()).replaceAll('\u2028', '')
     const mode = anyOf([undefined, 'auto', 'break_glass'] as const)
     const beside: RuleInput = {

@@ -46,10 +46,5 @@ test('statements read together are what each is alone; one that has anything to 
 
 test('one that says nothing wrong among many that do is read all the same', () => {
   const [sound] = texts[2] ?? ['']
-  for (const [text] of texts)
-    assert.deepEqual(
-      statementsFromTexts([text, sound])[1]?.fields.policy_text,
-      text.includes('рaypal') ? undefined : sound,
-      text,
-    )
+  for (const [text] of texts) assert.deepEqual(statementsFromTexts([text, sound])[1]?.fields.policy_text, sound, text)
 })
