@@ -10,16 +10,8 @@ export type Rule = { sentence: string; find(source: Source, all: ReadonlyMap<str
 
 const slices = [
   ...['auth', 'tenants', 'requests', 'grants', 'policies', 'roles', 'permissions', 'settings', 'users', 'groups'],
-  ...[
-    'identity-providers',
-    'api-keys',
-    'notifications',
-    'notification-channels',
-    'cloud',
-    'scim',
-    'audit',
-    'provisioners',
-  ],
+  ...['identity-providers', 'api-keys', 'notifications', 'notification-channels', 'cloud', 'scim', 'audit'],
+  'provisioners',
 ]
 const everySlice = ['kernel', 'config', 'db', 'http', 'events', 'jobs', 'secrets', 'egress', 'metrics']
 const everyTarget = ['kernel', 'config', 'egress', 'aws', 'provisioners']
