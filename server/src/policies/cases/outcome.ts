@@ -68,7 +68,7 @@ export function toldTo(scopes: ReadonlySet<string>, outcome: CaseOutcome): CaseO
 }
 
 /** Whether the decision is what the case wants. */
-export function outcomeOf(one: PolicyCase, decision: Decision): CaseOutcome {
+function outcomeOf(one: PolicyCase, decision: Decision): CaseOutcome {
   const { expect, mode, audit_session, notice, rule_ids } = one
   const passed =
     // What could not be answered is denied, but that is no answer which a case could want.
