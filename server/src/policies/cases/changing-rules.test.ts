@@ -10,6 +10,7 @@ import { createRule } from '../create-rule.ts'
 import { findRuleSet } from '../deciding/rule-set-store.ts'
 import { deletePolicy } from '../delete-policy.ts'
 import { deleteRule } from '../delete-rule.ts'
+import { importPolicy } from '../import-policy.ts'
 import { updatePolicy } from '../update-policy.ts'
 import { updateRule } from '../update-rule.ts'
 import type { PolicyCase } from './case.ts'
@@ -32,7 +33,7 @@ const database: Database = {
   },
 }
 const rulesOperations = { createRule, updateRule, deleteRule }
-const operations = { createPolicy, updatePolicy, deletePolicy, ...rulesOperations, replacePolicyCases }
+const operations = { createPolicy, updatePolicy, deletePolicy, importPolicy, ...rulesOperations, replacePolicyCases }
 const call = await sliceServer(database, operations)
 const { newTenant, newPolicy, changesNothing: tracelessly } = policyTenants(testDb, call)
 const changesNothing = <Result>(attempt: () => Promise<Result>) => tracelessly(admin, attempt)
@@ -82,6 +83,8 @@ suite('a change that breaks a required case is refused with the case named, and 
     'a new rule': () => addRule('forbid(principal, action, resource);'),
     'a rule that is another': () => call(admin, 'PATCH', `${path()}/rules/${rule}`, { action_ids: ['Other'] }),
     'a rule that goes': () => call(admin, 'DELETE', `${path()}/rules/${rule}`),
+    'a file in place of the rules': () =>
+      call(admin, 'PUT', `${path()}/cedar`, { cedar: 'forbid(principal, action, resource);' }),
     'a policy that goes': () => call(admin, 'DELETE', path()),
     'a policy that is disabled': () => call(admin, 'PATCH', path(), { enabled: false }),
   }
