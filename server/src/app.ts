@@ -45,9 +45,6 @@ import { markAllNotificationsRead } from './notifications/mark-all-notifications
 import { markNotificationRead } from './notifications/mark-notification-read.ts'
 import { tellPeople } from './notifications/tell-people.subscriber.ts'
 import { listPermissions } from './permissions/list-permissions.ts'
-import { listPolicyCases } from './policies/cases/list-policy-cases.ts'
-import { replacePolicyCases } from './policies/cases/replace-policy-cases.ts'
-import { testPolicies } from './policies/cases/test-policies.ts'
 import { createPolicy } from './policies/create-policy.ts'
 import { createRule } from './policies/create-rule.ts'
 import { deletePolicy } from './policies/delete-policy.ts'
@@ -145,9 +142,6 @@ export const operations: Record<string, Operation> = {
   listPolicies,
   reorderPolicies,
   getPolicySchema,
-  listPolicyCases,
-  replacePolicyCases,
-  testPolicies,
   getPolicy,
   updatePolicy,
   deletePolicy,

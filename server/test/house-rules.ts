@@ -30,11 +30,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['kernel', 'config', 'db', 'secrets'],
   ...Object.fromEntries(slices.map((slice) => [slice, everySlice])),
   'identity-providers': [...everySlice, 'aws'],
-  policies: [...everySlice, 'policies/cases', 'policies/cedar', 'policies/deciding'],
-  'policies/cases': [...everySlice, 'policies', 'policies/cedar', 'policies/deciding'],
+  policies: [...everySlice, 'policies/cedar', 'policies/deciding'],
   // The language: text, statements, questions. It knows no tenant.
   'policies/cedar': ['kernel', 'policies'],
   'policies/deciding': ['kernel', 'db', 'policies', 'policies/cedar'],
+  'policies/nearest': ['kernel', 'db', 'http', 'policies', 'policies/cedar', 'policies/deciding'],
   // A client like any other: it knows the service by its interface alone.
   demo: [],
   'provisioners/aws-identity-center': everyTarget,
@@ -60,6 +60,7 @@ const listedPairs: Readonly<Record<string, string>> = {
   'requests → grants': 'an approval makes them, the status view shows them',
   'requests → policies/cedar': 'every request is a question to policy',
   'requests → policies/deciding': 'which is answered there',
+  'requests → policies/nearest': 'and, where the answer is no, what would have to be otherwise',
   'requests → settings': 'durations and reasons',
   'requests → users': 'the people of the question',
   'roles → permissions': 'a role holds scopes',

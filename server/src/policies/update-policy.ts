@@ -1,9 +1,8 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { changeRules } from './cases/changing-rules.ts'
 import { changedFields, Policy, PolicyChange } from './policy.ts'
-import { policyById, savePolicy } from './policy-store.ts'
+import { lockPolicy, savePolicy } from './policy-store.ts'
 
 /** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the policy as it is. */
 export const updatePolicy = operation({
@@ -15,11 +14,12 @@ export const updatePolicy = operation({
   params: IdParams,
   body: PolicyChange,
   replies: { 200: Policy },
-  errors: ['case_broken', 'not_found'],
+  errors: ['not_found'],
   run: (ctx, { params, body }) =>
-    changeRules(ctx, policyById(ctx.tx, params.id), async (inside, [before]) => {
+    ctx.tx.interactive(async (tx) => {
+      const before = await lockPolicy(tx, params.id)
       if (before === undefined) throw notFound('policy')
       const fields = changedFields(before, body)
-      return fields.length === 0 ? before : savePolicy(inside, before, { to: body, fields })
+      return fields.length === 0 ? before : savePolicy({ ...ctx, tx }, before, { to: body, fields })
     }),
 })

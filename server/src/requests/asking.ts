@@ -1,6 +1,8 @@
 import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
+import type { AskQuestion } from '../policies/cedar/question.ts'
 import { type Decision, decideAsk } from '../policies/deciding/decide.ts'
+import type { RuleSet } from '../policies/deciding/rule-set.ts'
 import { findRuleSet } from '../policies/deciding/rule-set-store.ts'
 import type { Settings } from '../settings/setting.ts'
 import { namedAccounts, placesOf } from './place.ts'
@@ -14,6 +16,8 @@ export type Asking = {
   asked: Omit<AskedRequest, 'id'>
   when: Circumstances
   settings: Settings
+  question: AskQuestion
+  ruleSet: RuleSet
   decision: Decision
 }
 
@@ -42,8 +46,9 @@ export async function putQuestion(ctx: Ctx, input: RequestInput): Promise<Asking
   }
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   const ruleSet = await findRuleSet(ctx.tx, standing.version)
-  const decision = decideAsk(ruleSet, askQuestion(standing.principal, asked, when, standing))
-  return { requester_id, asked, when, settings: standing.settings, decision }
+  const question = askQuestion(standing.principal, asked, when, standing)
+  const decision = decideAsk(ruleSet, question)
+  return { requester_id, asked, when, settings: standing.settings, question, ruleSet, decision }
 }
 
 /** A request belongs to a person: the token's subject, or whoever made the key. */

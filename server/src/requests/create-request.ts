@@ -7,6 +7,7 @@ import { type Asking, putQuestion } from './asking.ts'
 import { insertRefusedAsking } from './decision-store.ts'
 import { AccessRequest, RequestInput } from './request.ts'
 import { insertRequest } from './transition-store.ts'
+import { whyNot } from './why-not.ts'
 
 export const createRequest = operation({
   method: 'POST',
@@ -33,11 +34,14 @@ async function askOnce(ctx: Ctx, input: RequestInput): Promise<AccessRequest | u
 }
 
 /** No request is kept, but the decision is, and the refusal stands in the audit log. */
-async function refuseAsking(ctx: Ctx, { requester_id, asked, when, decision }: Asking): Promise<never> {
+async function refuseAsking(ctx: Ctx, asking: Asking): Promise<never> {
+  const { requester_id, asked, when, decision } = asking
+  const nearest = await whyNot(ctx, asking)
   const question = { kind: 'ask', principal_id: requester_id, asked, when } as const
   const decision_id = await insertRefusedAsking(ctx.tx, decision, question)
   const { resource, action } = asked
-  return refuse(ctx, new Problem('policy_denied', decision.reasoning, { notices: decision.notices }), {
+  const extras = { notices: decision.notices, ...(nearest.length > 0 && { details: { nearest } }) }
+  return refuse(ctx, new Problem('policy_denied', decision.reasoning, extras), {
     type: 'request.refused',
     subject_type: 'decision',
     subject_id: decision_id,

@@ -90,3 +90,40 @@ test('is the answer of the moment: another rule, another answer', async () => {
   await takeAway()
   assert.equal(await allowed(), false)
 })
+
+type Told = { kind: string; words: string; rule_id?: string; policy_name?: string; condition?: string }
+
+test('says what would have to be otherwise: of rules to whoever may read them, else of the request alone', async () => {
+  const takeAway = [
+    await on.rule('permit (principal, action == Action::"Deploy", resource) when { context.duration_seconds <= 600 };'),
+    await on.rule(
+      'permit (principal, action == Action::"Deploy", resource) when { resource.hasTag("env") && resource.getTag("env") == "dev" };',
+    ),
+  ]
+  const body = on.account('500000000001', { action: 'Deploy', duration_seconds: 3_600 })
+  const preview = await on.call(people.user, 'POST', '/v1/requests/preview', body)
+  assert.deepEqual(preview.body.nearest, [
+    {
+      kind: 'duration_seconds',
+      words: 'a rule permits this for at most 10 minutes; you asked for 1 hour',
+      wanted: 'for at most 10 minutes',
+      given: 'you asked for 1 hour',
+      approval_mode: 'require',
+      duration_seconds: 600,
+    },
+  ])
+  const refused = await on.call(people.user, 'POST', '/v1/requests', body)
+  assert.deepEqual([refused.status, refused.body.details], [403, { nearest: preview.body.nearest }])
+
+  const asOwner = await on.call(owner, 'POST', '/v1/requests/preview', body)
+  const [first, second] = asOwner.body.nearest as Told[]
+  assert.match(first?.words ?? '', new RegExp(`^rule \`${first?.rule_id}\` permits this for at most 10 minutes;`))
+  assert.deepEqual([first?.policy_name, second?.kind], ['previews', 'tag'])
+  assert.equal(second?.condition, 'when { resource.hasTag("env") && (resource.getTag("env") == "dev") }')
+
+  const mended = await on.call(people.user, 'POST', '/v1/requests/preview', { ...body, duration_seconds: 600 })
+  assert.equal(mended.body.allowed, true)
+  for (const take of takeAway) await take()
+  const after = await on.call(people.user, 'POST', '/v1/requests/preview', body)
+  assert.deepEqual([after.body.allowed, 'nearest' in after.body], [false, false])
+})

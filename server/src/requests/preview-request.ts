@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { ToldMiss } from '../policies/nearest/told-miss.ts'
 import { putQuestion } from './asking.ts'
 import { Place } from './place.ts'
 import { RequestInput } from './request.ts'
+import { whyNot } from './why-not.ts'
 
 /** What asking would be answered. */
 const RequestPreview = Type.Object(
@@ -19,6 +21,12 @@ const RequestPreview = Type.Object(
     places: Type.Array(Place, { description: 'where access would be given, one grant each; none where denied' }),
     rule_ids: Type.Optional(
       Type.Array(Uuid, { description: 'the rules that decided, in order; for whoever holds policies:read' }),
+    ),
+    nearest: Type.Optional(
+      Type.Array(ToldMiss, {
+        description:
+          'what would have to be otherwise for a better answer, one thing each; absent where nothing is known',
+      }),
     ),
   },
   { title: 'RequestPreview' },
@@ -36,7 +44,9 @@ export const previewRequest = operation({
   replies: { 200: RequestPreview },
   errors: [],
   async run(ctx, { body }): Promise<RequestPreview> {
-    const { asked, decision } = await putQuestion(ctx, body)
+    const asking = await putQuestion(ctx, body)
+    const { asked, decision } = asking
+    const nearest = await whyNot(ctx, asking)
     const { allowed, mode, audit_session, notices, reasoning, rule_ids } = decision
     return {
       allowed,
@@ -47,6 +57,7 @@ export const previewRequest = operation({
       duration_seconds: asked.duration_seconds,
       places: allowed ? [...asked.places] : [],
       ...(ctx.actor.scopes.has('policies:read') && { rule_ids }),
+      ...(nearest.length > 0 && { nearest }),
     }
   },
 })

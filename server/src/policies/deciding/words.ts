@@ -14,11 +14,11 @@ export const notOffered = {
 
 export const nobodyDecidesOwn = 'nobody decides their own request'
 
-function ruleName(rule: PolicyRule): string {
+export function ruleName(rule: PolicyRule): string {
   return rule.notice ? `rule \`${rule.id}\` (${rule.notice})` : `rule \`${rule.id}\``
 }
 
-function resourceName(resource: Resource): string {
+export function resourceName(resource: Resource): string {
   const name = resource.name === '' ? '' : ` (${resource.name})`
   return `${resource.type} \`${resource.id}\`${name}`
 }

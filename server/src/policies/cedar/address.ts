@@ -1,0 +1,31 @@
+/** The addresses that a condition speaks of. */
+import { attributeOf } from './circumstance.ts'
+import { formOf } from './conjunct.ts'
+import type { Expr } from './engine.ts'
+
+/** The networks, as written, of a condition that speaks of `context.source_ip` alone; undefined for any other. */
+export function networksOf(body: Expr): string[] | undefined {
+  const { operator, operands } = formOf(body)
+  if (operator === 'isInRange') return networkOf(...(operands as unknown as [Expr, Expr]))
+  const { left, right, arg } = operands
+  if (operator === '!' && arg !== undefined) return networksOf(arg)
+  if (left === undefined || right === undefined) return undefined
+  if (operator === '==') return networkOf(left, right)
+  if (operator !== '&&' && operator !== '||') return undefined
+  const [one, other] = [networksOf(left), networksOf(right)]
+  return one && other && [...one, ...other]
+}
+
+function networkOf(address: Expr, network: Expr): string[] | undefined {
+  if (attributeOf(address, 'context') !== 'source_ip' || !('ip' in network)) return undefined
+  const [argument] = network.ip as Expr[]
+  return argument !== undefined && 'Value' in argument ? [String(argument.Value)] : undefined
+}
+
+/** The first address of a network. */
+export function firstAddress(network: string): string {
+  return network.replace(/\/.*$/, '')
+}
+
+/** Addresses of nobody (RFC 5737, RFC 3849): they stand for any other network. */
+export const strangers = ['192.0.2.1', '198.51.100.1', '203.0.113.1', '2001:db8::1'] as const

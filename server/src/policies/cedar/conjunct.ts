@@ -1,0 +1,49 @@
+/** The parts of a rule's condition: what must hold, each by itself, for the rule to match. */
+import type { Clause, Expr } from './engine.ts'
+
+/** The operator of an expression and what it stands on, as the engine's JSON has them. */
+export function formOf(expression: Expr): { operator: string; operands: Operands } {
+  const [[operator, operands] = ['', {}]] = Object.entries(expression)
+  return { operator, operands: operands as Operands }
+}
+
+/** Operands by name, as many as the operator has. */
+export type Operands = { left?: Expr; right?: Expr; arg?: Expr }
+
+/**
+ * Clauses of one part each, which hold, each alone, exactly where the given ones hold together: an `&&` in a `when` and an
+ * `||` in an `unless` are taken apart, and `!` turns one kind into the other. What asks whether a tag is there stays with what then reads
+ * the tag, since one without the other says nothing.
+ */
+export function conjunctsOf(clauses: readonly Clause[]): Clause[] {
+  return withTheirGuards(clauses.flatMap((clause) => split(clause.kind, clause.body)))
+}
+
+function split(kind: Clause['kind'], body: Expr): Clause[] {
+  const { operator, operands } = formOf(body)
+  const { left, right, arg } = operands
+  if (operator === '!' && arg !== undefined) return split(kind === 'when' ? 'unless' : 'when', arg)
+  const joins = kind === 'when' ? '&&' : '||'
+  if (operator === joins && left !== undefined && right !== undefined)
+    return [...split(kind, left), ...split(kind, right)]
+  return [{ kind, body }]
+}
+
+function withTheirGuards(parts: readonly Clause[]): Clause[] {
+  const guards = parts.filter(({ kind, body }) => kind === 'when' && formOf(body).operator === 'hasTag')
+  const readers = parts.map((part) => guards.filter((guard) => guard !== part && readsTagOf(part.body, guard.body)))
+  const used = new Set(readers.flat())
+  return parts
+    .map((part, index) => (readers[index] ?? []).reduceRight(behind, part))
+    .filter((_part, index) => !used.has(parts[index] as Clause))
+}
+
+function behind(part: Clause, guard: Clause): Clause {
+  const right: Expr = part.kind === 'when' ? part.body : { '!': { arg: part.body } }
+  return { kind: 'when', body: { '&&': { left: guard.body, right } } }
+}
+
+function readsTagOf(body: Expr, guard: Expr): boolean {
+  const { operands } = formOf(guard)
+  return JSON.stringify(body).includes(JSON.stringify({ getTag: operands }))
+}

@@ -1,0 +1,217 @@
+/**
+ * Any other condition or scope, in words that follow "permits this": "where the resource’s tag `env` is "dev"". For whoever
+ * may read rules.
+ */
+import { attributeOf } from '../cedar/circumstance.ts'
+import { formOf } from '../cedar/conjunct.ts'
+import type { Clause, Expr } from '../cedar/engine.ts'
+import type { Principal, Resource } from '../cedar/question.ts'
+import type { ActionScope, EntityScope } from '../cedar/scope.ts'
+import { either, type WantedWords } from './circumstance-words.ts'
+import type { Side } from './near-rule.ts'
+
+/** What was asked, and whether what is known of the resource may be told. */
+export type Known = { principal: Principal; action: string; resource: Resource; mayReadAccounts: boolean }
+
+export type ConditionWords = WantedWords & { kind: 'tag' | 'name' | Side }
+
+const longest = 200
+
+function quoted(value: unknown): string {
+  const text = JSON.stringify(value) ?? ''
+  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text
+}
+
+/** The words of a part of a condition; undefined where there are none but its code. */
+export function conditionWords({ kind, body }: Clause, known: Known): ConditionWords | undefined {
+  return wordsWhere(body, kind === 'when', known)
+}
+
+function wordsWhere(body: Expr, wanted: boolean, known: Known): ConditionWords | undefined {
+  const { operator, operands } = formOf(body)
+  const { left, right, arg } = operands
+  if (operator === '!' && arg !== undefined) return wordsWhere(arg, !wanted, known)
+  if (operator === '&&' && left !== undefined && right !== undefined) return guarded(left, right, wanted, known)
+  return tagThere(body, wanted, known) ?? valueWords(body, wanted, known) ?? placeWords(body, wanted, known)
+}
+
+/** What asks whether a tag is there, and then for its value. */
+function guarded(guard: Expr, body: Expr, wanted: boolean, known: Known): ConditionWords | undefined {
+  const { operator, operands } = formOf(guard)
+  if (operator !== 'hasTag') return undefined
+  const reads = JSON.stringify(body).includes(JSON.stringify({ getTag: operands }))
+  return reads ? wordsWhere(body, wanted, known) : undefined
+}
+
+function tagThere(body: Expr, wanted: boolean, { resource, mayReadAccounts }: Known): ConditionWords | undefined {
+  const { operator, operands } = formOf(body)
+  const tag = operator === 'hasTag' && isVariable(operands.left, 'resource') ? textOf(operands.right) : undefined
+  if (tag === undefined) return undefined
+  const there = Object.hasOwn(resource.tags, tag)
+  return {
+    kind: 'tag',
+    wanted: `where the resource has ${wanted ? 'a' : 'no'} tag \`${tag}\``,
+    given: mayReadAccounts ? (there ? 'it has one' : 'it has none') : notSo,
+  }
+}
+
+const notSo = 'that is not so'
+
+type Valued = { kind: ConditionWords['kind']; name: string; value: unknown; told: boolean }
+
+/** A text or a truth of the resource or the person that a rule compares. */
+function valuedBy(expression: Expr, { principal, resource, mayReadAccounts }: Known): Valued | undefined {
+  const { operator, operands } = formOf(expression)
+  if (operator === 'getTag' && isVariable(operands.left, 'resource')) {
+    const tag = textOf(operands.right)
+    if (tag === undefined) return undefined
+    const value = Object.hasOwn(resource.tags, tag) ? resource.tags[tag] : undefined
+    return { kind: 'tag', name: `the resource’s tag \`${tag}\``, value, told: mayReadAccounts }
+  }
+  if (attributeOf(expression, 'resource') === 'name')
+    return { kind: 'name', name: 'the resource’s name', value: resource.name, told: mayReadAccounts }
+  const attribute = attributeOf(expression, 'principal')
+  if (attribute === undefined || attribute === 'scopes' || !Object.hasOwn(principal, attribute)) return undefined
+  return {
+    kind: 'principal',
+    name: `your \`${attribute}\``,
+    value: principal[attribute as keyof Principal],
+    told: true,
+  }
+}
+
+function valueWords(body: Expr, wanted: boolean, known: Known): ConditionWords | undefined {
+  const compared = comparison(body, known)
+  if (compared === undefined) return undefined
+  const { valued, like, of } = compared
+  const { kind, name, value, told } = valued
+  const is = `${like ? (wanted ? 'is like' : 'is not like') : wanted ? 'is' : 'is not'} ${either(of.map(quoted))}`
+  return {
+    kind,
+    wanted: `where ${name} ${is}`,
+    given: !told ? notSo : value === undefined ? 'it has none' : `it is ${quoted(value)}`,
+  }
+}
+
+type Comparison = { valued: Valued; like: boolean; of: unknown[] }
+
+function comparison(body: Expr, known: Known): Comparison | undefined {
+  const bare = valuedBy(body, known)
+  if (bare !== undefined) return typeof bare.value === 'boolean' ? { valued: bare, like: false, of: [true] } : undefined
+  const { operator, operands } = formOf(body)
+  const { left, right } = operands
+  if (left === undefined) return undefined
+  if (operator === 'like') {
+    const valued = valuedBy(left, known)
+    const { pattern } = operands as { pattern?: ('Wildcard' | { Literal: string })[] }
+    const text = pattern?.map((piece) => (piece === 'Wildcard' ? '*' : piece.Literal.replaceAll('*', '\\*'))).join('')
+    return valued && text !== undefined ? { valued, like: true, of: [text] } : undefined
+  }
+  if (right === undefined) return undefined
+  if (operator === 'contains' && 'Set' in left && Array.isArray(left.Set)) {
+    const valued = valuedBy(right, known)
+    const of = left.Set.map(literalOf)
+    return valued && of.every((one) => one !== undefined) ? { valued, like: false, of } : undefined
+  }
+  if (operator !== '==') return undefined
+  const [valued, value] = [valuedBy(left, known) ?? valuedBy(right, known), literalOf(right) ?? literalOf(left)]
+  return valued && value !== undefined ? { valued, like: false, of: [value] } : undefined
+}
+
+/** Who or what it is, or what that is in. */
+function placeWords(body: Expr, wanted: boolean, known: Known): ConditionWords | undefined {
+  const { operator, operands } = formOf(body)
+  const { left, right } = operands
+  if (left === undefined) return undefined
+  if (operator === 'contains' && attributeOf(left, 'principal') === 'scopes') return scopeHeld(right, wanted)
+  // What is not wanted is told by its code: "everywhere but in" is easily misread.
+  if (!wanted) return undefined
+  if (operator === 'is' && isVariable(left, 'resource')) {
+    const { entity_type: type, in: group } = operands as { entity_type?: string; in?: Expr }
+    return type === undefined || group !== undefined ? undefined : scopeWords('resource', { scope: 'is', type }, known)
+  }
+  const entities = entitiesOf(right)
+  const scope = operator === '==' ? 'eq' : operator === 'in' ? 'in' : undefined
+  if (scope === undefined || entities === undefined) return undefined
+  if (isVariable(left, 'action')) return actionWords({ scope: 'in', ids: entities.map(({ id }) => id) }, known)
+  const side = isVariable(left, 'principal') ? 'principal' : isVariable(left, 'resource') ? 'resource' : undefined
+  const scopes = entities.map((entity): EntityScope => ({ scope, ...entity }))
+  return side && sideWords(side, scopes, known)
+}
+
+function scopeHeld(expression: Expr | undefined, wanted: boolean): ConditionWords | undefined {
+  const scope = textOf(expression)
+  if (scope === undefined) return undefined
+  const holder = `to whoever ${wanted ? 'holds' : 'does not hold'} the scope \`${scope}\``
+  return { kind: 'principal', wanted: holder, given: `you ${wanted ? 'do not' : 'do'}` }
+}
+
+/** The words of what a scope asks for of the person or the resource. */
+export function scopeWords(side: 'principal' | 'resource', scope: EntityScope, known: Known): ConditionWords {
+  return sideWords(side, [scope], known)
+}
+
+export function actionWords({ ids }: ActionScope, { action }: Known): ConditionWords {
+  const named = ids.slice(0, mostNamed).map((id) => `\`${id}\``)
+  const more = ids.length > mostNamed ? [`${ids.length - mostNamed} more`] : []
+  return {
+    kind: 'action',
+    wanted: `for the action ${either([...named, ...more])}`,
+    given: `you asked for \`${action}\``,
+  }
+}
+
+const mostNamed = 5
+
+function sideWords(side: 'principal' | 'resource', scopes: readonly EntityScope[], known: Known): ConditionWords {
+  const named = scopes.slice(0, mostNamed).map(side === 'principal' ? personWords : whereWords)
+  const more = scopes.length > mostNamed ? [`${scopes.length - mostNamed} more`] : []
+  const { type, id } = known.resource
+  return {
+    kind: side,
+    wanted: either([...named, ...more]),
+    given: side === 'principal' ? 'you are not' : `you asked for ${type} \`${id}\``,
+  }
+}
+
+const memberships: Readonly<Record<string, string>> = { Group: 'members of the group', Role: 'holders of the role' }
+
+function personWords(scope: EntityScope): string {
+  if (scope.scope === 'any') return 'to everyone'
+  const entity = 'group' in scope ? scope.group : 'id' in scope ? scope : undefined
+  if (entity === undefined) return `to every ${scope.type}`
+  return `to ${memberships[entity.type] ?? 'the user'} \`${entity.id}\``
+}
+
+function whereWords(scope: EntityScope): string {
+  if (scope.scope === 'any') return 'on everything'
+  if (scope.scope === 'is') return `on each ${scope.type}`
+  if (scope.scope === 'is_in') return `on each ${scope.type} in ${scope.group.type} \`${scope.group.id}\``
+  return `${scope.scope === 'eq' ? 'on' : 'in'} ${scope.type} \`${scope.id}\``
+}
+
+function isVariable(expression: Expr | undefined, name: string): boolean {
+  return expression !== undefined && 'Var' in expression && expression.Var === name
+}
+
+function literalOf(expression: Expr | undefined): unknown {
+  const value = expression !== undefined && 'Value' in expression ? (expression.Value as unknown) : undefined
+  return typeof value === 'string' || typeof value === 'boolean' ? value : undefined
+}
+
+function textOf(expression: Expr | undefined): string | undefined {
+  const value = literalOf(expression)
+  return typeof value === 'string' ? value : undefined
+}
+
+function entitiesOf(expression: Expr | undefined): { type: string; id: string }[] | undefined {
+  if (expression === undefined) return undefined
+  if ('Set' in expression && Array.isArray(expression.Set)) {
+    const entities = expression.Set.map(entitiesOf)
+    return entities.every((one) => one !== undefined) ? entities.flat() : undefined
+  }
+  const { __entity: entity } = ('Value' in expression ? (expression.Value as object) : {}) as {
+    __entity?: { type: string; id: string }
+  }
+  return entity && [entity]
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Asked, nearestMisses, nearestWords, permitWhen, requester } from '../../../test/support/nearest-misses.ts'
+
+/** The words of a nearest miss, by what the rule asks for. */
+const long = { duration_seconds: 28_800 }
+const saturday = { now: new Date('2024-01-06T18:30:00Z') }
+
+/** One permit with one condition that does not hold: what is told beside "rule `r1` permits this". */
+const table: [condition: string, asked: Asked, wanted: string, given: string, kind: string][] = [
+  [
+    'context.duration_seconds <= 14400',
+    { context: long },
+    'for at most 4 hours',
+    'you asked for 8 hours',
+    'duration_seconds',
+  ],
+  [
+    '14400 > context.duration_seconds',
+    { context: long },
+    'for at most 3 hours 59 minutes 59 seconds',
+    'you asked for 8 hours',
+    'duration_seconds',
+  ],
+  ['context.duration_seconds >= 7200', {}, 'for at least 2 hours', 'you asked for 1 hour', 'duration_seconds'],
+  [
+    'context.duration_seconds >= 7200 && context.duration_seconds <= 14400',
+    {},
+    'for 2 hours to 4 hours',
+    'you asked for 1 hour',
+    'duration_seconds',
+  ],
+  ['context.duration_seconds == 1800', {}, 'for exactly 30 minutes', 'you asked for 1 hour', 'duration_seconds'],
+  ['context.has_reason', { context: { has_reason: false } }, 'with a reason', 'you gave none', 'has_reason'],
+  ['!context.has_reason', {}, 'without a reason', 'you gave one', 'has_reason'],
+  ['context.via == "token"', { context: { via: 'api_key' } }, 'with a token', 'you asked with an API key', 'via'],
+  ['context.weekday <= 5', { context: saturday }, 'from Monday to Friday', 'it is Saturday', 'weekday'],
+  [
+    '[6, 7, 1].contains(context.weekday)',
+    { context: { now: new Date('2024-01-02T12:00:00Z') } },
+    'from Saturday to Monday',
+    'it is Tuesday',
+    'weekday',
+  ],
+  ['context.weekday == 3 || context.weekday == 5', {}, 'on Wednesday or on Friday', 'it is Monday', 'weekday'],
+  [
+    'context.minute >= 540 && context.minute < 1020',
+    { context: saturday },
+    'from 09:00 until 17:00 (UTC)',
+    'it is 18:30',
+    'minute',
+  ],
+  ['context.minute >= 1320 || context.minute < 360', {}, 'from 22:00 until 06:00 (UTC)', 'it is 12:00', 'minute'],
+  [
+    'context.now < datetime("2024-01-01")',
+    {},
+    'before 2024-01-01T00:00:00.000Z',
+    'it is 2024-01-01T12:00:00.000Z',
+    'now',
+  ],
+  [
+    'context.now >= datetime("2024-02-01T10:00:00+0200")',
+    {},
+    'from 2024-02-01T08:00:00.000Z on',
+    'it is 2024-01-01T12:00:00.000Z',
+    'now',
+  ],
+  [
+    'context.source_ip.isInRange(ip("10.0.0.0/8"))',
+    {},
+    'from another address: it names `10.0.0.0/8`',
+    'you asked from 192.0.2.1',
+    'source_ip',
+  ],
+  [
+    '!context.source_ip.isInRange(ip("192.0.2.0/24"))',
+    {},
+    'from another address: it names `192.0.2.0/24`',
+    'you asked from 192.0.2.1',
+    'source_ip',
+  ],
+  [
+    'resource.hasTag("env") && resource.getTag("env") == "prod"',
+    {},
+    'where the resource’s tag `env` is "prod"',
+    'it is "dev"',
+    'tag',
+  ],
+  [
+    'resource.hasTag("tier") && resource.getTag("tier") == "1"',
+    {},
+    'where the resource’s tag `tier` is "1"',
+    'it has none',
+    'tag',
+  ],
+  [
+    '["a", "b"].contains(resource.getTag("env"))',
+    {},
+    'where the resource’s tag `env` is "a" or "b"',
+    'it is "dev"',
+    'tag',
+  ],
+  [
+    '!(resource.hasTag("env") && resource.getTag("env") == "dev")',
+    {},
+    'where the resource’s tag `env` is not "dev"',
+    'it is "dev"',
+    'tag',
+  ],
+  ['resource.getTag("env") like "prod*"', {}, 'where the resource’s tag `env` is like "prod*"', 'it is "dev"', 'tag'],
+  ['resource.hasTag("tier")', {}, 'where the resource has a tag `tier`', 'it has none', 'tag'],
+  ['resource.name == "shop"', {}, 'where the resource’s name is "shop"', 'it is "sample"', 'name'],
+  ['principal.is_owner', {}, 'where your `is_owner` is true', 'it is false', 'principal'],
+  [
+    'principal.email like "*@example.org"',
+    {},
+    'where your `email` is like "*@example.org"',
+    'it is "ada@example.com"',
+    'principal',
+  ],
+  ['principal.scopes.contains("audit:read")', {}, 'to whoever holds the scope `audit:read`', 'you do not', 'principal'],
+  ['principal in Group::"sre"', {}, 'to members of the group `sre`', 'you are not', 'principal'],
+  [
+    'principal in [Role::"admin", User::"eve"]',
+    {},
+    'to holders of the role `admin` or to the user `eve`',
+    'you are not',
+    'principal',
+  ],
+  ['action == Action::"List"', {}, 'for the action `List`', 'you asked for `ReadOnlyAccess`', 'action'],
+  [
+    'resource in cloud_organizational_unit::"ou-ab12-00000000"',
+    {},
+    'in cloud_organizational_unit `ou-ab12-00000000`',
+    'you asked for cloud_account `123456789012`',
+    'resource',
+  ],
+  [
+    'resource is cloud_storage_bucket',
+    {},
+    'on each cloud_storage_bucket',
+    'you asked for cloud_account `123456789012`',
+    'resource',
+  ],
+  [
+    'context.duration_seconds * 2 < 3600',
+    {},
+    'when { (context.duration_seconds * 2) < 3600 }',
+    'that is not so',
+    'condition',
+  ],
+]
+for (const [condition, asked, wanted, given, kind] of table) {
+  test(`\`${condition}\`: ${wanted}`, async () => {
+    const [miss, ...others] = await nearestMisses([permitWhen(condition)], asked)
+    assert.deepEqual(
+      [miss?.words, miss?.wanted, miss?.given, miss?.kind],
+      [`rule \`r1\` permits this ${wanted}; ${given}`, wanted, given, kind],
+    )
+    assert.deepEqual([others, miss?.rule_id, miss?.policy_name, miss?.approval_mode], [[], 'r1', 'Accounts', 'require'])
+  })
+}
+
+/** One permit whose scope speaks of something else in one part. */
+for (const [scope, wanted, given] of [
+  ['principal in Group::"sre", action, resource', 'to members of the group `sre`', 'you are not'],
+  ['principal == User::"eve", action, resource', 'to the user `eve`', 'you are not'],
+  ['principal is User in Role::"admin", action, resource', 'to holders of the role `admin`', 'you are not'],
+  ['principal, action == Action::"List", resource', 'for the action `List`', 'you asked for `ReadOnlyAccess`'],
+  [
+    'principal, action in [Action::"List", Action::"Get"], resource',
+    'for the action `List` or `Get`',
+    'you asked for `ReadOnlyAccess`',
+  ],
+  [
+    'principal, action, resource == cloud_account::"1"',
+    'on cloud_account `1`',
+    'you asked for cloud_account `123456789012`',
+  ],
+  [
+    'principal, action, resource is cloud_account in cloud_organizational_unit::"ou-1"',
+    'on each cloud_account in cloud_organizational_unit `ou-1`',
+    'you asked for cloud_account `123456789012`',
+  ],
+] as const) {
+  test(`permit (${scope}): ${wanted}`, async () => {
+    assert.deepEqual(await nearestWords([`permit (${scope}) when { context.has_reason };`]), [
+      `rule \`r1\` permits this ${wanted}; ${given}`,
+    ])
+    assert.deepEqual(await nearestWords([`permit (${scope}) when { !context.has_reason };`]), [], 'two things')
+    assert.deepEqual(await nearestWords([`permit (${scope});`], {}, requester), [])
+  })
+}

@@ -1,0 +1,39 @@
+import type { AskQuestion, RequestContext } from '../../src/policies/cedar/question.ts'
+import { sampleAsk } from '../../src/policies/cedar/samples.ts'
+import { decideAsk } from '../../src/policies/deciding/decide.ts'
+import { sampleRule, sampleRuleSet } from '../../src/policies/deciding/sample-rule.ts'
+import { findNearestMisses } from '../../src/policies/nearest/nearest-miss.ts'
+import { pace } from '../../src/policies/nearest/pace.ts'
+import { chosen, type Listener, type ToldMiss, told } from '../../src/policies/nearest/told-miss.ts'
+
+/** Who may read rules and accounts. */
+const reader = { mayReadRules: true, mayReadAccounts: true }
+/** Who asks for access alone. */
+export const requester = { mayReadRules: false, mayReadAccounts: false }
+
+/** A rule of one condition. */
+export const permitWhen = (condition: string) => `permit (principal, action, resource) when { ${condition} };`
+
+export type Asked = Partial<Omit<AskQuestion, 'context'>> & { context?: Partial<RequestContext> }
+
+/**
+ * What is told of rules `r1`, `r2`, … where somebody asks: on Monday noon for `ReadOnlyAccess` on an account whose tag env is dev, for
+ * an hour, with a reason, by token, but for what `asked` says.
+ */
+export async function nearestMisses(
+  texts: readonly string[],
+  { context, ...other }: Asked = {},
+  listener: Listener = reader,
+): Promise<ToldMiss[]> {
+  const ruleSet = sampleRuleSet(texts.map((text, index) => sampleRule(`r${index + 1}`, text)))
+  const question = { ...sampleAsk, ...other, context: { ...sampleAsk.context, ...context } }
+  const durations = { shortest: 60, longest: 604_800 }
+  const asked = { ruleSet, question, decision: decideAsk(ruleSet, question), durations }
+  const found = await findNearestMisses(asked, !listener.mayReadRules, pace(Number.POSITIVE_INFINITY))
+  const telling = { question, durations, listener }
+  return chosen(found, telling).map((miss) => told(miss, telling, new Map([['policy', 'Accounts']])))
+}
+
+export async function nearestWords(...asked: Parameters<typeof nearestMisses>): Promise<string[]> {
+  return (await nearestMisses(...asked)).map(({ words }) => words)
+}
