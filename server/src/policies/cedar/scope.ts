@@ -155,7 +155,8 @@ function actionToEngine({ scope, ids }: ActionScope): ActionConstraint {
 
 type Reference = { type: string; id: string } | { __entity: { type: string; id: string } }
 
-function plainReference(reference: Reference): { type: string; id: string } {
+/** The entity that a reference names, in either of the forms that the engine takes. */
+export function plainReference(reference: Reference): { type: string; id: string } {
   const { type, id } = '__entity' in reference ? reference.__entity : reference
   return { type, id }
 }

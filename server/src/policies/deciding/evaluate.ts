@@ -2,8 +2,10 @@
 import { decisionEngine, type Engine } from '../cedar/engine.ts'
 import type { EngineQuestion } from '../cedar/question.ts'
 import { unnamedAction } from '../cedar/schema.ts'
+import { groupsFor, reachesOf } from './rule-index.ts'
 import { inOrder, type PolicyRule, type RuleSet, type Subset } from './rule-set.ts'
-import { createRuleSetCache, createSchemaCache, type RuleSetCache } from './rule-set-cache.ts'
+import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
+import { createSchemaCache } from './schema-cache.ts'
 
 /** What went wrong with a rule while it was evaluated; `rule_id` is null where it was the question or the engine. */
 export type RuleError = { rule_id: string | null; message: string }
@@ -68,17 +70,20 @@ function ask(
   question: (action: string) => EngineQuestion,
 ): Answer {
   try {
-    const { byId, namedActions } = court.rules.sorted(ruleSet)
+    const { byId, namedActions, subsets } = court.rules.sorted(ruleSet)
     const known = namedActions.has(action) ? action : unnamedAction
-    const call = {
-      ...question(known),
-      preparsedSchemaName: court.schemaFor(known),
-      validateRequest: true,
-      preparsedPolicySetId: court.rules.slot(ruleSet, subset),
+    const asked = question(known)
+    const call = { ...asked, preparsedSchemaName: court.schemaFor(known), validateRequest: true }
+    const parts: Answer[] = []
+    for (const group of groupsFor(subsets[subset], reachesOf(asked))) {
+      const preparsedPolicySetId = court.rules.slot(group)
+      const answer = court.engine.use((cedar) => cedar.statefulIsAuthorized({ ...call, preparsedPolicySetId }))
+      if (answer.type === 'failure') return noAnswer(answer.errors[0]?.message ?? 'the question is not valid')
+      const part = trusted(answer.response, byId)
+      if (part.fault !== undefined) return part
+      parts.push(part)
     }
-    const answer = court.engine.use((cedar) => cedar.statefulIsAuthorized(call))
-    if (answer.type === 'failure') return noAnswer(answer.errors[0]?.message ?? 'the question is not valid')
-    return trusted(answer.response, byId)
+    return merged(parts)
   } catch (error) {
     return noAnswer(error instanceof Error ? error.message : String(error))
   }
@@ -119,10 +124,23 @@ export function trusted(response: EngineResponse, byId: ReadonlyMap<string, Poli
     permits: allows ? matched : [],
     forbids: allows ? [] : matched,
     failedForbids,
-    errors: errors
-      .map(({ policyId, error }) => ({ rule_id: policyId, message: error.message }))
-      .sort((a, b) => (a.rule_id < b.rule_id ? -1 : 1)),
+    errors: errors.map(({ policyId, error }) => ({ rule_id: policyId, message: error.message })).sort(byRule),
   }
+}
+
+/** The answer of all groups together: any forbid denies, whichever group it is in, and then no permit is told. */
+function merged(parts: readonly Answer[]): Answer {
+  const [only] = parts
+  if (only !== undefined && parts.length === 1) return only
+  const forbids = parts.flatMap((part) => part.forbids).sort(inOrder)
+  const failedForbids = parts.flatMap((part) => part.failedForbids).sort(inOrder)
+  const permits = forbids.length > 0 ? [] : parts.flatMap((part) => part.permits).sort(inOrder)
+  const errors = parts.flatMap((part) => part.errors).sort(byRule)
+  return { allowed: permits.length > 0 && failedForbids.length === 0, permits, forbids, failedForbids, errors }
+}
+
+function byRule(one: RuleError, other: RuleError): number {
+  return (one.rule_id ?? '') < (other.rule_id ?? '') ? -1 : 1
 }
 
 function isRule(rule: PolicyRule | undefined): rule is PolicyRule {

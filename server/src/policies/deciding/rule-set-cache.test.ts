@@ -4,8 +4,8 @@ import { createEngine } from '../cedar/engine.ts'
 import { sampleAsk } from '../cedar/samples.ts'
 import { decideAsk } from './decide.ts'
 import { createCourt } from './evaluate.ts'
-import type { RuleSet } from './rule-set.ts'
-import { createRuleSetCache } from './rule-set-cache.ts'
+import type { RuleSet, Subset } from './rule-set.ts'
+import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
 import { sampleRule } from './sample-rule.ts'
 
 const tenant = (tenant_id: string, count: number, effect = 'permit'): RuleSet => ({
@@ -16,12 +16,24 @@ const tenant = (tenant_id: string, count: number, effect = 'permit'): RuleSet =>
   ),
 })
 
-test('a rule set is preparsed once for a version and a question', () => {
+const slotOf = (cache: RuleSetCache, ruleSet: RuleSet, subset: Subset = 'ordinary') => {
+  const { whole } = cache.sorted(ruleSet).subsets[subset]
+  assert.ok(whole)
+  return cache.slot(whole)
+}
+
+test('rules are preparsed once, whichever versions and subsets they are of', async () => {
   const cache = createRuleSetCache(createEngine(), 1000)
   const one = tenant('a', 3)
-  assert.equal(cache.slot(one, 'ordinary'), cache.slot(structuredClone(one), 'ordinary'))
-  assert.notEqual(cache.slot(one, 'ordinary'), cache.slot(one, 'at_once'))
-  assert.notEqual(cache.slot(one, 'ordinary'), cache.slot({ ...one, version: '2' }, 'ordinary'))
+  const slot = slotOf(cache, one)
+  assert.equal(slotOf(cache, one), slot)
+  assert.notEqual(slotOf(cache, one, 'at_once'), slot)
+  const next = { ...one, version: '2', rules: one.rules.map((rule) => ({ ...rule, ordinal: 5 })) }
+  await cache.prepare(next, one)
+  assert.equal(slotOf(cache, next), slot)
+  const changed = { ...one, version: '3', rules: tenant('a', 3, 'forbid').rules }
+  await cache.prepare(changed, next)
+  assert.notEqual(slotOf(cache, changed), slot)
 })
 
 test("T14 one tenant's rules are never another's, whatever their ids and versions are", () => {
@@ -77,9 +89,8 @@ test('after an instance is lost everything is held anew', () => {
 test('a slot that was given up holds nothing', () => {
   const engine = createEngine()
   const cache = createRuleSetCache(engine, 40)
-  const [one, other] = [tenant('a', 5), tenant('b', 25)]
-  const slots = [cache.slot(one, 'ordinary'), cache.slot(one, 'approve'), cache.slot(one, 'at_once')]
-  const taken = cache.slot(other, 'at_once')
+  const slots = ['a', 'b', 'c'].map((name) => slotOf(cache, tenant(name, 5)))
+  const taken = slotOf(cache, tenant('d', 39))
   for (const preparsedPolicySetId of slots.filter((name) => name !== taken)) {
     const uid = { type: 'X', id: 'x' }
     const question = { principal: uid, action: { type: 'Action', id: 'a' }, resource: uid, context: {}, entities: [] }

@@ -1,5 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
+import { theCourt } from './evaluate.ts'
 import type { PolicyRule, RuleSet } from './rule-set.ts'
 
 /** The version of the tenant's rules, as one value to weave into another statement. */
@@ -17,16 +18,21 @@ const held = new Map<string, RuleSet>()
 const mostRulesHeld = 50_000
 let rulesHeld = 0
 
-/** The rules of the tenant's enabled policies at `version`, or later where they changed meanwhile. One trip, or none. */
+/**
+ * The rules of the tenant's enabled policies at `version`, or later where they changed meanwhile; ready to be decided by.
+ * One trip, or none.
+ */
 export async function findRuleSet(tx: Tx, version: string): Promise<RuleSet> {
   const known = held.get(tx.tenant_id)
   if (known?.version === version) {
     held.delete(tx.tenant_id)
     held.set(tx.tenant_id, known)
+    await theCourt.rules.prepare(known)
     return known
   }
   const ruleSet = await readRuleSet(tx)
   keep(ruleSet)
+  await theCourt.rules.prepare(ruleSet, known)
   return ruleSet
 }
 
@@ -46,12 +52,17 @@ export const policyRuleAsJson: Statement<PolicyRule> = sql`jsonb_build_object('i
   'priority', p.priority, 'ordinal', r.ordinal, 'effect', r.effect, 'policy_text', r.policy_text, 'notice', r.notice,
   'audit_session', r.audit_session, 'approval_mode', r.approval_mode, 'saved_by', r.saved_by)`
 
-/** Version and rules under one snapshot. */
+/** Version and rules under one snapshot; row by row, since ten thousand in one value would keep everybody waiting. */
 async function readRuleSet(tx: Tx): Promise<RuleSet> {
-  const [row] = await tx.read(sql<{ version: string; rules: PolicyRule[] }>`select t.rule_set_version::text as version,
-      coalesce((select jsonb_agg(${policyRuleAsJson})
-        from policy_rule r join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id
-        where r.tenant_id = t.id and p.enabled), '[]') as rules
-    from tenant t where t.id = ${tx.tenant_id}`)
-  return { tenant_id: tx.tenant_id, version: row?.version ?? '0', rules: row?.rules ?? [] }
+  const rows = await tx.read(sql<{
+    version: string
+    rule: PolicyRule | null
+  }>`select t.rule_set_version::text as version,
+      case when r.id is not null then ${policyRuleAsJson} end as rule
+    from tenant t
+      left join (policy_rule r join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id and p.enabled)
+        on r.tenant_id = t.id
+    where t.id = ${tx.tenant_id}`)
+  const rules = rows.flatMap(({ rule }) => rule ?? [])
+  return { tenant_id: tx.tenant_id, version: rows[0]?.version ?? '0', rules }
 }

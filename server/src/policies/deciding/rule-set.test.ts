@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseStatement } from '../cedar/parse.ts'
-import { inOrder, type PolicyRule, sortRules, takesPart } from './rule-set.ts'
+import { atOnce } from './pieces.ts'
+import { inOrder, type PolicyRule, type ReadRule, sortRules, takesPart } from './rule-set.ts'
 import { sampleRule } from './sample-rule.ts'
+
+const sort = (rules: PolicyRule[], earlier?: ReadonlyMap<string, ReadRule>) =>
+  atOnce(sortRules(rules, ({ policy_text }) => parseStatement(policy_text), earlier))
 
 const rows: [
   effect: PolicyRule['effect'],
@@ -45,12 +49,26 @@ test('rules are in order by priority, then ordinal, then id', () => {
 
 test('a rule that names approve beside other actions takes part in both rule sets', () => {
   const both = sampleRule('both', 'forbid(principal, action in [Action::"approve", Action::"a"], resource);')
-  const { subsets, namedActions } = sortRules([both], (rule) => parseStatement(rule.policy_text))
-  assert.deepEqual([subsets.approve.length, subsets.ordinary.length], [1, 1])
+  const { subsets, namedActions } = sort([both])
+  assert.deepEqual([subsets.approve.whole?.rules.length, subsets.ordinary.whole?.rules.length], [1, 1])
   assert.deepEqual([...namedActions].sort(), ['a', 'approve'])
 })
 
 test('a rule whose column says another effect than its text leaves the set undecidable', () => {
   const rule = sampleRule('r', 'permit(principal, action, resource);', { effect: 'forbid' })
-  assert.throws(() => sortRules([rule], ({ policy_text }) => parseStatement(policy_text)), /is a permit by its text/)
+  assert.throws(() => sort([rule]), /is a permit by its text/)
+})
+
+test('what was read of a rule is kept until its text changes', () => {
+  const text = 'permit(principal, action, resource);'
+  const rule = sampleRule('r', text)
+  const earlier = sort([rule, sampleRule('gone', text)]).read
+  const moved = sort([{ ...rule, ordinal: 7 }], earlier)
+  assert.equal(moved.read.get('r'), earlier.get('r'))
+  assert.equal(moved.byId.get('r')?.ordinal, 7)
+  assert.deepEqual([...moved.read.keys()], ['r'])
+  const changed = sort([sampleRule('r', text.replace('permit', 'forbid'))], earlier).read.get('r')
+  assert.equal(changed?.effect, 'forbid')
+  assert.notEqual(changed?.serial, earlier.get('r')?.serial)
+  assert.equal(changed?.place, earlier.get('r')?.place)
 })

@@ -1,8 +1,9 @@
 /** The rules of one tenant at one version, sorted into the subsets that the questions are asked over. */
 import type { PolicyJson } from '../cedar/engine.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
-import { namedActions, ruleSetsOf } from '../cedar/validate.ts'
+import { namedActions, type RuleSetName, ruleSetsOf } from '../cedar/validate.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
+import { indexRules, keyedScope, type RuleIndex, type ScopedRule, type Sizes } from './rule-index.ts'
 
 /** A rule as decisions need it. */
 export type PolicyRule = {
@@ -29,10 +30,21 @@ export type RuleSet = { tenant_id: string; version: string; rules: readonly Poli
 /** The subsets of rules that questions are asked over. */
 export type Subset = 'ordinary' | 'at_once' | 'emergency' | 'approve'
 
+/** A rule's text as it was read, the same object from version to version for as long as the text stays. */
+export type ReadRule = ScopedRule & {
+  id: string
+  text: string
+  effect: Effect
+  sets: readonly RuleSetName[]
+  /** Every action that it names, in its scope or its conditions. */
+  actions: readonly string[]
+}
+
 /** Rules sorted for deciding. */
 export type SortedRules = {
   byId: ReadonlyMap<string, PolicyRule>
-  subsets: Readonly<Record<Subset, readonly PolicyRule[]>>
+  read: ReadonlyMap<string, ReadRule>
+  subsets: Readonly<Record<Subset, RuleIndex<ReadRule>>>
   /** Actions that a rule names; any other is asked under `unnamedAction`. */
   namedActions: ReadonlySet<string>
 }
@@ -64,23 +76,67 @@ export function takesPart(
   return rule.approval_mode === null || forbidModes[question].includes(rule.approval_mode)
 }
 
-/** Sorts the rules. `read` parses a rule; what it throws, or two rules of one id, leaves the whole set undecidable. */
-export function sortRules(rules: readonly PolicyRule[], read: (rule: PolicyRule) => PolicyJson): SortedRules {
+let serials = 0
+
+/** What deciding needs of a rule's text. `earlier` is the rule of the same id before. */
+function readRule({ id, policy_text: text }: PolicyRule, statement: PolicyJson, earlier?: ReadRule): ReadRule {
+  serials += 1
+  const scope = scopeFromEngine(statement)
+  return {
+    id,
+    text,
+    serial: serials,
+    place: earlier?.place ?? serials,
+    effect: statement.effect,
+    scope: keyedScope(scope),
+    sets: ruleSetsOf(scope.action),
+    actions: [...namedActions(statement)],
+  }
+}
+
+/**
+ * Sorts the rules, piece by piece: a pause after each, in which other work may go on. `parse` parses a rule whose text
+ * `earlier` has not. What it throws, or two rules of one id, leaves the whole set undecidable.
+ */
+export function* sortRules(
+  rules: readonly PolicyRule[],
+  parse: (rule: PolicyRule) => PolicyJson,
+  earlier: ReadonlyMap<string, ReadRule> = new Map(),
+  sizes?: Sizes,
+): Generator<undefined, SortedRules> {
   const byId = new Map<string, PolicyRule>()
+  const read = new Map<string, ReadRule>()
   const named = new Set<string>()
-  const subsets: Record<Subset, PolicyRule[]> = { ordinary: [], at_once: [], emergency: [], approve: [] }
+  const subsets: Record<Subset, ReadRule[]> = { ordinary: [], at_once: [], emergency: [], approve: [] }
   for (const rule of rules) {
     if (byId.has(rule.id)) throw new Error(`two rules have the id \`${rule.id}\``)
     byId.set(rule.id, rule)
-    const statement = read(rule)
+    const before = earlier.get(rule.id)
+    const known = before?.text === rule.policy_text ? before : readRule(rule, parse(rule), before)
+    read.set(rule.id, known)
     // The text is what the engine evaluates; a column that says otherwise would put the rule among the wrong ones.
-    if (statement.effect !== rule.effect) throw new Error(`rule \`${rule.id}\` is a ${statement.effect} by its text`)
-    for (const id of namedActions(statement)) named.add(id)
-    const sets = ruleSetsOf(scopeFromEngine(statement).action)
-    if (sets.includes('approve')) subsets.approve.push(rule)
-    if (!sets.includes('ask')) continue
-    for (const question of ['ordinary', 'at_once', 'emergency'] as const)
-      if (takesPart(rule, question)) subsets[question].push(rule)
+    if (known.effect !== rule.effect) throw new Error(`rule \`${rule.id}\` is a ${known.effect} by its text`)
+    for (const id of known.actions) named.add(id)
+    for (const subset of subsetsOf(rule, known)) subsets[subset].push(known)
+    yield
   }
-  return { byId, subsets, namedActions: named }
+  const index = function* (subset: Subset) {
+    yield
+    return indexRules(subsets[subset], sizes)
+  }
+  const indexed = {
+    ordinary: yield* index('ordinary'),
+    at_once: yield* index('at_once'),
+    emergency: yield* index('emergency'),
+    approve: yield* index('approve'),
+  }
+  return { byId, read, subsets: indexed, namedActions: named }
+}
+
+function subsetsOf(rule: PolicyRule, { sets }: ReadRule): Subset[] {
+  const asking = sets.includes('ask') ? (['ordinary', 'at_once', 'emergency'] as const) : []
+  return [
+    ...asking.filter((question) => takesPart(rule, question)),
+    ...(sets.includes('approve') ? (['approve'] as const) : []),
+  ]
 }

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseStatement } from '../cedar/parse.ts'
+import { approveOf, askOf } from '../cedar/question.ts'
+import { sampleAccount, sampleApproval, sampleAsk } from '../cedar/samples.ts'
+import { scopeFromEngine } from '../cedar/scope.ts'
+import { fits, groupsFor, groupsOfAll, indexRules, keyedScope, type Reaches, reachesOf } from './rule-index.ts'
+
+const scopeOf = (head: string) => keyedScope(scopeFromEngine(parseStatement(`permit(${head});`)))
+
+/** Ada, an engineer, asks for ReadOnlyAccess on an account in a unit. */
+const asking = reachesOf(askOf(sampleAsk, sampleAccount, 'ReadOnlyAccess'))
+/** Grace decides on that. */
+const approving = reachesOf(approveOf(sampleApproval, sampleAccount))
+const unit = 'cloud_organizational_unit::"ou-ab12-12345678"'
+const account = 'cloud_account::"123456789012"'
+
+const table: [head: string, asking: boolean, approving: boolean][] = [
+  ['principal, action, resource', true, true],
+  ['principal == User::"ada", action, resource', true, false],
+  ['principal == User::"grace", action, resource', false, true],
+  ['principal == Group::"engineers", action, resource', false, false],
+  ['principal in User::"ada", action, resource', true, false],
+  ['principal in Group::"engineers", action, resource', true, true],
+  ['principal in Role::"engineers", action, resource', false, false],
+  ['principal in Role::"user", action, resource', true, true],
+  ['principal is User, action, resource', true, true],
+  ['principal is Group, action, resource', false, false],
+  ['principal is User in Group::"engineers", action, resource', true, true],
+  ['principal is Role in Group::"engineers", action, resource', false, false],
+  ['principal, action == Action::"ReadOnlyAccess", resource', true, false],
+  ['principal, action in [Action::"Admin", Action::"approve"], resource', false, true],
+  [`principal, action, resource == ${account}`, true, false],
+  [`principal, action, resource in ${account}`, true, true],
+  [`principal, action, resource == ${unit}`, false, false],
+  [`principal, action, resource in ${unit}`, true, true],
+  ['principal, action, resource is cloud_account', true, false],
+  ['principal, action, resource is access_request', false, true],
+  [`principal, action, resource is cloud_account in ${unit}`, true, false],
+  [`principal, action, resource is access_request in ${account}`, false, true],
+]
+for (const [head, asked, approved] of table)
+  test(`\`${head}\` ${asked ? 'fits' : 'does not fit'} asking and ${approved ? 'fits' : 'does not fit'} approving`, () => {
+    const scope = scopeOf(head)
+    assert.deepEqual([fits(scope, asking), fits(scope, approving)], [asked, approved])
+  })
+
+test('an id is never taken for a type and an id, and what is above a parent is above its child', () => {
+  const uid = { type: 'Group', id: 'a' }
+  const entities = [
+    { uid: { type: 'User', id: 'u' }, attrs: {}, parents: [{ __entity: uid }] },
+    { uid, attrs: {}, parents: [{ type: 'Role', id: 'b' }] },
+  ]
+  const reaches = reachesOf({
+    principal: { type: 'User', id: 'u' },
+    action: { type: 'Action', id: 'x' },
+    resource: { type: 'cloud_account', id: 'Group a' },
+    context: {},
+    entities,
+  })
+  assert.equal(fits(scopeOf('principal in Role::"b", action, resource'), reaches), true)
+  assert.equal(fits(scopeOf('principal, action, resource in Group::"a"'), reaches), false)
+})
+
+let serial = 0
+const rules = (count: number, head: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => {
+    serial += 1
+    return { serial, place: serial, scope: scopeOf(head(index)) }
+  })
+const sizes = { mostWhole: 10, mostJoined: 4, mostPicked: 8 }
+const asked = (held: readonly { serial: number }[][], reaches: Reaches = asking) =>
+  groupsFor(indexRules(held.flat() as ReturnType<typeof rules>, sizes), reaches).map((group) => group.rules.length)
+
+test('few rules are one group, asked as they are', () => {
+  assert.deepEqual(asked([rules(10, () => 'principal == User::"nobody", action, resource')]), [10])
+})
+
+test('of many rules only those are asked whose scope fits; of none, no rule at all', () => {
+  const teams = rules(60, (index) => `principal in Group::"team ${index % 20}", action, resource`)
+  assert.deepEqual(asked([teams]), [0])
+  assert.deepEqual(asked([teams, rules(3, () => 'principal in Group::"engineers", action, resource')]), [3])
+})
+
+test('few rules of several buckets are joined, more of one are a group of their own, very many are asked in pieces', () => {
+  const own = rules(2, () => 'principal == User::"ada", action, resource')
+  const there = rules(2, () => `principal, action, resource == ${account}`)
+  const team = rules(6, () => 'principal in Group::"engineers", action, resource')
+  const broad = rules(30, () => 'principal, action, resource')
+  const groups = asked([own, there, team, broad])
+  assert.deepEqual(groups.toSorted(), [4, 6, 7, 7, 8, 8])
+})
+
+test('the groups of one question hold every rule that fits, and none twice', () => {
+  const all = [
+    ...rules(30, (index) => `principal, action in [Action::"ReadOnlyAccess", Action::"${index % 3}"], resource`),
+    ...rules(9, () => `principal in Group::"engineers", action, resource in ${unit}`),
+    ...rules(9, (index) => `principal is User, action, resource is ${index % 2 ? 'cloud_account' : 'access_request'}`),
+  ]
+  const many = Array.from({ length: 9 }, (_, index) => `Action::"${index}"`)
+  all.push(...rules(3, () => `principal, action in [Action::"ReadOnlyAccess", ${many}], resource`))
+  const found = groupsFor(indexRules(all, sizes), asking).flatMap((group) => group.rules.map((rule) => rule.serial))
+  assert.equal(new Set(found).size, found.length)
+  const fitting = all.filter((rule) => fits(rule.scope, asking)).map((rule) => rule.serial)
+  assert.deepEqual(
+    fitting.filter((one) => !found.includes(one)),
+    [],
+  )
+})
+
+test('a rule that changes changes one piece of the rules that every question asks', () => {
+  const broad = rules(60, () => 'principal, action, resource')
+  const before = groupsOfAll(indexRules(broad, sizes))
+  const changed = broad.map((rule, index) => (index === 7 ? { ...rule, serial: rule.serial + 1_000 } : rule))
+  const after = groupsOfAll(indexRules(changed, sizes))
+  const keys = new Set(before.map(({ key }) => key))
+  assert.equal(before.length, 8)
+  assert.equal(after.filter(({ key }) => !keys.has(key)).length, 1)
+})

@@ -1,0 +1,217 @@
+/**
+ * Which rules can speak of a question at all, by their scopes. A rule whose scope does not fit cannot match and cannot fail,
+ * because the engine looks at the scope before the conditions: leaving it out changes nothing of the answer.
+ *
+ * Every rule stands in the bucket of the scarcest thing that its scope names: a user, a group, a role, a resource or what it
+ * is in, an action, a type; or in the last bucket, which every question opens. A question opens the buckets of what it
+ * names and keeps the rules that fit it.
+ */
+import type { EngineQuestion } from '../cedar/question.ts'
+import { type EntityScope, plainReference, type Scope } from '../cedar/scope.ts'
+
+/** A rule as the index needs it. `serial` is its own for ever, `place` spreads rules evenly. */
+export type ScopedRule = { serial: number; place: number; scope: KeyedScope }
+
+/** Rules that are asked together. `key` names exactly these rules. */
+export type RuleGroup<Rule> = { key: string; rules: readonly Rule[] }
+
+/** A scope whose entities are keys. */
+export type KeyedScope = {
+  principal: KeyedEntity
+  /** Undefined: any action. */
+  actions: readonly string[] | undefined
+  resource: KeyedEntity
+}
+type KeyedEntity = {
+  /** The entity must be this one. */
+  is?: string
+  /** The entity must be this one or in it. */
+  within?: string
+  type?: string
+}
+
+/** An entity of a question: its own key, its type, and the keys of itself and of all that it is in. */
+export type Reach = { key: string; type: string; within: ReadonlySet<string> }
+export type Reaches = { principal: Reach; action: string; resource: Reach }
+
+export type RuleIndex<Rule> = {
+  sizes: Sizes
+  /** All rules, where they are too few to be worth an index. */
+  whole: RuleGroup<Rule> | undefined
+  buckets: ReadonlyMap<string, Bucket<Rule>>
+}
+type Bucket<Rule> = { rules: readonly Rule[]; pieces: () => readonly RuleGroup<Rule>[] }
+
+/** How rules are grouped; sizes in rules. */
+export type Sizes = {
+  /** So many rules are asked as they are: they cost the engine less than a second question. */
+  mostWhole: number
+  /** Rules of several buckets that are joined for one question: preparsing them is what a new question costs. */
+  mostJoined: number
+  /** More fitting rules of one bucket than this are not picked out: the bucket is asked as it is, in pieces of this size. */
+  mostPicked: number
+}
+
+/** Measured: docs/decisions/0032. */
+const measuredSizes: Sizes = { mostWhole: 100, mostJoined: 40, mostPicked: 250 }
+
+/** A longer list of actions would put its rule into as many buckets. */
+const mostActions = 8
+
+const lastBucket = ''
+
+/** A type cannot hold a space. */
+const keyOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`
+
+export function keyedScope({ principal, action, resource }: Scope): KeyedScope {
+  const actions = action.scope === 'any' ? undefined : action.ids
+  return { principal: keyedEntity(principal), actions, resource: keyedEntity(resource) }
+}
+
+function keyedEntity(scope: EntityScope): KeyedEntity {
+  switch (scope.scope) {
+    case 'any':
+      return {}
+    case 'eq':
+      return { is: keyOf(scope) }
+    case 'in':
+      return { within: keyOf(scope) }
+    case 'is':
+      return { type: scope.type }
+    case 'is_in':
+      return { type: scope.type, within: keyOf(scope.group) }
+  }
+}
+
+/** What the question's principal and resource are, and are in by the entities that go with it. */
+export function reachesOf({ principal, action, resource, entities }: EngineQuestion): Reaches {
+  const parents = new Map(
+    entities.map(({ uid, parents: above }) => [keyOf(plainReference(uid)), above.map(plainReference).map(keyOf)]),
+  )
+  const reach = (entity: { type: string; id: string }): Reach => {
+    const key = keyOf(entity)
+    const within = new Set([key])
+    // A set hands out what is added while it is walked.
+    for (const one of within) for (const parent of parents.get(one) ?? []) within.add(parent)
+    return { key, type: entity.type, within }
+  }
+  return {
+    principal: reach(plainReference(principal)),
+    action: plainReference(action).id,
+    resource: reach(plainReference(resource)),
+  }
+}
+
+/** Whether the scope speaks of the question, as the engine would say. */
+export function fits({ principal, actions, resource }: KeyedScope, asked: Reaches): boolean {
+  return (
+    entityFits(principal, asked.principal) &&
+    entityFits(resource, asked.resource) &&
+    (actions === undefined || actions.includes(asked.action))
+  )
+}
+
+function entityFits({ is, within, type }: KeyedEntity, reach: Reach): boolean {
+  return (
+    (is === undefined || is === reach.key) &&
+    (within === undefined || reach.within.has(within)) &&
+    (type === undefined || type === reach.type)
+  )
+}
+
+export function indexRules<Rule extends ScopedRule>(rules: readonly Rule[], sizes = measuredSizes): RuleIndex<Rule> {
+  if (rules.length <= sizes.mostWhole) return { sizes, whole: groupOf(rules), buckets: new Map() }
+  const counts = new Map<string, number>()
+  const ways = rules.map(({ scope }) => bucketsFor(scope))
+  for (const keys of ways.flat()) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const crowd = (keys: string[]) => keys.reduce((sum, key) => sum + (counts.get(key) ?? 0), 0)
+
+  const filled = new Map<string, Rule[]>()
+  for (const [at, rule] of rules.entries()) {
+    let [best, least] = [[lastBucket], Number.POSITIVE_INFINITY]
+    for (const keys of ways[at] ?? []) {
+      const size = crowd(keys)
+      if (size < least) [best, least] = [keys, size]
+    }
+    for (const key of best) {
+      const bucket = filled.get(key)
+      if (bucket === undefined) filled.set(key, [rule])
+      else bucket.push(rule)
+    }
+  }
+  const buckets = new Map([...filled].map(([key, bucket]) => [key, bucketOf(bucket, sizes)]))
+  return { sizes, whole: undefined, buckets }
+}
+
+/** The ways to file a rule, each the buckets that it would have to stand in. */
+function bucketsFor({ principal, actions, resource }: KeyedScope): string[][] {
+  const ways: string[][] = []
+  for (const [side, { is, within, type }] of [['p', principal] as const, ['r', resource] as const]) {
+    const entity = is ?? within
+    if (entity !== undefined) ways.push([`${side}:${entity}`])
+    else if (type !== undefined) ways.push([`${side} is ${type}`])
+  }
+  if (actions !== undefined && actions.length <= mostActions) ways.push([...new Set(actions)].map((id) => `a:${id}`))
+  return ways
+}
+
+/** The buckets that a question opens: all in which a rule that fits it can stand. */
+function opened({ principal, action, resource }: Reaches): string[] {
+  const keys = [lastBucket, `a:${action}`, `p is ${principal.type}`, `r is ${resource.type}`]
+  for (const key of principal.within) keys.push(`p:${key}`)
+  for (const key of resource.within) keys.push(`r:${key}`)
+  return keys
+}
+
+/** The groups to ask, at least one; together they hold every rule that fits the question, and no rule twice. */
+export function groupsFor<Rule extends ScopedRule>(index: RuleIndex<Rule>, asked: Reaches): RuleGroup<Rule>[] {
+  if (index.whole !== undefined) return [index.whole]
+  const found: { bucket: Bucket<Rule>; fitting: Rule[] }[] = []
+  for (const key of opened(asked)) {
+    const bucket = index.buckets.get(key)
+    const fitting = bucket?.rules.filter(({ scope }) => fits(scope, asked)) ?? []
+    if (bucket !== undefined && fitting.length > 0) found.push({ bucket, fitting })
+  }
+  found.sort((one, other) => one.fitting.length - other.fitting.length)
+
+  const joined: Rule[] = []
+  const groups: RuleGroup<Rule>[] = []
+  for (const { bucket, fitting } of found) {
+    if (joined.length + fitting.length <= index.sizes.mostJoined) joined.push(...fitting)
+    else if (fitting.length <= index.sizes.mostPicked) groups.push(groupOf(fitting))
+    else groups.push(...bucket.pieces())
+  }
+  if (joined.length > 0 || groups.length === 0) groups.push(groupOf(joined))
+  return groups
+}
+
+/** The groups that every question asks, if they are many rules: worth preparsing before the first. */
+export function groupsOfAll<Rule extends ScopedRule>({ sizes, buckets }: RuleIndex<Rule>): readonly RuleGroup<Rule>[] {
+  const last = buckets.get(lastBucket)
+  return last !== undefined && last.rules.length > sizes.mostPicked ? last.pieces() : []
+}
+
+function bucketOf<Rule extends ScopedRule>(rules: readonly Rule[], sizes: Sizes): Bucket<Rule> {
+  let pieces: readonly RuleGroup<Rule>[] | undefined
+  return {
+    rules,
+    pieces: () => {
+      pieces ??= piecesOf(rules, sizes)
+      return pieces
+    },
+  }
+}
+
+/** Rules dealt out by their places, so that a rule that is changed, added or gone changes one piece alone. */
+function piecesOf<Rule extends ScopedRule>(rules: readonly Rule[], { mostPicked }: Sizes): RuleGroup<Rule>[] {
+  let count = 1
+  while (rules.length / count > mostPicked) count *= 2
+  const pieces = Array.from({ length: count }, (): Rule[] => [])
+  for (const rule of rules) pieces[rule.place % count]?.push(rule)
+  return pieces.map(groupOf)
+}
+
+function groupOf<Rule extends ScopedRule>(rules: readonly Rule[]): RuleGroup<Rule> {
+  const sorted = rules.toSorted((one, other) => one.serial - other.serial)
+  return { key: sorted.map(({ serial }) => serial).join(), rules: sorted }
+}
