@@ -13,6 +13,8 @@ const times = (count: number, text: string, glue: string) => Array<string>(count
 const nested = (count: number, open: string, core: string, close: string) =>
   open.repeat(count) + core + close.repeat(count)
 
+const actions = (count: number) => Array.from({ length: count }, (_, n) => `Action::"${n}"`)
+
 const bystander: PolicyRule = {
   id: 'bystander',
   policy_id: 'p',
@@ -40,12 +42,24 @@ const hostile: [name: string, text: string, message: RegExp][] = [
   ['a sum of 400 terms', when(`${times(400, '1', '+')} > 1`), /nests deeper than 60/],
   ['1,000 nested ifs without brackets', when(`if true then ${times(700, 'if true then', ' ')} true`), /more than/],
   ['3,000 operators', when(times(3000, '1', '+')), /more than 1500 operators/],
+  ['a path of 61 steps', when(`context has ${times(61, 'a', '.')}`), /nests deeper than 60/],
   ['3,000 attributes', when(`context${'.a'.repeat(3000)}`), /more than 1500 operators/],
+  [
+    '17 actions told apart',
+    when(
+      actions(17)
+        .map((one) => `action == ${one}`)
+        .join('||'),
+    ),
+    /more than 16 actions apart/,
+  ],
   ['10,001 bytes', when(`"${'a'.repeat(10_001)}" == "a"`), /more than 10000/],
   ['10,001 bytes in fewer characters', when(`"${'é'.repeat(4_990)}" == "a"`), /more than 10000/],
   ['half a surrogate pair', when('principal.name == "\ud800"'), /surrogate/],
   ['a string that is left open', when('principal.name == "a'), /not closed/],
   ['unknown', when('unknown("x")'), /`unknown`/],
+  ['unknown with a space of another alphabet', when('unknown\u0085("x")'), /`unknown`/],
+  ['unknown as a method', when('"x".unknown()'), /`unknown`/],
   ['unknown with a space', when('unknown\n ("x")'), /`unknown`/],
   [
     'a key that is an escape of the engine',
@@ -78,6 +92,15 @@ const legal: [name: string, text: string][] = [
   ['58 nested ifs', when(`${'if context.break_glass then '.repeat(58)}true${' else false'.repeat(58)}`)],
   ['brackets within a string', when(`principal.name like "${'('.repeat(200)}"`)],
   ['a word that begins like an operator', when('principal.name == "unknown("')],
+  ['500 actions in one set', when(`true || action in [${actions(500)}]`)],
+  [
+    '16 actions told apart',
+    when(
+      `true || ${actions(16)
+        .map((one) => `action == ${one}`)
+        .join('||')}`,
+    ),
+  ],
   ['everything at once', when(`${nested(14, '(context.break_glass && ', times(20, 'context.has_reason', '||'), ')')}`)],
 ]
 

@@ -68,6 +68,13 @@ function countToken(token: RegExpExecArray, tally: Tally, source: Source): void 
     throw refuse(`the statement has more than ${statementLimits.conditionals} \`if\``, 'make two rules of it')
 }
 
+/** Where a statement that was accepted begins, behind its annotations. */
+export function headOf(policyText: string): number {
+  for (const { index, groups } of policyText.matchAll(tokenPattern))
+    if (groups?.word === 'permit' || groups?.word === 'forbid') return index
+  throw new Error('a statement without an effect was accepted')
+}
+
 /** Refuses a parsed statement that must not be validated or evaluated: 400 `invalid_policy`. */
 export function requireSafeStatement(statement: PolicyJson, source: Source): void {
   // The engine joins the clauses to one chain, so each adds a level to all of them.
@@ -75,7 +82,7 @@ export function requireSafeStatement(statement: PolicyJson, source: Source): voi
   const pending = statement.conditions.map((clause) => ({ expression: clause.body as Expr, depth: outermost }))
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { expression, depth } = next
-    if (depth > statementLimits.expressionDepth)
+    if (depth + furtherSteps(expression) > statementLimits.expressionDepth)
       throw invalidPolicy(
         `the condition nests deeper than ${statementLimits.expressionDepth} levels`,
         source,
@@ -84,6 +91,12 @@ export function requireSafeStatement(statement: PolicyJson, source: Source): voi
       )
     for (const child of childrenOf(expression, source)) pending.push({ expression: child, depth: depth + 1 })
   }
+}
+
+/** `has a.b.c` is one expression with a path, and to the engine as many levels as the path has steps. */
+function furtherSteps(expression: Expr): number {
+  const { has } = expression as { has?: { attr?: string | string[] } }
+  return Array.isArray(has?.attr) ? has.attr.length - 1 : 0
 }
 
 /** Operands by name; `attr` is the name or path of an attribute, or a key of a record that is called so. */

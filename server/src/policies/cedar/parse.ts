@@ -49,6 +49,11 @@ export function printStatement(statement: PolicyJson, source: Source): string {
   return answer.text
 }
 
+/** Annotations as text; '' for none. */
+export function printAnnotations(annotations: Record<string, string>, source: Source): string {
+  return printStatement({ ...bareStatement, conditions: [], annotations }, source).slice(0, -`${bareHead};`.length)
+}
+
 /** Clauses as text; '' for none. */
 export function printConditions(clauses: Clause[], source: Source): string {
   const printed = printStatement({ ...bareStatement, conditions: clauses }, source)

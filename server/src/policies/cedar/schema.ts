@@ -97,16 +97,18 @@ function actionOn(types: readonly string[], doc: string) {
   }
 }
 
-/** The schema with these actions; `approve` among them is the action of deciding, whatever else is an action to ask for. */
-export function schemaWith(actionIds: Iterable<string>): SchemaJson<string> {
-  const actions = Object.fromEntries(
-    [...new Set(actionIds)].map((id) => [
-      id,
-      id === approveAction
-        ? actionOn(['access_request'], 'decide a request')
-        : actionOn(askedTypes, id === unnamedAction ? 'every action that no rule names' : 'an action to ask for'),
-    ]),
-  )
+/**
+ * The schema with these actions; `approve` among them is the action of deciding, whatever else is an action to ask for.
+ * `namedOnly` are actions that a statement may name but that no question is put with.
+ */
+export function schemaWith(actionIds: Iterable<string>, namedOnly: Iterable<string> = []): SchemaJson<string> {
+  const asked = [...new Set(actionIds)].map((id) => [
+    id,
+    id === approveAction
+      ? actionOn(['access_request'], 'decide a request')
+      : actionOn(askedTypes, id === unnamedAction ? 'every action that no rule names' : 'an action to ask for'),
+  ])
+  const actions = Object.fromEntries([...[...namedOnly].map((id) => [id, {}]), ...asked])
   const entityTypes = {
     User: user,
     Group: {},

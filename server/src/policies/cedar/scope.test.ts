@@ -69,6 +69,11 @@ const misfits: [name: string, fields: Partial<ScopeFields>, pointers: string[]][
     { principal_scope_type: 'is_in', principal_entity_type: 'User', principal_entity_id: 'g1' },
     ['/principal_entity_id'],
   ],
+  [
+    'is_in of half a letter',
+    { principal_scope_type: 'is_in', principal_entity_type: 'User', principal_entity_id: 'Group::"\\ud800"' },
+    ['/principal_entity_id'],
+  ],
   ['actions beside any', { action_ids: ['a'] }, ['/action_ids']],
   ['eq with two actions', { action_scope_type: 'eq', action_ids: ['a', 'b'] }, ['/action_ids']],
   ['in without actions', { action_scope_type: 'in', action_ids: [] }, ['/action_ids']],

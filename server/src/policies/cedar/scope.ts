@@ -97,7 +97,8 @@ function parseReference(text: string): { type: string; id: string } | undefined 
   const [, type, quoted] = /^([A-Za-z_]\w*)::(".*")$/s.exec(text) ?? []
   if (type === undefined || quoted === undefined) return undefined
   try {
-    return { type, id: String(JSON.parse(quoted)) }
+    const id = String(JSON.parse(quoted))
+    return id.isWellFormed() ? { type, id } : undefined
   } catch {
     return undefined
   }

@@ -178,6 +178,7 @@ when { context.has_reason };`
     ['reads an attribute that does not exist', `${permit} when { resource.owner == principal };`],
     ['reads a tag without looking whether it is there', `${permit} when { resource.getTag("env") == "prod" };`],
     ['compares across types', `${permit} when { context.minute == "1" };`],
+    ['names no action in a list of them', 'permit(principal, action in [], resource);'],
     ['names an unknown type', 'permit(principal in Team::"x", action, resource);'],
     ['names approve in its conditions alone', `${permit} when { action == Action::"approve" };`],
     ['names a reserved action', 'permit(principal, action == Action::"__unnamed", resource);'],
@@ -199,6 +200,22 @@ when { context.has_reason };`
     const statement = statementFromInput({ policy_text: text })
     assert.deepEqual(statement.named_actions, ['a', 'b'])
     assert.deepEqual(statement.warnings, [])
+  })
+
+  const hundred = Array.from({ length: 100 }, (_, n) => `Action::"${n}"`)
+
+  test('that names many actions is type-checked for one of those that mean the same, and for each that does not', () => {
+    const text = (conditions: string) => `permit(principal, action in [${hundred}], resource) when { ${conditions} };`
+    assert.equal(refusal({ policy_text: text('context.foo == 1') }).message.includes('attribute `foo`'), true)
+    assert.deepEqual(statementFromInput({ policy_text: text('action == Action::"99"') }).warnings, [])
+    assert.deepEqual(statementFromInput({ policy_text: text(`action in [${hundred}]`) }).warnings, [])
+    assert.match(statementFromInput({ policy_text: text('action == Action::"other"') }).warnings.join(), /never match/)
+    assert.match(
+      statementFromInput({ policy_text: text('action in [Action::"other"]') }).warnings.join(),
+      /never match/,
+    )
+    const guarded = 'action == Action::"7" && context.foo == 1'
+    assert.equal(refusal({ policy_text: text(guarded) }).message.includes('attribute `foo`'), true)
   })
 
   test('that can never match is accepted with a warning', () => {
@@ -247,6 +264,15 @@ describe('a change', () => {
     assert.equal(fields.notice, 'after')
     assert.equal(fields.conditions, before.conditions)
     assert.match(fields.policy_text, /@notice\("after"\)/)
+  })
+
+  test('of the words leaves the text of its author, and its @id, which may be longer once it is printed', () => {
+    const head = `permit( principal,action,resource )when{[${'1,'.repeat(4_800)}1].contains(context.minute)};`
+    const own = statementFromInput({ policy_text: `@id("mine")@notice("before")${head}` }).fields
+    const { fields } = changeStatement(own, { notice: 'after', audit_session: true, effect: 'permit' })
+    assert.match(fields.policy_text, /^@audit_session\("true"\)\s@id\("mine"\)\s@notice\("after"\)\s/)
+    assert.ok(fields.policy_text.endsWith(head))
+    assert.deepEqual(readStatement(fields.policy_text), fields)
   })
 
   test('of a scope type starts that scope afresh', () => {

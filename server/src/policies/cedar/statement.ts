@@ -2,14 +2,16 @@
  * A rule's statement: from the structured fields or from text, to everything that is stored. Fields become the engine's
  * JSON and are printed by it, text is parsed by it; nothing is ever pasted together.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { invalidInput, Problem } from '../../kernel/errors.ts'
 import type { ApprovalMode, Effect, RuleInput } from '../rule.ts'
 import { approvalModeOf, type RuleWords, readAnnotations, writeAnnotations } from './annotations.ts'
 import type { Clause, PolicyJson } from './engine.ts'
 import { invalidPolicy, type Source } from './fault.ts'
-import { parseConditions, parseStatement, printConditions, printStatement } from './parse.ts'
+import { headOf } from './guard.ts'
+import { parseConditions, parseStatement, printAnnotations, printConditions, printStatement } from './parse.ts'
 import { approveAction } from './schema.ts'
-import { type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
+import { type Scope, type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
 import { findValid, namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'
 
 /** What is stored of a rule beside its ids, ordinal and dates. What is empty is absent. */
@@ -75,13 +77,20 @@ function fieldsOfText(policyText: string, beside: RuleWords) {
   const parsed = parseStatement(policyText)
   const words = { ...beside, ...readAnnotations(parsed, source) }
   const fields = {
-    ...scopeFields(scopeFromEngine(parsed)),
+    ...scopeFields(requireActions(parsed, source)),
     effect: parsed.effect,
     ...present('conditions', printConditions(parsed.conditions, source)),
     policy_text: policyText,
     ...wordsOf(parsed, words),
   }
   return { fields, parsed, source }
+}
+
+/** The scope of a statement; 400 where its list of actions is empty, which the fields cannot say and nothing matches. */
+function requireActions(parsed: PolicyJson, source: Source): Scope {
+  const scope = scopeFromEngine(parsed)
+  if (scope.action.scope === 'any' || scope.action.ids.length > 0) return scope
+  throw invalidPolicy('the list of actions is empty', source, undefined, 'name an action, or leave it at `action`')
 }
 
 function fromFields(input: RuleInput): Statement {
@@ -158,9 +167,11 @@ function present<Key extends string>(key: Key, value: string | undefined): { [K 
 /**
  * The statement of a rule after a change. Fields that the change leaves out keep their value; a new `policy_text` or new
  * structured fields make the statement anew, a new scope type starts its scope afresh, and a new effect drops the old
- * approval mode. '' empties notice and conditions.
+ * approval mode. '' empties notice and conditions. A change of the words alone leaves the rest of the text as its author
+ * wrote it.
  */
 export function changeStatement(before: StatementFields, change: RuleInput): Statement {
+  if (change.policy_text === undefined && isOfWordsAlone(before, change)) return withWords(before, change)
   const { policy_text: _text, ...kept } = before
   const base: RuleInput = { ...kept }
   for (const side of ['principal', 'resource'] as const) {
@@ -174,4 +185,26 @@ export function changeStatement(before: StatementFields, change: RuleInput): Sta
   const namesApprove = (becomes.action_ids ?? base.action_ids ?? []).includes(approveAction)
   if (turns || namesApprove) delete base.approval_mode
   return statementFromInput({ ...base, ...change })
+}
+
+function isOfWordsAlone(before: StatementFields, change: RuleInput): boolean {
+  const { notice, audit_session, approval_mode, ...others } = change
+  return isDeepStrictEqual({ ...before, ...others }, before)
+}
+
+function withWords(before: StatementFields, change: RuleInput): Statement {
+  const { notice, audit_session, approval_mode, ...rest } = before
+  const text = before.policy_text
+  const parsed = parseStatement(text)
+  const words = wordsOf(parsed, { ...before, ...change })
+  const id = parsed.annotations?.id
+  const annotations = {
+    ...(id === undefined ? {} : { id: id ?? '' }),
+    ...writeAnnotations(writtenWords(words, before.effect)),
+  }
+  const policyText = printAnnotations(annotations, { field: 'policy_text', text }) + text.slice(headOf(text))
+  const source: Source = { field: 'policy_text', text: policyText }
+  const changed = parseStatement(policyText)
+  requireSame(changed, { ...parsed, annotations }, source)
+  return accepted({ ...rest, policy_text: policyText, ...words }, changed, requireValid(changed, source))
 }

@@ -1,6 +1,6 @@
 /** Whether a statement makes sense against the schema of the questions that it takes part in. */
 import { Problem } from '../../kernel/errors.ts'
-import type { PolicyJson } from './engine.ts'
+import type { PolicyJson, SchemaJson } from './engine.ts'
 import { engineRefused, engineWarning, invalidPolicy, type Source } from './fault.ts'
 import { withTextEngine } from './parse.ts'
 import { approveOf, askOf } from './question.ts'
@@ -20,28 +20,66 @@ export function ruleSetsOf(action: { scope: string; ids: string[] }): RuleSetNam
 
 /** Every action id that the statement names, in its scope or its conditions. */
 export function namedActions(statement: PolicyJson): Set<string> {
-  const ids = new Set(scopeFromEngine(statement).action.ids)
-  const pending: unknown[] = statement.conditions.map((clause) => clause.body)
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (typeof next !== 'object' || next === null) continue
-    const { __entity: entity } = next as { __entity?: { type: string; id: string } }
-    if (entity?.type === 'Action') ids.add(entity.id)
-    pending.push(...Object.values(next))
-  }
-  return ids
+  return new Set(actionPlaces(statement).keys())
 }
 
-/** The actions that a statement is validated with. */
-function schemaActions(statement: PolicyJson, source: Source): Set<string> {
+/** The places that each of those stands in. */
+function actionPlaces(statement: PolicyJson): Map<string, Set<object>> {
+  const places = new Map<string, Set<object>>()
+  const add = (id: string, place: object) => places.set(id, (places.get(id) ?? new Set()).add(place))
+  for (const id of scopeFromEngine(statement).action.ids) add(id, statement)
+  const pending: { node: unknown; place: object }[] = [{ node: statement.conditions, place: statement.conditions }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { node, place } = next
+    if (typeof node !== 'object' || node === null) continue
+    const { __entity: entity } = node as { __entity?: { type: string; id: string } }
+    if (entity?.type === 'Action') add(entity.id, place)
+    // The members of one set stand in one place, whatever else stands in a place of its own.
+    const { Set: members } = node as { Set?: { Value?: unknown }[] }
+    if (Array.isArray(members))
+      for (const member of members) pending.push({ node: member.Value ?? member, place: node })
+    else for (const child of Object.values(node)) pending.push({ node: child, place: {} })
+  }
+  return places
+}
+
+/** So many actions may be told apart by one statement: it is type-checked once for each. */
+export const mostActionsApart = 16
+
+/**
+ * The actions that a statement is validated with. Those that stand in the very same places mean the same for its types, so
+ * that one of them is checked for all, and the `others` are no more than named: each that is checked costs a check of the
+ * whole statement against every type of resource.
+ */
+function schemaActions(statement: PolicyJson, source: Source): { checked: Set<string>; others: Set<string> } {
   const { action } = scopeFromEngine(statement)
-  const ids = namedActions(statement)
-  for (const id of ids)
+  const checked = new Set<string>(action.scope === 'any' ? [unnamedAction] : [])
+  const others = new Set<string>()
+  const apart: Set<object>[] = []
+  for (const [id, standing] of actionPlaces(statement)) {
     if (id.startsWith('__'))
       throw invalidPolicy(`the action \`${id}\` begins with two underscores, which is reserved`, source)
-  // Only the scope puts a rule among those of `approve`; elsewhere it is no action at all.
-  if (!action.ids.includes(approveAction)) ids.delete(approveAction)
-  if (action.scope === 'any') ids.add(unnamedAction)
-  return ids
+    if (id === approveAction) {
+      // Only the scope puts a rule among those of `approve`; elsewhere it is no action at all.
+      if (action.ids.includes(approveAction)) checked.add(id)
+    } else if (apart.some((one) => sameMembers(one, standing))) others.add(id)
+    else {
+      apart.push(standing)
+      checked.add(id)
+    }
+    if (apart.length > mostActionsApart)
+      throw invalidPolicy(
+        `the statement tells more than ${mostActionsApart} actions apart`,
+        source,
+        undefined,
+        'name them in the scope, or in one set (`action in […]`), or make two rules of it',
+      )
+  }
+  return { checked, others }
+}
+
+function sameMembers(a: Set<object>, b: Set<object>): boolean {
+  return a.size === b.size && [...a].every((member) => b.has(member))
 }
 
 /**
@@ -50,7 +88,8 @@ function schemaActions(statement: PolicyJson, source: Source): Set<string> {
  * @returns the engine's warnings, as sentences.
  */
 export function requireValid(statement: PolicyJson, source: Source, frame = { before: '', after: '' }): string[] {
-  const schema = schemaWith(schemaActions(statement, source))
+  const { checked, others } = schemaActions(statement, source)
+  const schema = schemaWith(checked, others)
   const text = frame.before + source.text + frame.after
   const answer = withTextEngine(source, (cedar) =>
     cedar.validate({ schema, policies: { staticPolicies: { rule: text } } }),
@@ -86,6 +125,9 @@ export function findValid(statements: readonly { parsed: PolicyJson; text: strin
   return valid
 }
 
+/** A statement that names more actions is cheaper to check alone, where one of those that mean the same is checked for all. */
+const mostActionsTogether = 4
+
 /**
  * Statements of one group are validated with the actions of all: one that names its actions is asked about no other. Of those
  * that speak of any, only such as name none share a schema.
@@ -96,13 +138,19 @@ function groupOf(statement: PolicyJson | undefined): 'any' | 'approve' | 'named'
   if (action.ids.includes(approveAction)) return action.ids.length === 1 ? 'approve' : undefined
   const named = namedActions(statement)
   if (named.has(approveAction) || [...named].some((id) => id.startsWith('__'))) return undefined
-  return action.scope !== 'any' ? 'named' : named.size === 0 ? 'any' : undefined
+  if (action.scope === 'any') return named.size === 0 ? 'any' : undefined
+  return named.size <= mostActionsTogether ? 'named' : undefined
 }
 
 /** The statements of a group that the engine says something about; undefined where it cannot be told of which. */
 function saidOf(members: readonly { index: number; parsed: PolicyJson; text: string }[]): Set<string> | undefined {
   const source: Source = { field: 'policy_text', text: '' }
-  const actions = new Set(members.flatMap(({ parsed }) => [...schemaActions(parsed, source)]))
+  const actions = new Set(
+    members.flatMap(({ parsed }) => {
+      const { checked, others } = schemaActions(parsed, source)
+      return [...checked, ...others]
+    }),
+  )
   const texts = Object.fromEntries(members.map(({ index, text }) => [index, text]))
   try {
     const answer = withTextEngine(source, (cedar) =>
