@@ -27,15 +27,18 @@ const EntityType = Type.String({
   description: 'The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`.',
 })
 
+/** What the fields of a scope hold at most, in characters and in actions; a text may say no more. */
+export const scopeLimits = { entityId: 2048, actionId: 256, actions: 500 } as const
+
 const EntityId = Type.String({
-  maxLength: 2048,
+  maxLength: scopeLimits.entityId,
   description:
     'The id of the entity for `eq` and `in`. For `is_in`, what the entity must be in, type and id as in Cedar: ' +
     '`Group::"0b5e…"`, the id quoted as a JSON string.',
 })
 
-const ActionIds = Type.Array(Type.String({ maxLength: 256 }), {
-  maxItems: 500,
+const ActionIds = Type.Array(Type.String({ maxLength: scopeLimits.actionId }), {
+  maxItems: scopeLimits.actions,
   description: 'One action for `eq`, one or more for `in`.',
 })
 

@@ -9,6 +9,8 @@ export type Span = { start: number; end: number }
 export type Source = { field: 'policy_text' | 'conditions' | 'approval_mode'; text: string }
 
 const quotedLength = 120
+/** The engine repeats names in its words, however long they are. */
+const wordsLength = 400
 
 /**
  * 400 `invalid_policy`: `details` gives the field, line and column (from 1, the column in characters), the offending
@@ -45,6 +47,10 @@ function plainMessage(message: string): string {
     .replace(` for Action::"${unnamedAction}"`, '')
 }
 
+function clipped(words: string): string {
+  return words.length <= wordsLength ? words : `${words.slice(0, wordsLength).toWellFormed()}…`
+}
+
 function firstError(errors: DetailedError[]): DetailedError | undefined {
   const place = (error: DetailedError) => error.sourceLocations?.[0]?.start ?? Number.MAX_SAFE_INTEGER
   return errors.toSorted((a, b) => place(a) - place(b) || (a.message < b.message ? -1 : 1))[0]
@@ -61,13 +67,14 @@ export function engineRefused(errors: DetailedError[], source: Source, frame = '
   const given = frame + source.text
   const offset = (bytes: number) => clamp(unitOffset(given, bytes) - frame.length, source.text.length)
   const span = location === undefined ? undefined : { start: offset(location.start), end: offset(location.end) }
-  return invalidPolicy(plainMessage(error.message), source, span, error.help ?? location?.label ?? undefined)
+  const help = error.help ?? location?.label
+  return invalidPolicy(clipped(plainMessage(error.message)), source, span, help ? clipped(help) : undefined)
 }
 
 /** A warning of the engine, as a sentence. */
 export function engineWarning(error: DetailedError): string {
   const message = plainMessage(error.message)
-  return error.help === null ? message : `${message}; ${error.help}`
+  return clipped(error.help === null ? message : `${message}; ${error.help}`)
 }
 
 function clamp(offset: number, length: number): number {

@@ -5,7 +5,7 @@ import { Problem } from '../../kernel/errors.ts'
 import type { RuleInput } from '../rule.ts'
 import { startingRule } from '../starting-rule.ts'
 import { textEngine } from './engine.ts'
-import { changeStatement, readStatement, statementFromInput } from './statement.ts'
+import { readStatement, statementFromInput } from './statement.ts'
 
 const smuggled = '"); permit(principal,action,resource); //'
 
@@ -179,6 +179,15 @@ when { context.has_reason };`
     ['reads a tag without looking whether it is there', `${permit} when { resource.getTag("env") == "prod" };`],
     ['compares across types', `${permit} when { context.minute == "1" };`],
     ['names no action in a list of them', 'permit(principal, action in [], resource);'],
+    [
+      'names an action longer than a field holds',
+      `permit(principal, action == Action::"${'a'.repeat(257)}", resource);`,
+    ],
+    ['names an id longer than a field holds', `permit(principal == User::"${'a'.repeat(2049)}", action, resource);`],
+    [
+      'names more actions than a field holds',
+      `permit(principal, action in [${'Action::"a",'.repeat(501)}], resource);`,
+    ],
     ['names an unknown type', 'permit(principal in Team::"x", action, resource);'],
     ['names approve in its conditions alone', `${permit} when { action == Action::"approve" };`],
     ['names a reserved action', 'permit(principal, action == Action::"__unnamed", resource);'],
@@ -194,6 +203,11 @@ when { context.has_reason };`
       assert.equal(code, 'invalid_policy')
       assert.ok(Number(details?.line) >= 1 && Number(details?.column) >= 1)
     })
+
+  test('is refused in few words, however many it holds', () => {
+    const { message } = refusal({ policy_text: `permit(principal is ${'a'.repeat(9_000)}, action, resource);` })
+    assert.ok(message.length < 500, message)
+  })
 
   test('is validated with the actions that it names, in its scope and in its conditions', () => {
     const text = `permit(principal, action, resource) when { action in [Action::"a", Action::"b"] };`
@@ -245,50 +259,5 @@ describe('rule sets', () => {
     const conditions = 'when { resource.requester in Group::"g" && resource.duration_seconds < 3600 }'
     const statement = statementFromInput({ ...startingRule, conditions })
     assert.equal(statement.fields.approval_mode, undefined)
-  })
-})
-
-describe('a change', () => {
-  const before = statementFromInput({
-    effect: 'permit',
-    principal_scope_type: 'in',
-    principal_entity_type: 'Group',
-    principal_entity_id: 'g',
-    conditions: 'when { context.has_reason }',
-    notice: 'before',
-    approval_mode: 'auto',
-  }).fields
-
-  test('of the notice leaves the rest and writes the text anew', () => {
-    const { fields } = changeStatement(before, { notice: 'after' })
-    assert.equal(fields.notice, 'after')
-    assert.equal(fields.conditions, before.conditions)
-    assert.match(fields.policy_text, /@notice\("after"\)/)
-  })
-
-  test('of the words leaves the text of its author, and its @id, which may be longer once it is printed', () => {
-    const head = `permit( principal,action,resource )when{[${'1,'.repeat(4_800)}1].contains(context.minute)};`
-    const own = statementFromInput({ policy_text: `@id("mine")@notice("before")${head}` }).fields
-    const { fields } = changeStatement(own, { notice: 'after', audit_session: true, effect: 'permit' })
-    assert.match(fields.policy_text, /^@audit_session\("true"\)\s@id\("mine"\)\s@notice\("after"\)\s/)
-    assert.ok(fields.policy_text.endsWith(head))
-    assert.deepEqual(readStatement(fields.policy_text), fields)
-  })
-
-  test('of a scope type starts that scope afresh', () => {
-    const { fields } = changeStatement(before, { principal_scope_type: 'any' })
-    assert.equal(fields.principal_entity_id, undefined)
-  })
-
-  test('of the effect drops the approval mode, whose meaning is another', () => {
-    assert.equal(changeStatement(before, { effect: 'forbid' }).fields.approval_mode, undefined)
-    const text = 'forbid(principal, action, resource);'
-    assert.equal(changeStatement(before, { policy_text: text }).fields.approval_mode, undefined)
-  })
-
-  test('by empty text clears notice and conditions', () => {
-    const { fields } = changeStatement(before, { notice: '', conditions: '' })
-    assert.equal(fields.notice, undefined)
-    assert.equal(fields.conditions, undefined)
   })
 })

@@ -4,14 +4,14 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { invalidInput, Problem } from '../../kernel/errors.ts'
-import type { ApprovalMode, Effect, RuleInput } from '../rule.ts'
+import { type ApprovalMode, type Effect, type RuleInput, scopeLimits } from '../rule.ts'
 import { approvalModeOf, type RuleWords, readAnnotations, writeAnnotations } from './annotations.ts'
 import type { Clause, PolicyJson } from './engine.ts'
 import { invalidPolicy, type Source } from './fault.ts'
 import { headOf } from './guard.ts'
 import { parseConditions, parseStatement, printAnnotations, printConditions, printStatement } from './parse.ts'
 import { approveAction } from './schema.ts'
-import { type Scope, type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
+import { type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
 import { findValid, namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'
 
 /** What is stored of a rule beside its ids, ordinal and dates. What is empty is absent. */
@@ -77,7 +77,7 @@ function fieldsOfText(policyText: string, beside: RuleWords) {
   const parsed = parseStatement(policyText)
   const words = { ...beside, ...readAnnotations(parsed, source) }
   const fields = {
-    ...scopeFields(requireActions(parsed, source)),
+    ...sayable(parsed, source),
     effect: parsed.effect,
     ...present('conditions', printConditions(parsed.conditions, source)),
     policy_text: policyText,
@@ -86,11 +86,23 @@ function fieldsOfText(policyText: string, beside: RuleWords) {
   return { fields, parsed, source }
 }
 
-/** The scope of a statement; 400 where its list of actions is empty, which the fields cannot say and nothing matches. */
-function requireActions(parsed: PolicyJson, source: Source): Scope {
-  const scope = scopeFromEngine(parsed)
-  if (scope.action.scope === 'any' || scope.action.ids.length > 0) return scope
-  throw invalidPolicy('the list of actions is empty', source, undefined, 'name an action, or leave it at `action`')
+/** The scope of a statement as fields; 400 `invalid_policy` where they cannot say it. */
+function sayable(parsed: PolicyJson, source: Source): ScopeFields {
+  const fields = scopeFields(scopeFromEngine(parsed))
+  const { action_scope_type, action_ids, principal_entity_id = '', resource_entity_id = '' } = fields
+  const refuse = (message: string, help: string) => invalidPolicy(message, source, undefined, help)
+  if (action_scope_type !== 'any' && action_ids.length === 0)
+    throw refuse('the list of actions is empty', 'name an action, or leave it at `action`')
+  if (action_ids.length > scopeLimits.actions)
+    throw refuse(`the scope names more than ${scopeLimits.actions} actions`, 'make two rules of it')
+  if (action_ids.some((id) => [...id].length > scopeLimits.actionId))
+    throw refuse(
+      `the scope names an action of more than ${scopeLimits.actionId} characters`,
+      'such an action cannot be asked for',
+    )
+  if ([principal_entity_id, resource_entity_id].some((id) => [...id].length > scopeLimits.entityId))
+    throw refuse(`the scope names an id of more than ${scopeLimits.entityId} characters`, 'such an id does not exist')
+  return fields
 }
 
 function fromFields(input: RuleInput): Statement {

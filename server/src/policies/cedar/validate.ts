@@ -1,6 +1,6 @@
 /** Whether a statement makes sense against the schema of the questions that it takes part in. */
 import { Problem } from '../../kernel/errors.ts'
-import type { PolicyJson, SchemaJson } from './engine.ts'
+import type { PolicyJson } from './engine.ts'
 import { engineRefused, engineWarning, invalidPolicy, type Source } from './fault.ts'
 import { withTextEngine } from './parse.ts'
 import { approveOf, askOf } from './question.ts'
@@ -44,7 +44,7 @@ function actionPlaces(statement: PolicyJson): Map<string, Set<object>> {
 }
 
 /** So many actions may be told apart by one statement: it is type-checked once for each. */
-export const mostActionsApart = 16
+const mostActionsApart = 16
 
 /**
  * The actions that a statement is validated with. Those that stand in the very same places mean the same for its types, so
