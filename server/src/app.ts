@@ -45,6 +45,7 @@ import { markAllNotificationsRead } from './notifications/mark-all-notifications
 import { markNotificationRead } from './notifications/mark-notification-read.ts'
 import { tellPeople } from './notifications/tell-people.subscriber.ts'
 import { listPermissions } from './permissions/list-permissions.ts'
+import { checkInvariants } from './policies/check-invariants.ts'
 import { createPolicy } from './policies/create-policy.ts'
 import { createRule } from './policies/create-rule.ts'
 import { deletePolicy } from './policies/delete-policy.ts'
@@ -142,6 +143,7 @@ export const operations: Record<string, Operation> = {
   listPolicies,
   reorderPolicies,
   getPolicySchema,
+  checkInvariants,
   getPolicy,
   updatePolicy,
   deletePolicy,

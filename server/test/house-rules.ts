@@ -30,11 +30,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['kernel', 'config', 'db', 'secrets'],
   ...Object.fromEntries(slices.map((slice) => [slice, everySlice])),
   'identity-providers': [...everySlice, 'aws'],
-  policies: [...everySlice, 'policies/cedar', 'policies/deciding'],
+  policies: [...everySlice, 'policies/cedar', 'policies/deciding', 'policies/invariants'],
   // The language: text, statements, questions. It knows no tenant.
   'policies/cedar': ['kernel', 'policies'],
   'policies/deciding': ['kernel', 'db', 'policies', 'policies/cedar'],
   'policies/nearest': ['kernel', 'db', 'http', 'policies', 'policies/cedar', 'policies/deciding'],
+  'policies/invariants': ['kernel', 'policies', 'policies/cedar', 'policies/deciding'],
   // A client like any other: it knows the service by its interface alone.
   demo: [],
   'provisioners/aws-identity-center': everyTarget,

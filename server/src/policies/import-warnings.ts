@@ -1,5 +1,5 @@
-import { breath } from '../kernel/breath.ts'
 import type { Tx } from '../kernel/context.ts'
+import { givingWay } from '../kernel/give-way.ts'
 import type { StatementFields } from './cedar/statement.ts'
 import { toldOnes } from './import-result.ts'
 import type { Policy } from './policy.ts'
@@ -27,7 +27,7 @@ export async function findImportWarnings(
     const { others, known_actions } = await findNeighbourhood(tx, { id: policy.id, action_ids })
     const known = action_ids.length === 0 ? named : known_actions
     const rules = [...others.filter(notOf(policy)), ...(policy.enabled ? rulesAfter(policy, plan) : [])]
-    const pause = breath()
+    const pause = givingWay()
     const warnings = new Map<string, readonly string[]>()
     for (const { id, statement } of told) {
       await pause()

@@ -1,6 +1,7 @@
 /** What importing a file makes of the rules of a policy. A rule that the file has as it is stays as it is. */
-import { breath } from '../kernel/breath.ts'
+
 import { Problem } from '../kernel/errors.ts'
+import { givingWay } from '../kernel/give-way.ts'
 import { newId } from '../kernel/id.ts'
 import { type FileStatement, splitFile } from './cedar/file.ts'
 import {
@@ -39,7 +40,7 @@ export async function planImport(file: string, rules: readonly Rule[]): Promise<
   const ordinals = ordinalsOf(statements, faults)
   const stored = ruleTexts(rules)
   const pairs = pairNamed(stored, statements, faults)
-  const pause = breath()
+  const pause = givingWay()
   const read = await readStatements(statements, pairs, { faults, pause })
   faults.requireNone()
   await pairAlike(stored, read, pairs, pause)

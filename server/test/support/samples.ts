@@ -7,6 +7,17 @@ export const sampleBodies: Record<string, unknown> = {
   approveRequest: {},
   cancelRequest: {},
   changeOwnPassword: { current_password: 'a long enough password', new_password: 'a longer one than that' },
+  checkInvariants: {
+    draft: { changes: [] },
+    checks: [
+      {
+        no_auto_approval: {
+          resources: [{ scope_type: 'eq', entity_type: 'cloud_account', entity_id: '123456789012' }],
+        },
+      },
+      { permits_nothing_new: true },
+    ],
+  },
   createApiKey: { name: 'a key', scopes: ['requests:create'] },
   createEmailChannel: { name: 'a channel', to_addresses: ['somebody@example.com'] },
   createIdentityProvider: { name: 'a provider', provider_type: 'custom_scim', config: { token: 'a secret' } },
