@@ -533,6 +533,25 @@ create policy tenant_wall on policy
 grant select, insert, delete on policy to sallyport_app;
 grant update (name, description, enabled, priority, updated_at) on policy to sallyport_app;
 
+create table policy_case (
+  tenant_id uuid not null,
+  ordinal integer not null,
+  body jsonb not null,
+  name text not null generated always as body ->> 'case'::text stored,
+  required boolean not null generated always as COALESCE((body ->> 'required'::text)::boolean, false) stored,
+  constraint policy_case_pk PRIMARY KEY (tenant_id, ordinal),
+  constraint policy_case_name_uq UNIQUE (tenant_id, name),
+  constraint policy_case_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint policy_case_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+CREATE INDEX policy_case_required_ix ON policy_case USING btree (tenant_id) WHERE required;
+alter table policy_case enable row level security;
+alter table policy_case force row level security;
+create policy tenant_wall on policy_case
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on policy_case to sallyport_app;
+
 create table policy_rule (
   tenant_id uuid not null,
   id uuid not null,

@@ -45,6 +45,9 @@ import { markAllNotificationsRead } from './notifications/mark-all-notifications
 import { markNotificationRead } from './notifications/mark-notification-read.ts'
 import { tellPeople } from './notifications/tell-people.subscriber.ts'
 import { listPermissions } from './permissions/list-permissions.ts'
+import { listPolicyCases } from './policies/cases/list-policy-cases.ts'
+import { replacePolicyCases } from './policies/cases/replace-policy-cases.ts'
+import { testPolicies } from './policies/cases/test-policies.ts'
 import { checkInvariants } from './policies/check-invariants.ts'
 import { createPolicy } from './policies/create-policy.ts'
 import { createRule } from './policies/create-rule.ts'
@@ -144,6 +147,9 @@ export const operations: Record<string, Operation> = {
   reorderPolicies,
   getPolicySchema,
   checkInvariants,
+  listPolicyCases,
+  replacePolicyCases,
+  testPolicies,
   getPolicy,
   updatePolicy,
   deletePolicy,

@@ -30,7 +30,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['kernel', 'config', 'db', 'secrets'],
   ...Object.fromEntries(slices.map((slice) => [slice, everySlice])),
   'identity-providers': [...everySlice, 'aws'],
-  policies: [...everySlice, 'policies/cedar', 'policies/deciding', 'policies/invariants'],
+  policies: [...everySlice, 'policies/cases', 'policies/cedar', 'policies/deciding', 'policies/invariants'],
+  'policies/cases': [...everySlice, 'policies', 'policies/cedar', 'policies/deciding'],
   // The language: text, statements, questions. It knows no tenant.
   'policies/cedar': ['kernel', 'policies'],
   'policies/deciding': ['kernel', 'db', 'policies', 'policies/cedar'],

@@ -26,6 +26,7 @@ export const eventTable = {
   'policy.updated': { filterable: true, means: 'a policy or one of its rules was changed' },
   'policy.deleted': { filterable: true, means: 'a policy was deleted with its rules' },
   'policy.reordered': { filterable: true, means: 'policies or the rules of one were put in another order' },
+  'policy.cases_changed': { filterable: true, means: 'the policy cases were changed' },
   'role.created': { filterable: true, means: 'a role was created' },
   'role.updated': { filterable: true, means: 'a role was changed' },
   'role.deleted': { filterable: true, means: 'a role that nobody held was deleted' },

@@ -20,6 +20,11 @@ export const errorTable = {
   not_found: { status: 404, means: 'the addressed record does not exist' },
   method_not_allowed: { status: 405, means: 'the path exists, the method does not; `Allow` lists those that do' },
   already_member: { status: 409, means: 'the user is a member of the group already' },
+  case_broken: {
+    status: 409,
+    means:
+      'the change would break a required policy case; `details.cases` names it, what it wants and what it would get',
+  },
   idempotency_in_progress: { status: 409, means: 'the first call with this `Idempotency-Key` is still running' },
   last_owner: { status: 409, means: 'the tenant would be left without an owner' },
   request_not_cancellable: { status: 409, means: 'the request is not in a cancellable state' },

@@ -17,7 +17,7 @@ export const createRule = operation({
   params: IdParams,
   body: RuleInput,
   replies: { 201: Rule },
-  errors: ['invalid_policy', 'not_found', 'unprocessable'],
+  errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable'],
   async run(ctx, { params, body }) {
     const statement = statementFromInput(body)
     const rule = await insertRule(ctx, { policy_id: params.id, statement, ordinal: body.ordinal })

@@ -11,7 +11,7 @@ export const deletePolicy = operation({
   scope: 'policies:write',
   params: IdParams,
   replies: { 204: null },
-  errors: ['not_found'],
+  errors: ['case_broken', 'not_found'],
   async run(ctx, { params }): Promise<undefined> {
     if (!(await deletePolicyById(ctx, params.id))) throw notFound('policy')
   },

@@ -11,7 +11,7 @@ export const deleteRule = operation({
   scope: 'policies:write',
   params: RuleParams,
   replies: { 204: null },
-  errors: ['not_found'],
+  errors: ['case_broken', 'not_found'],
   async run(ctx, { params }): Promise<undefined> {
     if (!(await deleteRuleAt(ctx, { policy_id: params.id, rule_id: params.rule_id }))) throw notFound('rule')
   },

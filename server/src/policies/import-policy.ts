@@ -27,7 +27,7 @@ export const importPolicy = operation({
   bodyText: 'cedar',
   bodyLimit: largestFile,
   replies: { 200: ImportResult },
-  errors: ['invalid_policy', 'not_found', 'unprocessable', 'version_conflict'],
+  errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable', 'version_conflict'],
   async run(ctx, { params, query: { dry_run = false }, body }) {
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
       const found = await findPolicyAt(ctx.tx, params.id)

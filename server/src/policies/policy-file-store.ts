@@ -1,11 +1,12 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { changeRulesAtOnce } from './cases/changing-rules.ts'
 import { ruleSetVersion } from './deciding/rule-set-store.ts'
 import type { Policy } from './policy.ts'
 import type { ImportPlan } from './policy-import.ts'
 import { policyWithRules } from './policy-store.ts'
-import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
+import { bumpRuleSet, idsTold } from './rule-set-change-store.ts'
 import { statementColumns, statementRows } from './rule-store.ts'
 
 /** A policy at a version of the tenant's rules, and how many rules there are in all of its policies. */
@@ -25,6 +26,7 @@ export async function findPolicyAt(tx: Tx, id: string): Promise<PolicyAt | undef
 /**
  * Makes the rules of a policy what the plan says, in one change, and tells of it. False where the tenant's rules are no
  * longer those of that version. `plan` changes something.
+ * @throws Problem `case_broken`
  */
 export async function saveImport(
   ctx: WorkCtx,
@@ -43,11 +45,12 @@ export async function saveImport(
     subject_id: policy_id,
     data: { change: 'rules_imported', added: told(added), changed: told(changed), removed: idsTold(removed) },
   } as const
-  const [, [answer]] = await tx.write([
-    lockRuleSet(tx),
-    sql<{ saved: boolean }>`with target as (
+  const [answer] = await changeRulesAtOnce(
+    ctx,
+    (onlyIf) => sql<{ saved: boolean }>`with target as (
         select p.id from policy p join tenant t on t.id = p.tenant_id
-        where p.tenant_id = ${tx.tenant_id} and p.id = ${policy_id} and t.rule_set_version = ${version}::bigint),
+        where p.tenant_id = ${tx.tenant_id} and p.id = ${policy_id} and t.rule_set_version = ${version}::bigint
+          and ${onlyIf}),
       removed as (
         delete from policy_rule r using target
         where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = any(${removed}::uuid[])),
@@ -70,7 +73,7 @@ export async function saveImport(
       bumped as (${bumpRuleSet(tx, sql`target`)}),
       told as (${emit(ctx, event, sql`target`)})
       select exists (select from target) as saved`,
-  ])
+  )
   return answer?.saved === true
 }
 

@@ -3,6 +3,7 @@ import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
+import { changeRulesAtOnce } from './cases/changing-rules.ts'
 import type { Placed, Policy, PolicyChange } from './policy.ts'
 import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
 import { rulesOf } from './rule-store.ts'
@@ -46,18 +47,13 @@ export function listPoliciesPage(tx: Tx, page: PageAsk): Promise<Policy[]> {
     where p.tenant_id = ${tx.tenant_id} ${after} order by p.priority limit ${page.limit + 1}`)
 }
 
-function policyById(tx: Tx, id: string): Statement<Policy> {
+/** The policy of that id. */
+export function policyById(tx: Tx, id: string): Statement<Policy> {
   return sql<Policy>`select ${policyWithRules(tx)} from policy p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`
 }
 
 export async function findPolicy(tx: Tx, id: string): Promise<Policy | undefined> {
   const [found] = await tx.read(policyById(tx, id))
-  return found
-}
-
-/** The policy, and the tenant's rule set held until the transaction ends; for inside `interactive`. */
-export async function lockPolicy(tx: Tx, id: string): Promise<Policy | undefined> {
-  const [, [found]] = await tx.write([lockRuleSet(tx), policyById(tx, id)])
   return found
 }
 
@@ -94,13 +90,14 @@ export async function savePolicy(
 export async function deletePolicyById(ctx: WorkCtx, id: string): Promise<boolean> {
   const { tx } = ctx
   const event = { type: 'policy.deleted', subject_type: 'policy', subject_id: id } as const
-  const [, gone] = await tx.write([
-    lockRuleSet(tx),
-    sql`with changed as (delete from policy where tenant_id = ${tx.tenant_id} and id = ${id} returning id),
+  const gone = await changeRulesAtOnce(
+    ctx,
+    (onlyIf) => sql`with changed as (
+        delete from policy where tenant_id = ${tx.tenant_id} and id = ${id} and ${onlyIf} returning id),
       bumped as (${bumpRuleSet(tx, sql`changed`)}),
       told as (${emit(ctx, event, sql`changed`)})
       select id from changed`,
-  ])
+  )
   return gone.length > 0
 }
 

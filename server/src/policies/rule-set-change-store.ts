@@ -5,10 +5,11 @@ import type { Statement, Tx } from '../kernel/context.ts'
 /**
  * Lets one writer of the tenant's rule set through at a time. INVARIANT: a statement of its own, before the change: the
  * statement after it sees what the writer before has left, where the same statement would see what was there earlier.
- * Other rows may refer to the tenant meanwhile.
+ * Its own row is seen as that writer left it. Other rows may refer to the tenant meanwhile.
  */
-export function lockRuleSet(tx: Tx): Statement {
-  return sql`select id from tenant where id = ${tx.tenant_id} for no key update`
+export function lockRuleSet(tx: Tx): Statement<{ version: string }> {
+  return sql<{ version: string }>`select rule_set_version::text as version from tenant
+    where id = ${tx.tenant_id} for no key update`
 }
 
 /**

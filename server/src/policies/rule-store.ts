@@ -2,6 +2,7 @@ import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
+import { changeRulesAtOnce } from './cases/changing-rules.ts'
 import { approveAction } from './cedar/schema.ts'
 import type { Statement as RuleStatement } from './cedar/statement.ts'
 import { mostRules, type Placed } from './policy.ts'
@@ -78,9 +79,9 @@ export async function insertRule(ctx: WorkCtx, rule: NewRule): Promise<Rule | 'n
   const { tx } = ctx
   const { policy_id } = rule
   const rule_id = newId()
-  const [, [answer]] = await tx.write([
-    lockRuleSet(tx),
-    sql<{ has_policy: boolean; rule: Rule | null }>`with target as (
+  const [answer] = await changeRulesAtOnce(
+    ctx,
+    (onlyIf) => sql<{ has_policy: boolean; rule: Rule | null }>`with target as (
         select id from policy where tenant_id = ${tx.tenant_id} and id = ${policy_id}),
       changed as (
         insert into policy_rule (tenant_id, id, policy_id, ordinal, saved_by, ${statementColumns})
@@ -90,27 +91,22 @@ export async function insertRule(ctx: WorkCtx, rule: NewRule): Promise<Rule | 'n
               where tenant_id = ${tx.tenant_id} and policy_id = ${policy_id}), 0),
           ${ctx.actor.user_id}::uuid, ${statementColumns}
         from target, ${statementRow(rule.statement)}
-        where (select count(*) from policy_rule where tenant_id = ${tx.tenant_id}) < ${mostRules}
+        where ${onlyIf} and (select count(*) from policy_rule where tenant_id = ${tx.tenant_id}) < ${mostRules}
         returning *),
       ${followed(ctx, { policy_id, rule_id }, 'rule_created')}
       select exists (select from target) as has_policy, (select ${ruleAsJson} from changed r) as rule`,
-  ])
+  )
   return answer?.rule ?? (answer?.has_policy ? 'full' : 'no_policy')
 }
 
-function ruleAt(tx: Tx, at: RuleAt): Statement<{ rule: Rule }> {
+/** The rule at that place. */
+export function ruleAt(tx: Tx, at: RuleAt): Statement<{ rule: Rule }> {
   return sql<{ rule: Rule }>`select ${ruleAsJson} as rule from policy_rule r
     where r.tenant_id = ${tx.tenant_id} and r.policy_id = ${at.policy_id} and r.id = ${at.rule_id}`
 }
 
 export async function findRule(tx: Tx, at: RuleAt): Promise<Rule | undefined> {
   const [found] = await tx.read(ruleAt(tx, at))
-  return found?.rule
-}
-
-/** The rule, and the tenant's rule set held until the transaction ends; for inside `interactive`. */
-export async function lockRule(tx: Tx, at: RuleAt): Promise<Rule | undefined> {
-  const [, [found]] = await tx.write([lockRuleSet(tx), ruleAt(tx, at)])
   return found?.rule
 }
 
@@ -137,13 +133,14 @@ export async function saveRule(ctx: WorkCtx, at: RuleAt, change: RuleChange): Pr
 /** Deletes a rule and tells of it; false when the policy has no such rule. */
 export async function deleteRuleAt(ctx: WorkCtx, at: RuleAt): Promise<boolean> {
   const { tx } = ctx
-  const [, gone] = await tx.write([
-    lockRuleSet(tx),
-    sql`with changed as (delete from policy_rule
-        where tenant_id = ${tx.tenant_id} and policy_id = ${at.policy_id} and id = ${at.rule_id} returning id),
+  const gone = await changeRulesAtOnce(
+    ctx,
+    (onlyIf) => sql`with changed as (delete from policy_rule
+        where tenant_id = ${tx.tenant_id} and policy_id = ${at.policy_id} and id = ${at.rule_id} and ${onlyIf}
+        returning id),
       ${followed(ctx, at, 'rule_deleted')}
       select id from changed`,
-  ])
+  )
   return gone.length > 0
 }
 

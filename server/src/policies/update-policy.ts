@@ -1,8 +1,9 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
+import { changeRules } from './cases/changing-rules.ts'
 import { changedFields, Policy, PolicyChange } from './policy.ts'
-import { lockPolicy, savePolicy } from './policy-store.ts'
+import { policyById, savePolicy } from './policy-store.ts'
 
 /** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the policy as it is. */
 export const updatePolicy = operation({
@@ -14,12 +15,11 @@ export const updatePolicy = operation({
   params: IdParams,
   body: PolicyChange,
   replies: { 200: Policy },
-  errors: ['not_found'],
+  errors: ['case_broken', 'not_found'],
   run: (ctx, { params, body }) =>
-    ctx.tx.interactive(async (tx) => {
-      const before = await lockPolicy(tx, params.id)
+    changeRules(ctx, policyById(ctx.tx, params.id), async (inside, [before]) => {
       if (before === undefined) throw notFound('policy')
       const fields = changedFields(before, body)
-      return fields.length === 0 ? before : savePolicy({ ...ctx, tx }, before, { to: body, fields })
+      return fields.length === 0 ? before : savePolicy(inside, before, { to: body, fields })
     }),
 })

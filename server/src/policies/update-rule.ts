@@ -1,11 +1,12 @@
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
+import { changeRules } from './cases/changing-rules.ts'
 import { parseConditions } from './cedar/parse.ts'
 import { statementFromInput } from './cedar/statement.ts'
 import { RuleParams } from './policy.ts'
 import { Rule, RuleInput } from './rule.ts'
 import { changeRule } from './rule-change.ts'
-import { lockRule, saveRule } from './rule-store.ts'
+import { ruleAt, saveRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.ts'
 
 /** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the rule as it is. */
@@ -18,15 +19,14 @@ export const updateRule = operation({
   params: RuleParams,
   body: RuleInput,
   replies: { 200: Rule },
-  errors: ['invalid_policy', 'not_found'],
+  errors: ['case_broken', 'invalid_policy', 'not_found'],
   async run(ctx, { params, body }) {
     requireReadable(body)
     const at = { policy_id: params.id, rule_id: params.rule_id }
-    const { rule, change } = await ctx.tx.interactive(async (tx) => {
-      const before = await lockRule(tx, at)
+    const { rule, change } = await changeRules(ctx, ruleAt(ctx.tx, at), async (inside, [before]) => {
       if (before === undefined) throw notFound('rule')
-      const found = changeRule(before, body)
-      return { change: found, rule: found === undefined ? before : await saveRule({ ...ctx, tx }, at, found) }
+      const found = changeRule(before.rule, body)
+      return { change: found, rule: found === undefined ? before.rule : await saveRule(inside, at, found) }
     })
     return withWarnings(ctx.tx, rule, change?.statement?.warnings ?? [])
   },

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { type AskedType, approveAction, askedTypes } from '../policies/cedar/schema.ts'
+import { findActionFault, findIdFault } from '../policies/cedar/asked.ts'
+import { askedTypes } from '../policies/cedar/schema.ts'
 import type { Settings } from '../settings/setting.ts'
 
 export const requestStatuses = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const
@@ -57,42 +58,14 @@ export type RequestInput = Static<typeof RequestInput>
 /** An approver's or the system's words about a decision. */
 export const Reasoning = Nullable(Type.String({ maxLength: 2_000 }))
 
-/** How the id of each type is written; ASCII alone, so that no two texts look like one resource. */
-const resourceForms: Record<AskedType, { form: RegExp; means: string }> = {
-  cloud_account: { form: /^[0-9]{12}$/, means: 'an account number of 12 digits' },
-  cloud_permission_set: {
-    form: /^arn:[a-z0-9-]{1,32}:sso:[a-z0-9-]{0,32}:[0-9]{0,12}:permissionSet\/[\w+=,.@-]{1,64}\/[\w+=,.@-]{1,64}$/,
-    means: 'the fully qualified name of a permission set, such as `arn:aws:sso:::permissionSet/ssoins-…/ps-…`',
-  },
-  cloud_storage_bucket: {
-    form: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
-    means: 'a bucket name: 3 to 63 lower-case letters, digits, dots and hyphens',
-  },
-  cloud_db_instance: {
-    form: /^arn:[a-z0-9-]{1,32}:rds:[a-z0-9-]{1,32}:[0-9]{12}:db:[A-Za-z0-9-]{1,63}$/,
-    means: 'the fully qualified name of a database instance, such as `arn:aws:rds:REGION:ACCOUNT:db:NAME`',
-  },
-  cloud_compute_instance: { form: /^i-[0-9A-Za-z]{1,64}$/, means: 'an instance id: `i-` and letters or digits' },
-  cloud_organizational_unit: {
-    form: /^ou-[0-9A-Za-z]{4}-[0-9A-Za-z]{8}$/,
-    means: 'a unit id: `ou-`, four characters, `-`, eight characters',
-  },
-}
-
 /** Throws 400 naming each field that the schema could not judge. */
 export function requireSoundRequest(input: RequestInput): void {
   const { resource, action, reason, break_glass, metadata } = input
   const faults: FaultyField[] = []
-  const { form, means } = resourceForms[resource.type]
-  if (!form.test(resource.id)) faults.push({ pointer: '/resource/id', why: `must be ${means}` })
-  if (action === approveAction) {
-    faults.push({ pointer: '/action', why: 'is the action of deciding a request, which nobody asks for' })
-  } else if (!/^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(action) || action.trim() !== action || action.startsWith('__')) {
-    faults.push({
-      pointer: '/action',
-      why: 'must be one line of visible text, without spaces around it or `__` before it',
-    })
-  }
+  const idFault = findIdFault(resource)
+  if (idFault !== undefined) faults.push({ pointer: '/resource/id', why: idFault })
+  const actionFault = findActionFault(action)
+  if (actionFault !== undefined) faults.push({ pointer: '/action', why: actionFault })
   if (break_glass === true && !hasReason(reason)) {
     faults.push({ pointer: '/reason', why: 'is required in an emergency: say what is broken' })
   }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { DateTime } from '../http/schema.ts'
 import { readEmail } from '../kernel/email-address.ts'
 import { Problem } from '../kernel/errors.ts'
+import { readZone } from '../kernel/time-zone.ts'
 
 /** Reads a setting's text; undefined when it is not of the form. `allowed` says the form in words, for the caller. */
 type Form<Value> = { allowed: string; read(text: string): Value | undefined }
@@ -32,29 +33,9 @@ const languageTag: Form<string> = {
   read: (text) => (succeeds(() => Intl.getCanonicalLocales(text)) ? text : undefined),
 }
 
-/** Intl takes offsets such as `+01:00` too; those are no names. */
 const zoneName: Form<string> = {
   allowed: 'the name of a time zone as IANA has it, such as `UTC` or `Europe/Berlin`',
-  read: (text) => (/^[A-Za-z][\w+/-]*$/.test(text) ? canonicalZone(text) : undefined),
-}
-
-/** By their names in lower case: no more of them than there are zones, however many spellings are tried. */
-const knownZones = new Map<string, string>()
-
-/** The one spelling of the zone that the platform goes by; undefined where there is no such zone. */
-function canonicalZone(text: string): string | undefined {
-  const key = text.toLowerCase()
-  const zone = knownZones.get(key) ?? resolvedZone(text)
-  if (zone !== undefined) knownZones.set(key, zone)
-  return zone
-}
-
-function resolvedZone(text: string): string | undefined {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
-  } catch {
-    return undefined
-  }
+  read: readZone,
 }
 
 function succeeds(attempt: () => unknown): boolean {

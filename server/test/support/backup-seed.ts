@@ -104,6 +104,7 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
     ...{ action_scope_type: 'any', action_ids: ['x'], resource_scope_type: 'any', audit_session: false },
     policy_text: 'permit (principal, action, resource)\nwhen { "☃" == "\\u{2603}" };',
   })
+  await insert('policy_case', { ordinal: 1, body: '{"case":"☃ \\"quoted\\"","required":true,"expect":"permit"}' })
   await insert('cloud_account', { id: '123', name: 'n', account_id: '123', metadata: trickyJson, rank: 1 })
   await insert('access_request', {
     ...{ id: request_id, requester_id: anna, resource_type: 'cloud_account', resource_id: '123', action: 'ReadOnly' },

@@ -1,6 +1,13 @@
 import { newId } from '../../src/kernel/id.ts'
 import type { House, TestTenant } from './house.ts'
 
+const policyCase = {
+  case: 'anybody may ask',
+  asks: 'ReadOnly',
+  resource: { type: 'cloud_account', id: '123456789012' },
+  expect: 'permit',
+}
+
 /** A sound body for each operation that takes one, so that what is tried is what a test means to try. */
 export const sampleBodies: Record<string, unknown> = {
   addGroupMember: { user_id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11' },
@@ -42,6 +49,7 @@ export const sampleBodies: Record<string, unknown> = {
   previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
+  replacePolicyCases: { cases: [policyCase] },
   reportAccessResult: {
     type: 'access.result',
     data: { id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11', status: 'done' },
@@ -53,6 +61,7 @@ export const sampleBodies: Record<string, unknown> = {
   setUserRoles: { roles: ['user'] },
   setAiProviderConfig: { config: { model: 'a model', api_key: 'a secret' } },
   setAiProviderDefault: { type: 'provider_a' },
+  testPolicies: { cases: [policyCase] },
   updateIdentityProvider: { name: 'another name' },
   updateNotificationChannel: { name: 'another name' },
   updateGroup: { name: 'another name' },

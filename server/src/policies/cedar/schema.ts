@@ -66,7 +66,7 @@ const user = {
 }
 
 /** What each asked type is directly within; ancestors follow from it. A permission set has no parent. */
-const parentTypes: Record<AskedType, AskedType[]> = {
+export const parentTypes: Record<AskedType, AskedType[]> = {
   cloud_account: ['cloud_organizational_unit'],
   cloud_permission_set: [],
   cloud_storage_bucket: ['cloud_account'],

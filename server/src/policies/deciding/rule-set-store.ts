@@ -1,11 +1,18 @@
 import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
+import { newId } from '../../kernel/id.ts'
 import { theCourt } from './evaluate.ts'
 import type { PolicyRule, RuleSet } from './rule-set.ts'
 
 /** The version of the tenant's rules, as one value to weave into another statement. */
 export function ruleSetVersion(tx: Tx): Statement {
   return sql`(select t.rule_set_version::text from tenant t where t.id = ${tx.tenant_id})`
+}
+
+/** The version of the tenant's rules at this moment. */
+export async function readRuleSetVersion(tx: Tx): Promise<string> {
+  const [row] = await tx.read(sql<{ version: string }>`select ${ruleSetVersion(tx)} as version`)
+  return row?.version ?? '0'
 }
 
 /** True while the tenant's rules are still those of that version; for the `where` of a write that rests on a decision. */
@@ -51,6 +58,14 @@ function keep(ruleSet: RuleSet): void {
 export const policyRuleAsJson: Statement<PolicyRule> = sql`jsonb_build_object('id', r.id, 'policy_id', r.policy_id,
   'priority', p.priority, 'ordinal', r.ordinal, 'effect', r.effect, 'policy_text', r.policy_text, 'notice', r.notice,
   'audit_session', r.audit_session, 'approval_mode', r.approval_mode, 'saved_by', r.saved_by)`
+
+/**
+ * The rules as an open transaction has changed them, for inside `interactive`. They may never come to be, so they are kept
+ * for nobody else, and go by a version of their own.
+ */
+export async function readTrialRuleSet(tx: Tx): Promise<RuleSet> {
+  return { ...(await readRuleSet(tx)), version: `trial:${newId()}` }
+}
 
 /** Version and rules under one snapshot; row by row, since ten thousand in one value would keep everybody waiting. */
 async function readRuleSet(tx: Tx): Promise<RuleSet> {

@@ -1,0 +1,55 @@
+/** A case as the question that it asks, through the same typed way as every other. */
+import { readZone } from '../../kernel/time-zone.ts'
+import type { Principal, RequestContext, Resource } from '../cedar/question.ts'
+import { type Decision, decideApprove, decideAsk } from '../deciding/decide.ts'
+import type { Court } from '../deciding/evaluate.ts'
+import type { RuleSet } from '../deciding/rule-set.ts'
+import type { CaseContext, CaseResource, Person, PolicyCase } from './case.ts'
+import { readReference } from './reference.ts'
+
+const requestId = '00000000-0000-4000-8000-000000000000'
+
+/** What these rules answer. The case is sound. */
+export function decideCase(ruleSet: RuleSet, one: PolicyCase, court: Court): Decision {
+  const { who = {}, asks, approves = '', requester = {} } = one
+  const context = contextOf(one.context ?? {})
+  const resources = [one.resource, ...(one.touches ?? [])].map(resourceOf)
+  if (asks !== undefined) {
+    const principal = principalOf(who, 'somebody', ['requests:create'])
+    return decideAsk(ruleSet, { principal, action: asks, resources, context }, court)
+  }
+  const { duration_seconds, break_glass } = context
+  const request = {
+    id: requestId,
+    requester: principalOf(requester, 'requester', ['requests:create']),
+    action: approves,
+    duration_seconds,
+    break_glass,
+  }
+  const principal = principalOf(who, 'somebody', ['requests:create', 'requests:approve'])
+  return decideApprove(ruleSet, { principal, request, targets: resources, context }, court)
+}
+
+function principalOf(person: Person, byDefault: string, usual: readonly string[]): Principal {
+  const { id = byDefault, active = true, auth_provider = 'local', is_owner = false, scopes = usual } = person
+  const { name = id, email = `${id}@example.com`, groups = [], roles = [] } = person
+  return { id, email, name, active, auth_provider, is_owner, scopes, group_ids: groups, role_ids: roles }
+}
+
+function resourceOf({ type, id, name = '', tags = {}, in: containers = [] }: CaseResource): Resource {
+  return { type, id, name, tags, parents: containers.flatMap((text) => readReference(text) ?? []) }
+}
+
+function contextOf(context: CaseContext): RequestContext {
+  const { duration_seconds = 3_600, has_reason = true, break_glass = false } = context
+  const { now = '2025-01-01T12:00:00Z', time_zone = 'UTC', via = 'token', source_ip = '192.0.2.1' } = context
+  return {
+    duration_seconds,
+    has_reason,
+    break_glass,
+    now: new Date(now),
+    time_zone: readZone(time_zone) ?? time_zone,
+    via,
+    source_ip,
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * A policy case: a question to policy, with the answer that it must get. It says everything itself and looks nothing up,
+ * so that it means the same for ever; what it leaves out has a default.
+ */
+import { isIP } from 'node:net'
+import { type Static, Type } from 'typebox'
+import { Body, OneOf, Uuid } from '../../http/schema.ts'
+import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
+import { readZone } from '../../kernel/time-zone.ts'
+import { findActionFault, findIdFault } from '../cedar/asked.ts'
+import { type AskedType, approveAction, askedTypes, parentTypes } from '../cedar/schema.ts'
+import { approvalModes } from '../rule.ts'
+import { readReference } from './reference.ts'
+
+/** How many cases a tenant keeps. */
+export const mostCases = 1_000
+
+/** One line: no control characters. */
+function Line(maxLength: number, description?: string) {
+  const described = description === undefined ? {} : { description }
+  return Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$', ...described })
+}
+
+const Ids = (description: string) => Type.Array(Line(256), { maxItems: 100, description })
+
+const Person = Body({
+  id: Type.Optional(Line(256, 'as rules write it: `User::"<id>"`; `somebody` where it is left out')),
+  email: Type.Optional(Line(254)),
+  name: Type.Optional(Line(200)),
+  active: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
+  auth_provider: Type.Optional(Line(64, '`local` where it is left out')),
+  is_owner: Type.Optional(Type.Boolean()),
+  groups: Type.Optional(Ids('ids of groups, as rules write them')),
+  roles: Type.Optional(Ids('ids of roles, own and by group: `approver`, or the uuid of a role of your own')),
+  scopes: Type.Optional(Ids('`requests:create` where it is left out, and `requests:approve` for whoever approves')),
+})
+export type Person = Static<typeof Person>
+
+const Tags = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: { type: 'string', maxLength: 2_048 },
+  maxProperties: 100,
+})
+
+const CaseResource = Body({
+  type: OneOf(askedTypes),
+  id: Type.String({ minLength: 1, maxLength: 2_048, description: 'its form depends on the type' }),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  tags: Type.Optional(Tags),
+  in: Type.Optional(
+    Type.Array(Line(2_200), {
+      maxItems: 32,
+      description: 'all that it is in, as `cloud_organizational_unit::ou-ab12-12345678`',
+    }),
+  ),
+})
+export type CaseResource = Static<typeof CaseResource>
+
+const CaseContext = Body({
+  duration_seconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_209_600, description: '3600 where it is left out' }),
+  ),
+  has_reason: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
+  break_glass: Type.Optional(Type.Boolean()),
+  now: Type.Optional(Type.String({ format: 'date-time', description: 'a Wednesday at noon where it is left out' })),
+  time_zone: Type.Optional(Line(64, 'whose weekday and minute count; `UTC` where it is left out')),
+  via: Type.Optional(OneOf(['token', 'api_key'])),
+  source_ip: Type.Optional(Line(64, '`192.0.2.1` where it is left out')),
+})
+export type CaseContext = Static<typeof CaseContext>
+
+/** What the answer must be: what is left out may be anything. */
+export const expectation = {
+  expect: OneOf(['permit', 'forbid']),
+  mode: Type.Optional(OneOf(approvalModes, { description: 'the approval mode of what is permitted' })),
+  audit_session: Type.Optional(Type.Boolean()),
+  notice: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1_000, description: 'words that one of the notices must hold' }),
+  ),
+  rule_ids: Type.Optional(
+    Type.Array(Uuid, { minItems: 1, maxItems: 20, description: 'rules that must be among those that decide' }),
+  ),
+}
+
+/** A case as it is written, kept and answered. */
+export const PolicyCase = Type.Object(
+  {
+    case: Line(200, 'its name: a sentence, unlike every other'),
+    required: Type.Optional(
+      Type.Boolean({ description: 'a change of the rules that would break it is refused; false where it is left out' }),
+    ),
+    who: Type.Optional(Person),
+    asks: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'the action that is asked for' })),
+    approves: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'the action of the request that is decided' }),
+    ),
+    requester: Type.Optional(Person),
+    resource: CaseResource,
+    touches: Type.Optional(
+      Type.Array(CaseResource, { maxItems: 50, description: 'further places that access would be given in' }),
+    ),
+    context: Type.Optional(CaseContext),
+    ...expectation,
+  },
+  { additionalProperties: false, title: 'PolicyCase' },
+)
+export type PolicyCase = Static<typeof PolicyCase>
+
+/** Cases in their order. */
+export const PolicyCases = Type.Array(PolicyCase, { maxItems: mostCases })
+
+/** The cases of a tenant: what is answered may be sent back. */
+export const KeptCases = Body({ cases: PolicyCases })
+
+const mostFaultsTold = 20
+
+/**
+ * Refuses what the schema could not judge: two cases of one name, questions that nobody can ask, answers that no such
+ * question gets.
+ * @throws Problem 400 naming the first faults by their pointers
+ */
+export function requireSoundCases(cases: readonly PolicyCase[]): void {
+  const firstAt = new Map<string, number>()
+  const faults: FaultyField[] = []
+  for (const [index, one] of cases.entries()) {
+    if (faults.length >= mostFaultsTold) break
+    const first = firstAt.get(one.case)
+    if (first === undefined) firstAt.set(one.case, index)
+    else faults.push({ pointer: `/cases/${index}/case`, why: `is the name of \`/cases/${first}\` too` })
+    faults.push(...faultsOf(one).map(({ pointer, why }) => ({ pointer: `/cases/${index}${pointer}`, why })))
+  }
+  if (faults.length > 0) throw invalidInput(faults.slice(0, mostFaultsTold))
+}
+
+function faultsOf(one: PolicyCase): FaultyField[] {
+  const { asks, approves, requester, resource, touches = [], context = {} } = one
+  const faults: FaultyField[] = []
+  const check = (pointer: string, why: string | undefined) => {
+    if (why !== undefined) faults.push({ pointer, why })
+  }
+  if (asks === undefined && approves === undefined) check('/asks', 'is required where there is no `approves`')
+  if (asks !== undefined && approves !== undefined)
+    check('/approves', 'has no place beside `asks`; make it another case')
+  if (asks !== undefined) check('/asks', askingFault(asks))
+  if (approves !== undefined) check('/approves', findActionFault(approves))
+  if (requester !== undefined && approves === undefined) check('/requester', 'has a place beside `approves` alone')
+  faults.push(...resourceFaults(resource, '/resource'))
+  for (const [index, place] of touches.entries()) faults.push(...resourceFaults(place, `/touches/${index}`))
+  faults.push(...contextFaults(context))
+  if (one.expect === 'forbid') {
+    for (const field of ['mode', 'audit_session'] as const)
+      if (one[field] !== undefined) check(`/${field}`, 'has no place beside `expect`: `forbid`')
+  } else if (approves !== undefined && one.mode !== undefined) {
+    check('/mode', 'has no place beside `approves`: a decision has no approval mode')
+  }
+  return faults
+}
+
+function askingFault(action: string): string | undefined {
+  if (action === approveAction) return 'is the action of deciding a request: write `approves: <the action asked for>`'
+  return findActionFault(action)
+}
+
+function resourceFaults({ type, id, tags = {}, in: containers = [] }: CaseResource, at: string): FaultyField[] {
+  const faults: FaultyField[] = []
+  const idFault = findIdFault({ type, id })
+  if (idFault !== undefined) faults.push({ pointer: `${at}/id`, why: idFault })
+  if (Object.keys(tags).some((key) => key.startsWith('__')))
+    faults.push({ pointer: `${at}/tags`, why: 'must have no name that begins with `__`' })
+  for (const [index, text] of containers.entries()) {
+    const why = containerFault(type, text)
+    if (why !== undefined) faults.push({ pointer: `${at}/in/${index}`, why })
+  }
+  return faults
+}
+
+function containerFault(type: AskedType, text: string): string | undefined {
+  const container = readReference(text)
+  if (container === undefined) return 'must be type and id, as `cloud_organizational_unit::ou-ab12-12345678`'
+  const may = ancestorTypes(type)
+  if (may.includes(container.type)) return findIdFault(container)
+  const known = may.map((one) => `\`${one}\``).join(' or ')
+  return may.length === 0 ? `has no place here: a \`${type}\` is in nothing` : `must be a ${known}`
+}
+
+/** What a type may be in, near or far. */
+function ancestorTypes(type: AskedType): AskedType[] {
+  const found = new Set<AskedType>()
+  const pending = [...parentTypes[type]]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (found.has(next)) continue
+    found.add(next)
+    pending.push(...parentTypes[next])
+  }
+  return [...found]
+}
+
+function contextFaults({ now, time_zone, source_ip, break_glass, has_reason }: CaseContext): FaultyField[] {
+  const faults: FaultyField[] = []
+  // Past the year 9999 a date takes more digits than the engine reads.
+  if (now !== undefined && !/^\d{4}-/.test(instantOf(now)))
+    faults.push({ pointer: '/context/now', why: 'must be an instant of the years 0 to 9999' })
+  if (time_zone !== undefined && readZone(time_zone) === undefined)
+    faults.push({ pointer: '/context/time_zone', why: 'must be a time zone as IANA names it, such as `Europe/Berlin`' })
+  if (source_ip !== undefined && isIP(source_ip) === 0)
+    faults.push({ pointer: '/context/source_ip', why: 'must be an address of IPv4 or IPv6' })
+  if (break_glass === true && has_reason === false)
+    faults.push({ pointer: '/context/has_reason', why: 'must be true in an emergency: nobody asks without one' })
+  return faults
+}
+
+function instantOf(text: string): string {
+  const instant = new Date(text)
+  return Number.isNaN(instant.getTime()) ? '' : instant.toISOString()
+}

@@ -1,0 +1,17 @@
+import { operation } from '../../http/operation.ts'
+import { KeptCases } from './case.ts'
+import { listCases } from './case-store.ts'
+
+/** All of them, in their order. */
+export const listPolicyCases = operation({
+  method: 'GET',
+  path: '/v1/policies/cases',
+  summary: 'List the policy cases: questions to policy with the answers that they must get',
+  credential: 'any',
+  scope: 'policies:read',
+  replies: { 200: KeptCases },
+  errors: [],
+  async run(ctx) {
+    return { cases: await listCases(ctx.tx) }
+  },
+})

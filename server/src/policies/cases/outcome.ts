@@ -1,0 +1,101 @@
+/** How a case fares by a set of rules. */
+import { type Static, Type } from 'typebox'
+import { Nullable, OneOf, Uuid } from '../../http/schema.ts'
+import { givingWay } from '../../kernel/give-way.ts'
+import type { Decision } from '../deciding/decide.ts'
+import type { Court } from '../deciding/evaluate.ts'
+import type { RuleSet } from '../deciding/rule-set.ts'
+import { approvalModes } from '../rule.ts'
+import { expectation, type PolicyCase } from './case.ts'
+import { decideCase } from './case-question.ts'
+
+/** Of the many rules that may decide one question, so many are told. */
+const mostRulesTold = 20
+const mostNoticesTold = 3
+
+export const CaseOutcome = Type.Object(
+  {
+    case: Type.String(),
+    required: Type.Boolean(),
+    passed: Type.Boolean(),
+    expected: Type.Object(expectation),
+    got: Type.Object({
+      answer: OneOf(['permit', 'forbid']),
+      mode: Nullable(OneOf(approvalModes)),
+      audit_session: Type.Boolean(),
+      notices: Type.Array(Type.String(), { description: `the first ${mostNoticesTold}` }),
+      reasoning: Type.Optional(Type.String({ description: 'for whoever holds policies:read' })),
+      rule_ids: Type.Optional(
+        Type.Array(Uuid, {
+          description: `the first ${mostRulesTold} of the rules that decided; for whoever holds policies:read`,
+        }),
+      ),
+    }),
+  },
+  { title: 'CaseOutcome' },
+)
+export type CaseOutcome = Static<typeof CaseOutcome>
+
+/** How many passed and did not, and each of them, in their order. */
+export const CaseOutcomes = Type.Object(
+  { passed: Type.Integer(), failed: Type.Integer(), outcomes: Type.Array(CaseOutcome) },
+  { title: 'CaseOutcomes' },
+)
+export type CaseOutcomes = Static<typeof CaseOutcomes>
+
+/** Tries sound cases on the rules. Gives way to others between two cases. */
+export async function tryCases(court: Court, ruleSet: RuleSet, cases: readonly PolicyCase[]): Promise<CaseOutcome[]> {
+  const giveWay = givingWay()
+  const outcomes: CaseOutcome[] = []
+  for (const one of cases) {
+    outcomes.push(outcomeOf(one, decideCase(ruleSet, one, court)))
+    await giveWay()
+  }
+  return outcomes
+}
+
+/** Outcomes as they are answered to whoever holds these scopes. */
+export function counted(scopes: ReadonlySet<string>, outcomes: readonly CaseOutcome[]): CaseOutcomes {
+  const passed = outcomes.filter((outcome) => outcome.passed).length
+  return { passed, failed: outcomes.length - passed, outcomes: outcomes.map((one) => toldTo(scopes, one)) }
+}
+
+/** What may be told of an outcome: which rules there are, and what they say, is for whoever may read them. */
+export function toldTo(scopes: ReadonlySet<string>, outcome: CaseOutcome): CaseOutcome {
+  if (scopes.has('policies:read')) return outcome
+  const { reasoning, rule_ids, ...got } = outcome.got
+  return { ...outcome, got }
+}
+
+/** Whether the decision is what the case wants. */
+function outcomeOf(one: PolicyCase, decision: Decision): CaseOutcome {
+  const { expect, mode, audit_session, notice, rule_ids } = one
+  const passed =
+    // What could not be answered is denied, but that is no answer which a case could want.
+    decision.errors.every(({ rule_id }) => rule_id !== null) &&
+    decision.allowed === (expect === 'permit') &&
+    (mode === undefined || decision.mode === mode) &&
+    (audit_session === undefined || decision.audit_session === audit_session) &&
+    (notice === undefined || decision.notices.some((told) => told.includes(notice))) &&
+    (rule_ids ?? []).every((id) => decision.rule_ids.includes(id.toLowerCase()))
+  return {
+    case: one.case,
+    required: one.required ?? false,
+    passed,
+    expected: {
+      expect,
+      ...(mode !== undefined && { mode }),
+      ...(audit_session !== undefined && { audit_session }),
+      ...(notice !== undefined && { notice }),
+      ...(rule_ids !== undefined && { rule_ids }),
+    },
+    got: {
+      answer: decision.allowed ? 'permit' : 'forbid',
+      mode: decision.mode,
+      audit_session: decision.audit_session,
+      reasoning: decision.reasoning,
+      notices: decision.notices.slice(0, mostNoticesTold),
+      rule_ids: decision.rule_ids.slice(0, mostRulesTold),
+    },
+  }
+}

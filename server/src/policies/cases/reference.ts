@@ -1,0 +1,9 @@
+import type { ResourceReference } from '../cedar/question.ts'
+import { askedTypes } from '../cedar/schema.ts'
+
+/** `type::id` of something that a resource is in; undefined for what is not that. */
+export function readReference(text: string): ResourceReference | undefined {
+  const [name, ...rest] = text.split('::')
+  const type = askedTypes.find((known) => known === name)
+  return type === undefined || rest.length === 0 ? undefined : { type, id: rest.join('::') }
+}

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { operation } from '../../http/operation.ts'
+import { Body } from '../../http/schema.ts'
+import type { Ctx } from '../../kernel/context.ts'
+import { newId } from '../../kernel/id.ts'
+import type { RuleSet } from '../deciding/rule-set.ts'
+import { findRuleSet, readRuleSetVersion } from '../deciding/rule-set-store.ts'
+import { Draft } from '../draft.ts'
+import { readPresent } from '../draft-store.ts'
+import { applyDraft, draftCourt } from '../drafted.ts'
+import { PolicyCases, requireSoundCases } from './case.ts'
+import { listCases } from './case-store.ts'
+import { CaseOutcomes, counted, tryCases } from './outcome.ts'
+
+/** A draft may bring all the rules there are. */
+const largestBody = 4 * 1024 * 1024
+
+/** Changes nothing, neither rules nor cases. */
+export const testPolicies = operation({
+  method: 'POST',
+  path: '/v1/policies/test',
+  summary: 'Try policy cases on the rules, or on a draft of them; nothing is kept',
+  credential: 'any',
+  scope: 'policies:read',
+  body: Body({ cases: Type.Optional(PolicyCases), draft: Type.Optional(Draft) }),
+  bodyLimit: largestBody,
+  replies: { 200: CaseOutcomes },
+  errors: ['invalid_policy', 'unprocessable'],
+  async run(ctx, { body }) {
+    if (body.cases !== undefined) requireSoundCases(body.cases)
+    const ruleSet = await rulesToTry(ctx, body.draft)
+    const cases = body.cases ?? (await listCases(ctx.tx))
+    return counted(ctx.actor.scopes, await tryCases(draftCourt, ruleSet, cases))
+  },
+})
+
+async function rulesToTry({ tx, actor }: Ctx, draft: Draft | undefined): Promise<RuleSet> {
+  if (draft === undefined) return findRuleSet(tx, await readRuleSetVersion(tx))
+  const of = { id: newId(), author: actor.user_id, pointer: '/draft' }
+  return (await applyDraft(await readPresent(tx, draft), draft, of)).after
+}
