@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import type { AskQuestion } from '../../src/policies/cedar/question.ts'
+import { sampleAccount, sampleAsk } from '../../src/policies/cedar/samples.ts'
+import { sampleRule } from '../../src/policies/deciding/sample-rule.ts'
+
+/** Rules by chance that meet each other and the questions often: of every mode, some that fail when they are evaluated. */
+
+const principals = [
+  'principal',
+  'principal == User::"ada"',
+  'principal in Group::"engineers"',
+  'principal in Role::"admin"',
+]
+const actions = ['action', 'action == Action::"ReadOnlyAccess"', 'action in [Action::"Admin", Action::"Power"]']
+const resources = ['resource', 'resource is cloud_account', 'resource == cloud_account::"2"']
+const conditions = [
+  '',
+  'when { context.break_glass }',
+  'unless { resource.hasTag("env") }',
+  'when { context.duration_seconds * 9223372036854775807 > 0 }',
+]
+const modes = { permit: ['require', 'auto', 'break_glass'], forbid: ['', 'auto', 'break_glass'] }
+
+/** A rule of one of these effects. */
+export const anyRule = (effects: ('permit' | 'forbid')[]) =>
+  fc
+    .record({
+      effect: fc.constantFrom(...effects),
+      mode: fc.nat(2),
+      notice: fc.constantFrom('', 'one', 'two'),
+      audit: fc.boolean(),
+      scope: fc.tuple(fc.constantFrom(...principals), fc.constantFrom(...actions), fc.constantFrom(...resources)),
+      condition: fc.constantFrom(...conditions),
+      place: fc.record({ priority: fc.nat(2), ordinal: fc.nat(2), saved_by: fc.constantFrom('ada', 'editor') }),
+    })
+    .map(({ effect, mode, notice, audit, scope, condition, place }) => {
+      const named = modes[effect][mode]
+      const annotations = `${named ? `@approval_mode("${named}") ` : ''}@notice("${notice}") @audit_session("${audit}")`
+      return { text: `${annotations} ${effect}(${scope.join(', ')}) ${condition};`, place }
+    })
+
+type Drawn = { text: string; place: { priority: number; ordinal: number; saved_by: string } }
+/** The rule, by the place it was drawn in. */
+export const ruleOf = ({ text, place }: Drawn, index: number) => sampleRule(`rule-${index}`, text, place)
+
+/** Somebody asks, in an emergency or not, for one account or two. */
+export const anyQuestion: fc.Arbitrary<AskQuestion> = fc
+  .record({ breakGlass: fc.boolean(), action: fc.constantFrom('ReadOnlyAccess', 'Admin', 'new'), wide: fc.boolean() })
+  .map(({ breakGlass, action, wide }) => ({
+    ...sampleAsk,
+    action,
+    resources: wide ? [sampleAccount, { ...sampleAccount, id: '2', tags: {} }] : [sampleAccount],
+    context: { ...sampleAsk.context, break_glass: breakGlass },
+  }))
