@@ -9,7 +9,7 @@ import { mostRules, type Placed } from './policy.ts'
 import type { Rule } from './rule.ts'
 import type { RuleChange } from './rule-change.ts'
 import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
-import type { NeighbourRule } from './warnings.ts'
+import type { MissingPrincipal, NeighbourRule } from './warnings.ts'
 
 /** Where a rule is. */
 type RuleAt = { policy_id: string; rule_id: string }
@@ -239,4 +239,28 @@ export async function listUsedActions(tx: Tx): Promise<string[]> {
     select id from used where id <> ${approveAction} and not starts_with(id, '__')
     group by id order by min(place), id limit ${mostUsedActions}`)
   return used.map(({ id }) => id)
+}
+
+/** Where the principals are that a rule may name, and by what they are called. */
+const principalTables: Record<string, { table: Statement; name: Statement; key: 'uuid' | 'text' }> = {
+  User: { table: sql`tenant_user`, name: sql`email`, key: 'uuid' },
+  Group: { table: sql`tenant_group`, name: sql`name`, key: 'uuid' },
+  Role: { table: sql`role`, name: sql`name`, key: 'text' },
+}
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The principal, where the tenant has none such. Ids are compared as policy compares them, letter by letter. */
+export async function findMissingPrincipal(
+  tx: Tx,
+  { type, id }: { type: string; id: string },
+): Promise<MissingPrincipal | undefined> {
+  const place = principalTables[type]
+  if (place === undefined) return undefined
+  const { table, name, key } = place
+  const mine = sql`from ${table} t where t.tenant_id = ${tx.tenant_id}`
+  const isId = key === 'text' ? sql`t.id = ${id}::text` : sql`t.id = ${uuidForm.test(id) ? id : null}::uuid`
+  const [found] = await tx.read(sql<{ is_there: boolean; is_name: boolean }>`select
+    exists (select ${mine} and ${isId}) as is_there,
+    exists (select ${mine} and lower(t.${name}) = lower(${id})) as is_name`)
+  return found?.is_there === false ? { type, id, is_name: found.is_name } : undefined
 }

@@ -49,8 +49,37 @@ suite('warnings', () => {
     assert.equal((await create(onAccount('2'))).warnings, undefined)
   })
 
+  test('tell of a user, group or role that the tenant does not have, and of a name where an id is wanted', async () => {
+    const about = async (
+      principal_entity_type: string,
+      principal_entity_id: string,
+      principal_scope_type: 'in' | 'eq' | 'is_in' = 'in',
+    ) =>
+      (
+        await create(onAccount('1', { principal_scope_type, principal_entity_type, principal_entity_id }))
+      ).warnings?.join()
+    const group = newId()
+    await asSuperuser('insert into tenant_group (tenant_id, id, name, source) values ($1, $2, $3, $4)', [
+      ...[admin.tenant_id, group, 'Engineers', 'local'],
+    ])
+    await asSuperuser('insert into role (tenant_id, id, name, scopes) values ($1, $2, $3, $4)', [
+      ...[admin.tenant_id, 'on-call', 'On call', []],
+    ])
+    assert.equal(await about('User', String(admin.user_id), 'eq'), undefined)
+    assert.equal(await about('Group', group), undefined)
+    assert.equal(await about('Role', 'on-call'), undefined)
+    assert.match(String(await about('User', newId(), 'eq')), /no user of the tenant has the id/)
+    assert.match(String(await about('Group', group.toUpperCase())), /no group of the tenant has the id/)
+    assert.match(String(await about('Group', 'engineers')), /there is a group of that name/)
+    assert.match(String(await about('Role', 'On call')), /there is a role of that name/)
+    assert.match(String(await about('User', `Group::"${newId()}"`, 'is_in')), /no group of the tenant/)
+    const stranger = await newTenant()
+    assert.match(String(await about('User', String(stranger.user_id), 'eq')), /no user of the tenant/)
+  })
+
   test('propose the nearest of the actions that rules and requests have used', async () => {
-    const of = (...action_ids: string[]) => onAccount('1', { action_scope_type: 'in', action_ids })
+    let account = 0
+    const of = (...action_ids: string[]) => onAccount(String(account++), { action_scope_type: 'in', action_ids })
     assert.match((await create(of('ReadOnlyAccess'))).warnings?.join() ?? '', /no rule, request/)
     assert.equal((await create(of('ReadOnlyAccess'))).warnings, undefined)
     assert.match((await create(of('ReadOnlyAcces'))).warnings?.join() ?? '', /nearest known is `ReadOnlyAccess`/)

@@ -1,6 +1,7 @@
 import type { Tx } from '../kernel/context.ts'
+import { type Scope, scopeFromFields } from './cedar/scope.ts'
 import type { Rule } from './rule.ts'
-import { findNeighbourhood } from './rule-store.ts'
+import { findMissingPrincipal, findNeighbourhood } from './rule-store.ts'
 import { warningsFor } from './warnings.ts'
 
 /**
@@ -13,5 +14,13 @@ export async function withWarnings(tx: Tx, rule: Rule, engine_warnings: readonly
 }
 
 async function findWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string[]): Promise<readonly string[]> {
-  return warningsFor({ rule, engine_warnings, ...(await findNeighbourhood(tx, rule)) })
+  const principal = namedPrincipal(scopeFromFields(rule))
+  const missing = principal === undefined ? undefined : await findMissingPrincipal(tx, principal)
+  return warningsFor({ rule, engine_warnings, missing, ...(await findNeighbourhood(tx, rule)) })
+}
+
+/** The one principal that the scope rests on: who asks, or what they must be in. */
+function namedPrincipal({ principal }: Scope): { type: string; id: string } | undefined {
+  if (principal.scope === 'is_in') return principal.group
+  return principal.scope === 'eq' || principal.scope === 'in' ? principal : undefined
 }

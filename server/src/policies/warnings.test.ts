@@ -11,6 +11,10 @@ const group: RuleInput = {
   principal_entity_id: 'g',
 }
 const auto = { approval_mode: 'auto' } as const
+const emergency = { approval_mode: 'break_glass' } as const
+const forbid = { effect: 'forbid' } as const
+const wanting = { conditions: 'when { context.break_glass }' }
+const leaving = { conditions: 'unless { context.break_glass }' }
 const prod = { conditions: 'when { resource.hasTag("prod") }' }
 
 function warn(input: RuleInput, others: RuleInput[] = [], known: string[] = []): string {
@@ -22,7 +26,8 @@ function warn(input: RuleInput, others: RuleInput[] = [], known: string[] = []):
   return warningsFor({ rule: fields, engine_warnings: warnings, others: neighbours, known_actions: known }).join('\n')
 }
 
-const claims: [name: string, claim: RegExp | undefined, input: RuleInput, others?: RuleInput[], known?: string[]][] = [
+type Claim = [name: string, claim: RegExp | undefined, input: RuleInput, others?: RuleInput[], known?: string[]]
+const claims: Claim[] = [
   ['an auto permit of everything approves everything', /every request of everyone/, { effect: 'permit', ...auto }],
   ['an auto permit of one group does not', undefined, { ...group, ...auto }],
   ['an auto permit under conditions does not', undefined, { effect: 'permit', ...auto, ...prod }],
@@ -31,7 +36,94 @@ const claims: [name: string, claim: RegExp | undefined, input: RuleInput, others
     /emergency road alone/,
     { effect: 'forbid', approval_mode: 'break_glass' },
   ],
-  ['an ordinary rule is not warned of', undefined, group, [group, { effect: 'forbid', ...prod }]],
+  [
+    'an ordinary rule is not warned of',
+    undefined,
+    group,
+    [
+      { ...group, ...prod },
+      { effect: 'forbid', ...prod },
+    ],
+  ],
+  ['a rule that another says already decides nothing', /decides nothing: rule `other-0`/, group, [group]],
+  [
+    'a rule within a wider one of its kind decides nothing',
+    /decides nothing/,
+    { ...group, ...prod },
+    [{ effect: 'permit' }],
+  ],
+  ['a forbid within a wider one of its kind decides nothing', /decides nothing/, { ...group, ...forbid }, [forbid]],
+  ['a rule within another that has conditions decides something', undefined, group, [{ effect: 'permit', ...prod }]],
+  ['a rule with a notice of its own says something', undefined, { ...group, notice: 'n' }, [group]],
+  ['a rule with an audit of its own adds it', undefined, { ...group, audit_session: true }, [group]],
+  [
+    'an auto permit beside the same counts for the author of the other',
+    undefined,
+    { ...group, ...auto },
+    [{ ...group, ...auto }],
+  ],
+  ['a permit of another mode is another rule', undefined, { ...group, ...emergency }, [group]],
+  [
+    'a permit within a forbid of its own kind is not repeated by it',
+    undefined,
+    { ...group, ...prod },
+    [{ effect: 'forbid', ...auto }],
+  ],
+  [
+    'a break_glass permit under a break_glass forbid has no effect',
+    /no effect/,
+    { ...group, ...emergency },
+    [{ ...forbid, ...emergency }],
+  ],
+  ['a require permit under a break_glass forbid has', undefined, group, [{ ...forbid, ...emergency }]],
+  [
+    'an auto permit under an auto forbid approves nothing at once',
+    /nothing at once: by rule `other-0`/,
+    { ...group, ...auto },
+    [{ ...forbid, ...auto }],
+  ],
+  [
+    'an auto permit under an auto forbid with conditions may',
+    undefined,
+    { ...group, ...auto },
+    [{ ...forbid, ...auto, ...prod }],
+  ],
+  ...(['require', 'auto'] as const).flatMap((approval_mode): Claim[] => [
+    [
+      `a ${approval_mode} permit that wants an emergency never counts`,
+      /never match.*want one/,
+      { ...group, approval_mode, ...wanting },
+    ],
+    [
+      `a ${approval_mode} permit that leaves emergencies out is as it was`,
+      undefined,
+      { ...group, approval_mode, ...leaving },
+    ],
+  ]),
+  [
+    'a break_glass permit that leaves emergencies out never counts',
+    /never match.*leave those out/,
+    { ...group, ...emergency, ...leaving },
+  ],
+  ['a break_glass permit that wants an emergency is as it was', undefined, { ...group, ...emergency, ...wanting }],
+  ['an auto forbid that wants an emergency never counts', /never match/, { ...forbid, ...auto, ...wanting }],
+  ['a plain forbid that wants an emergency counts there', undefined, { ...forbid, ...wanting }],
+  ['a plain forbid that leaves them out counts elsewhere', undefined, { ...forbid, ...leaving }],
+  [
+    'an emergency or something else is something else',
+    undefined,
+    { ...group, conditions: 'when { context.break_glass || context.has_reason }' },
+  ],
+  [
+    'an emergency in brackets and in a chain is wanted',
+    /never match/,
+    { ...group, conditions: 'when { context.has_reason && !(!context.break_glass || false) }' },
+  ],
+  [
+    'an emergency of the request that is decided is another',
+    undefined,
+    { ...group, ...wanting, action_scope_type: 'eq', action_ids: ['approve'] },
+  ],
   [
     'a rule whose conditions are false can never match',
     /can never match/,
@@ -40,7 +132,7 @@ const claims: [name: string, claim: RegExp | undefined, input: RuleInput, others
   ['a group cannot ask', /can never match/, { ...group, principal_scope_type: 'eq' }],
   ['a permit under a plain forbid of all has no effect', /no effect: rule `other-0`/, group, [{ effect: 'forbid' }]],
   ['a permit under a conditional forbid may have', undefined, group, [{ effect: 'forbid', ...prod }]],
-  ['a permit under an auto forbid has', undefined, group, [{ effect: 'forbid', ...auto }]],
+  ['a require permit under an auto forbid has', undefined, group, [{ effect: 'forbid', ...auto }]],
   [
     'a rule about approve is not under a forbid of asking',
     undefined,
@@ -88,6 +180,13 @@ for (const [name, claim, input, others, known] of claims)
     if (claim === undefined) assert.equal(warnings, '')
     else assert.match(warnings, claim)
   })
+
+test('a principal that there is not is told by its type and id, and how it is named', () => {
+  const facts = { rule: statementFromInput(group).fields, engine_warnings: [], others: [], known_actions: [] }
+  const missing = { type: 'Group', id: 'g', is_name: false }
+  assert.match(warningsFor({ ...facts, missing }).join(), /nobody: no group of the tenant has the id `g`$/)
+  assert.match(warningsFor({ ...facts, missing: { ...missing, is_name: true } }).join(), /by its id$/)
+})
 
 test('a rule as its row has it, with null for what is absent, is compared like any other', () => {
   const row = {

@@ -1,8 +1,10 @@
 /**
  * What a rule does that its author may not have meant. A warning is a claim: only what is certain is claimed, from the
- * fields of the rules alone.
+ * rules themselves and from what the tenant has.
  */
 
+import type { Expr } from './cedar/engine.ts'
+import { parseStatement } from './cedar/parse.ts'
 import { approveAction } from './cedar/schema.ts'
 import { covers, type Scope, type ScopeFields, scopeFromFields } from './cedar/scope.ts'
 import type { StatementFields } from './cedar/statement.ts'
@@ -17,6 +19,9 @@ export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] |
   approval_mode?: ApprovalMode | null
 }
 
+/** A principal that a rule names and the tenant does not have; `is_name`: one of that type has the id for its name. */
+export type MissingPrincipal = { type: string; id: string; is_name: boolean }
+
 export type WarningFacts = {
   rule: StatementFields
   /** Warnings of the engine, as `Statement` has them. */
@@ -25,6 +30,8 @@ export type WarningFacts = {
   others: readonly NeighbourRule[]
   /** Action ids that a rule, a request or a cached permission set has used. */
   known_actions: readonly string[]
+  /** The principal of the scope, where there is none such. */
+  missing?: MissingPrincipal | undefined
 }
 
 /** The warnings of a rule, the gravest first. */
@@ -33,7 +40,10 @@ export function warningsFor(facts: WarningFacts): string[] {
   const scope = scopeFromFields(rule)
   return [
     ...facts.engine_warnings,
+    ...neverAsked(rule, scope),
+    ...speaksOfNobody(facts.missing),
     ...shadowed(rule, scope, others),
+    ...repeats(rule, scope, others),
     ...approvesEverything(rule, scope),
     ...leavesAskingAlone(rule),
     ...overlaps(rule, scope, others),
@@ -63,17 +73,82 @@ function leavesAskingAlone(rule: Sided): string[] {
     : []
 }
 
-/** A plain forbid without conditions, whose scope holds this permit's, leaves the permit without effect. */
+/** What a forbid without conditions, whose scope holds this permit's, leaves of it. */
 function shadowed(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
   if (rule.effect !== 'permit') return []
-  const forbid = others.find(
+  const forbids = others.filter(
+    (other) => other.effect === 'forbid' && unconditional(other) && covers(scopeFromFields(plain(other)), scope),
+  )
+  const closes = (mode: ApprovalMode) => forbids.find((other) => other.approval_mode === mode)
+  const wholly =
+    forbids.find((other) => !other.approval_mode) ??
+    (rule.approval_mode === 'break_glass' ? closes('break_glass') : undefined)
+  if (wholly !== undefined) return [`this permit has no effect: rule \`${wholly.id}\` forbids all that it speaks of`]
+  const held = isAuto(rule) ? closes('auto') : undefined
+  return held === undefined ? [] : [`this permit approves nothing at once: by rule \`${held.id}\` a person decides`]
+}
+
+/**
+ * A rule that says less than another of its kind, and has no words or audit of its own, decides nothing. Not so an `auto`
+ * permit: it counts for the one who saved the other.
+ */
+function repeats(rule: StatementFields, scope: Scope, others: readonly NeighbourRule[]): string[] {
+  if (isAuto(rule) || rule.audit_session || rule.notice !== undefined) return []
+  const same = others.find(
     (other) =>
-      other.effect === 'forbid' &&
-      !other.approval_mode &&
+      other.effect === rule.effect &&
+      (other.approval_mode ?? undefined) === rule.approval_mode &&
       unconditional(other) &&
       covers(scopeFromFields(plain(other)), scope),
   )
-  return forbid === undefined ? [] : [`this permit has no effect: rule \`${forbid.id}\` forbids all that it speaks of`]
+  return same === undefined ? [] : [`this rule decides nothing: rule \`${same.id}\` says as much already`]
+}
+
+/** The kinds of question that a rule about asking is never put to, by whether they are emergencies. */
+function neverAsked(rule: StatementFields, scope: Scope): string[] {
+  if (rule.conditions === undefined || ruleSetsOf(scope.action).includes('approve')) return []
+  const emergency = rule.approval_mode === 'break_glass'
+  // A plain forbid is put to every question.
+  if (!emergency && rule.effect === 'forbid' && rule.approval_mode !== 'auto') return []
+  const impossible = parseStatement(rule.policy_text).conditions.some(
+    ({ kind, body }) => truthOf(body as Expr, emergency) === (kind === 'unless'),
+  )
+  if (!impossible) return []
+  return emergency
+    ? ['this rule can never match: by its mode it counts in emergencies alone, and its conditions leave those out']
+    : ['this rule can never match: by its mode it never counts in an emergency, and its conditions want one']
+}
+
+/** Whether a condition is certainly true or certainly false where `context.break_glass` is so. */
+function truthOf(expression: Expr, breakGlass: boolean): boolean | undefined {
+  const [[operator, operands] = []] = Object.entries(expression) as [string, Record<string, unknown>][]
+  const of = (name: string) => truthOf(operands?.[name] as Expr, breakGlass)
+  switch (operator) {
+    case 'Value':
+      return typeof operands === 'boolean' ? operands : undefined
+    case '.': {
+      const { Var } = (operands?.left ?? {}) as { Var?: string }
+      return Var === 'context' && operands?.attr === 'break_glass' ? breakGlass : undefined
+    }
+    case '!': {
+      const inner = of('arg')
+      return inner === undefined ? undefined : !inner
+    }
+    case '&&':
+      return [of('left'), of('right')].includes(false) ? false : of('left') === true ? of('right') : undefined
+    case '||':
+      return [of('left'), of('right')].includes(true) ? true : of('left') === false ? of('right') : undefined
+    default:
+      return undefined
+  }
+}
+
+function speaksOfNobody(missing: MissingPrincipal | undefined): string[] {
+  if (missing === undefined) return []
+  const { type, id, is_name } = missing
+  const kind = type.toLowerCase()
+  const advice = is_name ? `; there is a ${kind} of that name, and rules name it by its id` : ''
+  return [`this rule speaks of nobody: no ${kind} of the tenant has the id \`${id}\`${advice}`]
 }
 
 function overlaps(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {

@@ -67,6 +67,12 @@ describe('structured fields', () => {
     fc.assert(property, { numRuns: 150 })
   })
 
+  test('with half a letter are refused', () => {
+    const eq = { action_scope_type: 'eq' } as const
+    for (const half of [{ notice: '\ud800' }, { ...eq, action_ids: ['\udc00'] }])
+      assert.equal(refusal({ effect: 'permit', ...(half as RuleInput) }).code, 'invalid_policy')
+  })
+
   test('keep the conditions as they were sent, and write them into the text', () => {
     const conditions = 'when { context.minute>=540 }\nunless { context.weekday > 5 }'
     const { fields } = statementFromInput({ effect: 'permit', conditions })
