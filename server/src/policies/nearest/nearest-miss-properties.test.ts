@@ -158,6 +158,16 @@ function failing(drawn: Drawn, question: AskQuestion, miss: NearestMiss): number
   return [...sides.map((side) => alone(side)), ...held].reduce((sum, one) => sum + one, 0)
 }
 
+test('of what a person decides, permits are told of that would approve it at once for whoever asks', async () => {
+  const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
+    const { decision, misses } = await nearest(drawn, question, { mayReadRules: true, mayReadAccounts: true })
+    const permits = misses.map(({ miss }) => miss.rule).filter(({ effect }) => effect === 'permit')
+    if (!decision.allowed) return
+    for (const { approval_mode, saved_by } of permits) assert.deepEqual([approval_mode, saved_by], ['auto', 'editor'])
+  })
+  await fc.assert(property, { numRuns })
+})
+
 test('a permit is told of only where one thing of it does not hold, a forbid only where all of it does', async () => {
   const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
     const { rules, misses } = await nearest(drawn, question, { mayReadRules: true, mayReadAccounts: true })

@@ -91,6 +91,14 @@ test('whoever may not read rules is told what is theirs to change: no rule, no n
   ])
 })
 
+test('a rule is told of only if it is the one that gives it then', async () => {
+  const ended = 'context.weekday == 2 && context.now < datetime("2024-01-02")'
+  const words = await nearestWords([permitWhen(ended), permitWhen('context.weekday == 2')])
+  assert.deepEqual(words, ['rule `r2` permits this on Tuesday; it is Monday'])
+  const tooShort = 'forbid (principal, action, resource) when { context.duration_seconds < 1200 };'
+  assert.deepEqual(await nearestWords([permitWhen('context.duration_seconds <= 600'), tooShort]), [])
+})
+
 test('what is known of a resource is for whoever may read accounts', async () => {
   const listener = { mayReadRules: true, mayReadAccounts: false }
   assert.deepEqual(await nearestWords([permitWhen('resource.getTag("env") == "prod"')], {}, listener), [

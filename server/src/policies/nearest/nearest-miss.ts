@@ -63,8 +63,7 @@ export async function findNearestMisses(asked: Disappointed, closely: boolean, b
   const faulty = await faultyParts(stage, resource)
   const mended = await mendedByChange(stage, resource, faulty)
   if (closely) return mended
-  const left = faulty.filter(({ rule }) => !mended.some((miss) => miss.rule === rule))
-  return [...mended, ...(await mendedByRule(stage, resource, left))]
+  return [...mended, ...(await mendedByRule(stage, resource, faulty))]
 }
 
 type Stage = Disappointed & { goal: Goal; subset: AskSubset; near: Neighbourhood; present: RuleSet; breathe: Pace }
@@ -181,7 +180,8 @@ async function mendedByRule(stage: Stage, resource: Resource, faulty: readonly F
   const misses: (Pick<NearestMiss, 'rule' | 'part' | 'side'> & { without: PolicyJson })[] = []
   for (const { rule, statement, parts, blamed } of faulty) {
     const [part] = blamed
-    if (rule.effect === 'forbid' || part === undefined) continue
+    // What the request could change was tried, and is told of if it mended anything.
+    if (rule.effect === 'forbid' || part === undefined || part.values || part.networks) continue
     const conditions = parts.filter((one) => one !== part).map(({ clause }) => clause)
     misses.push({ rule, part, without: { ...statement, conditions } })
   }
