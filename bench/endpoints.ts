@@ -197,7 +197,7 @@ async function decisionOf(tx: Tx, approver: Person, id: string): Promise<Persons
   if (deciding === undefined) throw new Error('there is no request to approve')
   const { asked, when, version } = deciding
   const word = { allowed: true, mode: null, audit_session: false, notices: [], reasoning: '', governing_rule_id: null }
-  const permitted = { ...word, rule_ids: [], errors: [], rule_set_version: version }
+  const permitted = { ...word, rule_ids: [], held_by_rule_ids: [], errors: [], rule_set_version: version }
   return { status: 'approved', decided_by: approver.id, reasoning: null, asked, when, permitted }
 }
 

@@ -533,6 +533,7 @@ create policy tenant_wall on policy
 grant select, insert, delete on policy to sallyport_app;
 grant update (name, description, enabled, priority, updated_at) on policy to sallyport_app;
 
+<<<<<<< HEAD
 create table policy_case (
   tenant_id uuid not null,
   ordinal integer not null,
@@ -551,6 +552,49 @@ create policy tenant_wall on policy_case
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on policy_case to sallyport_app;
+=======
+create table policy_replay (
+  tenant_id uuid not null,
+  id uuid not null,
+  created_by uuid,
+  status text not null default 'waiting'::text,
+  draft jsonb not null,
+  days integer not null,
+  attempts integer not null default 0,
+  asked integer not null default 0,
+  total integer,
+  result jsonb,
+  error jsonb,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint policy_replay_pk PRIMARY KEY (tenant_id, id),
+  constraint policy_replay_created_by_fk FOREIGN KEY (tenant_id, created_by) REFERENCES tenant_user(tenant_id, id),
+  constraint policy_replay_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint policy_replay_days_ck CHECK (days >= 1 AND days <= 90),
+  constraint policy_replay_error_ck CHECK ((error IS NOT NULL) = (status = 'failed'::text)),
+  constraint policy_replay_finished_at_ck CHECK ((finished_at IS NOT NULL) = (status = ANY (ARRAY['done'::text, 'failed'::text]))),
+  constraint policy_replay_result_ck CHECK ((result IS NOT NULL) = (status = 'done'::text)),
+  constraint policy_replay_status_ck CHECK (status = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text]))
+);
+CREATE INDEX policy_replay_created_by_ix ON policy_replay USING btree (tenant_id, created_by);
+CREATE INDEX policy_replay_due_ix ON policy_replay USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE UNIQUE INDEX policy_replay_one_uq ON policy_replay USING btree (tenant_id) WHERE finished_at IS NULL;
+alter table policy_replay enable row level security;
+alter table policy_replay force row level security;
+create policy policy_replay_work on policy_replay to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on policy_replay
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on policy_replay to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on policy_replay to sallyport_work;
+grant update (lease_until, generation) on policy_replay to sallyport_work;
+>>>>>>> 42696ec (Replay a draft of policies over what was asked before: what it would change, and whom)
 
 create table policy_rule (
   tenant_id uuid not null,

@@ -61,6 +61,9 @@ import { importPolicy } from './policies/import-policy.ts'
 import { listPolicies } from './policies/list-policies.ts'
 import { reorderPolicies } from './policies/reorder-policies.ts'
 import { reorderRules } from './policies/reorder-rules.ts'
+import { getPolicyReplay } from './policies/replay/get-policy-replay.ts'
+import { replayPolicies } from './policies/replay/replay-policies.ts'
+import { runReplay } from './policies/replay/run-replay.job.ts'
 import { updatePolicy } from './policies/update-policy.ts'
 import { updateRule } from './policies/update-rule.ts'
 import { awsIdentityCenter } from './provisioners/aws-identity-center/aws-identity-center.ts'
@@ -157,6 +160,8 @@ export const operations: Record<string, Operation> = {
   importPolicy,
   createRule,
   reorderRules,
+  replayPolicies,
+  getPolicyReplay,
   getRule,
   updateRule,
   deleteRule,
@@ -232,4 +237,5 @@ export const dueWork = (drivers: Drivers): readonly DueWork[] => [
   planGrant(drivers),
   ...convergeEntitlement(drivers, askAgain),
   sweepProvisioner(drivers),
+  runReplay,
 ]

@@ -34,6 +34,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'policies/cases': [...everySlice, 'policies', 'policies/cedar', 'policies/deciding'],
   // The language: text, statements, questions. It knows no tenant.
   'policies/cedar': ['kernel', 'policies'],
+  // What a draft would change of what was asked: the one part of policies that knows requests.
+  'policies/replay': [...everySlice, 'policies', 'policies/cedar', 'policies/deciding'],
   'policies/deciding': ['kernel', 'db', 'policies', 'policies/cedar'],
   'policies/nearest': ['kernel', 'db', 'http', 'policies', 'policies/cedar', 'policies/deciding'],
   'policies/invariants': ['kernel', 'policies', 'policies/cedar', 'policies/deciding'],
@@ -57,6 +59,7 @@ const listedPairs: Readonly<Record<string, string>> = {
   'groups → roles': 'a group gives its members roles',
   'notifications → roles': 'whoever holds the scope to decide is told',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
+  'policies/replay → requests': 'what was asked before is asked again',
   'provisioners → policies/cedar': 'which types of resource there are',
   'requests → cloud': 'what policy may know of an account',
   'requests → grants': 'an approval makes them, the status view shows them',

@@ -31,6 +31,10 @@ export const workTables: Record<string, { select: string[]; update: string[] }> 
   },
   event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
+  policy_replay: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
   sweep: {
     select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
     update: ['next_look_at', 'lease_until', 'generation'],

@@ -58,6 +58,7 @@ export const eventTable = {
   'provisioner.deleted': { filterable: true, means: 'a provisioner that had nothing left at its target was deleted' },
   'provisioner.tested': { filterable: true, means: 'a provisioner was tested; `ok` says how it went' },
   'provisioner.secret_rotated': { filterable: true, means: 'the secrets that we made for a target were made anew' },
+  'policy.replayed': { filterable: false, means: 'somebody tried a draft of policies on what was asked before' },
   'tenant.created': { filterable: false, means: 'the operator made a tenant' },
   'user.password_reset': { filterable: false, means: 'the operator gave a user a new password' },
   'user.password_changed': { filterable: false, means: 'a user changed their own password' },

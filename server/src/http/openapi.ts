@@ -122,7 +122,13 @@ function jsonOf(schema: Json): Json {
 }
 
 const plainText = { 'text/plain': { schema: { type: 'string' } } }
-const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 302: 'Go there; no body' }
+const successWords = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted: to be done',
+  204: 'Done; no body',
+  302: 'Go there; no body',
+}
 const requestIdHeader = { 'X-Request-Id': { schema: { type: 'string' }, description: 'leads to the log' } }
 const redirectHeaders = { ...requestIdHeader, Location: { schema: { type: 'string' }, description: 'where to go' } }
 

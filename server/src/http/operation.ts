@@ -11,7 +11,7 @@ import type { SourceLimit } from './limits.ts'
 export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
 
 /** 302 sends its reply, a `Redirect`, as headers. */
-type SuccessStatus = 200 | 201 | 204 | 302
+type SuccessStatus = 200 | 201 | 202 | 204 | 302
 
 type StreamType = 'application/x-ndjson'
 

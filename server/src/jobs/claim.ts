@@ -6,7 +6,7 @@ import type { Statement } from '../kernel/context.ts'
  * Tables that are their own work list: `next_look_at` says when a row next needs a look, `lease_until` who has it until
  * when, `generation` fences whoever lost it.
  */
-export type WorkTable = 'access_request' | 'access_grant' | 'entitlement' | 'sweep'
+export type WorkTable = 'access_request' | 'access_grant' | 'entitlement' | 'sweep' | 'policy_replay'
 
 /** Which rows of a table are a list of their own: entitlements that a pending grant waits for, and all others. */
 export type Part = 'gives' | 'takes'
@@ -33,6 +33,7 @@ const tables: Record<WorkTable, Statement> = {
   access_grant: sql`access_grant`,
   entitlement: sql`entitlement`,
   sweep: sql`sweep`,
+  policy_replay: sql`policy_replay`,
 }
 
 const parts: Record<Part, Statement> = { gives: sql`gives and`, takes: sql`not gives and` }

@@ -12,7 +12,8 @@ export function dueLoad(): Statement<DueLoad> {
   return sql<DueLoad>`${of('access_request', [sql`access_request where true`])}
     union all ${of('access_grant', [sql`access_grant where true`])}
     union all ${of('entitlement', [sql`entitlement where gives`, sql`entitlement where not gives`])}
-    union all ${of('sweep', [sql`sweep where true`])}`
+    union all ${of('sweep', [sql`sweep where true`])}
+    union all ${of('policy_replay', [sql`policy_replay where true`])}`
 }
 
 /** By the moment at which the statement began, which is one: an index of each part holds the search to what is due. */

@@ -7,7 +7,10 @@ import type { Database } from '../db/transaction.ts'
  * a statement of the dead that is still under way finds its lease lost.
  */
 export async function releaseLeases(database: Database): Promise<void> {
-  const tables = [sql`access_request`, sql`access_grant`, sql`entitlement`, sql`sweep`, sql`event_cursor`]
+  const tables = [
+    ...[sql`access_request`, sql`access_grant`, sql`entitlement`],
+    ...[sql`sweep`, sql`policy_replay`, sql`event_cursor`],
+  ]
   await database.work.write(
     tables.map(
       (table) => sql`update ${table} set lease_until = null, generation = generation + 1 where lease_until is not null`,

@@ -31,6 +31,7 @@ export const errorTable = {
   provisioner_in_use: { status: 409, means: 'access that the provisioner gave would be left behind' },
   resource_already_served: { status: 409, means: 'another provisioner serves the type of resource in that account' },
   role_in_use: { status: 409, means: 'users hold the role, or groups give it' },
+  replay_in_progress: { status: 409, means: 'the tenant has a replay under way; one at a time' },
   request_not_pending: { status: 409, means: 'the request is not in pending state' },
   grant_not_retryable: { status: 409, means: 'the grant did not fail, or its time to begin is over' },
   grant_not_live: { status: 409, means: 'the grant has ended already' },

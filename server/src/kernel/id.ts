@@ -29,6 +29,12 @@ export function newId(now: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count}${random.slice(18)}`
 }
 
+/** The least of the ids that are made at that moment, by the clock of whoever makes them. */
+export function leastIdOf(moment: Date): string {
+  const time = moment.getTime().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
 /** Whether the text is a uuid in the one form that is stored and compared: lower case, with hyphens. */
 export function isUuid(text: string): boolean {
   return canonical.test(text)

@@ -5,6 +5,7 @@ import type { PageAsk } from '../kernel/page.ts'
 import type { Decision } from '../policies/deciding/decide.ts'
 import type { FullDecision, questionKinds } from './decision.ts'
 import type { AskedRequest, Circumstances } from './policy-question.ts'
+import { hasReason } from './request.ts'
 
 /** The question that a decision answers, as it is kept. */
 export type KeptQuestion = {
@@ -33,7 +34,7 @@ export function keepDecision(
     places,
     duration_seconds,
     break_glass,
-    has_reason: reason !== null,
+    has_reason: hasReason(reason),
     now,
     via,
     source_ip,

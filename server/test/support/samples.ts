@@ -50,6 +50,7 @@ export const sampleBodies: Record<string, unknown> = {
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   replacePolicyCases: { cases: [policyCase] },
+  replayPolicies: { draft: { changes: [] } },
   reportAccessResult: {
     type: 'access.result',
     data: { id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11', status: 'done' },
@@ -118,6 +119,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   const channel = await as(owner.api_key, 'POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
   const provider = await as(owner.api_key, 'POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
   const provisioner = await as(owner.api_key, 'POST', '/v1/provisioners', sampleBodies.createProvisioner)
+  const replay = await as(owner.api_key, 'POST', '/v1/policies/replay', sampleBodies.replayPolicies)
   const group = await as(owner.api_key, 'POST', '/v1/groups', sampleBodies.createGroup)
   await as(owner.api_key, 'POST', `/v1/groups/${group}/members`, { user_id: people.user.user_id })
   return {
@@ -130,6 +132,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
     '/v1/grants/{id}': { id: grant.id },
     '/v1/policies/{id}/rules/{rule_id}': { id: policy, rule_id: rule },
     '/v1/policies/{id}': { id: policy },
+    '/v1/policies/replay/{id}': { id: replay },
     '/v1/roles/{role_id}': { role_id: await as(owner.api_key, 'POST', '/v1/roles', sampleBodies.createRole) },
     '/v1/groups/{id}': { id: group },
     '/v1/groups/{id}/members/{user_id}': { id: group, user_id: people.user.user_id },

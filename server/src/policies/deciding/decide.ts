@@ -29,6 +29,8 @@ export type Decision = {
   governing_rule_id: string | null
   /** The rules that matched and decided: permits when allowed, forbids when denied; in order. */
   rule_ids: string[]
+  /** The rules by which a person decides what others would have approved at once; in order. */
+  held_by_rule_ids: string[]
   errors: RuleError[]
   rule_set_version: string
 }
@@ -121,11 +123,13 @@ function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decis
       reasoning: deniedWords(denied, subject),
       governing_rule_id: null,
       rule_ids: united([...forbids, ...failed]).map((rule) => rule.id),
+      held_by_rule_ids: [],
     }
   }
   const mode = strictest(verdicts)
   const matched = united(verdicts.flatMap(({ answer }) => answer.permits))
   const strict = verdicts.filter((verdict) => verdict.mode === mode)
+  const heldBy = united(strict.flatMap((verdict) => verdict.heldBy))
   const governing = united(strict.flatMap((verdict) => verdict.decisive))[0]
   return {
     ...base,
@@ -133,9 +137,10 @@ function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decis
     mode,
     audit_session: mode === 'break_glass' || matched.some((rule) => rule.audit_session),
     notices: noticesOf(governing === undefined ? matched : [governing, ...matched]),
-    reasoning: allowedWords(mode, governing, united(strict.flatMap((verdict) => verdict.heldBy))),
+    reasoning: allowedWords(mode, governing, heldBy),
     governing_rule_id: governing?.id ?? null,
     rule_ids: matched.map((rule) => rule.id),
+    held_by_rule_ids: heldBy.map((rule) => rule.id),
   }
 }
 
@@ -154,6 +159,7 @@ function refused(ruleSet: RuleSet, reasoning: string): Decision {
     reasoning,
     governing_rule_id: null,
     rule_ids: [],
+    held_by_rule_ids: [],
     errors: [],
     rule_set_version: ruleSet.version,
   }

@@ -1,0 +1,46 @@
+/** One question, answered by the present rules and by the draft. */
+import { createHash } from 'node:crypto'
+import type { RecordedQuestion } from '../../requests/recorded-question-store.ts'
+import { type Decision, decideApprove, decideAsk } from '../deciding/decide.ts'
+import type { RuleSet } from '../deciding/rule-set.ts'
+import { type Drafted, draftCourt } from '../drafted.ts'
+import type { Answers } from './tally.ts'
+
+/** So many answers are kept for a question that comes again. */
+const mostKept = 20_000
+
+/**
+ * Answers questions, each by both rule sets on the same facts, so that a difference is the rules' alone. One that was
+ * answered already, to the last fact, is not put again; the moment of asking counts as a fact only where a rule may mind it.
+ */
+export function askBoth({ before, after }: Drafted): (asked: RecordedQuestion) => Answers {
+  const kept = new Map<string, Answers>()
+  const timely = [before, after].some(mayMindTime)
+  return (asked) => {
+    const key = keyOf(asked, timely)
+    let answers = kept.get(key)
+    if (answers === undefined) {
+      answers = { before: decide(before, asked), after: decide(after, asked) }
+      if (kept.size >= mostKept) kept.clear()
+      kept.set(key, answers)
+    }
+    return answers
+  }
+}
+
+function decide(ruleSet: RuleSet, asked: RecordedQuestion): Decision {
+  return asked.kind === 'ask'
+    ? decideAsk(ruleSet, asked.put, draftCourt)
+    : decideApprove(ruleSet, asked.put, draftCourt)
+}
+
+/** A rule gets at the moment by one of these names, or by one that is written with escapes. */
+function mayMindTime({ rules }: RuleSet): boolean {
+  return rules.some(({ policy_text }) => /\b(?:now|weekday|minute)\b|\\/.test(policy_text))
+}
+
+function keyOf({ kind, put }: RecordedQuestion, timely: boolean): string {
+  const { now, ...context } = put.context
+  const facts = [kind, { ...put, context }, timely ? now.getTime() : null]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64')
+}
