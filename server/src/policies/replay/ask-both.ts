@@ -13,7 +13,9 @@ const mostKept = 20_000
  * Answers questions, each by both rule sets on the same facts, so that a difference is the rules' alone. One that was
  * answered already, to the last fact, is not put again; the moment of asking counts as a fact only where a rule may mind it.
  */
-export function askBoth({ before, after }: Drafted): (asked: RecordedQuestion) => Answers {
+export async function askBoth({ before, after }: Drafted): Promise<(asked: RecordedQuestion) => Answers> {
+  await draftCourt.rules.prepare(before)
+  await draftCourt.rules.prepare(after, before)
   const kept = new Map<string, Answers>()
   const timely = [before, after].some(mayMindTime)
   return (asked) => {

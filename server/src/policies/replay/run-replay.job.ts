@@ -49,7 +49,7 @@ async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenR
 /** Undefined where somebody else has the replay now. */
 async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Promise<ReplayResult | undefined> {
   const total = await countRecorded(tx, span, mostQuestions)
-  const answersTo = askBoth(drafted)
+  const answersTo = await askBoth(drafted)
   const tally = openTally(drafted)
   const giveWay = givingWay()
   let after: string | undefined
