@@ -13,7 +13,7 @@ export const mostCounted = 50
 /** A draft that brings more rules is read by whoever runs the replay, not before the answer. */
 const mostReadAtOnce = 1_000
 
-export const statuses = ['waiting', 'running', 'done', 'failed'] as const
+const statuses = ['waiting', 'running', 'done', 'failed'] as const
 
 /** What can become of a question. One may be of a mode and of the auditing at once; of the others it is one alone. */
 export const differences = [

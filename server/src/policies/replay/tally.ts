@@ -26,7 +26,7 @@ export function differencesOf({ before, after }: Answers, kind: 'ask' | 'approve
 }
 
 /** The engine could not answer the question, or one of those that it is made of. */
-export function isUndecidable({ before, after }: Answers): boolean {
+function isUndecidable({ before, after }: Answers): boolean {
   return [before, after].some(({ errors }) => errors.some(({ rule_id }) => rule_id === null))
 }
 
