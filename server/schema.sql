@@ -533,7 +533,6 @@ create policy tenant_wall on policy
 grant select, insert, delete on policy to sallyport_app;
 grant update (name, description, enabled, priority, updated_at) on policy to sallyport_app;
 
-<<<<<<< HEAD
 create table policy_case (
   tenant_id uuid not null,
   ordinal integer not null,
@@ -552,7 +551,7 @@ create policy tenant_wall on policy_case
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on policy_case to sallyport_app;
-=======
+
 create table policy_replay (
   tenant_id uuid not null,
   id uuid not null,
@@ -594,7 +593,6 @@ create policy tenant_wall on policy_replay
 grant select, insert, update, delete on policy_replay to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on policy_replay to sallyport_work;
 grant update (lease_until, generation) on policy_replay to sallyport_work;
->>>>>>> 42696ec (Replay a draft of policies over what was asked before: what it would change, and whom)
 
 create table policy_rule (
   tenant_id uuid not null,
