@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type BodyField, bodyWith, fieldsOf, isFree, pointerOf } from './support/body-fields.ts'
+import { draftsOnce } from './support/drafts-once.ts'
 import { openHouse, operations } from './support/house.ts'
 import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
 
@@ -16,6 +17,7 @@ const { tenant_id, owner } = tenant
 type Answer = { status: number; code: string; fields: { pointer: string; why: string }[]; text: string }
 type Sender = (text: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>) => Promise<Answer>
 
+const isWalked = draftsOnce()
 const taking = Object.entries(operations).flatMap(([name, { method, path, credential, body, bodyText }]) => {
   if (body === undefined) return []
   const headers = {
@@ -37,7 +39,8 @@ const taking = Object.entries(operations).flatMap(([name, { method, path, creden
       text: said,
     }
   }
-  return [{ name, send, sample: sampleBodies[name] ?? {}, fields: fieldsOf(body), takesText: bodyText !== undefined }]
+  const fields = fieldsOf(body).filter(({ path }) => isWalked(name, path))
+  return [{ name, send, sample: sampleBodies[name] ?? {}, fields, takesText: bodyText !== undefined }]
 })
 
 /** Refused as faulty input, naming the place; and never with the database's words. */

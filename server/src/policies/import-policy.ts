@@ -6,7 +6,7 @@ import { ImportResult, importResult } from './import-result.ts'
 import { findImportWarnings } from './import-warnings.ts'
 import { mostRules } from './policy.ts'
 import { largestFile, PolicyFile } from './policy-file.ts'
-import { findPolicyAt, saveImport } from './policy-file-store.ts'
+import { findPolicyAt, saveImport, tryImport } from './policy-file-store.ts'
 import { type ImportPlan, planImport } from './policy-import.ts'
 
 /** How often an import begins anew because somebody else changed the tenant's rules meanwhile. */
@@ -38,8 +38,8 @@ export const importPolicy = operation({
       const { added, changed, removed } = plan
       const isNothing = added.length + changed.length + removed.length === 0
       const warnings = await findImportWarnings(ctx.tx, policy, plan)
-      const mayAnswer = dry_run || isNothing || (await saveImport(ctx, { policy_id: policy.id, version, plan }))
-      if (mayAnswer) return importResult(plan, { dry_run, warnings })
+      const save = dry_run ? tryImport : saveImport
+      if (isNothing || (await save(ctx, { policy_id: policy.id, version, plan }))) return importResult(plan, { dry_run, warnings })
     }
     throw new Problem('version_conflict', 'the rules of the tenant are changing just now; import the file again')
   },

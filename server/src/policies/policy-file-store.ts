@@ -23,6 +23,23 @@ export async function findPolicyAt(tx: Tx, id: string): Promise<PolicyAt | undef
   return { policy, version, rule_count }
 }
 
+type Import = { policy_id: string; version: string; plan: ImportPlan }
+
+/** Saves the import and takes it back: it answers and throws what saving would. */
+export async function tryImport(ctx: WorkCtx, wanted: Import): Promise<boolean> {
+  const takenBack = new Error('tried, and taken back')
+  let saved = false
+  try {
+    await ctx.tx.interactive(async (tx) => {
+      saved = await saveImport({ ...ctx, tx }, wanted)
+      throw takenBack
+    })
+  } catch (error) {
+    if (error !== takenBack) throw error
+  }
+  return saved
+}
+
 /**
  * Makes the rules of a policy what the plan says, in one change, and tells of it. False where the tenant's rules are no
  * longer those of that version. `plan` changes something.
@@ -30,7 +47,7 @@ export async function findPolicyAt(tx: Tx, id: string): Promise<PolicyAt | undef
  */
 export async function saveImport(
   ctx: WorkCtx,
-  { policy_id, version, plan }: { policy_id: string; version: string; plan: ImportPlan },
+  { policy_id, version, plan }: Import,
 ): Promise<boolean> {
   const { tx } = ctx
   const { added, changed, removed } = plan
