@@ -3,12 +3,13 @@ import { beforeEach, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { createdRule, onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
 import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import { testPolicies } from './cases/test-policies.ts'
 import { checkInvariants } from './check-invariants.ts'
 import { createPolicy } from './create-policy.ts'
 import { createRule } from './create-rule.ts'
 
 const testDb = await testDatabase()
-const call = await sliceServer(testDb.database, { createPolicy, createRule, checkInvariants })
+const call = await sliceServer(testDb.database, { createPolicy, createRule, checkInvariants, testPolicies })
 const { newTenant, newPolicy, versionOf, changesNothing } = policyTenants(testDb, call)
 
 let admin: Caller
@@ -24,7 +25,10 @@ const check = async (body: object) => {
   const answer = await changesNothing(admin, () => call(admin, 'POST', '/v1/policies/invariants', body))
   return { ...answer, checks: (answer.body.checks ?? []) as Checked[] }
 }
-type Checked = { result: string; counterexample?: { asks: string; resource: object; decision: { rule_ids: string[] } } }
+type Checked = {
+  result: string
+  counterexample?: { asks: string; resource: object; decision: { mode: string; rule_ids: string[] } }
+}
 
 const unit = { scope_type: 'in', entity_type: 'cloud_organizational_unit', entity_id: 'ou-ab12-12345678' }
 const noAutoIn = (...resources: object[]) => ({ no_auto_approval: { resources } })
@@ -46,6 +50,17 @@ test('the present rules are checked, and a question shows what they break', asyn
     tags: {},
     in: ['cloud_organizational_unit::ou-ab12-12345678'],
   })
+})
+
+test('the question is a case, as it stands', async () => {
+  const conditions =
+    'when { principal.scopes.contains("audit:read") && context.weekday == 6 && principal in Role::"admin" }'
+  await create(onAccount('123456789012', { approval_mode: 'auto', conditions }))
+  const { decision, ...question } =
+    (await check({ checks: [noAutoIn({ scope_type: 'any' })] })).checks[0]?.counterexample ?? {}
+  const one = { case: 'as it stands', ...question, expect: 'permit', mode: decision?.mode }
+  const { status, body } = await call(admin, 'POST', '/v1/policies/test', { cases: [one] })
+  assert.deepEqual([status, body.passed], [200, 1], JSON.stringify(body))
 })
 
 test('a draft is checked instead of them, and beside them', async () => {

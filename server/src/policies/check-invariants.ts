@@ -10,6 +10,9 @@ import { permitsNothingNew } from './invariants/permits-nothing-new.ts'
 import { type ReadRule, readRules } from './invariants/read-rule.ts'
 import { openBudget } from './invariants/search.ts'
 
+/** A draft may bring all the rules there are. */
+const largestBody = 4 * 1024 * 1024
+
 /** What one check may take: questions decided, and time to prove and to search. */
 const bounds = { questions: 2_000, milliseconds: 1_500 }
 
@@ -21,6 +24,7 @@ export const checkInvariants = operation({
   credential: 'any',
   scope: 'policies:read',
   body: InvariantsInput,
+  bodyLimit: largestBody,
   replies: { 200: InvariantsAnswer },
   errors: ['invalid_policy', 'unprocessable'],
   async run(ctx, { body: { draft, checks } }) {
@@ -35,6 +39,8 @@ export const checkInvariants = operation({
     const present = await readPresent(ctx.tx, draft ?? { changes: [] })
     const of = { id: newId(), author: ctx.actor.user_id, pointer: '/draft' }
     const { before, after } = await applyDraft(present, draft ?? { changes: [] }, of)
+    await court.rules.prepare(before)
+    await court.rules.prepare(after, before)
     const giveWay = givingWay()
     const known = new Map<string, ReadRule>()
     const old = await readRules(before.rules, known, giveWay)

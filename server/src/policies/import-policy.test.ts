@@ -4,6 +4,7 @@ import { testDatabase } from '../../test/support/database.ts'
 import { createdRule, onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
 import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { newId } from '../kernel/id.ts'
+import { replacePolicyCases } from './cases/replace-policy-cases.ts'
 import { createPolicy } from './create-policy.ts'
 import { createRule } from './create-rule.ts'
 import { exportPolicy } from './export-policy.ts'
@@ -18,7 +19,16 @@ import { updatePolicy } from './update-policy.ts'
 
 const testDb = await testDatabase()
 const { database, asSuperuser } = testDb
-const operations = { createPolicy, getPolicySchema, getPolicy, updatePolicy, createRule, exportPolicy, importPolicy }
+const operations = {
+  createPolicy,
+  getPolicySchema,
+  getPolicy,
+  updatePolicy,
+  createRule,
+  exportPolicy,
+  importPolicy,
+  replacePolicyCases,
+}
 const call = await sliceServer(database, operations)
 const { newTenant, newUser, newPolicy, versionOf, eventsOf, changesNothing } = policyTenants(testDb, call)
 
@@ -131,6 +141,23 @@ suite('a policy as a file', () => {
       assert.match(String(first?.warnings), /those approve without a person/)
       assert.match(String(second?.warnings), /approves every request of everyone at once/)
       assert.deepEqual(third, { change: 'removed', rule_id: rule.id })
+    })
+  })
+
+  test('tried, tells of a required case that it would break', async () => {
+    await create(onAccount('111122223333'))
+    const kept = {
+      case: 'one',
+      required: true,
+      asks: 'Read',
+      resource: { type: 'cloud_account', id: '111122223333' },
+      expect: 'permit',
+    }
+    assert.equal((await call(admin, 'PUT', '/v1/policies/cases', { cases: [kept] })).status, 200)
+    await changesNothing(admin, async () => {
+      for (const query of ['?dry_run=true', ''])
+        assert.equal((await send(account('2'), { query })).body.code, 'case_broken')
+      assert.equal((await send(`${account('2')}${account('111122223333')}`, { query: '?dry_run=true' })).body.added, 1)
     })
   })
 

@@ -39,7 +39,8 @@ export const importPolicy = operation({
       const isNothing = added.length + changed.length + removed.length === 0
       const warnings = await findImportWarnings(ctx.tx, policy, plan)
       const save = dry_run ? tryImport : saveImport
-      if (isNothing || (await save(ctx, { policy_id: policy.id, version, plan }))) return importResult(plan, { dry_run, warnings })
+      if (isNothing || (await save(ctx, { policy_id: policy.id, version, plan })))
+        return importResult(plan, { dry_run, warnings })
     }
     throw new Problem('version_conflict', 'the rules of the tenant are changing just now; import the file again')
   },

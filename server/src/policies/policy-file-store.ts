@@ -45,10 +45,7 @@ export async function tryImport(ctx: WorkCtx, wanted: Import): Promise<boolean> 
  * longer those of that version. `plan` changes something.
  * @throws Problem `case_broken`
  */
-export async function saveImport(
-  ctx: WorkCtx,
-  { policy_id, version, plan }: Import,
-): Promise<boolean> {
+export async function saveImport(ctx: WorkCtx, { policy_id, version, plan }: Import): Promise<boolean> {
   const { tx } = ctx
   const { added, changed, removed } = plan
   const rewritten = changed.flatMap(({ statement, ...rule }) =>
