@@ -48,7 +48,7 @@ export async function changeRulesAtOnce<Row>(
 
 /** Tries the cases on the rules as the change has left them, and those that fail on the rules before it. */
 async function requireKept({ tx, actor }: WorkCtx, cases: readonly PolicyCase[], before: RuleSet): Promise<void> {
-  const failed = await failures(await readTrialRuleSet(tx), cases)
+  const failed = await failures(await readTrialRuleSet(tx), cases, before)
   if (failed.size === 0) return
   const brokenBefore = await failures(
     before,
@@ -58,8 +58,12 @@ async function requireKept({ tx, actor }: WorkCtx, cases: readonly PolicyCase[],
   if (broken.length > 0) throw caseBroken(broken, actor.scopes)
 }
 
-async function failures(ruleSet: RuleSet, cases: readonly PolicyCase[]): Promise<Map<string, CaseOutcome>> {
-  const outcomes = await tryCases(draftCourt, ruleSet, cases)
+async function failures(
+  ruleSet: RuleSet,
+  cases: readonly PolicyCase[],
+  before?: RuleSet,
+): Promise<Map<string, CaseOutcome>> {
+  const outcomes = await tryCases(draftCourt, ruleSet, cases, before)
   return new Map(outcomes.filter(({ passed }) => !passed).map((outcome) => [outcome.case, outcome]))
 }
 

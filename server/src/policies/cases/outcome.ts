@@ -43,8 +43,14 @@ export const CaseOutcomes = Type.Object(
 )
 export type CaseOutcomes = Static<typeof CaseOutcomes>
 
-/** Tries sound cases on the rules. Gives way to others between two cases. */
-export async function tryCases(court: Court, ruleSet: RuleSet, cases: readonly PolicyCase[]): Promise<CaseOutcome[]> {
+/** Tries sound cases on the rules, of which many stand in `before` too. Gives way to others between two cases. */
+export async function tryCases(
+  court: Court,
+  ruleSet: RuleSet,
+  cases: readonly PolicyCase[],
+  before?: RuleSet,
+): Promise<CaseOutcome[]> {
+  await court.rules.prepare(ruleSet, before)
   const giveWay = givingWay()
   const outcomes: CaseOutcome[] = []
   for (const one of cases) {

@@ -159,9 +159,11 @@ suite('a try', () => {
   })
 
   test('pushes out none of the rules that decisions are taken by', async () => {
-    await permit('permit(principal, action, resource);')
+    await tried()
     const held = theCourt.rules.held()
-    assert.equal((await tried({ cases: [reads] })).passed, 1)
+    const rules = Array.from({ length: 50 }, () => ({ effect: 'permit' }))
+    const draft = { policies: [{ name: 'Many', rules }] }
+    assert.equal((await tried({ cases: [reads], draft })).passed, 1)
     assert.equal(theCourt.rules.held(), held)
   })
 

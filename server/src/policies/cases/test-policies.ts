@@ -28,14 +28,14 @@ export const testPolicies = operation({
   errors: ['invalid_policy', 'unprocessable'],
   async run(ctx, { body }) {
     if (body.cases !== undefined) requireSoundCases(body.cases)
-    const ruleSet = await rulesToTry(ctx, body.draft)
+    const { after, before } = await rulesToTry(ctx, body.draft)
     const cases = body.cases ?? (await listCases(ctx.tx))
-    return counted(ctx.actor.scopes, await tryCases(draftCourt, ruleSet, cases))
+    return counted(ctx.actor.scopes, await tryCases(draftCourt, after, cases, before))
   },
 })
 
-async function rulesToTry({ tx, actor }: Ctx, draft: Draft | undefined): Promise<RuleSet> {
-  if (draft === undefined) return findRuleSet(tx, await readRuleSetVersion(tx))
+async function rulesToTry({ tx, actor }: Ctx, draft: Draft | undefined): Promise<{ after: RuleSet; before?: RuleSet }> {
+  if (draft === undefined) return { after: await findRuleSet(tx, await readRuleSetVersion(tx)) }
   const of = { id: newId(), author: actor.user_id, pointer: '/draft' }
-  return (await applyDraft(await readPresent(tx, draft), draft, of)).after
+  return applyDraft(await readPresent(tx, draft), draft, of)
 }
