@@ -39,12 +39,19 @@ async function given({ ada, over }: Stage, request_id: string): Promise<Grant[]>
   }
 }
 
-/** Lets the hour of grants be over a moment from now, as if they had been asked for earlier. */
+/**
+ * Lets the hour of grants be over a moment from now, as if they had been asked for earlier. What they are for is locked in
+ * the order in which the service locks it: else the two would hold each other up.
+ */
 export async function endSoon(look: Look, grant_ids: readonly string[]): Promise<void> {
   await look(
-    `with looked as (
-        update entitlement set next_look_at = clock_timestamp() + interval '0.1 seconds'
-        where id in (select entitlement_id from access_grant where id = any($1) and status = 'active') returning id)
+    `with locked as materialized (
+        select id from entitlement
+        where id in (select entitlement_id from access_grant where id = any($1) and status = 'active')
+        order by id for no key update),
+      looked as (
+        update entitlement e set next_look_at = clock_timestamp() + interval '0.1 seconds'
+        from locked where e.id = locked.id returning e.id)
       update access_grant g set activated_at = clock_timestamp() - interval '3599.9 seconds', expiring_at = null,
         expires_at = clock_timestamp() + interval '0.1 seconds'
       from looked where g.entitlement_id = looked.id and g.id = any($1) and g.status = 'active'`,

@@ -17,7 +17,8 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 suite('calls', () => {
   test('that take away go first, each kind in the order in which it came', async () => {
-    const pace = openPace({ callsASecond: 100, operations: 8 })
+    // Slow enough that a machine which stands still for a moment gives nobody their turn before all have come.
+    const pace = openPace({ callsASecond: 10, operations: 8 })
     const order: string[] = []
     const turn = async (name: string, urgent: boolean) => {
       await pace.turn(patience({ urgent }))
