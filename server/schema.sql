@@ -269,6 +269,7 @@ create table entitlement (
   drift text,
   drifted_at timestamp with time zone,
   given_until timestamp with time zone,
+  recorded_as text,
   constraint entitlement_pk PRIMARY KEY (tenant_id, id),
   constraint entitlement_target_key_uq UNIQUE (tenant_id, provisioner, target_key),
   constraint entitlement_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE SET NULL (provisioner_id),

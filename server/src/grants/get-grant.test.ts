@@ -65,3 +65,18 @@ test('sessions of a target that cannot cut them are told until they end', async 
   await lasts(null)
   assert.equal((await on.view(access)).sessions_may_live_until, null)
 })
+
+test('a grant whose sessions are audited says where and from when to when they were recorded', async () => {
+  const audited = await on.held('640000000003')
+  const record = async () => (await on.view(audited)).session_record
+  assert.equal(await record(), undefined)
+  await house.asSuperuser('update access_request set audit_session = true where id = $1', [audited.request])
+  await house.asSuperuser(
+    `update entitlement set session_seconds = 3600, recorded_as = 'role_*'
+      where id = (select entitlement_id from access_grant where id = $1)`,
+    [audited.grant],
+  )
+  const { activated_at, expires_at } = await on.view(audited)
+  const until = new Date(Date.parse(String(expires_at)) + 3_600_000).toISOString()
+  assert.deepEqual(await record(), { recorded_as: 'role_*', from: activated_at, until })
+})

@@ -8,10 +8,13 @@ const drift = sql`case when e.drift = 'removed' and g.status = 'active' then e.d
 /** How the grant `g` stands with its target: a `ProgressRow`, as a column. */
 export const progressColumn = sql`json_build_object('status', g.status, 'provisioning_status', g.provisioning_status,
   'since', coalesce(g.step_since, g.updated_at), 'now', statement_timestamp(), 'expires_at', g.expires_at,
-  'reference', g.target_reference, 'failures', g.failures, 'last_error', g.last_error, 'at_target', (
+  'reference', g.target_reference, 'failures', g.failures, 'last_error', g.last_error, 'activated_at', g.activated_at,
+  'is_audited', (select r.audit_session from access_request r where r.tenant_id = g.tenant_id and r.id = g.request_id),
+  'at_target', (
     select json_build_object('provisioner_id', e.provisioner_id, 'provisioner', e.provisioner, 'name',
         case when e.provisioner_id is not null then (
           select p.name from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id) end,
         'act', e.act, 'reference', e.act_reference, 'failures', e.failures, 'last_error', e.last_error,
-        'drift', ${drift}, 'drifted_at', e.drifted_at, 'session_seconds', e.session_seconds)
+        'drift', ${drift}, 'drifted_at', e.drifted_at, 'session_seconds', e.session_seconds,
+        'recorded_as', e.recorded_as)
       from entitlement e where e.tenant_id = g.tenant_id and e.id = g.entitlement_id))`

@@ -8,16 +8,19 @@ const expires_at = '2026-01-01T01:00:00+00:00'
 
 const at_target = {
   ...{ provisioner_id: null, provisioner: 'sandbox', name: null, act: null, reference: null },
-  ...{ failures: 0, last_error: null, drift: null, drifted_at: null, session_seconds: 3_600 },
+  ...{ failures: 0, last_error: null, drift: null, drifted_at: null, session_seconds: 3_600, recorded_as: 'role_*' },
 } satisfies ProgressRow['at_target']
 const target = (more: Partial<NonNullable<ProgressRow['at_target']>>) => ({ at_target: { ...at_target, ...more } })
 
 /** Active and held, by a target whose sessions live on for an hour. */
 const held: ProgressRow = {
-  ...{ status: 'active', provisioning_status: 'successful', since, now, expires_at },
-  ...{ reference: 'r-1', failures: 0, last_error: null, at_target },
+  ...{ status: 'active', provisioning_status: 'successful', since, now, activated_at: since, expires_at },
+  ...{ is_audited: false, reference: 'r-1', failures: 0, last_error: null, at_target },
 }
-const pending = { ...held, status: 'pending', provisioning_status: 'not_attempted', expires_at: null, reference: null }
+const pending = {
+  ...held,
+  ...{ status: 'pending', provisioning_status: 'not_attempted', activated_at: null, expires_at: null, reference: null },
+}
 const ended = { ...held, status: 'expired', provisioning_status: 'deprovisioning', reference: null }
 
 const steps: [string, Partial<ProgressRow>, string][] = [
@@ -87,5 +90,32 @@ for (const [what, row, until] of sessions) {
   test(`sessions of grants that are ${what}`, () => {
     const { sessions_may_live_until } = progressOf(row)
     assert.deepEqual(sessions_may_live_until, until)
+  })
+}
+
+const gone = { ...ended, provisioning_status: 'deprovisioned' }
+const records: [string, ProgressRow, string | null | undefined][] = [
+  ['is live: until its last session ends', held, '2026-01-01T02:00:00.000Z'],
+  ['is over and still there: nobody knows yet', ended, null],
+  [
+    'is gone: until what it left behind ends, however long ago',
+    { ...gone, now: expires_at },
+    '2026-01-01T01:00:00.000Z',
+  ],
+  [
+    'is gone, of a target that cuts its sessions: until then',
+    { ...gone, ...target({ session_seconds: 0 }) },
+    '2026-01-01T00:00:00.000Z',
+  ],
+  ['is gone, its sessions are nobody knows how long', { ...gone, ...target({ session_seconds: null }) }, null],
+  ['was never given: there is nothing to look for', { ...pending, status: 'failed' }, undefined],
+]
+
+for (const [what, row, until] of records) {
+  test(`what was done with a grant that ${what}`, () => {
+    const { session_record } = progressOf({ ...row, is_audited: true })
+    const from = '2026-01-01T00:00:00.000Z'
+    assert.deepEqual(session_record, until === undefined ? undefined : { recorded_as: 'role_*', from, until })
+    assert.equal('session_record' in progressOf(row), false, 'of one that is not audited nothing is said')
   })
 }

@@ -53,13 +53,39 @@ export const sessionsMayLiveUntil = Type.Optional(
   ),
 )
 
+/** Where to look for what was done with a grant whose sessions are to be audited. */
+export const SessionRecord = Type.Optional(
+  Type.Object(
+    {
+      recorded_as: Nullable(
+        Type.String({
+          description:
+            'under which name the target’s own log has it, `…*` where the name goes on: in AWS, the role in CloudTrail’s ' +
+            '`sessionIssuer`; null: its target keeps no such log, or nobody knows',
+        }),
+      ),
+      from: DateTime,
+      until: Nullable(
+        Type.String({
+          format: 'date-time',
+          description:
+            'nothing was done later; null: it is being taken away still, or nobody knows how long sessions live on',
+        }),
+      ),
+    },
+    { title: 'SessionRecord', description: 'of a grant whose sessions are to be audited, once it was active' },
+  ),
+)
+
 /** What the ledger has of a grant; moments as the database's JSON has them. */
 export type ProgressRow = {
   status: string
   provisioning_status: string
   since: string
   now: string
+  activated_at: string | null
   expires_at: string | null
+  is_audited: boolean
   reference: string | null
   failures: number
   last_error: string | null
@@ -78,12 +104,14 @@ type AtTarget = {
   drift: Drift | null
   drifted_at: string | null
   session_seconds: number | null
+  recorded_as: string | null
 }
 
 /** How a grant stands with its target, as far as anybody knows. */
 export function progressOf(row: ProgressRow): {
   provisioning: Static<typeof Provisioning>
   sessions_may_live_until?: string | null
+  session_record?: Static<typeof SessionRecord>
 } {
   const { at_target } = row
   const step = stepOf(row)
@@ -102,6 +130,7 @@ export function progressOf(row: ProgressRow): {
       drift: at_target?.drift ? { kind: at_target.drift, since: drifted_at } : null,
     },
     ...(until !== undefined && { sessions_may_live_until: until }),
+    ...(row.is_audited && row.activated_at !== null && { session_record: recordOf(row, row.activated_at, step) }),
   }
 }
 
@@ -126,6 +155,18 @@ function sessionsUntil(row: ProgressRow, step: Step): string | null | undefined 
   const lastIssued = row.status === 'active' ? expires_at : step === 'gone' ? row.since : now
   const until = Date.parse(lastIssued) + at_target.session_seconds * 1_000
   return until > Date.parse(now) ? new Date(until).toISOString() : undefined
+}
+
+function recordOf(row: ProgressRow, activated_at: string, step: Step): Static<typeof SessionRecord> {
+  const { at_target, status, expires_at } = row
+  const seconds = at_target?.session_seconds
+  const last = status === 'active' ? expires_at : step === 'gone' ? row.since : null
+  const until = last === null || seconds === null || seconds === undefined ? null : Date.parse(last) + seconds * 1_000
+  return {
+    recorded_as: at_target?.recorded_as ?? null,
+    from: text(activated_at),
+    until: until === null ? null : new Date(until).toISOString(),
+  }
 }
 
 /** As answers have moments. */

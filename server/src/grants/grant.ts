@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
-import { Provisioning, sessionsMayLiveUntil } from './grant-progress.ts'
+import { Provisioning, SessionRecord, sessionsMayLiveUntil } from './grant-progress.ts'
 
 /** pending → active | revoked | failed; active → expired | revoked | failed; failed → pending. */
 export const grantStatuses = ['pending', 'active', 'expired', 'revoked', 'failed'] as const
@@ -27,6 +27,7 @@ export const GrantView = Type.Object(
     provisioning_status: Type.Optional(OneOf(provisioningStatuses)),
     provisioning: Provisioning,
     sessions_may_live_until: sessionsMayLiveUntil,
+    session_record: SessionRecord,
   },
   { title: 'GrantView' },
 )

@@ -101,13 +101,15 @@ export async function linkGrant(tx: Tx, item: WorkItem, ref: ProvisionerRef, pla
   const isServed = sql`(${provisioner_id}::uuid is null or exists (select from served))`
   const [, linked] = await tx.write([
     sql`with ${served}
-      insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds, held_before,
+      insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds, recorded_as, held_before,
         observed, next_look_at, gives)
       select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${plan.key}::text,
-        ${JSON.stringify(plan.target)}::jsonb, ${plan.session_seconds}::integer, ${plan.held}::boolean, 'unknown', clock_timestamp(), true
+        ${JSON.stringify(plan.target)}::jsonb, ${plan.session_seconds}::integer, ${plan.recorded_as ?? null}::text,
+        ${plan.held}::boolean, 'unknown', clock_timestamp(), true
       from access_grant g where ${oursToPlan(tx, item)} and g.status = 'pending' and ${isServed}
       on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
         provisioner_id = excluded.provisioner_id, session_seconds = excluded.session_seconds,
+        recorded_as = excluded.recorded_as,
         next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
         held_before = case when ${isNotOurs}
           then excluded.held_before and coalesce(entitlement.may_land_until <= clock_timestamp(), true)

@@ -33,6 +33,8 @@ export type Plan = {
   held: boolean
   /** How long a session that was issued at the last moment lives on after the end, in seconds; null: nobody knows. */
   session_seconds: number | null
+  /** Under which name the target's own log has what is done with it, as far as that is known: `…*` where it goes on. */
+  recorded_as?: string
 }
 
 /** How an act ended, or is going. `reference`: the target's own name for it, to ask with and to show. */

@@ -43,6 +43,7 @@ async function planSet(center: Center, ask: GrantAsk, where: Where, patience: Pa
     held: await isAssigned(center, where, found.arn, patience),
     // Whoever has signed in to the account stays so until the set's own limit.
     session_seconds: found.session_seconds,
+    recorded_as: roleNameOf(found.name),
   }
 }
 
@@ -59,7 +60,12 @@ async function findSet(center: Center, asked: string, patience: Patience) {
   if (found.name.startsWith(ownPrefix)) {
     throw new TargetError('permanent', `\`${asked}\` was made for somebody else's access`)
   }
-  return { arn, session_seconds: found.session_seconds }
+  return { arn, name: found.name, session_seconds: found.session_seconds }
+}
+
+/** The role that AWS makes of a set in an account, as CloudTrail names it in `sessionIssuer`: its end is AWS's own. */
+function roleNameOf(set: string): string {
+  return `AWSReservedSSO_${set}_*`
 }
 
 async function planOwnSet(center: Center, ask: GrantAsk, where: Where, patience: Patience): Promise<Plan> {
@@ -78,6 +84,7 @@ async function planOwnSet(center: Center, ask: GrantAsk, where: Where, patience:
     target: assignment,
     held: (await findHeld(center, assignment, patience)) !== undefined,
     session_seconds: leftOverSeconds(center, gives, own_set.session_hours),
+    recorded_as: roleNameOf(own_set.name),
   }
 }
 

@@ -65,6 +65,7 @@ async function giveAndTake(driver: Driver, ask: GrantAsk, meanwhile?: () => void
   assert.equal(await driver.verify(noTx, target, inHours(1), patient), 'held')
   const recorded = await driver.plan(noTx, { ...ask, audit_session: true }, patient)
   assert.equal(recorded.key, key)
+  assert.match(recorded.recorded_as ?? '', /^AWSReservedSSO_[\w+=,.@-]{1,32}_\*$/)
   await toTheEnd(driver, recorded.target, () => driver.grant(noTx, recorded.target, inHours(2), patient))
   assert.equal(await driver.verify(noTx, target, inHours(2), patient), 'held')
   const listed: string[] = []

@@ -80,7 +80,7 @@ async function plan(connections: Connections, settings: Settings, ask: GrantAsk,
   const { held_role, held } = await connections.use({ signal, ahead: false }, (lent) =>
     resolveRole(lent, settings, names),
   )
-  return { key: keyOf(held_role), target: held_role, held, session_seconds: 0 }
+  return { key: keyOf(held_role), target: held_role, held, session_seconds: 0, recorded_as: names.login }
 }
 
 /** What an ask comes to by the config alone. */
