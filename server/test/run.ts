@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
-import { glob } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
+import { glob, mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { longVariable } from './support/race.ts'
 import { serverVariable, startTestServer, startTestServerOn15 } from './support/server.ts'
 import { skipPostgres15 } from './support/system-postgres.ts'
@@ -37,6 +38,8 @@ if (files.length === 0) {
 }
 
 const { server, stop } = await (on15 ? startTestServerOn15() : startTestServer())
+// Hundreds of processes load the same modules: the first strips their types and compiles them for all.
+const compiled = await mkdtemp(join(tmpdir(), 'sallyport-compiled-'))
 const child = spawn(
   process.execPath,
   [
@@ -49,10 +52,16 @@ const child = spawn(
   {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, [serverVariable]: JSON.stringify(server), ...(long && { [longVariable]: 'yes' }) },
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: compiled,
+      [serverVariable]: JSON.stringify(server),
+      ...(long && { [longVariable]: 'yes' }),
+    },
   },
 )
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
 const code = await new Promise<number>((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)))
 await stop()
+await rm(compiled, { recursive: true, force: true })
 process.exitCode = code

@@ -112,8 +112,14 @@ async function endChild(child: ChildProcess): Promise<void> {
 
 /** Nothing that would say where a service is or what it runs on, nor that this is a test. */
 function ordinaryEnvironment(): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR } = process.env
-  return { ...(PATH && { PATH }), ...(HOME && { HOME }), ...(TMPDIR && { TMPDIR }), NO_COLOR: '1' }
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env
+  return {
+    ...(PATH && { PATH }),
+    ...(HOME && { HOME }),
+    ...(TMPDIR && { TMPDIR }),
+    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+    NO_COLOR: '1',
+  }
 }
 
 /**
