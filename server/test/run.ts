@@ -22,10 +22,10 @@ const root = new URL('../../', import.meta.url)
 const files: string[] = []
 /**
  * What asks no database, starts the embedded one whatever it is told, or is about what stands before any database (HTTP,
- * providers of identity): trying it on another would try the same again.
+ * strangers at every door, providers of identity): trying it on another would try the same again.
  */
 const onNoOther =
-  /src\/(aws|db\/embedded|http|kernel|provisioners\/[\w-]+)\/|test\/(aws|kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(start-and|killed-in)-/
+  /src\/(aws|db\/embedded|http|kernel|policies\/(cedar|deciding|invariants|nearest)|provisioners\/[\w-]+)\/|test\/(attacks|aws|kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(start-and|killed-in)-/
 /** Much of a test is waiting: one more at a time than there are cores. */
 const atOnce = availableParallelism() + 1
 for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {
