@@ -64,7 +64,8 @@ export function listDecisionsPage(tx: Tx, request_id: string, page: PageAsk): Pr
   if (page.after !== undefined) conditions.push(sql`d.id > ${page.after[0]}`)
   return tx.read(sql<FullDecision>`select d.id, d.question_kind as kind, d.decided_at, d.principal_id, d.allowed,
       d.approval_mode, d.reasoning, d.notices, d.rule_set_version::float8 as rule_set_version, d.question, d.errors,
-      coalesce((select jsonb_agg(jsonb_build_object('id', told.id, 'policy_name', p.name, 'notice', r.notice)
+      coalesce((select jsonb_agg(jsonb_build_object('id', told.id, 'policy_name', p.name, 'notice', r.notice,
+          'changed_since', r.id is null or r.updated_at > d.decided_at)
           order by told.place)
         from unnest(d.rule_ids[1:${mostRulesTold}::integer]) with ordinality as told (id, place)
         left join policy_rule r on r.tenant_id = d.tenant_id and r.id = told.id

@@ -10,6 +10,7 @@ const Rule = Type.Object({
   id: Uuid,
   policy_name: Type.Optional(Nullable(Type.String({ description: 'null: the rule is gone' }))),
   notice: Type.Optional(Nullable(Type.String({ description: 'as the rule says it now' }))),
+  changed_since: Type.Optional(Type.Boolean({ description: 'the rule was saved or moved since; or it is gone' })),
 })
 
 /** A decision of policy about a request, as it was taken. */

@@ -56,7 +56,12 @@ for (const [what, body] of Object.entries(bodies)) {
     [
       'the mode is the strictest: one account that a person decides, and a person decides all',
       [everything('auto'), `@approval_mode("auto") forbid (principal, action, resource == ${one});`],
-      { allowed: true, mode: 'require', notices: [], says: /a person decides/ },
+      { allowed: true, mode: 'require', notices: [], says: /a person decides on cloud_account `700000000002`/ },
+    ],
+    [
+      'what a person decides everywhere is told of no account',
+      [everything('require')],
+      { allowed: true, mode: 'require', notices: [], says: /lets it be asked for; a person decides$/ },
     ],
     [
       'all at once only where each is',

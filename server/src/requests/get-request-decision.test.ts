@@ -55,7 +55,9 @@ test('names the rules by their ids, and more of them to whoever may read them', 
   assert.deepEqual(Object.keys(plain?.rules[0] ?? {}), ['id'])
   assert.equal(plain?.errors, undefined)
   const [, , full] = await decisions(request, owner)
-  assert.deepEqual(full?.rules, [{ id: plain?.rules[0]?.id, policy_name: 'reasons', notice: 'closed since' }])
+  assert.deepEqual(full?.rules, [
+    { id: plain?.rules[0]?.id, policy_name: 'reasons', notice: 'closed since', changed_since: false },
+  ])
   assert.deepEqual(full?.errors, [])
 })
 
@@ -91,7 +93,26 @@ test('keeps its words when the rule they name is gone, and says that it is', asy
   const [asked] = await decisions(id, owner)
   assert.match(asked?.reasoning ?? '', /approved at once by rule .*for a day/)
   const gone = asked?.rules.filter((rule) => rule.policy_name === null)
-  assert.equal(gone?.length, 1)
+  assert.deepEqual(
+    gone?.map(({ changed_since }) => changed_since),
+    [true],
+  )
+})
+
+test('says which rules were changed since, and keeps its own words', async () => {
+  const id = await on.ask(on.account('600000000004'))
+  const [asked] = await decisions(id, owner)
+  const [rule] = asked?.rules ?? []
+  assert.deepEqual([rule?.notice, rule?.changed_since], ['ask first', false])
+  const policies = await on.call(owner, 'GET', '/v1/policies')
+  const { id: policy_id } = (policies.body.data as { id: string; name: string }[]).find(
+    ({ name }) => name === 'reasons',
+  ) ?? { id: '' }
+  const url = `/v1/policies/${policy_id}/rules/${rule?.id}`
+  assert.equal((await on.call(owner, 'PATCH', url, { notice: 'ask nicely' })).status, 200)
+  const [again] = await decisions(id, owner)
+  assert.deepEqual([again?.rules[0]?.notice, again?.rules[0]?.changed_since], ['ask nicely', true])
+  assert.equal(again?.reasoning, asked?.reasoning)
 })
 
 test('what the engine said of a rule is for whoever may read rules', () => {

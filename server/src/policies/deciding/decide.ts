@@ -137,7 +137,7 @@ function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decis
     mode,
     audit_session: mode === 'break_glass' || matched.some((rule) => rule.audit_session),
     notices: noticesOf(governing === undefined ? matched : [governing, ...matched]),
-    reasoning: allowedWords(mode, governing, heldBy),
+    reasoning: allowedWords(mode, governing, heldBy, strict.length < verdicts.length ? strict : []),
     governing_rule_id: governing?.id ?? null,
     rule_ids: matched.map((rule) => rule.id),
     held_by_rule_ids: heldBy.map((rule) => rule.id),

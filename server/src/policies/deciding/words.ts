@@ -23,30 +23,39 @@ export function resourceName(resource: Resource): string {
   return `${resource.type} \`${resource.id}\`${name}`
 }
 
-/** Why it is allowed. `heldBy` are the rules that made `auto` a person's decision. */
+/** One of the resources by name, and how many more there are. */
+function resourceNames([first, ...others]: readonly Verdict[]): string {
+  const more = others.length === 0 ? '' : ` (and on ${others.length} more)`
+  return first === undefined ? '' : `${resourceName(first.resource)}${more}`
+}
+
+/**
+ * Why it is allowed. `heldBy` are the rules that made `auto` a person's decision; `where` that was so, if it was not so
+ * everywhere.
+ */
 export function allowedWords(
   mode: ApprovalMode | null,
   governing: PolicyRule | undefined,
   heldBy: PolicyRule[],
+  where: readonly Verdict[],
 ): string {
   const rule = governing === undefined ? 'a rule' : ruleName(governing)
   if (mode === 'auto') return `approved at once by ${rule}`
   if (mode === 'break_glass') return `approved as an emergency by ${rule}`
   if (mode === null) return `${rule} permits deciding the request`
   const [holder] = heldBy
-  if (holder !== undefined) return `${rule} lets it be asked for; by ${ruleName(holder)} a person decides`
+  const decides = where.length === 0 ? 'a person decides' : `a person decides on ${resourceNames(where)}`
+  if (holder !== undefined) return `${rule} lets it be asked for; by ${ruleName(holder)} ${decides}`
   if (governing?.approval_mode === 'auto')
-    return `${rule} would approve at once, but the requester saved it last: a person decides`
-  return `${rule} lets it be asked for; a person decides`
+    return `${rule} would approve at once, but the requester saved it last: ${decides}`
+  return `${rule} lets it be asked for; ${decides}`
 }
 
 /** Why it is denied: the first resource that is, by name, and how many more are. */
 export function deniedWords(denied: Verdict[], subject: Subject): string {
   const [first] = denied
   if (first === undefined) return 'denied'
-  const others = denied.length - 1
-  const more = others === 0 ? '' : ` (and on ${others} more)`
-  const what = `${subject.act} on ${resourceName(first.resource)}${more}`
+  const what = `${subject.act} on ${resourceNames(denied)}`
   const { forbids, failedForbids, fault } = first.answer
   if (fault !== undefined) return `${what} is denied, because the question could not be answered: ${fault}`
   if (forbids[0] !== undefined) return `${ruleName(forbids[0])} forbids ${what}`
