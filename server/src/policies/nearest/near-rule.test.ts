@@ -4,7 +4,8 @@ import { textEngine } from '../cedar/engine.ts'
 import { askOf } from '../cedar/question.ts'
 import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
-import { askedOf, missedSides } from './near-rule.ts'
+import { keyedScope, reachesOf } from '../deciding/rule-index.ts'
+import { missedSides } from './near-rule.ts'
 import { readRule } from './part.ts'
 
 const bucket = {
@@ -59,12 +60,14 @@ test('what a scope is said to miss is what the engine says', () => {
         const call = { ...askOf(sampleAsk, resource, 'ReadOnlyAccess'), policies: { staticPolicies: { rule } } }
         const answer = textEngine.use((cedar) => cedar.isAuthorized(call))
         assert.ok(answer.type === 'success')
-        const missed = missedSides(scopeFromEngine(readRule(rule)), askedOf({ ...sampleAsk, resources: [resource] }))
+        const scope = keyedScope(scopeFromEngine(readRule(rule)))
+        const missed = missedSides(scope, [reachesOf(askOf(sampleAsk, resource, 'ReadOnlyAccess'))])
         assert.deepEqual(missed, answer.response.decision === 'allow' ? [] : [side], `${rule} ${resource.type}`)
       }
 })
 
 test('of several resources one is enough', () => {
-  const scope = scopeFromEngine(readRule('permit (principal, action, resource is cloud_storage_bucket);'))
-  assert.deepEqual(missedSides(scope, askedOf({ ...sampleAsk, resources: [sampleAccount, bucket] })), [])
+  const scope = keyedScope(scopeFromEngine(readRule('permit (principal, action, resource is cloud_storage_bucket);')))
+  const reaches = [sampleAccount, bucket].map((resource) => reachesOf(askOf(sampleAsk, resource, 'ReadOnlyAccess')))
+  assert.deepEqual([missedSides(scope, reaches), missedSides(scope, reaches.slice(0, 1))], [[], ['resource']])
 })

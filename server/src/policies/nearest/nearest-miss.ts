@@ -6,12 +6,12 @@ import { type Clause, type PolicyJson, textEngine } from '../cedar/engine.ts'
 import { type AskQuestion, askOf, type EngineQuestion, type Resource } from '../cedar/question.ts'
 import { type Decision, decideAsk } from '../deciding/decide.ts'
 import { createCourt } from '../deciding/evaluate.ts'
-import type { PolicyRule, RuleSet } from '../deciding/rule-set.ts'
-import { takesPart } from '../deciding/rule-set.ts'
+import { type Reaches, reachesOf } from '../deciding/rule-index.ts'
+import { type PolicyRule, type RuleSet, type SortedRules, takesPart } from '../deciding/rule-set.ts'
 import type { ApprovalMode } from '../rule.ts'
 import { type Change, changesFor, type Durations, emergencyTurned } from './change.ts'
-import { askedOf, missedSides, type Side } from './near-rule.ts'
-import { type AskSubset, type Neighbourhood, neighbourhoodOf, scopeOf } from './neighbourhood.ts'
+import { missedSides, type Side } from './near-rule.ts'
+import { type AskSubset, type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
 import type { Pace } from './pace.ts'
 import { holding, type Part, partsOf, readRule, writeRule } from './part.ts'
 
@@ -54,10 +54,13 @@ export async function findNearestMisses(asked: Disappointed, closely: boolean, b
   if (goal === undefined) return []
   const emergency = asked.question.context.break_glass
   const subset: AskSubset = goal === 'at_once' ? 'at_once' : emergency ? 'emergency' : 'ordinary'
-  const near = await neighbourhoodOf(asked.ruleSet, asked.question, subset, breathe)
+  await court.rules.prepare(asked.ruleSet)
+  const sorted = court.rules.sorted(asked.ruleSet)
+  const reaches = asked.question.resources.map((resource) => reachesOn(asked.question, resource))
+  const near = await neighbourhoodOf(asked.ruleSet, sorted, reaches, subset, breathe)
   if (near === undefined) return []
-  const present = trial(asked, [...near.permits, ...near.forbids])
-  const stage = { ...asked, goal, subset, near, present, breathe }
+  const present = await trial(asked, [...near.permits, ...near.forbids])
+  const stage = { ...asked, goal, subset, near, sorted, present, breathe }
   const resource = await firstAmiss(stage)
   if (resource === undefined) return []
   const faulty = await faultyParts(stage, resource)
@@ -66,16 +69,31 @@ export async function findNearestMisses(asked: Disappointed, closely: boolean, b
   return [...mended, ...(await mendedByRule(stage, resource, faulty))]
 }
 
-type Stage = Disappointed & { goal: Goal; subset: AskSubset; near: Neighbourhood; present: RuleSet; breathe: Pace }
+type Stage = Disappointed & {
+  goal: Goal
+  subset: AskSubset
+  near: Neighbourhood
+  /** What was read of the rules when they were decided by. */
+  sorted: SortedRules
+  /** The rules whose scope speaks of it. */
+  present: RuleSet
+  breathe: Pace
+}
+
+function reachesOn(question: AskQuestion, resource: Resource): Reaches {
+  return reachesOf(askOf(question, resource, question.action))
+}
 
 /** Decides on the engine for texts. */
 const court = createCourt(textEngine, { rules: 1_000, schemas: 20 })
 let trials = 0
 
 /** Rules to be tried, as a rule set of its own version. */
-function trial({ ruleSet }: Disappointed, rules: readonly PolicyRule[]): RuleSet {
+async function trial({ ruleSet }: Disappointed, rules: readonly PolicyRule[]): Promise<RuleSet> {
   trials += 1
-  return { tenant_id: ruleSet.tenant_id, version: `nearest-${trials}`, rules }
+  const tried = { tenant_id: ruleSet.tenant_id, version: `nearest-${trials}`, rules }
+  await court.rules.prepare(tried, ruleSet)
+  return tried
 }
 
 function reached({ goal, question }: Stage, decision: Decision, rule: PolicyRule): boolean {
@@ -101,12 +119,13 @@ type Faulty = { rule: PolicyRule; statement: PolicyJson; parts: Part[]; blamed: 
 
 /** Permits of the question that match but for one part of their condition, and forbids that match. */
 async function faultyParts(stage: Stage, resource: Resource): Promise<Faulty[]> {
-  const { question, near, subset, breathe } = stage
-  const asked = askedOf({ ...question, resources: [resource] })
+  const { question, near, sorted, subset, breathe } = stage
+  const here = [reachesOn(question, resource)]
   const read: Omit<Faulty, 'blamed'>[] = []
   for (const rule of [...near.permits, ...near.forbids]) {
     await breathe()
-    if (!takesPart(rule, subset) || missedSides(scopeOf(rule), asked).length > 0) continue
+    const scope = sorted.read.get(rule.id)?.scope
+    if (scope === undefined || !takesPart(rule, subset) || missedSides(scope, here).length > 0) continue
     const statement = readRule(rule.policy_text)
     read.push({ rule, statement, parts: partsOf(statement.conditions) })
   }
@@ -194,8 +213,8 @@ async function mendedByRule(stage: Stage, resource: Resource, faulty: readonly F
     await breathe()
     copies.push({ ...rule, policy_text: writeRule(without) })
   }
-  await breathe()
-  const decision = decideAsk(trial(stage, [...near.forbids, ...copies]), { ...question, resources: [resource] }, court)
+  const tried = await trial(stage, [...near.forbids, ...copies])
+  const decision = decideAsk(tried, { ...question, resources: [resource] }, court)
   return misses
     .filter(({ rule }) => reached(stage, decision, rule))
     .map(({ without: _, ...miss }) => ({ ...miss, resource, approval_mode: miss.rule.approval_mode }))

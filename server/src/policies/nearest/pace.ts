@@ -1,25 +1,16 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { givingWay } from '../../kernel/give-way.ts'
 
 /** To be awaited between small pieces of work: others get their turn. */
 export type Pace = () => Promise<void>
 
 const pieceMs = 5
 
-/** Work that takes no longer than this: throws `OutOfTime` once it does. It holds the thread for a few milliseconds at a time. */
+/** For work that nobody waits for longer than this: throws once it has taken so long. */
 export function pace(longestMs: number): Pace {
   const began = performance.now()
-  let resumed = began
+  const giveWay = givingWay(pieceMs)
   return async () => {
-    if (performance.now() - resumed < pieceMs) return
-    await nextTurn()
-    resumed = performance.now()
-    if (resumed - began > longestMs) throw new OutOfTime()
-  }
-}
-
-class OutOfTime extends Error {
-  constructor() {
-    super('it took too long')
-    this.name = 'OutOfTime'
+    await giveWay()
+    if (performance.now() - began > longestMs) throw new Error('it took too long')
   }
 }

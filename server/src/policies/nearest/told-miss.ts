@@ -4,13 +4,14 @@ import { Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { numberIn } from '../cedar/circumstance.ts'
 import { printConditions } from '../cedar/parse.ts'
 import type { AskQuestion } from '../cedar/question.ts'
+import { scopeFromEngine } from '../cedar/scope.ts'
 import { resourceName, ruleName } from '../deciding/words.ts'
 import { approvalModes } from '../rule.ts'
 import type { Durations } from './change.ts'
 import { circumstanceWords, type WantedWords } from './circumstance-words.ts'
 import { actionWords, conditionWords, scopeWords } from './condition-words.ts'
 import type { NearestMiss } from './nearest-miss.ts'
-import { scopeOf } from './neighbourhood.ts'
+import { readRule } from './part.ts'
 
 /** What of a request its asker can do something about, in the order in which it is told. */
 const ownKinds = [
@@ -120,7 +121,7 @@ function wordsOf(
   const { principal, action } = question
   const known = { principal, action, resource, mayReadAccounts: listener.mayReadAccounts }
   if (side !== undefined) {
-    const scope = scopeOf(rule)
+    const scope = scopeFromEngine(readRule(rule.policy_text))
     return side === 'action' ? actionWords(scope.action, known) : scopeWords(side, scope[side], known)
   }
   const words = part && conditionWords(part.clause, known)
