@@ -81,7 +81,7 @@ suite('a policy as a file', () => {
     ]
     const version = await versionOf(admin)
     const other = await newUser(admin)
-    const file = `@id("${kept.id}") ${account('1')} @ordinal("5") @id("${moved.id}") ${account('2')}
+    const file = `@id("${kept.id}") ${account('1')} @ordinal("5") @id("${moved.id}") permit ( principal, action, resource == cloud_account::"2" );
 @ordinal("2") @id("${changed.id}") ${account('9', '@approval_mode("auto")')} @ordinal("7") ${account('8')}`
     const answer = await send(file, { by: other })
     const rules = await rulesOf()

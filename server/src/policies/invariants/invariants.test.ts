@@ -125,6 +125,37 @@ suite('no automatic approval is', () => {
   })
 })
 
+suite('of the resources that a permit speaks of, some may be in', () => {
+  const unit = { scope: 'in', type: 'cloud_organizational_unit', id: 'prod' } as const
+  const account = { scope: 'in', type: 'cloud_account', id: '1' } as const
+  const bucket = { scope: 'eq', type: 'cloud_storage_bucket', id: 'b' } as const
+  const cases: [string, string, Named['scope'], boolean][] = [
+    ['an account: a bucket', 'resource is cloud_storage_bucket', account, true],
+    [
+      'an account: a bucket of a unit',
+      'resource is cloud_storage_bucket in cloud_organizational_unit::"dev"',
+      account,
+      true,
+    ],
+    ['an account: itself', 'resource is cloud_account', account, true],
+    ['an account: no other account', 'resource == cloud_account::"2"', account, false],
+    ['an account: nothing of another account', 'resource in cloud_account::"2"', account, false],
+    ['an account: no unit', 'resource is cloud_organizational_unit', account, false],
+    ['a unit: a bucket', 'resource is cloud_storage_bucket', unit, true],
+    ['a unit: a unit', 'resource == cloud_organizational_unit::"dev"', unit, true],
+    ['a unit: what is in another unit too', 'resource in cloud_organizational_unit::"dev"', unit, true],
+    ['a unit: no permission set', 'resource is cloud_permission_set', unit, false],
+    ['a bucket: itself, by its account', 'resource in cloud_account::"1"', bucket, true],
+    ['a bucket: no other one', 'resource == cloud_storage_bucket::"c"', bucket, false],
+    ['anything: no request', 'resource is access_request', { scope: 'any' }, false],
+  ]
+  for (const [what, scope, named, may] of cases)
+    test(what, async () => {
+      const { result } = await autoIn([`${auto} ${scope});`], { scope: named, tags: {} })
+      assert.equal(result, may ? 'counterexample' : 'proved')
+    })
+})
+
 suite('nothing new is', () => {
   const one = `permit(principal in Role::"a", action == Action::"x", ${inProd};`
   const wide = 'permit(principal, action, resource);'
@@ -146,6 +177,7 @@ suite('nothing new is', () => {
     ['shown broken by what a person decided before', [one], [`@approval_mode("auto") ${one}`]],
     ['shown broken by a forbid that is gone', [wide, forbid], [wide]],
     ['shown broken by a forbid that stops less', [wide, forbid], [wide, forbid.replace(';', when)]],
+    ['shown broken by a forbid of another mode', [wide, forbid], [wide, `@approval_mode("auto") ${forbid}`]],
     ['shown broken by an emergency', [wide], [wide, `${emergency} resource);`]],
     [
       'shown broken by a longer duration',
