@@ -114,6 +114,26 @@ test('asks what was asked within the days, of this tenant alone', async () => {
   )
 })
 
+test('takes each question at the moment that it was asked at, though it is the same in all else', async () => {
+  const on = await stage()
+  await on.rule('permit (principal, action, resource);')
+  const ids = [await on.ask(on.account('600000000001')), await on.ask(on.account('600000000001'))]
+  await house.asSuperuser(
+    `update decision set question = jsonb_set(question, '{now}', '"2019-01-01T00:00:00.000Z"')
+      where tenant_id = $1 and request_id = $2`,
+    [on.tenant_id, ids[0]],
+  )
+  const rule = { policy_text: 'forbid (principal, action, resource) when { context.now < datetime("2020-01-01") };' }
+  const { counts, changed } = resultOf(
+    await replayed(on, { changes: [{ create_policy: { name: 'late', rules: [rule] } }] }),
+  )
+  assert.deepEqual([counts.questions, counts.unchanged], [2, 1])
+  assert.deepEqual(
+    changed.map(({ request_id, differences }) => [request_id, ...differences]),
+    [[ids[0], 'newly_denied']],
+  )
+})
+
 // ── What it says is what asking would say ──────────────────────────────────────────────────────────────────────────────
 
 const anyRule: fc.Arbitrary<RuleInput> = fc

@@ -16,6 +16,9 @@ const mostAttempts = 3
 
 const pageSize = 200
 
+/** Nobody waits for a replay as somebody does for an answer: its turns are short. */
+const shortTurnMs = 4
+
 /**
  * Runs a replay, from its beginning where a process before did not come to the end: a result rests on one version of the
  * present rules. One that is over is removed when its time comes.
@@ -51,7 +54,7 @@ async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Pro
   const total = await countRecorded(tx, span, mostQuestions)
   const answersTo = await askBoth(drafted)
   const tally = openTally(drafted)
-  const giveWay = givingWay()
+  const giveWay = givingWay(shortTurnMs)
   let after: string | undefined
   for (let asked = 0; await saveProgress(tx, item, asked, total); ) {
     const page = await readRecordedPage(tx, span, { after, limit: Math.min(pageSize, total - asked) })
