@@ -6,7 +6,7 @@
 import type { Statement, WorkCtx } from '../../kernel/context.ts'
 import { Problem } from '../../kernel/errors.ts'
 import type { RuleSet } from '../deciding/rule-set.ts'
-import { findRuleSet, readTrialRuleSet } from '../deciding/rule-set-store.ts'
+import { findRuleSet, isRuleSetAtHand, readRuleSetVersion, readTrialRuleSet } from '../deciding/rule-set-store.ts'
 import { draftCourt } from '../drafted.ts'
 import type { PolicyCase } from './case.ts'
 import { always, lockForChange, nothing, writeIfNoneRequired } from './case-store.ts'
@@ -17,20 +17,28 @@ import { type CaseOutcome, toldTo, tryCases } from './outcome.ts'
  * tenant requires no case, it takes no trip more than that.
  * @throws Problem `case_broken`, and nothing is changed
  */
-export function changeRules<Ctx extends WorkCtx, Seen, Result>(
+export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
   ctx: Ctx,
   seen: Statement<Seen>,
   change: (ctx: Ctx, seen: Seen[]) => Promise<Result>,
 ): Promise<Result> {
-  return ctx.tx.interactive(async (tx) => {
-    const inside = { ...ctx, tx }
-    const { version, cases, rows } = await lockForChange(tx, seen)
-    if (cases.length === 0) return change(inside, rows)
-    const before = await findRuleSet(tx, version)
-    const result = await change(inside, rows)
-    await requireKept(inside, cases, before)
-    return result
-  })
+  const attempt = (isLast: boolean) =>
+    ctx.tx.interactive(async (tx) => {
+      const inside = { ...ctx, tx }
+      const { version, cases, rows } = await lockForChange(tx, seen)
+      if (cases.length === 0) return { result: await change(inside, rows) }
+      if (!isLast && !isRuleSetAtHand(tx.tenant_id, version)) return undefined
+      const before = await findRuleSet(tx, version)
+      const result = await change(inside, rows)
+      await requireKept(inside, cases, before)
+      return { result }
+    })
+  const done = await attempt(false)
+  if (done !== undefined) return done.result
+  // Rules that are new to this process are read while nobody waits for the lock.
+  await findRuleSet(ctx.tx, await readRuleSetVersion(ctx.tx))
+  const { result } = (await attempt(true)) as { result: Result }
+  return result
 }
 
 /**

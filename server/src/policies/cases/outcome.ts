@@ -50,7 +50,7 @@ export async function tryCases(
   cases: readonly PolicyCase[],
   before?: RuleSet,
 ): Promise<CaseOutcome[]> {
-  await court.rules.prepare(ruleSet, before)
+  await court.rules.read(ruleSet, before)
   const giveWay = givingWay()
   const outcomes: CaseOutcome[] = []
   for (const one of cases) {

@@ -24,11 +24,12 @@ export const replacePolicyCases = operation({
   errors: [],
   async run(ctx, { body: { cases } }) {
     requireSoundCases(cases)
-    const ruleSet = await ctx.tx.interactive(async (tx) => {
+    const version = await ctx.tx.interactive(async (tx) => {
       const { version, kept } = await lockCases(tx)
       if (!isDeepStrictEqual(kept, cases)) await saveCases({ ...ctx, tx }, cases)
-      return findRuleSet(tx, version)
+      return version
     })
+    const ruleSet = await findRuleSet(ctx.tx, version)
     return { cases, ...counted(ctx.actor.scopes, await tryCases(draftCourt, ruleSet, cases)) }
   },
 })

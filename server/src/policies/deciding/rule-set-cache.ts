@@ -19,6 +19,8 @@ export type RuleSetCache = {
    * version or what a draft changes, has in common with it is not read again. Never throws: what fails, fails the decision.
    */
   prepare(ruleSet: RuleSet, before?: RuleSet): Promise<void>
+  /** The same as far as the rules are read, for few questions: each has the engine hold what it needs itself. */
+  read(ruleSet: RuleSet, before?: RuleSet): Promise<void>
   /** Name of the slot that holds a group, preparsed. Until the next call. */
   slot(group: RuleGroup<ReadRule>): string
   /** What the engine holds now, in rules. */
@@ -36,7 +38,7 @@ const sortedSets = new WeakMap<readonly PolicyRule[], SortedRules>()
 
 /**
  * Rule sets in an engine of their own, at most `limit` rules preparsed (2.9 KB each); one group larger than that is held
- * alone. Every function but `prepare` may throw what the engine throws, or an Error for rules that do not parse.
+ * alone. Every function but `prepare` and `read` may throw what the engine throws, or an Error for rules that do not parse.
  */
 export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache {
   let shelf = emptyShelf(engine)
@@ -88,6 +90,11 @@ export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache 
       }
       await work
     },
+    read: (ruleSet, before) =>
+      inPieces(sorting(ruleSet, before)).then(
+        () => undefined,
+        () => undefined,
+      ),
     slot,
     held: () => shelf.held,
   }

@@ -25,6 +25,11 @@ const held = new Map<string, RuleSet>()
 const mostRulesHeld = 50_000
 let rulesHeld = 0
 
+/** Whether `findRuleSet` has nothing to read: a large set takes a while, which nobody should wait for at a lock. */
+export function isRuleSetAtHand(tenant_id: string, version: string): boolean {
+  return held.get(tenant_id)?.version === version
+}
+
 /**
  * The rules of the tenant's enabled policies at `version`, or later where they changed meanwhile; ready to be decided by.
  * One trip, or none.
