@@ -141,3 +141,36 @@ test('an account that was moved out of the unit since is asked about where it li
   assert.equal(refused.status, 403)
   assert.match(String(refused.body.message), /no rule permits .* on cloud_account `700000000002`/)
 })
+
+for (const [sentence, rules, expected] of [
+  [
+    'a permit of the word that the requester chose for it is no permit of the set',
+    ['permit (principal, action == Action::"ReadOnly", resource);'],
+    { allowed: false, says: `no rule permits \`${set}\` on cloud_account \`${accounts[0]}\`` },
+  ],
+  [
+    'a forbid of the set as an action on an account forbids it as a resource too',
+    [everything('auto'), `forbid (principal, action == Action::"${set}", resource == ${one});`],
+    { allowed: false, says: `forbids \`${set}\` on cloud_account \`700000000002\`` },
+  ],
+  [
+    'a set held back from approval at once is decided by a person',
+    [everything('auto'), `@approval_mode("auto") forbid (principal, action == Action::"${set}", resource);`],
+    { allowed: true, mode: 'require', says: 'a person decides' },
+  ],
+  [
+    'what permits the word on the set, and both on its accounts, permits it',
+    [
+      `permit (principal, action == Action::"ReadOnly", resource == cloud_permission_set::"${set}");`,
+      `permit (principal, action in [Action::"ReadOnly", Action::"${set}"], resource is cloud_account);`,
+    ],
+    { allowed: true, mode: 'require', says: 'a person decides' },
+  ],
+] as [string, string[], { allowed: boolean; mode?: string; says: string }][])
+  test(`a permission set is an action on each account: ${sentence}`, async () => {
+    const on = await stage(sentence)
+    for (const rule of rules) await on.rule(rule)
+    const { body: answer } = await on.call(on.people.user, 'POST', '/v1/requests/preview', setAsked)
+    assert.deepEqual([answer.allowed, answer.approval_mode], [expected.allowed, expected.mode ?? null])
+    assert.ok(String(answer.reasoning).includes(expected.says), String(answer.reasoning))
+  })

@@ -23,7 +23,10 @@ export type Circumstances = Pick<RequestContext, 'now' | 'via' | 'source_ip'>
 
 type Known = { accounts: ReadonlyMap<string, AccountPolicyView>; settings: Settings }
 
-/** May this principal have what they ask for? Asked of the resource, and of every account it fans out to. */
+/**
+ * May this principal have what they ask for? Asked of the resource, and of every account it fans out to; where that is a
+ * permission set, about each account also as the action that the set is: the requester's own word for it gives nothing.
+ */
 export function askQuestion(
   principal: Principal,
   asked: Omit<AskedRequest, 'id'>,
@@ -33,7 +36,7 @@ export function askQuestion(
   return {
     principal,
     action: asked.action,
-    resources: resourcesOf(asked, known.accounts),
+    resources: [...resourcesOf(asked, known.accounts), ...setsAsActions(asked.places, known.accounts)],
     context: contextOf(asked, when, known.settings),
   }
 }
@@ -75,6 +78,12 @@ function resourcesOf(
     resourceOf(asked.resource, asked.home, accounts),
     ...others.map((place) => resourceOf(place, place.id, accounts)),
   ]
+}
+
+function setsAsActions(places: readonly Place[], accounts: ReadonlyMap<string, AccountPolicyView>): Resource[] {
+  return places.flatMap(({ permission_set, ...place }) =>
+    permission_set === undefined ? [] : [{ ...resourceOf(place, place.id, accounts), as_action: permission_set }],
+  )
 }
 
 /** What policy may know of it: from the account cache and its own id, never from the requester. */

@@ -17,6 +17,10 @@ for (const [instant, zone, weekday, minute] of clocks)
 test('an address is passed on as rules write it', () => {
   for (const [given, wanted] of [
     ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['::ffff:a00:1', '10.0.0.1'],
+    ['0:0:0:0:0:FFFF:10.0.0.1', '10.0.0.1'],
+    ['0:0:0:0:0:0:0:1', '::1'],
+    ['2001:DB8:0:0::1', '2001:db8::1'],
     ['fe80::1%eth0', 'fe80::1'],
     ['2001:db8::1', '2001:db8::1'],
   ] as const) {

@@ -32,6 +32,8 @@ export type Resource = ResourceReference & {
   tags: Readonly<Record<string, string>>
   /** All ancestors. */
   parents: readonly ResourceReference[]
+  /** The action that is given there, where it is another than the one asked for. */
+  as_action?: string
 }
 
 /** The circumstances, recorded with a request and the same when it is asked again. */
@@ -64,6 +66,11 @@ export type AskQuestion = {
   action: string
   resources: readonly Resource[]
   context: RequestContext
+}
+
+/** The action that is put about one of the resources. */
+export function actionAskedOn({ action }: Pick<AskQuestion, 'action'>, { as_action = action }: Resource): string {
+  return as_action
 }
 
 /** May the principal decide this request? It is asked in each of `targets`: the resource it asks for, then each account. */
@@ -184,11 +191,14 @@ export function localTime(instant: Date, timeZone: string): { weekday: number; m
 
 /** An address as rules write it: an IPv4 address mapped into IPv6 is the IPv4 address, a zone index is left out. */
 function plainAddress(address: string): string {
-  const [plain = ''] = text(address, 'source_ip')
-    .replace(/^::ffff:(?=\d+\.)/i, '')
-    .split('%')
+  const [plain = ''] = text(address, 'source_ip').split('%')
   if (isIP(plain) === 0) throw new TypeError('`source_ip` is not an address')
-  return plain
+  if (isIP(plain) === 4) return plain
+  // One spelling for all that an IPv6 address has, and from it the IPv4 address that is mapped into it.
+  const { hostname } = new URL(`http://[${plain}]`)
+  const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname) ?? []
+  if (high === undefined || low === undefined) return hostname.slice(1, -1)
+  return [high, low].flatMap((part) => [Number.parseInt(part, 16) >> 8, Number.parseInt(part, 16) & 255]).join('.')
 }
 
 function reference(type: string, id: string): { type: string; id: string } {

@@ -9,7 +9,14 @@
  * | `approve`: may this person decide it? | all that name approve | all that name approve |
  */
 
-import { type ApproveQuestion, type AskQuestion, approveOf, askOf, type Resource } from '../cedar/question.ts'
+import {
+  type ApproveQuestion,
+  type AskQuestion,
+  actionAskedOn,
+  approveOf,
+  askOf,
+  type Resource,
+} from '../cedar/question.ts'
 import { approveAction } from '../cedar/schema.ts'
 import type { ApprovalMode } from '../rule.ts'
 import { type Answer, type Court, evaluate, type RuleError, theCourt } from './evaluate.ts'
@@ -80,16 +87,18 @@ export function decideApprove(ruleSet: RuleSet, question: ApproveQuestion, court
 }
 
 function judgeEmergency(court: Court, ruleSet: RuleSet, question: AskQuestion, resource: Resource): Verdict {
-  const answer = evaluate(court, ruleSet, 'emergency', question.action, (action) => askOf(question, resource, action))
+  const put = (action: string) => askOf(question, resource, action)
+  const answer = evaluate(court, ruleSet, 'emergency', actionAskedOn(question, resource), put)
   return verdictOf(resource, answer, 'break_glass')
 }
 
 function judgeOrdinary(court: Court, ruleSet: RuleSet, question: AskQuestion, resource: Resource): Verdict {
+  const asked = actionAskedOn(question, resource)
   const put = (action: string) => askOf(question, resource, action)
-  const ordinary = verdictOf(resource, evaluate(court, ruleSet, 'ordinary', question.action, put), 'require')
+  const ordinary = verdictOf(resource, evaluate(court, ruleSet, 'ordinary', asked, put), 'require')
   if (!ordinary.answer.permits.some((rule) => rule.approval_mode === 'auto') || !ordinary.allowed) return ordinary
 
-  const atOnce = evaluate(court, ruleSet, 'at_once', question.action, put)
+  const atOnce = evaluate(court, ruleSet, 'at_once', asked, put)
   const errors = [...ordinary.errors, ...atOnce.errors]
   // Who saved a rule last does not approve themselves with it.
   const decisive = atOnce.permits.filter((rule) => rule.saved_by !== question.principal.id)

@@ -23,10 +23,11 @@ export function resourceName(resource: Resource): string {
   return `${resource.type} \`${resource.id}\`${name}`
 }
 
-/** One of the resources by name, and how many more there are. */
-function resourceNames([first, ...others]: readonly Verdict[]): string {
+/** One of the resources by name, and how many more there are; one may have been asked about under several actions. */
+function resourceNames(verdicts: readonly Verdict[]): string {
+  const [first, ...others] = new Set(verdicts.map(({ resource }) => resourceName(resource)))
   const more = others.length === 0 ? '' : ` (and on ${others.length} more)`
-  return first === undefined ? '' : `${resourceName(first.resource)}${more}`
+  return first === undefined ? '' : `${first}${more}`
 }
 
 /**
@@ -55,7 +56,9 @@ export function allowedWords(
 export function deniedWords(denied: Verdict[], subject: Subject): string {
   const [first] = denied
   if (first === undefined) return 'denied'
-  const what = `${subject.act} on ${resourceNames(denied)}`
+  const { as_action } = first.resource
+  const act = as_action === undefined ? subject.act : `\`${as_action}\``
+  const what = `${act} on ${resourceNames(denied)}`
   const { forbids, failedForbids, fault } = first.answer
   if (fault !== undefined) return `${what} is denied, because the question could not be answered: ${fault}`
   if (forbids[0] !== undefined) return `${ruleName(forbids[0])} forbids ${what}`

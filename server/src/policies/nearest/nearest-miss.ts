@@ -3,7 +3,7 @@
  * engine for texts, on the few rules that speak of nearly this; the engine that decides never learns of it.
  */
 import { type Clause, type PolicyJson, textEngine } from '../cedar/engine.ts'
-import { type AskQuestion, askOf, type EngineQuestion, type Resource } from '../cedar/question.ts'
+import { type AskQuestion, actionAskedOn, askOf, type EngineQuestion, type Resource } from '../cedar/question.ts'
 import { type Decision, decideAsk } from '../deciding/decide.ts'
 import { createCourt } from '../deciding/evaluate.ts'
 import { type Reaches, reachesOf } from '../deciding/rule-index.ts'
@@ -81,7 +81,7 @@ type Stage = Disappointed & {
 }
 
 function reachesOn(question: AskQuestion, resource: Resource): Reaches {
-  return reachesOf(askOf(question, resource, question.action))
+  return reachesOf(askOf(question, resource, actionAskedOn(question, resource)))
 }
 
 /** Decides on the engine for texts. */
@@ -130,7 +130,7 @@ async function faultyParts(stage: Stage, resource: Resource): Promise<Faulty[]> 
     read.push({ rule, statement, parts: partsOf(statement.conditions) })
   }
   const isHeld = await heldBy(
-    askOf(question, resource, question.action),
+    askOf(question, resource, actionAskedOn(question, resource)),
     read.flatMap(({ parts }) => parts),
     breathe,
   )

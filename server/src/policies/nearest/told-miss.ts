@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { numberIn } from '../cedar/circumstance.ts'
 import { printConditions } from '../cedar/parse.ts'
-import type { AskQuestion } from '../cedar/question.ts'
+import { type AskQuestion, actionAskedOn } from '../cedar/question.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { resourceName, ruleName } from '../deciding/words.ts'
 import { approvalModes } from '../rule.ts'
@@ -118,8 +118,13 @@ function wordsOf(
     const networks = listener.mayReadRules ? part?.networks : undefined
     return { kind: change.circumstance, ...circumstanceWords(change, question.context, durations, networks) }
   }
-  const { principal, action } = question
-  const known = { principal, action, resource, mayReadAccounts: listener.mayReadAccounts }
+  const { principal } = question
+  const known = {
+    principal,
+    action: actionAskedOn(question, resource),
+    resource,
+    mayReadAccounts: listener.mayReadAccounts,
+  }
   if (side !== undefined) {
     const scope = scopeFromEngine(readRule(rule.policy_text))
     return side === 'action' ? actionWords(scope.action, known) : scopeWords(side, scope[side], known)
