@@ -4,7 +4,17 @@ import { parseStatement } from '../cedar/parse.ts'
 import { approveOf, askOf } from '../cedar/question.ts'
 import { sampleAccount, sampleApproval, sampleAsk } from '../cedar/samples.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
-import { fits, groupsFor, groupsOfAll, indexRules, keyedScope, type Reaches, reachesOf } from './rule-index.ts'
+import { atOnce } from './pieces.ts'
+import {
+  fits,
+  groupsFor,
+  groupsOfAll,
+  indexRules as indexing,
+  keyedScope,
+  type Reaches,
+  reachesOf,
+  type Sizes,
+} from './rule-index.ts'
 
 const scopeOf = (head: string) => keyedScope(scopeFromEngine(parseStatement(`permit(${head});`)))
 
@@ -61,6 +71,8 @@ test('an id is never taken for a type and an id, and what is above a parent is a
   assert.equal(fits(scopeOf('principal in Role::"b", action, resource'), reaches), true)
   assert.equal(fits(scopeOf('principal, action, resource in Group::"a"'), reaches), false)
 })
+
+const indexRules = (held: ReturnType<typeof rules>, of: Sizes) => atOnce(indexing(held, of))
 
 let serial = 0
 const rules = (count: number, head: (index: number) => string) =>

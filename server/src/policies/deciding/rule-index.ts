@@ -21,6 +21,8 @@ export type KeyedScope = {
   /** Undefined: any action. */
   actions: readonly string[] | undefined
   resource: KeyedEntity
+  /** The ways to file the rule, each the buckets that it would have to stand in. */
+  ways: readonly (readonly string[])[]
 }
 type KeyedEntity = {
   /** The entity must be this one. */
@@ -65,7 +67,19 @@ const keyOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`
 
 export function keyedScope({ principal, action, resource }: Scope): KeyedScope {
   const actions = action.scope === 'any' ? undefined : action.ids
-  return { principal: keyedEntity(principal), actions, resource: keyedEntity(resource) }
+  const keyed = { principal: keyedEntity(principal), actions, resource: keyedEntity(resource) }
+  return { ...keyed, ways: waysOf(keyed) }
+}
+
+function waysOf({ principal, actions, resource }: Omit<KeyedScope, 'ways'>): string[][] {
+  const ways: string[][] = []
+  for (const [side, { is, within, type }] of [['p', principal] as const, ['r', resource] as const]) {
+    const entity = is ?? within
+    if (entity !== undefined) ways.push([`${side}:${entity}`])
+    else if (type !== undefined) ways.push([`${side} is ${type}`])
+  }
+  if (actions !== undefined && actions.length <= mostActions) ways.push([...new Set(actions)].map((id) => `a:${id}`))
+  return ways
 }
 
 function keyedEntity(scope: EntityScope): KeyedEntity {
@@ -119,40 +133,38 @@ function entityFits({ is, within, type }: KeyedEntity, reach: Reach): boolean {
   )
 }
 
-export function indexRules<Rule extends ScopedRule>(rules: readonly Rule[], sizes = measuredSizes): RuleIndex<Rule> {
+/** Files the rules; a pause after each, in which other work may go on. */
+export function* indexRules<Rule extends ScopedRule>(
+  rules: readonly Rule[],
+  sizes = measuredSizes,
+): Generator<undefined, RuleIndex<Rule>> {
   if (rules.length <= sizes.mostWhole) return { sizes, whole: groupOf(rules), buckets: new Map() }
   const counts = new Map<string, number>()
-  const ways = rules.map(({ scope }) => bucketsFor(scope))
-  for (const keys of ways.flat()) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
-  const crowd = (keys: string[]) => keys.reduce((sum, key) => sum + (counts.get(key) ?? 0), 0)
-
+  for (const { scope } of rules) {
+    for (const keys of scope.ways) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+    yield
+  }
   const filled = new Map<string, Rule[]>()
-  for (const [at, rule] of rules.entries()) {
-    let [best, least] = [[lastBucket], Number.POSITIVE_INFINITY]
-    for (const keys of ways[at] ?? []) {
-      const size = crowd(keys)
-      if (size < least) [best, least] = [keys, size]
-    }
-    for (const key of best) {
+  for (const rule of rules) {
+    for (const key of scarcest(rule.scope.ways, counts)) {
       const bucket = filled.get(key)
       if (bucket === undefined) filled.set(key, [rule])
       else bucket.push(rule)
     }
+    yield
   }
   const buckets = new Map([...filled].map(([key, bucket]) => [key, bucketOf(bucket, sizes)]))
   return { sizes, whole: undefined, buckets }
 }
 
-/** The ways to file a rule, each the buckets that it would have to stand in. */
-function bucketsFor({ principal, actions, resource }: KeyedScope): string[][] {
-  const ways: string[][] = []
-  for (const [side, { is, within, type }] of [['p', principal] as const, ['r', resource] as const]) {
-    const entity = is ?? within
-    if (entity !== undefined) ways.push([`${side}:${entity}`])
-    else if (type !== undefined) ways.push([`${side} is ${type}`])
+function scarcest(ways: KeyedScope['ways'], counts: ReadonlyMap<string, number>): readonly string[] {
+  let [best, least]: [readonly string[], number] = [[lastBucket], Number.POSITIVE_INFINITY]
+  for (const keys of ways) {
+    let crowd = 0
+    for (const key of keys) crowd += counts.get(key) ?? 0
+    if (crowd < least) [best, least] = [keys, crowd]
   }
-  if (actions !== undefined && actions.length <= mostActions) ways.push([...new Set(actions)].map((id) => `a:${id}`))
-  return ways
+  return best
 }
 
 /** The buckets that a question opens: all in which a rule that fits it can stand. */

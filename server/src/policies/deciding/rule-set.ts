@@ -120,15 +120,11 @@ export function* sortRules(
     for (const subset of subsetsOf(rule, known)) subsets[subset].push(known)
     yield
   }
-  const index = function* (subset: Subset) {
-    yield
-    return indexRules(subsets[subset], sizes)
-  }
   const indexed = {
-    ordinary: yield* index('ordinary'),
-    at_once: yield* index('at_once'),
-    emergency: yield* index('emergency'),
-    approve: yield* index('approve'),
+    ordinary: yield* indexRules(subsets.ordinary, sizes),
+    at_once: yield* indexRules(subsets.at_once, sizes),
+    emergency: yield* indexRules(subsets.emergency, sizes),
+    approve: yield* indexRules(subsets.approve, sizes),
   }
   return { byId, read, subsets: indexed, namedActions: named }
 }
