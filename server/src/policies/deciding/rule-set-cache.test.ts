@@ -57,6 +57,52 @@ test('the least recently used give up their slots, and memory stays bounded', ()
   assert.equal(engine.memoryBytes(), settled)
 })
 
+test('however many different questions a large set is asked, memory stays bounded', () => {
+  const engine = createEngine()
+  const court = createCourt(engine, { rules: 60, schemas: 4 })
+  const rules = Array.from({ length: 300 }, (_, index) =>
+    sampleRule(`r${index}`, `permit(principal in Group::"${index % 60}", action, resource);`),
+  )
+  const ruleSet = { tenant_id: 't', version: '1', rules }
+  let settled = 0
+  for (let round = 0; round < 240; round += 1) {
+    const group_ids = [round % 60, (round + 1 + Math.floor(round / 60)) % 60].map(String)
+    const decision = decideAsk(ruleSet, { ...sampleAsk, principal: { ...sampleAsk.principal, group_ids } }, court)
+    assert.equal(decision.rule_ids.length, 10)
+    assert.ok(court.rules.held() <= 60)
+    if (round === 80) settled = engine.memoryBytes()
+  }
+  assert.equal(engine.memoryBytes(), settled)
+})
+
+test('a set is made ready in pieces, once, however many wait for it', async () => {
+  const engine = createEngine()
+  const cache = createRuleSetCache(engine, 10_000)
+  const text = 'permit(principal, action, resource);'
+  const ruleSet = {
+    tenant_id: 't',
+    version: '1',
+    rules: Array.from({ length: 600 }, (_, at) => sampleRule(`r${at}`, text)),
+  }
+  let turns = 0
+  let ready = false
+  const counting = () => {
+    turns += 1
+    if (!ready) setImmediate(counting)
+  }
+  setImmediate(counting)
+  const waiting = [cache.prepare(ruleSet), cache.prepare(ruleSet)].map((one) => one.then(() => turns))
+  const [one, other] = await Promise.all(waiting)
+  ready = true
+  assert.ok((one ?? 0) > 1, 'others had their turns meanwhile')
+  assert.equal(one, other)
+  const sorted = cache.sorted(ruleSet)
+  await cache.prepare(ruleSet)
+  assert.equal(cache.sorted(ruleSet), sorted)
+  // All are of no narrower scope: they are preparsed as well, in each subset that they are of.
+  assert.ok(cache.held() >= 600)
+})
+
 test('a rule set larger than the limit is held alone', () => {
   const court = createCourt(createEngine(), { rules: 10, schemas: 4 })
   for (const name of ['a', 'b', 'a']) assert.equal(decideAsk(tenant(name, 30), sampleAsk, court).allowed, true)

@@ -42,7 +42,10 @@ export async function findRuleSet(tx: Tx, version: string): Promise<RuleSet> {
     await theCourt.rules.prepare(known)
     return known
   }
-  const ruleSet = await readRuleSet(tx)
+  const read = await readRuleSet(tx)
+  // Of several who read one version at once, all decide by what the first has kept: it is made ready once.
+  const kept = held.get(tx.tenant_id)
+  const ruleSet = kept?.version === read.version ? kept : read
   keep(ruleSet)
   await theCourt.rules.prepare(ruleSet, known)
   return ruleSet
