@@ -78,7 +78,8 @@ let serial = 0
 const rules = (count: number, head: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => {
     serial += 1
-    return { serial, place: serial, scope: scopeOf(head(index)) }
+    const scope = scopeOf(head(index))
+    return { serial, place: serial, scope, ways: waysOf(scope) }
   })
 const sizes = { mostWhole: 10, mostJoined: 4, mostPicked: 8 }
 const asked = (held: readonly { serial: number }[][], reaches: Reaches = asking) =>

@@ -10,7 +10,10 @@ import type { EngineQuestion } from '../cedar/question.ts'
 import { type EntityScope, plainReference, type Scope } from '../cedar/scope.ts'
 
 /** A rule as the index needs it. `serial` is its own for ever, `place` spreads rules evenly. */
-export type ScopedRule = { serial: number; place: number; scope: KeyedScope }
+export type ScopedRule = { serial: number; place: number; scope: KeyedScope; ways: Ways }
+
+/** The ways to file a rule, each the buckets that it would have to stand in. */
+export type Ways = readonly (readonly string[])[]
 
 /** Rules that are asked together. `key` names exactly these rules. */
 export type RuleGroup<Rule> = { key: string; rules: readonly Rule[] }
@@ -21,8 +24,6 @@ export type KeyedScope = {
   /** Undefined: any action. */
   actions: readonly string[] | undefined
   resource: KeyedEntity
-  /** The ways to file the rule, each the buckets that it would have to stand in. */
-  ways: readonly (readonly string[])[]
 }
 type KeyedEntity = {
   /** The entity must be this one. */
@@ -67,11 +68,10 @@ const keyOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`
 
 export function keyedScope({ principal, action, resource }: Scope): KeyedScope {
   const actions = action.scope === 'any' ? undefined : action.ids
-  const keyed = { principal: keyedEntity(principal), actions, resource: keyedEntity(resource) }
-  return { ...keyed, ways: waysOf(keyed) }
+  return { principal: keyedEntity(principal), actions, resource: keyedEntity(resource) }
 }
 
-function waysOf({ principal, actions, resource }: Omit<KeyedScope, 'ways'>): string[][] {
+export function waysOf({ principal, actions, resource }: KeyedScope): Ways {
   const ways: string[][] = []
   for (const [side, { is, within, type }] of [['p', principal] as const, ['r', resource] as const]) {
     const entity = is ?? within
@@ -140,13 +140,13 @@ export function* indexRules<Rule extends ScopedRule>(
 ): Generator<undefined, RuleIndex<Rule>> {
   if (rules.length <= sizes.mostWhole) return { sizes, whole: groupOf(rules), buckets: new Map() }
   const counts = new Map<string, number>()
-  for (const { scope } of rules) {
-    for (const keys of scope.ways) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  for (const { ways } of rules) {
+    for (const keys of ways) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
     yield
   }
   const filled = new Map<string, Rule[]>()
   for (const rule of rules) {
-    for (const key of scarcest(rule.scope.ways, counts)) {
+    for (const key of scarcest(rule.ways, counts)) {
       const bucket = filled.get(key)
       if (bucket === undefined) filled.set(key, [rule])
       else bucket.push(rule)
@@ -157,7 +157,7 @@ export function* indexRules<Rule extends ScopedRule>(
   return { sizes, whole: undefined, buckets }
 }
 
-function scarcest(ways: KeyedScope['ways'], counts: ReadonlyMap<string, number>): readonly string[] {
+function scarcest(ways: Ways, counts: ReadonlyMap<string, number>): readonly string[] {
   let [best, least]: [readonly string[], number] = [[lastBucket], Number.POSITIVE_INFINITY]
   for (const keys of ways) {
     let crowd = 0

@@ -3,7 +3,7 @@ import type { PolicyJson } from '../cedar/engine.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { namedActions, type RuleSetName, ruleSetsOf } from '../cedar/validate.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
-import { indexRules, keyedScope, type RuleIndex, type ScopedRule, type Sizes } from './rule-index.ts'
+import { indexRules, keyedScope, type RuleIndex, type ScopedRule, type Sizes, waysOf } from './rule-index.ts'
 
 /** A rule as decisions need it. */
 export type PolicyRule = {
@@ -82,13 +82,15 @@ let serials = 0
 function readRule({ id, policy_text: text }: PolicyRule, statement: PolicyJson, earlier?: ReadRule): ReadRule {
   serials += 1
   const scope = scopeFromEngine(statement)
+  const keyed = keyedScope(scope)
   return {
     id,
     text,
     serial: serials,
     place: earlier?.place ?? serials,
     effect: statement.effect,
-    scope: keyedScope(scope),
+    scope: keyed,
+    ways: waysOf(keyed),
     sets: ruleSetsOf(scope.action),
     actions: [...namedActions(statement)],
   }
