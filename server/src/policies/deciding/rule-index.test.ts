@@ -14,6 +14,7 @@ import {
   type Reaches,
   reachesOf,
   type Sizes,
+  waysOf,
 } from './rule-index.ts'
 
 const scopeOf = (head: string) => keyedScope(scopeFromEngine(parseStatement(`permit(${head});`)))
