@@ -2,6 +2,7 @@
  * A policy case: a question to policy, with the answer that it must get. It says everything itself and looks nothing up,
  * so that it means the same for ever; what it leaves out has a default.
  */
+import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type Static, Type } from 'typebox'
 import { Body, OneOf, Uuid } from '../../http/schema.ts'
@@ -111,6 +112,15 @@ export const PolicyCases = Type.Array(PolicyCase, { maxItems: mostCases })
 
 /** The cases of a tenant: what is answered may be sent back. */
 export const KeptCases = Body({ cases: PolicyCases })
+
+/** The `ETag` of a list of cases: the same for the same cases, however the fields of each are ordered. */
+export function casesTag({ cases }: { cases: readonly PolicyCase[] }): string {
+  const sorted = (_name: string, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value
+  return `"${createHash('sha256').update(JSON.stringify(cases, sorted)).digest('base64url')}"`
+}
 
 const mostFaultsTold = 20
 

@@ -1,5 +1,5 @@
 import { operation } from '../../http/operation.ts'
-import { KeptCases } from './case.ts'
+import { casesTag, KeptCases } from './case.ts'
 import { listCases } from './case-store.ts'
 
 /** All of them, in their order. */
@@ -11,6 +11,7 @@ export const listPolicyCases = operation({
   scope: 'policies:read',
   replies: { 200: KeptCases },
   errors: [],
+  etag: casesTag,
   async run(ctx) {
     return { cases: await listCases(ctx.tx) }
   },

@@ -7,7 +7,7 @@ import { createPolicy } from '../create-policy.ts'
 import { createRule } from '../create-rule.ts'
 import { theCourt } from '../deciding/evaluate.ts'
 import { updatePolicy } from '../update-policy.ts'
-import { mostCases, type PolicyCase } from './case.ts'
+import { casesTag, mostCases, type PolicyCase } from './case.ts'
 import { listPolicyCases } from './list-policy-cases.ts'
 import type { CaseOutcomes } from './outcome.ts'
 import { replacePolicyCases } from './replace-policy-cases.ts'
@@ -61,6 +61,19 @@ suite('the cases of a tenant', () => {
     assert.deepEqual(await list(), [reads])
     await put([])
     assert.deepEqual(await list(), [])
+  })
+
+  test('are not replaced by whoever has not seen them, where they say what they saw', async () => {
+    const [none, one] = [{ cases: [] }, { cases: [reads] }].map(casesTag)
+    const seeing = (etag: string | undefined, cases: object[]) =>
+      call(admin, 'PUT', '/v1/policies/cases', { cases }, { 'if-match': String(etag) })
+    const answers = await Promise.all([[reads], [deletes]].map((cases) => seeing(none, cases)))
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412])
+    const { expect, ...others } = reads
+    await put([{ expect, ...others }])
+    assert.equal((await seeing(none, [])).body.code, 'precondition_failed')
+    assert.deepEqual(await list(), [reads])
+    assert.equal((await seeing(one, [deletes])).status, 200)
   })
 
   test('are told when they change, and not when the same are sent again; the rules stay at their version', async () => {

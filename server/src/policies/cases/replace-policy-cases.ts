@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
+import { readIfMatch, requireMatch } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
 import { findRuleSet } from '../deciding/rule-set-store.ts'
 import { draftCourt } from '../drafted.ts'
-import { KeptCases, requireSoundCases } from './case.ts'
+import { casesTag, KeptCases, requireSoundCases } from './case.ts'
 import { lockCases, saveCases } from './case-store.ts'
 import { CaseOutcomes, counted, tryCases } from './outcome.ts'
 
@@ -22,10 +23,14 @@ export const replacePolicyCases = operation({
     200: Type.Object({ ...KeptCases.properties, ...CaseOutcomes.properties }, { title: 'PolicyCasesReplaced' }),
   },
   errors: [],
-  async run(ctx, { body: { cases } }) {
+  etag: casesTag,
+  takesIfMatch: true,
+  async run(ctx, { body: { cases }, header }) {
+    const tags = readIfMatch(header('if-match'))
     requireSoundCases(cases)
     const version = await ctx.tx.interactive(async (tx) => {
       const { version, kept } = await lockCases(tx)
+      requireMatch(tags, casesTag({ cases: kept }))
       if (!isDeepStrictEqual(kept, cases)) await saveCases({ ...ctx, tx }, cases)
       return version
     })
