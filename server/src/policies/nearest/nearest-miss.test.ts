@@ -99,6 +99,18 @@ test('a rule is told of only if it is the one that gives it then', async () => {
   assert.deepEqual(await nearestWords([permitWhen('context.duration_seconds <= 600'), tooShort]), [])
 })
 
+test('nothing is told where so many forbids speak of it that nobody can say what stands in the way', async () => {
+  const rules = (forbids: number) => [
+    permitWhen('context.duration_seconds <= 600'),
+    ...Array.from(
+      { length: forbids },
+      (_, n) => `forbid (principal, action, resource) when { resource.name == "${n}" };`,
+    ),
+  ]
+  assert.equal((await nearestWords(rules(60))).length, 1)
+  assert.deepEqual(await nearestWords(rules(61)), [])
+})
+
 test('what is known of a resource is for whoever may read accounts', async () => {
   const listener = { mayReadRules: true, mayReadAccounts: false }
   assert.deepEqual(await nearestWords([permitWhen('resource.getTag("env") == "prod"')], {}, listener), [
