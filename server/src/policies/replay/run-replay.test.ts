@@ -4,7 +4,7 @@ import { openHouse } from '../../../test/support/house.ts'
 import { replayStage } from '../../../test/support/replay-stage.ts'
 import { until } from '../../../test/support/wait.ts'
 import { startWorkers } from '../../../test/support/workers.ts'
-import { claimDue, type WorkItem } from '../../jobs/claim.ts'
+import { claimDue, giveBack, type WorkItem } from '../../jobs/claim.ts'
 import { endReplay, openReplay, saveProgress } from './replay-store.ts'
 import { runReplay } from './run-replay.job.ts'
 
@@ -33,6 +33,11 @@ suite('a replay', () => {
     assert.deepEqual([status, asked, total], ['running', 1, 7])
 
     await house.asSuperuser(`update policy_replay set lease_until = clock_timestamp() where id = $1`, [id])
+    const heir = await claimed()
+    assert.equal(await saveProgress(tx, dead, 5, 7), false, 'somebody else has it')
+    assert.equal(await saveProgress(tx, heir, 2, 7), true)
+    await giveBack(house.database, 'policy_replay', [heir])
+    assert.equal(await saveProgress(tx, heir, 3, 7), false, 'it was given back')
     const workers = startWorkers(house, [runReplay])
     const done = await until('the replay is over', async () => {
       const replay = await read(on, id)
@@ -40,7 +45,6 @@ suite('a replay', () => {
     })
     await workers.stop()
     assert.deepEqual([done.asked, done.total, done.result?.counts.newly_denied], [1, 1, 1])
-    assert.equal(await saveProgress(tx, dead, 5, 7), false)
     await endReplay(tx, dead, { status: 'failed', error: { code: 'internal', message: 'late' } })
     assert.deepEqual(await read(on, id), done)
   })
