@@ -74,15 +74,15 @@ suite('a policy as a file', () => {
 
   test('is one change: what is the same stays untouched, who saved it too', async () => {
     const [kept, moved, changed, gone] = [
-      await create(onAccount('1')),
-      await create(onAccount('2')),
-      await create(onAccount('3')),
-      await create(onAccount('4')),
+      await create(onAccount('111111111111')),
+      await create(onAccount('222222222222')),
+      await create(onAccount('333333333333')),
+      await create(onAccount('444444444444')),
     ]
     const version = await versionOf(admin)
     const other = await newUser(admin)
-    const file = `@id("${kept.id}") ${account('1')} @ordinal("5") @id("${moved.id}") permit ( principal, action, resource == cloud_account::"2" );
-@ordinal("2") @id("${changed.id}") ${account('9', '@approval_mode("auto")')} @ordinal("7") ${account('8')}`
+    const file = `@id("${kept.id}") ${account('111111111111')} @ordinal("5") @id("${moved.id}") permit ( principal, action, resource == cloud_account::"222222222222" );
+@ordinal("2") @id("${changed.id}") ${account('999999999999', '@approval_mode("auto")')} @ordinal("7") ${account('888888888888')}`
     const answer = await send(file, { by: other })
     const rules = await rulesOf()
     const [, , , added] = [...rules].sort((a, b) => a.created_at.localeCompare(b.created_at))
@@ -107,10 +107,10 @@ suite('a policy as a file', () => {
         approval_mode,
       ]),
       [
-        [kept.id, 0, '1', 'require'],
-        [changed.id, 2, '9', 'auto'],
-        [moved.id, 5, '2', 'require'],
-        [added?.id, 7, '8', 'require'],
+        [kept.id, 0, '111111111111', 'require'],
+        [changed.id, 2, '999999999999', 'auto'],
+        [moved.id, 5, '222222222222', 'require'],
+        [added?.id, 7, '888888888888', 'require'],
       ],
     )
     assert.deepEqual(rules[0], kept)

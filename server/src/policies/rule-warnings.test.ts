@@ -44,9 +44,9 @@ suite('warnings', () => {
 
   test('name the rule of the tenant that takes all effect from another, once it counts', async () => {
     const forbid = await create({ effect: 'forbid' })
-    assert.match((await create(onAccount('1'))).warnings?.join() ?? '', new RegExp(forbid.id))
+    assert.match((await create(onAccount('000000000001'))).warnings?.join() ?? '', new RegExp(forbid.id))
     await asSuperuser('update policy set enabled = false where id = $1', [policy_id])
-    assert.equal((await create(onAccount('2'))).warnings, undefined)
+    assert.equal((await create(onAccount('000000000002'))).warnings, undefined)
   })
 
   test('tell of a user, group or role that the tenant does not have, and of a name where an id is wanted', async () => {
@@ -56,7 +56,7 @@ suite('warnings', () => {
       principal_scope_type: 'in' | 'eq' | 'is_in' = 'in',
     ) =>
       (
-        await create(onAccount('1', { principal_scope_type, principal_entity_type, principal_entity_id }))
+        await create(onAccount('000000000001', { principal_scope_type, principal_entity_type, principal_entity_id }))
       ).warnings?.join()
     const group = newId()
     await asSuperuser('insert into tenant_group (tenant_id, id, name, source) values ($1, $2, $3, $4)', [
@@ -79,7 +79,8 @@ suite('warnings', () => {
 
   test('propose the nearest of the actions that rules and requests have used', async () => {
     let account = 0
-    const of = (...action_ids: string[]) => onAccount(String(account++), { action_scope_type: 'in', action_ids })
+    const of = (...action_ids: string[]) =>
+      onAccount(String(account++).padStart(12, '0'), { action_scope_type: 'in', action_ids })
     assert.match((await create(of('ReadOnlyAccess'))).warnings?.join() ?? '', /no rule, request/)
     assert.equal((await create(of('ReadOnlyAccess'))).warnings, undefined)
     assert.match((await create(of('ReadOnlyAcces'))).warnings?.join() ?? '', /nearest known is `ReadOnlyAccess`/)
@@ -104,7 +105,7 @@ suite('warnings', () => {
       [admin.tenant_id, policy_id],
     )
     const action_ids = Array.from({ length: 150 }, (_, index) => name(index))
-    const rule = await create(onAccount('1', { action_scope_type: 'in', action_ids }))
+    const rule = await create(onAccount('000000000001', { action_scope_type: 'in', action_ids }))
     assert.equal(rule.warnings?.length, 150)
   })
 })

@@ -15,6 +15,10 @@ const emergency = { approval_mode: 'break_glass' } as const
 const forbid = { effect: 'forbid' } as const
 const wanting = { conditions: 'when { context.break_glass }' }
 const leaving = { conditions: 'unless { context.break_glass }' }
+const onAccount = (resource_entity_id: string): RuleInput => ({
+  ...group,
+  ...{ resource_scope_type: 'eq', resource_entity_type: 'cloud_account', resource_entity_id },
+})
 const prod = { conditions: 'when { resource.hasTag("prod") }' }
 
 function warn(input: RuleInput, others: RuleInput[] = [], known: string[] = []): string {
@@ -35,6 +39,19 @@ const claims: Claim[] = [
     'a break_glass forbid leaves asking alone',
     /emergency road alone/,
     { effect: 'forbid', approval_mode: 'break_glass' },
+  ],
+  [
+    'an account with a digit too few is asked for by nobody',
+    /never match: `12345678901` must be an account number/,
+    onAccount('12345678901'),
+  ],
+  ['an account is asked for', undefined, onAccount('123456789012')],
+  [
+    'an action with a space behind it is asked for by nobody',
+    /nobody can ask for the action `Admin `/,
+    { effect: 'permit', action_scope_type: 'in', action_ids: ['Admin ', 'approve'] },
+    [],
+    ['Admin '],
   ],
   [
     'an ordinary rule is not warned of',

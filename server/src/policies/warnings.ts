@@ -3,9 +3,10 @@
  * rules themselves and from what the tenant has.
  */
 
+import { findActionFault, findIdFault } from './cedar/asked.ts'
 import type { Expr } from './cedar/engine.ts'
 import { parseStatement } from './cedar/parse.ts'
-import { approveAction } from './cedar/schema.ts'
+import { type AskedType, approveAction, askedTypes } from './cedar/schema.ts'
 import { covers, type Scope, type ScopeFields, scopeFromFields } from './cedar/scope.ts'
 import type { StatementFields } from './cedar/statement.ts'
 import { ruleSetsOf } from './cedar/validate.ts'
@@ -41,6 +42,7 @@ export function warningsFor(facts: WarningFacts): string[] {
   return [
     ...facts.engine_warnings,
     ...neverAsked(rule, scope),
+    ...askedByNobody(scope),
     ...speaksOfNobody(facts.missing),
     ...shadowed(rule, scope, others),
     ...repeats(rule, scope, others),
@@ -141,6 +143,24 @@ function truthOf(expression: Expr, breakGlass: boolean): boolean | undefined {
     default:
       return undefined
   }
+}
+
+/** Ids and actions that no request can have, however they are written: a digit too few, a space at the end. */
+function askedByNobody({ action, resource }: Scope): string[] {
+  const found: string[] = []
+  if (resource.scope === 'eq' && isAskedType(resource.type)) {
+    const why = findIdFault({ type: resource.type, id: resource.id })
+    if (why !== undefined) found.push(`this rule can never match: \`${resource.id}\` ${why}`)
+  }
+  for (const id of action.ids) {
+    const why = id === approveAction ? undefined : findActionFault(id)
+    if (why !== undefined) found.push(`nobody can ask for the action \`${id}\`: it ${why}`)
+  }
+  return found
+}
+
+function isAskedType(type: string): type is AskedType {
+  return (askedTypes as readonly string[]).includes(type)
 }
 
 function speaksOfNobody(missing: MissingPrincipal | undefined): string[] {
