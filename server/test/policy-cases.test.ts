@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
+import { operations } from '../src/app.ts'
 import type { PolicyCase } from '../src/policies/cases/case.ts'
 import type { CaseOutcomes } from '../src/policies/cases/outcome.ts'
 import { replacePolicyCases } from '../src/policies/cases/replace-policy-cases.ts'
@@ -81,4 +82,21 @@ test('what the guide about cases sends is taken, and its required case holds', a
   const [, yaml] = /```yaml\n(.*?)```/s.exec(textOf('../../docs/guides/policy-cases.md')) ?? []
   const { status, body } = await call(admin, 'POST', '/v1/policies/test', { cases: parse(yaml ?? '') })
   assert.equal(status, 200, JSON.stringify(body))
+})
+
+test('whatever changes policies is held to the required cases, or says here why it need not be', () => {
+  const free: Record<string, string> = {
+    createPolicy: 'a new policy has no rules',
+    reorderPolicies: 'order decides nothing',
+    reorderRules: 'order decides nothing',
+    replacePolicyCases: 'changes the cases, not the rules',
+  }
+  const unheld = Object.entries(operations).filter(
+    ([name, { scope, errors }]) => scope === 'policies:write' && !errors.includes('case_broken') && !(name in free),
+  )
+  assert.deepEqual(
+    unheld.map(([name]) => name),
+    [],
+    'change the rules through `changeRules`, and declare `case_broken`',
+  )
 })
