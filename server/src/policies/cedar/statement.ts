@@ -51,14 +51,16 @@ export function statementFromInput(input: RuleInput): Statement {
 export function statementsFromTexts(texts: readonly string[]): (Statement | undefined)[] {
   const read = texts.map((text) => {
     try {
-      return { text, ...fieldsOfText(text, {}) }
+      return fieldsOfText(text, {})
     } catch (error) {
       if (error instanceof Problem) return undefined
       throw error
     }
   })
   const sound = read.filter((one) => one !== undefined)
-  const valid = new Set(findValid(sound).flatMap((isValid, index) => (isValid ? [sound[index]] : [])))
+  const valid = new Set(
+    findValid(sound.map(({ parsed }) => parsed)).flatMap((isValid, index) => (isValid ? [sound[index]] : [])),
+  )
   return read.map((one) => (one !== undefined && valid.has(one) ? accepted(one.fields, one.parsed, []) : undefined))
 }
 

@@ -107,58 +107,43 @@ export function requireValid(statement: PolicyJson, source: Source, frame = { be
 }
 
 /**
- * Which of many statements are valid without a warning: the engine is asked once for all that share a schema, and so many
- * cost a fraction of one after another. What it has anything to say about is left to `requireValid`.
+ * Which of many statements are valid without a warning: the engine is asked once for all of one rule set, and so many cost a
+ * fraction of one after another. What it has anything to say about is left to `requireValid`.
  */
-export function findValid(statements: readonly { parsed: PolicyJson; text: string }[]): boolean[] {
+export function findValid(statements: readonly PolicyJson[]): boolean[] {
   const valid = statements.map(() => false)
-  const groups = Map.groupBy(statements.keys(), (index) => groupOf(statements[index]?.parsed))
-  for (const [group, indices] of groups) {
-    const members = indices.flatMap((index) => {
-      const { parsed, text } = statements[index] ?? {}
-      return parsed === undefined || text === undefined ? [] : [{ index, parsed, text }]
-    })
-    if (group === undefined) continue
-    const said = saidOf(members)
-    for (const { index } of members) valid[index] = said !== undefined && !said.has(String(index))
+  const groups = Map.groupBy(statements.entries(), ([, statement]) => groupOf(statement))
+  for (const group of ['ask', 'approve'] as const) {
+    const members = groups.get(group) ?? []
+    const said = members.length === 0 ? undefined : saidOf(group, members)
+    for (const [index] of members) valid[index] = said !== undefined && !said.has(String(index))
   }
   return valid
 }
 
-/** A statement that names more actions is cheaper to check alone, where one of those that mean the same is checked for all. */
-const mostActionsTogether = 4
-
-/**
- * Statements of one group are validated with the actions of all: one that names its actions is asked about no other. Of those
- * that speak of any, only such as name none share a schema.
- */
-function groupOf(statement: PolicyJson | undefined): 'any' | 'approve' | 'named' | undefined {
-  if (statement === undefined) return undefined
+/** The rule set of a statement that names actions in its scope alone; undefined where they must be told apart. */
+function groupOf(statement: PolicyJson): RuleSetName | undefined {
   const { action } = scopeFromEngine(statement)
+  if (namedActions({ ...statement, action: { op: 'All' } }).size > 0) return undefined
   if (action.ids.includes(approveAction)) return action.ids.length === 1 ? 'approve' : undefined
-  const named = namedActions(statement)
-  if (named.has(approveAction) || [...named].some((id) => id.startsWith('__'))) return undefined
-  if (action.scope === 'any') return named.size === 0 ? 'any' : undefined
-  return named.size <= mostActionsTogether ? 'named' : undefined
+  return action.ids.some((id) => id.startsWith('__')) ? undefined : 'ask'
 }
 
-/** The statements of a group that the engine says something about; undefined where it cannot be told of which. */
-function saidOf(members: readonly { index: number; parsed: PolicyJson; text: string }[]): Set<string> | undefined {
+/**
+ * The statements of a group that the engine says something about; undefined where it cannot be told of which. Every action
+ * to ask for has the same types, so that one is checked for all.
+ */
+function saidOf(group: RuleSetName, members: readonly (readonly [number, PolicyJson])[]): Set<string> | undefined {
   const source: Source = { field: 'policy_text', text: '' }
-  const actions = new Set(
-    members.flatMap(({ parsed }) => {
-      const { checked, others } = schemaActions(parsed, source)
-      return [...checked, ...others]
-    }),
+  const schema = schemaWith([group === 'ask' ? unnamedAction : approveAction])
+  const staticPolicies = Object.fromEntries(
+    members.map(([index, statement]): [number, PolicyJson] => [index, { ...statement, action: { op: 'All' } }]),
   )
-  const texts = Object.fromEntries(members.map(({ index, text }) => [index, text]))
   try {
-    const answer = withTextEngine(source, (cedar) =>
-      cedar.validate({ schema: schemaWith(actions), policies: { staticPolicies: texts } }),
-    )
+    const answer = withTextEngine(source, (cedar) => cedar.validate({ schema, policies: { staticPolicies } }))
     if (answer.type === 'failure' || answer.otherWarnings.length > 0) return undefined
     dryRun(
-      members.map(({ parsed }) => parsed),
+      members.map(([, statement]) => statement),
       source,
     )
     return new Set([...answer.validationErrors, ...answer.validationWarnings].map(({ policyId }) => policyId))
