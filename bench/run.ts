@@ -2,11 +2,12 @@ import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 import { endpoints } from './endpoints.ts'
 import { grants } from './grants.ts'
+import { policy } from './policy.ts'
 import { replays } from './replays.ts'
 import { asMarkdown, writeReport } from './report.ts'
 
 /** Every bench, by its name. */
-const benches: Record<string, Bench> = { endpoints, grants, replays }
+const benches: Record<string, Bench> = { endpoints, grants, policy, replays }
 
 const options = {
   rounds: { type: 'string', default: '4' },

@@ -51,6 +51,20 @@ test('the bench of grants works: all that ended is dispatched and gone', async (
   assert.match(stdout, /^At the pretended AWS 20 ends took \d+ calls/m)
 })
 
+test('the bench of policy works: all contenders answer alike', async () => {
+  const { stdout, stderr } = await run(process.execPath, [bench, 'policy', '--miniature'], { env })
+  const rows = ['10 rules', '200 rules', '200 rules, none narrower']
+  for (const row of rows) assert.match(stderr, new RegExp(`^${row}: all answer alike$`, 'm'))
+  const measured = [...stdout.matchAll(/^\| (\d+ rules.*?) +\|(.*)\|$/gm)].map(([, row, cells = '']) => [
+    row,
+    cells.split('|').filter((cell) => /[1-9]/.test(cell)).length,
+  ])
+  assert.deepEqual(
+    measured,
+    rows.map((row) => [row, 5]),
+  )
+})
+
 test('it says what there is to measure', async () => {
   const { stdout } = await run(process.execPath, [bench, '--help'], { env })
   assert.match(stdout, /^ {2}endpoints /m)

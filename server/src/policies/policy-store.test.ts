@@ -149,6 +149,17 @@ test('the rules of a disabled policy are not in the rule set', async () => {
   assert.deepEqual([ruleSet.version, ruleSet.rules], ['4', []])
 })
 
+test('who reads the rules at once decides by the same; never by older ones than asked for', async () => {
+  const { id } = await create({ name: 'Production' })
+  const tx = database.tenant(admin.tenant_id)
+  for (const version of [3, 4]) {
+    await call(admin, 'POST', `/v1/policies/${id}/rules`, { effect: 'permit' })
+    const [one, ...others] = await Promise.all([1, 2, 3].map(() => findRuleSet(tx, String(version))))
+    assert.deepEqual([one?.version, one?.rules.length], [String(version), version - 2])
+    for (const other of others) assert.equal(other.rules, one?.rules)
+  }
+})
+
 test('a deleted policy is gone with its rules', async () => {
   const { id } = await create({ name: 'Production' })
   await call(admin, 'POST', `/v1/policies/${id}/rules`, { effect: 'permit' })

@@ -1,0 +1,134 @@
+import type { Bench, Effort, Measured } from './bench.ts'
+import { type Asked, casbin, caslOfAll, caslOfAsker, newCourt, ours, ruleSetOf, unsliced } from './policy-contenders.ts'
+import { broadRulesOnly, companyRules, type PlainQuestion, type PlainRule, questionsFor } from './policy-rules.ts'
+import { type Contender, measureInRounds, median, type Result } from './rounds.ts'
+
+/** Of the rules of a company; where all rules are broad, few say it all. */
+const questionCount = 200
+const broadQuestionCount = 30
+
+type Field = { row: string; rules: PlainRule[]; questions: PlainQuestion[] }
+
+function fieldsFor({ isMiniature }: Effort): Field[] {
+  const sizes = isMiniature ? [10, 200] : [10, 1_000, 10_000]
+  const field = (what: string, rules: PlainRule[], count: number): Field => ({
+    row: `${rules.length.toLocaleString('en')} ${what}`,
+    rules,
+    questions: questionsFor(rules.length, isMiniature ? 50 : count),
+  })
+  return [
+    ...sizes.map((size) => field('rules', companyRules(size), questionCount)),
+    ...sizes.slice(1).map((size) => field('rules, none narrower', broadRulesOnly(size), broadQuestionCount)),
+  ]
+}
+
+async function contendersFor({ rules, questions }: Field): Promise<Record<string, Asked>> {
+  const ruleSet = ruleSetOf(rules, '1')
+  return {
+    sallyport: ours(ruleSet, questions),
+    'the engine, unsliced': unsliced(ruleSet, questions),
+    casbin: await casbin(rules, questions),
+    'CASL, all rules': caslOfAll(rules, questions),
+    'CASL, own rules': caslOfAsker(rules, questions),
+  }
+}
+
+/** Every contender answers every question, and all of them alike; the count of those allowed. */
+function compare({ row, questions }: Field, contenders: Record<string, Asked>): number {
+  const [first, ...others] = Object.entries(contenders)
+  let allowed = 0
+  for (const [index, question] of questions.entries()) {
+    const answer = first?.[1].ask(index)
+    if (answer) allowed += 1
+    const odd = others.find(([, { ask }]) => ask(index) !== answer)
+    if (odd !== undefined) throw new Error(`${row}: ${odd[0]} does not answer ${answer} to ${JSON.stringify(question)}`)
+  }
+  return allowed
+}
+
+/** One question after the other, as the service decides on its one thread. */
+function measured(row: string, column: string, asked: Asked, { isMiniature }: Effort): Contender {
+  let next = 0
+  return {
+    row,
+    column,
+    async measure(seconds) {
+      const [began, span] = [performance.now(), isMiniature ? 50 : seconds * 1_000]
+      let done = 0
+      for (; performance.now() - began < span; done += 1, next += 1) asked.ask(next)
+      return done / ((performance.now() - began) / 1_000)
+    },
+  }
+}
+
+async function run(effort: Effort, say: (line: string) => void): Promise<Measured> {
+  const contenders: Contender[] = []
+  const compared: string[] = []
+  for (const field of fieldsFor(effort)) {
+    const all = await contendersFor(field)
+    const allowed = compare(field, all)
+    compared.push(`${allowed} of ${field.questions.length} allowed by the ${field.row}`)
+    say(`${field.row}: all answer alike`)
+    for (const [column, asked] of Object.entries(all)) contenders.push(measured(field.row, column, asked, effort))
+  }
+  const results = await measureInRounds(contenders, effort, say)
+  const columns = [...new Set(results.map(({ column }) => column))]
+  const rows = [...new Set(results.map(({ row }) => row))]
+  return {
+    columns: ['decisions a second', ...columns],
+    rows: rows.map((row) => [row, ...columns.map((column) => inWords(rateOf(results, row, column)))]),
+    notes: [
+      `Medians of ${effort.rounds} rounds of ${effort.seconds} s, on one thread. Every answer of every contender was compared: ${compared.join(', ')}.`,
+      costRatio(results, rows),
+      ...(await loading(effort)),
+    ],
+  }
+}
+
+function rateOf(results: readonly Result[], row: string, column: string): number {
+  return median(results.find((one) => one.row === row && one.column === column)?.perSecond ?? [])
+}
+
+function inWords(rate: number): string {
+  return rate >= 10 ? Math.round(rate).toLocaleString('en') : rate.toFixed(1)
+}
+
+function costRatio(results: readonly Result[], rows: readonly string[]): string {
+  const company = rows.filter((row) => row.endsWith('rules'))
+  const rates = company.map((row) => rateOf(results, row, 'sallyport'))
+  const ratios = rates.slice(1).map((rate, index) => `${((rates[0] ?? 0) / rate).toFixed(1)} at ${company[index + 1]}`)
+  return `A decision of sallyport costs, in what it costs at ${company[0]}: ${ratios.join(', ')}.`
+}
+
+/** What comes before the warm figures: reading the rules, reading them again after a change, and asking for the first time. */
+async function loading({ isMiniature }: Effort): Promise<string[]> {
+  const size = isMiniature ? 200 : 10_000
+  const [rules, questions] = [companyRules(size), questionsFor(size, questionCount)]
+  const court = newCourt()
+  const before = ruleSetOf(rules, '1')
+  const reading = await timed(() => court.rules.prepare(before))
+  const first = ours(before, questions, court)
+  const times = questions.map((_, index) => timedNow(() => first.ask(index))).sort((one, other) => one - other)
+  const after = ruleSetOf(rules.with(-1, { effect: 'permit', holder: null, actions: ['Admin'], place: null }), '2')
+  const again = await timed(() => court.rules.prepare(after, before))
+  const ms = (milliseconds: number) => `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`
+  const at = (share: number) => ms(times[Math.floor(share * (times.length - 1))] ?? 0)
+  return [
+    `Of ${size.toLocaleString('en')} rules a question asked for the first time took ${at(0.5)} (median), ${at(0.95)} (95 of 100) and ${at(1)} at most.`,
+    `Reading them took ${ms(reading)}, and ${ms(again)} after a change of one, in pieces that give way to others.`,
+  ]
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+function timedNow(work: () => unknown): number {
+  const began = performance.now()
+  work()
+  return performance.now() - began
+}
+
+export const policy: Bench = { summary: 'decisions a second, beside other engines, as rules grow', run }
