@@ -17,10 +17,13 @@ export type Change = {
 /** How long access may last, in seconds. */
 export type Durations = { shortest: number; longest: number }
 
+const most = { networks: 4 } as const
+
 /** The changes, each by itself, after which the part may hold, or for `held` = false no longer hold. */
 export function changesFor(part: Part, held: boolean, question: AskQuestion, durations: Durations): Change[] {
   if (part.values !== undefined) return valueChanges(held ? part.values : otherValues(part.values), question, durations)
-  const addresses = part.networks === undefined ? [] : [...part.networks.map(firstAddress), ...strangers]
+  const addresses =
+    part.networks === undefined ? [] : [...part.networks.slice(0, most.networks).map(firstAddress), ...strangers]
   return addresses.map((source_ip) => ({ circumstance: 'source_ip', question: withContext(question, { source_ip }) }))
 }
 
