@@ -122,7 +122,9 @@ permit(principal, action, resource == cloud_account::"2");
       }))
       assert.deepEqual(await countsOf(fileOf(copies), copies), [0, 0, 0, rules.length])
       // However it is laid out: the same rules are the same rules.
-      const reformatted = file.replaceAll(/^@id\("/gm, ' @id(\n"').replaceAll(/^(?:permit|forbid)\(/gm, '$& // who\n ')
+      const reformatted = file
+        .replaceAll(/(?<=\n)@id\("/g, ' @id(\n"')
+        .replaceAll(/(?<=\n)(?:permit|forbid)\(/g, '$& // who\n ')
       assert.deepEqual(await countsOf(reformatted, rules), [0, 0, 0, rules.length], reformatted)
     }
   })
