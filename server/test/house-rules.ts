@@ -14,36 +14,37 @@ const slices = [
   'provisioners',
 ]
 const everySlice = ['kernel', 'config', 'db', 'http', 'events', 'jobs', 'secrets', 'egress', 'metrics']
+const policyRooms = ['', '/cases', '/cedar', '/deciding', '/draft'].map((part) => `policies${part}`)
 const everyTarget = ['kernel', 'config', 'egress', 'aws', 'provisioners']
 
 /** Each room, a folder of server/src, and the rooms whose files it may import beside its own. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   config: ['kernel'],
-  secrets: ['kernel', 'db'],
   metrics: ['kernel', 'config'],
   egress: ['kernel', 'config'],
   aws: ['kernel', 'config', 'egress'],
   db: ['kernel', 'config'],
-  events: ['kernel', 'db'],
-  jobs: ['kernel', 'db'],
+  ...Object.fromEntries(['events', 'jobs', 'secrets'].map((room) => [room, ['kernel', 'db']])),
   http: ['kernel', 'config', 'db', 'secrets'],
   ...Object.fromEntries(slices.map((slice) => [slice, everySlice])),
   'identity-providers': [...everySlice, 'aws'],
-  policies: [...everySlice, 'policies/cases', 'policies/cedar', 'policies/deciding', 'policies/invariants'],
-  'policies/cases': [...everySlice, 'policies', 'policies/cedar', 'policies/deciding'],
+  policies: [...everySlice, 'policies/cases', 'policies/cedar', 'policies/deciding'],
   // The language: text, statements, questions. It knows no tenant.
   'policies/cedar': ['kernel', 'policies'],
-  // What a draft would change of what was asked: the one part of policies that knows requests.
-  'policies/replay': [...everySlice, 'policies', 'policies/cedar', 'policies/deciding'],
   'policies/deciding': ['kernel', 'db', 'policies', 'policies/cedar'],
   'policies/nearest': ['kernel', 'db', 'http', 'policies', 'policies/cedar', 'policies/deciding'],
-  'policies/invariants': ['kernel', 'policies', 'policies/cedar', 'policies/deciding'],
+  ...Object.fromEntries(
+    ['cases', 'draft', 'file', 'invariants', 'replay'].map((part) => [
+      `policies/${part}`,
+      [...everySlice, ...policyRooms],
+    ]),
+  ),
   // A client like any other: it knows the service by its interface alone.
   demo: [],
-  'provisioners/aws-identity-center': everyTarget,
-  'provisioners/postgresql': everyTarget,
-  'provisioners/webhook': everyTarget,
+  ...Object.fromEntries(
+    ['aws-identity-center', 'postgresql', 'webhook'].map((name) => [`provisioners/${name}`, everyTarget]),
+  ),
   'provisioners/sandbox': [...everyTarget, 'db'],
 }
 

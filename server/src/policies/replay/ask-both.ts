@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { RecordedQuestion } from '../../requests/recorded-question-store.ts'
 import { type Decision, decideApprove, decideAsk } from '../deciding/decide.ts'
 import type { RuleSet } from '../deciding/rule-set.ts'
-import { type Drafted, draftCourt } from '../drafted.ts'
+import { type Drafted, draftCourt } from '../draft/drafted.ts'
 import type { Answers } from './tally.ts'
 
 /** So many answers are kept for a question that comes again. */

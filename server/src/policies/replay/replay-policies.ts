@@ -1,8 +1,8 @@
 import { operation } from '../../http/operation.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
-import { readPresent } from '../draft-store.ts'
-import { applyDraft } from '../drafted.ts'
+import { readPresent } from '../draft/draft-store.ts'
+import { applyDraft } from '../draft/drafted.ts'
 import { isReadAtOnce, Replay, ReplayInput, requireAuditReader } from './replay.ts'
 import { findReplayUnderWay, insertReplay } from './replay-store.ts'
 

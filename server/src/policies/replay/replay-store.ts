@@ -3,7 +3,7 @@ import { emit } from '../../events/emit.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
 import type { Span } from '../../requests/recorded-question-store.ts'
-import type { Draft } from '../draft.ts'
+import type { Draft } from '../draft/draft.ts'
 import type { Replay, ReplayResult } from './replay.ts'
 
 const replayColumns = sql`id, status, days, asked, total, created_by, created_at, started_at, finished_at, error, result`

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { ResourceReference } from '../../requests/request.ts'
-import { Draft } from '../draft.ts'
+import { Draft } from '../draft/draft.ts'
 import { approvalModes } from '../rule.ts'
 
 /** A replay asks so many questions at most, the latest; how many there are more is not counted. */

@@ -1,7 +1,7 @@
 /** What becomes of questions by a draft, counted. Pure. */
 import type { RecordedQuestion } from '../../requests/recorded-question-store.ts'
 import type { Decision } from '../deciding/decide.ts'
-import type { Drafted } from '../drafted.ts'
+import type { Drafted } from '../draft/drafted.ts'
 import {
   type ChangedQuestion,
   type Difference,

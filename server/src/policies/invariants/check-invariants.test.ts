@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { testDatabase } from '../../test/support/database.ts'
-import { createdRule, onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
-import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
-import { testPolicies } from './cases/test-policies.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { createdRule, onAccount, policyTenants } from '../../../test/support/policy-tenant.ts'
+import { type Caller, sliceServer } from '../../../test/support/slice-server.ts'
+import { testPolicies } from '../cases/test-policies.ts'
+import { createPolicy } from '../create-policy.ts'
+import { createRule } from '../create-rule.ts'
 import { checkInvariants } from './check-invariants.ts'
-import { createPolicy } from './create-policy.ts'
-import { createRule } from './create-rule.ts'
 
 const testDb = await testDatabase()
 const call = await sliceServer(testDb.database, { createPolicy, createRule, checkInvariants, testPolicies })

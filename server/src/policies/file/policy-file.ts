@@ -1,10 +1,10 @@
 /** A policy as a `.cedar` file: each rule one statement, with what stands beside its text written as annotations. */
 import { Type } from 'typebox'
-import { Body } from '../http/schema.ts'
-import { readUuid } from '../kernel/id.ts'
-import { annotationsOf, cedarString, withoutId } from './cedar/file.ts'
-import type { Policy } from './policy.ts'
-import type { Rule } from './rule.ts'
+import { Body } from '../../http/schema.ts'
+import { readUuid } from '../../kernel/id.ts'
+import { annotationsOf, cedarString, withoutId } from '../cedar/file.ts'
+import type { Policy } from '../policy.ts'
+import type { Rule } from '../rule.ts'
 
 /** Bytes of the body that brings a file: 10,000 rules of some 400 each. */
 export const largestFile = 4 * 1024 * 1024

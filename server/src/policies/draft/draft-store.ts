@@ -1,11 +1,11 @@
-import { sql } from '../db/sql.ts'
-import type { Statement, Tx } from '../kernel/context.ts'
-import type { PolicyRule } from './deciding/rule-set.ts'
-import { policyRuleAsJson } from './deciding/rule-set-store.ts'
+import { sql } from '../../db/sql.ts'
+import type { Statement, Tx } from '../../kernel/context.ts'
+import type { PolicyRule } from '../deciding/rule-set.ts'
+import { policyRuleAsJson } from '../deciding/rule-set-store.ts'
+import type { Rule } from '../rule.ts'
+import { ruleAsJson } from '../rule-store.ts'
 import { type Draft, rulesChangedBy } from './draft.ts'
 import type { Present } from './draft-work.ts'
-import type { Rule } from './rule.ts'
-import { ruleAsJson } from './rule-store.ts'
 
 type PresentRow = {
   version: string

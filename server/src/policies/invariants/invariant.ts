@@ -1,13 +1,13 @@
 /** What a rule set must keep to, as it is asked for and as it is answered. */
 import { type Static, Type } from 'typebox'
-import { Body, Nullable, OneOf, Uuid } from '../http/schema.ts'
-import { type FaultyField, invalidInput } from '../kernel/errors.ts'
-import { askedTypes } from './cedar/schema.ts'
-import { type EntityScope, scopeFromFields } from './cedar/scope.ts'
-import type { Decision } from './deciding/decide.ts'
-import { Draft } from './draft.ts'
-import type { Counterexample, Outcome } from './invariants/outcome.ts'
-import { approvalModes, entityScopeTypes } from './rule.ts'
+import { Body, Nullable, OneOf, Uuid } from '../../http/schema.ts'
+import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
+import { askedTypes } from '../cedar/schema.ts'
+import { type EntityScope, scopeFromFields } from '../cedar/scope.ts'
+import type { Decision } from '../deciding/decide.ts'
+import { Draft } from '../draft/draft.ts'
+import { approvalModes, entityScopeTypes } from '../rule.ts'
+import type { Counterexample, Outcome } from './outcome.ts'
 
 const Tags = Type.Unsafe<Record<string, string>>({
   type: 'object',

@@ -1,8 +1,8 @@
 /** A draft: a changed rule set that is not saved, to see what it would do. */
 import { type Static, Type } from 'typebox'
-import { Body, Uuid } from '../http/schema.ts'
-import { mostRules, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority } from './policy.ts'
-import { RuleInput } from './rule.ts'
+import { Body, Uuid } from '../../http/schema.ts'
+import { mostRules, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority } from '../policy.ts'
+import { RuleInput } from '../rule.ts'
 
 /** How many policies and how many changes a draft may hold; rules as many as a tenant may have. */
 const mostPolicies = 1_000

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { policySetTextToParts } from '@cedar-policy/cedar-wasm/nodejs'
-import { anyOf, rounds } from '../../test/support/race.ts'
-import type { Problem } from '../kernel/errors.ts'
-import { newId } from '../kernel/id.ts'
-import { statementFromInput } from './cedar/statement.ts'
+import { anyOf, rounds } from '../../../test/support/race.ts'
+import type { Problem } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/id.ts'
+import { statementFromInput } from '../cedar/statement.ts'
+import type { Rule, RuleInput } from '../rule.ts'
 import { writePolicyFile } from './policy-file.ts'
 import { planImport } from './policy-import.ts'
-import type { Rule, RuleInput } from './rule.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const ruleOf = (input: RuleInput, id = newId()): Rule => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Uuid } from '../http/schema.ts'
+import { Uuid } from '../../http/schema.ts'
 import type { ImportPlan } from './policy-import.ts'
 
 /** How many changes an answer tells one by one. */

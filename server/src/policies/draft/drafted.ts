@@ -1,8 +1,10 @@
 /** What a draft makes of the present rules. */
-import { givingWay } from '../kernel/give-way.ts'
-import { createEngine } from './cedar/engine.ts'
-import { createCourt } from './deciding/evaluate.ts'
-import type { PolicyRule, RuleSet } from './deciding/rule-set.ts'
+import { givingWay } from '../../kernel/give-way.ts'
+import { createEngine } from '../cedar/engine.ts'
+import { createCourt } from '../deciding/evaluate.ts'
+import type { PolicyRule, RuleSet } from '../deciding/rule-set.ts'
+import type { RuleInput } from '../rule.ts'
+import { changeRule } from '../rule-change.ts'
 import type { Change, Draft, DraftPolicy, DraftRule } from './draft.ts'
 import {
   type DraftOf,
@@ -17,8 +19,6 @@ import {
   putRule,
   type Work,
 } from './draft-work.ts'
-import type { RuleInput } from './rule.ts'
-import { changeRule } from './rule-change.ts'
 
 /** Where drafts are decided: on an engine of its own, so that no draft pushes out the rules that tenants live by. */
 export const draftCourt = createCourt(createEngine(), { rules: 20_000, schemas: 500 })

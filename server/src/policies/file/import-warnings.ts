@@ -1,11 +1,11 @@
-import type { Tx } from '../kernel/context.ts'
-import { givingWay } from '../kernel/give-way.ts'
-import type { StatementFields } from './cedar/statement.ts'
+import type { Tx } from '../../kernel/context.ts'
+import { givingWay } from '../../kernel/give-way.ts'
+import type { StatementFields } from '../cedar/statement.ts'
+import type { Policy } from '../policy.ts'
+import { findNeighbourhood } from '../rule-store.ts'
+import { type NeighbourRule, warningsFor } from '../warnings.ts'
 import { toldOnes } from './import-result.ts'
-import type { Policy } from './policy.ts'
 import type { ImportPlan } from './policy-import.ts'
-import { findNeighbourhood } from './rule-store.ts'
-import { type NeighbourRule, warningsFor } from './warnings.ts'
 
 /** Past so many names in one answer none is compared with the known ones: that costs the square of them. */
 const mostNames = 500

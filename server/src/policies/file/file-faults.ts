@@ -1,5 +1,5 @@
-import { Problem } from '../kernel/errors.ts'
-import { type FileStatement, placeInFile } from './cedar/file.ts'
+import { Problem } from '../../kernel/errors.ts'
+import { type FileStatement, placeInFile } from '../cedar/file.ts'
 
 /** Something wrong with a statement of a file: its number, and its place in the file, all from 1. */
 type FileFault = { statement: number; line: number; column: number; message: string; text?: string; help?: string }

@@ -1,10 +1,10 @@
 /** What a draft is applied to, and the few steps that it is applied by. */
 import { createHash } from 'node:crypto'
-import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { type StatementFields, statementFromInput } from './cedar/statement.ts'
-import type { PolicyRule } from './deciding/rule-set.ts'
-import { mostRules } from './policy.ts'
-import { largestOrdinal, type Rule, type RuleInput } from './rule.ts'
+import { type FaultyField, invalidInput, Problem } from '../../kernel/errors.ts'
+import { type StatementFields, statementFromInput } from '../cedar/statement.ts'
+import type { PolicyRule } from '../deciding/rule-set.ts'
+import { mostRules } from '../policy.ts'
+import { largestOrdinal, type Rule, type RuleInput } from '../rule.ts'
 
 type PresentPolicy = { id: string; priority: number; enabled: boolean }
 

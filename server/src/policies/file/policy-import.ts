@@ -1,20 +1,20 @@
 /** What importing a file makes of the rules of a policy. A rule that the file has as it is stays as it is. */
 
-import { Problem } from '../kernel/errors.ts'
-import { givingWay } from '../kernel/give-way.ts'
-import { newId } from '../kernel/id.ts'
-import { type FileStatement, splitFile } from './cedar/file.ts'
+import { Problem } from '../../kernel/errors.ts'
+import { givingWay } from '../../kernel/give-way.ts'
+import { newId } from '../../kernel/id.ts'
+import { type FileStatement, splitFile } from '../cedar/file.ts'
 import {
   readStatement,
   type Statement,
   type StatementFields,
   statementFromInput,
   statementsFromTexts,
-} from './cedar/statement.ts'
+} from '../cedar/statement.ts'
+import { mostRules } from '../policy.ts'
+import { largestOrdinal, type Rule } from '../rule.ts'
 import { type FileFaults, gatherFaults } from './file-faults.ts'
-import { mostRules } from './policy.ts'
 import { type RuleText, ruleTexts } from './policy-file.ts'
-import { largestOrdinal, type Rule } from './rule.ts'
 
 /** A rule as the file has it: its id, and its number, line and ordinal there. */
 type Place = { id: string; number: number; line: number; ordinal: number }

@@ -1,13 +1,13 @@
-import { sql } from '../db/sql.ts'
-import { emit } from '../events/emit.ts'
-import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import { changeRulesAtOnce } from './cases/changing-rules.ts'
-import { ruleSetVersion } from './deciding/rule-set-store.ts'
-import type { Policy } from './policy.ts'
+import { sql } from '../../db/sql.ts'
+import { emit } from '../../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
+import { changeRulesAtOnce } from '../cases/changing-rules.ts'
+import { ruleSetVersion } from '../deciding/rule-set-store.ts'
+import type { Policy } from '../policy.ts'
+import { policyWithRules } from '../policy-store.ts'
+import { bumpRuleSet, idsTold } from '../rule-set-change-store.ts'
+import { statementColumns, statementRows } from '../rule-store.ts'
 import type { ImportPlan } from './policy-import.ts'
-import { policyWithRules } from './policy-store.ts'
-import { bumpRuleSet, idsTold } from './rule-set-change-store.ts'
-import { statementColumns, statementRows } from './rule-store.ts'
 
 /** A policy at a version of the tenant's rules, and how many rules there are in all of its policies. */
 type PolicyAt = { policy: Policy; version: string; rule_count: number }

@@ -1,8 +1,8 @@
-import { operation } from '../http/operation.ts'
-import { IdParams } from '../http/schema.ts'
-import { notFound } from '../kernel/errors.ts'
+import { operation } from '../../http/operation.ts'
+import { IdParams } from '../../http/schema.ts'
+import { notFound } from '../../kernel/errors.ts'
+import { findPolicy } from '../policy-store.ts'
 import { PolicyFile, writePolicyFile } from './policy-file.ts'
-import { findPolicy } from './policy-store.ts'
 
 export const exportPolicy = operation({
   method: 'GET',
