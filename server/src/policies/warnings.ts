@@ -137,9 +137,13 @@ function truthOf(expression: Expr, breakGlass: boolean): boolean | undefined {
       return inner === undefined ? undefined : !inner
     }
     case '&&':
-      return [of('left'), of('right')].includes(false) ? false : of('left') === true ? of('right') : undefined
-    case '||':
-      return [of('left'), of('right')].includes(true) ? true : of('left') === false ? of('right') : undefined
+    case '||': {
+      // Each side is looked at once: twice at each level would be 2^60 times at the depth that a rule may have.
+      const [left, right] = [of('left'), of('right')]
+      const settling = operator === '||'
+      if (left === settling || right === settling) return settling
+      return left === undefined || right === undefined ? undefined : !settling
+    }
     default:
       return undefined
   }
