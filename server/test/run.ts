@@ -26,8 +26,8 @@ const files: string[] = []
  */
 const onNoOther =
   /src\/(aws|db\/embedded|http|kernel|policies\/(cedar|deciding|invariants|nearest)|provisioners\/[\w-]+)\/|test\/(attacks|aws|kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(start-and|killed-in)-/
-/** Much of a test is waiting: one more at a time than there are cores. */
-const atOnce = availableParallelism() + 1
+/** Much of a test is waiting: two more at a time than there are cores. */
+const atOnce = availableParallelism() + 2
 for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {
   if (on15 && wanted.length === 0 && onNoOther.test(file)) continue
   if (wanted.length === 0 || wanted.some((word) => file.includes(word))) files.push(file)
