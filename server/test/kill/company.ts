@@ -77,7 +77,9 @@ export async function foundCompany({ database, look, target, base_url, record }:
 async function writePolicy(owner: Client, target: FieldTarget): Promise<void> {
   const policy = await owner<{ id: string }>('POST', '/v1/policies', { name: 'Under fire' })
   for (const road of Object.keys(roads) as (keyof typeof roads)[]) {
-    const action_ids = target.actionsOf(road)
+    // Whoever asks for a set asks for it as an action on each account.
+    const sets = road === 'auto' && target.setOnAccounts !== undefined ? [target.setOnAccounts] : []
+    const action_ids = [...target.actionsOf(road), ...sets]
     const rule = { effect: 'permit', action_scope_type: 'in', action_ids, approval_mode: road }
     const made = await owner('POST', `/v1/policies/${policy.body.id}/rules`, rule)
     if (made.status !== 201) throw new Error(`the rule for ${road} was refused: ${JSON.stringify(made.body)}`)
