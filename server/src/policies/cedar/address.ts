@@ -24,7 +24,7 @@ function networkOf(address: Expr, network: Expr): string[] | undefined {
 
 /** The first address of a network. */
 export function firstAddress(network: string): string {
-  return network.replace(/\/.*$/, '')
+  return network.split('/', 1)[0] ?? ''
 }
 
 /** Addresses of nobody (RFC 5737, RFC 3849): they stand for any other network. */

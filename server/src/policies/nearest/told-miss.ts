@@ -82,10 +82,15 @@ function distance({ change }: NearestMiss, { context }: AskQuestion): number {
   return Math.abs(numberIn(change.question.context, change.circumstance) - numberIn(context, change.circumstance))
 }
 
+function onOneLine(code: string): string {
+  const lines = code.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join(' ')
+}
+
 export function told(miss: NearestMiss, telling: Telling, policyNames: ReadonlyMap<string, string>): ToldMiss {
   const { rule, change, part, approval_mode } = miss
   const { mayReadRules } = telling.listener
-  const code = part && printConditions([part.clause], { field: 'conditions', text: '' }).replace(/\s*\n\s*/g, ' ')
+  const code = part && onOneLine(printConditions([part.clause], { field: 'conditions', text: '' }))
   const { kind, wanted, given } = wordsOf(miss, code, telling)
   const does = `${mayReadRules ? ruleName(rule) : 'a rule'} ${doing(miss, telling.question)}`
   const policy_name = policyNames.get(rule.policy_id)
