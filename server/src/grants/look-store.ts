@@ -41,7 +41,7 @@ export const mostWaiting = 50
 export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(EntitlementRow | undefined)[]> {
   const asked = items.map((item) => ({ item }))
   const answers = await tx.write([
-    sql`with ${mine(tx, asked, sql``, clockDemands)}, ${endOnTime(tx)}, ${failLate(tx)}, ${tellOfComingEnd(tx)}, ${tellOfOverdue(tx)},
+    sql`with ${mine(tx, asked, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)}, ${tellOfComingEnd(tx)}, ${tellOfOverdue(tx)},
       told_expired as (${tellOfGrants(tx, 'grant.expired', sql`ended`)}),
       told_failed as (${tellOfGrants(tx, 'grant.failed', sql`(select * from late union all select * from overdue) failing`)})
       ${tellOfGrants(tx, 'grant.expiring', sql`ending`)}`,
@@ -78,10 +78,21 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
 const isOverdue = sql`(${isLeaving} and g.alarmed_at is null
   and g.ended_at <= now() - make_interval(secs => ${alarmAfterSeconds}))`
 
+const isEnding = sql`(g.status = 'active' and g.expires_at <= now())`
+const isLate = sql`(g.status = 'pending' and g.activate_by <= now())`
+const endsSoon = sql`(g.status = 'active' and g.expiring_at <= now() and g.expires_at > now())`
+
 /** The clock demands something. `now()`: one moment for all of it, so that what was locked is what is changed. */
 const clockDemands = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
-  and ((g.status = 'active' and (g.expires_at <= now() or g.expiring_at <= now()))
-    or (g.status = 'pending' and g.activate_by <= now()) or ${isOverdue}))`
+  and (${isEnding} or ${isLate} or ${endsSoon} or ${isOverdue}))`
+
+/** What it demands of which grants: found once, each by its entitlement, for the writes that follow. */
+const dueGrants = (tx: Tx) => sql`due as materialized (
+    select g.id, g.what from mine cross join lateral (
+      select g.id, case when ${isEnding} then 'end' when ${isLate} then 'fail' when ${endsSoon} then 'tell'
+        when ${isOverdue} then 'alarm' end as what
+      from access_grant g where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id offset 0) g
+    where g.what is not null)`
 
 /** A grant has ended, and the access stays for another. */
 const sharedEnd = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
@@ -91,25 +102,25 @@ const endOnTime = (tx: Tx) => sql`ended as (
     update access_grant g set status = 'expired', ended_at = clock_timestamp(), expiring_at = null, target_reference = null,
       provisioning_status = case when g.provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end,
       updated_at = clock_timestamp()
-    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'active' and g.expires_at <= now()
+    from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'end' and ${isEnding}
     returning g.id, g.request_id, g.entitlement_id)`
 
 const failLate = (tx: Tx) => sql`late as (
     update access_grant g set status = 'failed', ended_at = clock_timestamp(), provisioning_status = 'failed',
       end_reason = 'access could not be given in time', updated_at = clock_timestamp()
-    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending' and g.activate_by <= now()
+    from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'fail' and ${isLate}
     returning g.id, g.request_id, g.entitlement_id)`
 
 const tellOfComingEnd = (tx: Tx) => sql`ending as (
     update access_grant g set expiring_at = null, updated_at = clock_timestamp()
-    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'active' and g.expiring_at <= now() and g.expires_at > now()
+    from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'tell' and ${endsSoon}
     returning g.id, g.request_id, g.entitlement_id)`
 
 /** Whatever the reason: the target hangs, has no room, or is at it for ever. Once for each grant. */
 const tellOfOverdue = (tx: Tx) => sql`overdue as (
     update access_grant g set alarmed_at = clock_timestamp(), provisioning_status = 'deprovisioning_failed',
       last_error = coalesce(g.last_error, 'the target has not taken it away yet'), updated_at = clock_timestamp()
-    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isOverdue}
+    from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'alarm' and ${isOverdue}
       and (select true from access_grant live where live.tenant_id = g.tenant_id and live.entitlement_id = g.entitlement_id
         and live.status in ('pending', 'active') limit 1) is null
     returning g.id, g.request_id, g.entitlement_id)`
