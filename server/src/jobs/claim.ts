@@ -28,7 +28,7 @@ export type ClaimAsk = {
 /** `left`: more is due than was claimed. `ms`: until the next row is due, null where none is. By the database's clock. */
 export type Claim = { items: WorkItem[]; left: boolean; ms: number | null }
 
-const tables: Record<WorkTable, Statement> = {
+export const workTables: Record<WorkTable, Statement> = {
   access_request: sql`access_request`,
   access_grant: sql`access_grant`,
   entitlement: sql`entitlement`,
@@ -60,7 +60,7 @@ type ClaimRow = { left: boolean; ms: number | null } & (WorkItem | { [Key in key
  * the scan of the index, which `clock_timestamp()` itself would not: the statement costs what is due, not what is there.
  */
 function claimOf({ table, part, most, mostOfOne, without }: ClaimAsk): Statement<ClaimRow> {
-  const name = tables[table]
+  const name = workTables[table]
   const listed = part === undefined ? sql`` : parts[part]
   const now = sql`(select now from clock)`
   return sql<ClaimRow>`with clock as materialized (select clock_timestamp() as now),
@@ -101,18 +101,18 @@ function held(items: readonly WorkItem[]): Statement {
 /** Holds on to rows that are still being worked on. */
 export async function extendLeases(database: Database, table: WorkTable, items: readonly WorkItem[]): Promise<void> {
   await database.work.write([
-    sql`update ${tables[table]} w set lease_until = ${lease} from ${held(items)} and w.lease_until is not null`,
+    sql`update ${workTables[table]} w set lease_until = ${lease} from ${held(items)} and w.lease_until is not null`,
   ])
 }
 
 /** Gives rows back as they are, for whoever looks next. */
 export async function giveBack(database: Database, table: WorkTable, items: readonly WorkItem[]): Promise<void> {
-  await database.work.write([sql`update ${tables[table]} w set lease_until = null from ${held(items)}`])
+  await database.work.write([sql`update ${workTables[table]} w set lease_until = null from ${held(items)}`])
 }
 
 /** After a fault of ours: given back, to be looked at again a little later, so that a broken row does not spin. */
 export function postpone(table: WorkTable, item: WorkItem): Statement {
-  return sql`update ${tables[table]} set lease_until = null, next_look_at = clock_timestamp() + interval '5 seconds'
+  return sql`update ${workTables[table]} set lease_until = null, next_look_at = clock_timestamp() + interval '5 seconds'
     where tenant_id = ${item.tenant_id} and id = ${item.id} and generation = ${item.generation}::bigint
       and next_look_at is not null`
 }

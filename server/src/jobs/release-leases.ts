@@ -1,5 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { Database } from '../db/transaction.ts'
+import { workTables } from './claim.ts'
 
 /**
  * Takes back every lease that a killed process left, so that its work is taken up at once rather than when they end.
@@ -7,10 +8,7 @@ import type { Database } from '../db/transaction.ts'
  * a statement of the dead that is still under way finds its lease lost.
  */
 export async function releaseLeases(database: Database): Promise<void> {
-  const tables = [
-    ...[sql`access_request`, sql`access_grant`, sql`entitlement`],
-    ...[sql`sweep`, sql`policy_replay`, sql`event_cursor`],
-  ]
+  const tables = [...Object.values(workTables), sql`event_cursor`]
   await database.work.write(
     tables.map(
       (table) => sql`update ${table} set lease_until = null, generation = generation + 1 where lease_until is not null`,
