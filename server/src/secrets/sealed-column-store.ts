@@ -15,12 +15,7 @@ export type SealedColumn = {
 }
 
 /** The secrets of what a tenant configures: one value a row, whose `key` tells it from the others of the tenant. */
-function secretsOf(name: 'identity_provider' | 'provisioner' | 'ai_provider', key: Statement): SealedColumn {
-  const table = {
-    identity_provider: sql`identity_provider`,
-    provisioner: sql`provisioner`,
-    ai_provider: sql`ai_provider`,
-  }[name]
+function secretsOf(name: string, table: Statement, key: Statement): SealedColumn {
   return {
     name: `${name}.sealed_secrets`,
     place: (_, row) => ({ table: name, id: row, field: 'sealed_secrets' }),
@@ -30,16 +25,16 @@ function secretsOf(name: 'identity_provider' | 'provisioner' | 'ai_provider', ke
         order by ${key}::text limit ${limit}`,
     replace: (tx, before, sealed) =>
       sql`update ${table} set sealed_secrets = ${sealed}
-        where tenant_id = ${tx.tenant_id} and ${key}::text = ${before.row} and sealed_secrets = ${before.sealed}
+        where tenant_id = ${tx.tenant_id} and ${key} = ${before.row} and sealed_secrets = ${before.sealed}
         returning tenant_id`,
   }
 }
 
 /** Every column that holds values sealed for a tenant. */
 export const sealedColumns: readonly SealedColumn[] = [
-  secretsOf('identity_provider', sql`id`),
-  secretsOf('provisioner', sql`id`),
-  secretsOf('ai_provider', sql`type`),
+  secretsOf('identity_provider', sql`identity_provider`, sql`id`),
+  secretsOf('provisioner', sql`provisioner`, sql`id`),
+  secretsOf('ai_provider', sql`ai_provider`, sql`type`),
   {
     name: 'sign_in_setting.sealed_client_secret',
     place: ({ tenant_id }) => ({ table: 'sign_in_setting', id: tenant_id, field: 'client_secret' }),
