@@ -146,27 +146,32 @@ function stepOf({ status, provisioning_status, expires_at, at_target }: Progress
   return provisioning_status === 'deprovisioned' ? 'gone' : 'taking_away'
 }
 
-/** Sessions are issued until the access is gone, whenever it should have been; undefined where none lives on. */
+/** When the last session is issued: until the access is gone, whenever it should have been; null while that is not known. */
+function lastIssued({ status, expires_at, since }: ProgressRow, step: Step): string | null {
+  if (status === 'active') return expires_at
+  return step === 'gone' ? since : null
+}
+
+/** Until when a session of that moment may live on, in milliseconds. */
+function sessionEnd(issued: string, session_seconds: number): number {
+  return Date.parse(issued) + session_seconds * 1_000
+}
+
+/** Undefined where none lives on. */
 function sessionsUntil(row: ProgressRow, step: Step): string | null | undefined {
   const { expires_at, provisioning_status, at_target, now } = row
   if (expires_at === null || at_target === null || provisioning_status === 'not_attempted') return undefined
   if (at_target.session_seconds === null) return null
   if (at_target.session_seconds === 0) return undefined
-  const lastIssued = row.status === 'active' ? expires_at : step === 'gone' ? row.since : now
-  const until = Date.parse(lastIssued) + at_target.session_seconds * 1_000
+  const until = sessionEnd(lastIssued(row, step) ?? now, at_target.session_seconds)
   return until > Date.parse(now) ? new Date(until).toISOString() : undefined
 }
 
 function recordOf(row: ProgressRow, activated_at: string, step: Step): Static<typeof SessionRecord> {
-  const { at_target, status, expires_at } = row
-  const seconds = at_target?.session_seconds
-  const last = status === 'active' ? expires_at : step === 'gone' ? row.since : null
-  const until = last === null || seconds === null || seconds === undefined ? null : Date.parse(last) + seconds * 1_000
-  return {
-    recorded_as: at_target?.recorded_as ?? null,
-    from: text(activated_at),
-    until: until === null ? null : new Date(until).toISOString(),
-  }
+  const { recorded_as = null, session_seconds = null } = row.at_target ?? {}
+  const last = lastIssued(row, step)
+  const until = last === null || session_seconds === null ? null : sessionEnd(last, session_seconds)
+  return { recorded_as, from: text(activated_at), until: until === null ? null : new Date(until).toISOString() }
 }
 
 /** As answers have moments. */

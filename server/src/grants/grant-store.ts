@@ -14,14 +14,7 @@ type Place = { type: string; id: string; account_id?: string; permission_set?: s
 /** A row of the table as it comes; `asGrant` makes the reply of it. */
 type GrantRow = Omit<
   Grant,
-  | 'resource'
-  | 'approved'
-  | 'expires_at'
-  | 'activated_at'
-  | 'ended_at'
-  | 'provisioning'
-  | 'sessions_may_live_until'
-  | 'session_record'
+  'resource' | 'approved' | 'expires_at' | 'activated_at' | 'ended_at' | keyof ReturnType<typeof progressOf>
 > & {
   progress: ProgressRow
   resource_type: string
