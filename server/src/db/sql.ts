@@ -37,6 +37,11 @@ export function allOf(conditions: Statement[]): Statement {
   return conditions.length === 0 ? sql`true` : conditions.reduce((all, next) => sql`${all} and ${next}`)
 }
 
+/** A moment as answers have it, for rows of which the database itself makes JSON. */
+export function isoMoment(column: Statement): Statement {
+  return sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
 function isFragment(part: unknown): part is Fragment<unknown> {
   return typeof part === 'object' && part !== null && fragmentMark in part
 }

@@ -1,4 +1,4 @@
-import { sql } from '../db/sql.ts'
+import { isoMoment, sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
@@ -14,8 +14,6 @@ import type { MissingPrincipal, NeighbourRule } from './warnings.ts'
 /** Where a rule is. */
 type RuleAt = { policy_id: string; rule_id: string }
 
-const moment = (column: Statement) => sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
 /** `r`, a row of policy_rule, as it is answered: what is empty is left out. */
 export const ruleAsJson = sql`json_strip_nulls(json_build_object('id', r.id, 'policy_id', r.policy_id, 'ordinal', r.ordinal,
   'effect', r.effect,
@@ -26,7 +24,7 @@ export const ruleAsJson = sql`json_strip_nulls(json_build_object('id', r.id, 'po
   'resource_entity_id', r.resource_entity_id,
   'conditions', r.conditions, 'policy_text', r.policy_text, 'notice', r.notice, 'audit_session', r.audit_session,
   'approval_mode', r.approval_mode,
-  'created_at', ${moment(sql`r.created_at`)}, 'updated_at', ${moment(sql`r.updated_at`)}))`
+  'created_at', ${isoMoment(sql`r.created_at`)}, 'updated_at', ${isoMoment(sql`r.updated_at`)}))`
 
 /** The rules of `p`, a policy, in their order, as one value to weave into another statement. */
 export function rulesOf(tx: Tx): Statement {

@@ -1,7 +1,6 @@
 /** What policy was asked before, to be put to it again. */
-import type { AccountForPolicy } from '../cloud/cloud-account-store.ts'
-import { accountsForPolicyAsJson, readAccountsForPolicy } from '../cloud/cloud-account-store.ts'
-import { allOf, sql } from '../db/sql.ts'
+import { type AccountForPolicy, accountsForPolicyAsJson, readAccountsForPolicy } from '../cloud/cloud-account-store.ts'
+import { allOf, isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { leastIdOf } from '../kernel/id.ts'
 import type { ApproveQuestion, AskQuestion, Principal } from '../policies/cedar/question.ts'
@@ -74,7 +73,6 @@ export async function readRecordedPage(
 ): Promise<RecordedQuestion[]> {
   const behind = page.after === undefined ? sql`true` : sql`d.id < ${page.after}::uuid`
   const tainted = { granted_by: sql`page.requester_id`, after: sql`page.requested_at` }
-  const moment = sql`to_char(page.decided_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   const account_ids = sql`array(select distinct place ->> 'account_id'
     from page, jsonb_array_elements(page.question -> 'places') place)`
   const [row] = await tx.read(
@@ -85,7 +83,7 @@ export async function readRecordedPage(
         where ${allOf([inSpan(tx, span), behind])} order by d.id desc limit ${page.limit})
       select
         (select coalesce(jsonb_agg(jsonb_build_object('id', page.id, 'request_id', page.request_id,
-            'kind', page.question_kind, 'principal_id', page.principal_id, 'decided_at', ${moment},
+            'kind', page.question_kind, 'principal_id', page.principal_id, 'decided_at', ${isoMoment(sql`page.decided_at`)},
             'requester_id', page.requester_id, 'question', page.question,
             'approver', case when page.question_kind = 'approve'
               then ${principalAsJson(tx, sql`page.principal_id`, tainted)} end)
