@@ -5,6 +5,7 @@
 
 import { findActionFault, findIdFault } from './cedar/asked.ts'
 import type { Expr } from './cedar/engine.ts'
+import { attributeOf, formOf } from './cedar/expression.ts'
 import { parseStatement } from './cedar/parse.ts'
 import { type AskedType, approveAction, askedTypes } from './cedar/schema.ts'
 import { covers, type Scope, type ScopeFields, scopeFromFields } from './cedar/scope.ts'
@@ -123,23 +124,23 @@ function neverAsked(rule: StatementFields, scope: Scope): string[] {
 
 /** Whether a condition is certainly true or certainly false where `context.break_glass` is so. */
 function truthOf(expression: Expr, breakGlass: boolean): boolean | undefined {
-  const [[operator, operands] = []] = Object.entries(expression) as [string, Record<string, unknown>][]
-  const of = (name: string) => truthOf(operands?.[name] as Expr, breakGlass)
+  const { operator, operands } = formOf(expression)
+  const of = (operand: Expr | undefined) => (operand === undefined ? undefined : truthOf(operand, breakGlass))
   switch (operator) {
-    case 'Value':
-      return typeof operands === 'boolean' ? operands : undefined
-    case '.': {
-      const { Var } = (operands?.left ?? {}) as { Var?: string }
-      return Var === 'context' && operands?.attr === 'break_glass' ? breakGlass : undefined
+    case 'Value': {
+      const value = 'Value' in expression ? (expression.Value as unknown) : undefined
+      return typeof value === 'boolean' ? value : undefined
     }
+    case '.':
+      return attributeOf(expression, 'context') === 'break_glass' ? breakGlass : undefined
     case '!': {
-      const inner = of('arg')
+      const inner = of(operands.arg)
       return inner === undefined ? undefined : !inner
     }
     case '&&':
     case '||': {
       // Each side is looked at once: twice at each level would be 2^60 times at the depth that a rule may have.
-      const [left, right] = [of('left'), of('right')]
+      const [left, right] = [of(operands.left), of(operands.right)]
       const settling = operator === '||'
       if (left === settling || right === settling) return settling
       return left === undefined || right === undefined ? undefined : !settling

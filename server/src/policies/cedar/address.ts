@@ -1,24 +1,24 @@
 /** The addresses that a condition speaks of. */
-import { attributeOf } from './circumstance.ts'
-import { formOf } from './conjunct.ts'
 import type { Expr } from './engine.ts'
+import { attributeOf, formOf } from './expression.ts'
 
 /** The networks, as written, of a condition that speaks of `context.source_ip` alone; undefined for any other. */
 export function networksOf(body: Expr): string[] | undefined {
-  const { operator, operands } = formOf(body)
-  if (operator === 'isInRange') return networkOf(...(operands as unknown as [Expr, Expr]))
-  const { left, right, arg } = operands
+  const { operator, operands, row } = formOf(body)
+  const [left, right] = operator === 'isInRange' ? row : [operands.left, operands.right]
+  const { arg } = operands
   if (operator === '!' && arg !== undefined) return networksOf(arg)
   if (left === undefined || right === undefined) return undefined
-  if (operator === '==') return networkOf(left, right)
+  if (operator === '==' || operator === 'isInRange') return networkOf(left, right)
   if (operator !== '&&' && operator !== '||') return undefined
   const [one, other] = [networksOf(left), networksOf(right)]
   return one && other && [...one, ...other]
 }
 
 function networkOf(address: Expr, network: Expr): string[] | undefined {
-  if (attributeOf(address, 'context') !== 'source_ip' || !('ip' in network)) return undefined
-  const [argument] = network.ip as Expr[]
+  const { operator, row } = formOf(network)
+  if (attributeOf(address, 'context') !== 'source_ip' || operator !== 'ip') return undefined
+  const [argument] = row
   return argument !== undefined && 'Value' in argument ? [String(argument.Value)] : undefined
 }
 

@@ -2,8 +2,8 @@
  * The circumstances of a question that somebody else could bring about or wait for, and for which values of one a condition
  * holds. Only for words: whether it holds is the engine's to say.
  */
-import { formOf } from './conjunct.ts'
 import type { Clause, Expr } from './engine.ts'
+import { attributeOf, formOf, mirrored } from './expression.ts'
 import type { RequestContext } from './question.ts'
 import { localTime } from './question.ts'
 import { complement, everyNumber, intersection, only, type Ranges, union } from './range.ts'
@@ -84,8 +84,9 @@ function joined(left: Expr, right: Expr, join: (one: Ranges, other: Ranges) => R
 
 function containedIn(set: Expr, element: Expr): Values | undefined {
   const circumstance = circumstanceOf(element)
-  if (circumstance === undefined || !('Set' in set) || !Array.isArray(set.Set)) return undefined
-  const numbers = set.Set.map((one) => literal(circumstance, one))
+  const { operator, row } = formOf(set)
+  if (circumstance === undefined || operator !== 'Set') return undefined
+  const numbers = row.map((one) => literal(circumstance, one))
   if (!numbers.every((number) => number !== undefined)) return undefined
   return { circumstance, values: numbers.map(only).reduce(union, []) }
 }
@@ -99,12 +100,10 @@ const comparisons: Readonly<Record<string, (than: number) => Ranges>> = {
   '>=': (than) => [[than, Number.POSITIVE_INFINITY]],
 }
 
-const turnedRound: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' }
-
 function compared(operator: string, left: Expr, right: Expr): Values | undefined {
   const circumstance = circumstanceOf(left)
   if (circumstance === undefined) {
-    return circumstanceOf(right) === undefined ? undefined : compared(turnedRound[operator] ?? operator, right, left)
+    return circumstanceOf(right) === undefined ? undefined : compared(mirrored[operator] ?? operator, right, left)
   }
   const than = literal(circumstance, right)
   const values = than === undefined ? undefined : comparisons[operator]?.(than)
@@ -115,13 +114,6 @@ function compared(operator: string, left: Expr, right: Expr): Values | undefined
 function circumstanceOf(expression: Expr): Circumstance | undefined {
   const name = attributeOf(expression, 'context')
   return name !== undefined && Object.hasOwn(numbering, name) ? (name as Circumstance) : undefined
-}
-
-/** The name of the attribute that is read of a variable; undefined for any other expression. */
-export function attributeOf(expression: Expr, variable: string): string | undefined {
-  if (!('.' in expression)) return undefined
-  const { left, attr } = expression['.'] as { left: Expr; attr: string }
-  return 'Var' in left && left.Var === variable ? attr : undefined
 }
 
 /** The number of a value that is written in the rule; undefined for one that the circumstance cannot have. */
@@ -138,8 +130,9 @@ function literal(circumstance: Circumstance, expression: Expr): number | undefin
 const instantForm = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{3})?)(?:Z|([+-]\d{2})(\d{2})))?$/
 
 /** Milliseconds of `datetime("…")`. */
-function instantOf(expression: Expr): number | undefined {
-  const [argument] = 'datetime' in expression ? (expression.datetime as Expr[]) : []
+export function instantOf(expression: Expr): number | undefined {
+  const { operator, row } = formOf(expression)
+  const [argument] = operator === 'datetime' ? row : []
   const value = argument !== undefined && 'Value' in argument ? argument.Value : undefined
   const [, day, time = '00:00:00', hours, minutes] = instantForm.exec(typeof value === 'string' ? value : '') ?? []
   if (day === undefined) return undefined

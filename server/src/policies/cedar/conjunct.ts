@@ -1,14 +1,6 @@
 /** The parts of a rule's condition: what must hold, each by itself, for the rule to match. */
 import type { Clause, Expr } from './engine.ts'
-
-/** The operator of an expression and what it stands on, as the engine's JSON has them. */
-export function formOf(expression: Expr): { operator: string; operands: Operands } {
-  const [[operator, operands] = ['', {}]] = Object.entries(expression)
-  return { operator, operands: operands as Operands }
-}
-
-/** Operands by name, as many as the operator has. */
-export type Operands = { left?: Expr; right?: Expr; arg?: Expr }
+import { formOf } from './expression.ts'
 
 /**
  * Clauses of one part each, which hold, each alone, exactly where the given ones hold together: an `&&` in a `when` and an
@@ -43,7 +35,8 @@ function behind(part: Clause, guard: Clause): Clause {
   return { kind: 'when', body: { '&&': { left: guard.body, right } } }
 }
 
-function readsTagOf(body: Expr, guard: Expr): boolean {
+/** Whether it reads the very tag that the guard, a `hasTag`, asks for. */
+export function readsTagOf(body: Expr, guard: Expr): boolean {
   const { operands } = formOf(guard)
   return JSON.stringify(body).includes(JSON.stringify({ getTag: operands }))
 }

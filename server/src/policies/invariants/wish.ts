@@ -3,7 +3,9 @@
  * to what they would have to be set. A guess to begin a search with: what it cannot read it leaves open, and the engine
  * has the last word.
  */
+import { instantOf } from '../cedar/circumstance.ts'
 import type { Clause, Expr } from '../cedar/engine.ts'
+import { attributeOf, entitiesIn, formOf, mirrored, type Operands } from '../cedar/expression.ts'
 
 /** What is asked of one setting of a question. */
 export type Constraint = { is?: string | boolean; not?: readonly string[]; min?: number; max?: number }
@@ -61,57 +63,48 @@ export function constraintsIn(clauses: readonly Clause[]): [setting: string, con
   return found
 }
 
-type Node = Record<string, unknown> & { left?: Expr; right?: Expr }
 type Pair = { left: Expr; right: Expr }
-
-/** The operator of an expression, and its operands. */
-function nodeOf(expression: Expr): [operator: string, node: Node] {
-  return (Object.entries(expression)[0] ?? ['', {}]) as [string, Node]
-}
 
 /** What an expression is made of that is true or false itself; undefined for what is not put together. */
 function partsOf(expression: Expr): Expr[] | undefined {
-  const [operator, node] = nodeOf(expression)
-  if (operator === '&&' || operator === '||') return [node.left, node.right] as Expr[]
-  if (operator === '!') return [node.arg as Expr]
-  return operator === 'if-then-else' ? ([node.if, node.then, node.else] as Expr[]) : undefined
+  const { operator, operands } = formOf(expression)
+  if (operator === '&&' || operator === '||') return [operands.left, operands.right] as Expr[]
+  if (operator === '!') return [operands.arg as Expr]
+  return operator === 'if-then-else' ? ([operands.if, operands.then, operands.else] as Expr[]) : undefined
 }
 
 function waysOf(expression: Expr, truth: boolean): Wish[] {
-  const [operator, node] = nodeOf(expression)
-  if (operator === '!') return waysOf(node.arg as Expr, !truth)
+  const { operator, operands } = formOf(expression)
+  if (operator === '!') return waysOf(operands.arg as Expr, !truth)
   if (operator === '&&' || operator === '||') {
-    const [left, right] = [waysOf(node.left as Expr, truth), waysOf(node.right as Expr, truth)]
+    const [left, right] = [waysOf(operands.left as Expr, truth), waysOf(operands.right as Expr, truth)]
     return (operator === '&&') === truth ? both(left, right) : [...left, ...right].slice(0, mostWays)
   }
   if (operator === 'if-then-else') {
-    const when = (condition: boolean, branch: unknown) =>
-      both(waysOf(node.if as Expr, condition), waysOf(branch as Expr, truth))
-    return [...when(true, node.then), ...when(false, node.else)].slice(0, mostWays)
+    const when = (condition: boolean, branch: Expr | undefined) =>
+      both(waysOf(operands.if as Expr, condition), waysOf(branch as Expr, truth))
+    return [...when(true, operands.then), ...when(false, operands.else)].slice(0, mostWays)
   }
   return atom(expression, truth)
 }
 
 /** The ways of an expression that is not put together of others; left open where it is of no known form. */
 function atom(expression: Expr, truth: boolean): Wish[] {
-  const [operator, node] = nodeOf(expression)
-  if (operator === 'Value') return node === (truth as unknown) ? [nothing] : []
+  if ('Value' in expression) return (expression.Value as unknown) === truth ? [nothing] : []
   const setting = settingOf(expression)
   if (setting !== undefined) return [new Map([[setting, { is: truth }]])]
-  const { left, right } = node as Pair
+  const { operator, operands, row } = formOf(expression)
+  const { left, right } = operands as Pair
   if (operator === 'hasTag') return one(`has:${textIn(right)}`, { is: truth })
   if (operator === 'in' || operator === '==' || operator === '!=') {
     const related = relation(operator === 'in', left, right, operator === '!=' ? !truth : truth)
     if (related !== undefined) return related
   }
-  if (operator === 'is' && node.in !== undefined) return relation(true, left, node.in as Expr, truth) ?? [nothing]
+  if (operator === 'is' && operands.in !== undefined) return relation(true, left, operands.in, truth) ?? [nothing]
   if (operator === 'contains' || operator === 'containsAny' || operator === 'containsAll')
     return containing(operator, left, right, truth)
-  if (operator === 'like') return matching(left, node.pattern as unknown[], truth)
-  if (operator === 'isInRange') {
-    const [address, range] = node as unknown as [Expr, Expr]
-    return comparison('==', address, range, truth)
-  }
+  if (operator === 'like') return matching(left, operands.pattern ?? [], truth)
+  if (operator === 'isInRange') return comparison('==', row[0], row[1], truth)
   return comparison(operator, left, right, truth)
 }
 
@@ -138,22 +131,12 @@ function relation(
   return truth ? ways.flat().slice(0, mostWays) : ways.reduce(both, [nothing])
 }
 
-function entitiesIn(expression: Expr): { type: string; id: string }[] | undefined {
-  const [operator, node] = nodeOf(expression)
-  if (operator === 'Set') {
-    const each = (node as unknown as Expr[]).map(entitiesIn)
-    return each.every((entities) => entities !== undefined) ? each.flat() : undefined
-  }
-  const { __entity: entity } = (operator === 'Value' ? node : {}) as { __entity?: { type: string; id: string } }
-  return entity === undefined ? undefined : [entity]
-}
-
 /** `principal.scopes.contains("…")`, or `["…", "…"].contains(context.via)`. */
 function containing(operator: string, left: Expr, right: Expr, truth: boolean): Wish[] {
   const values = literalsIn(
     operator === 'contains' && !('Set' in left) ? { Set: [right] } : 'Set' in left ? left : right,
   )
-  if (isPath(left, 'principal', 'scopes')) {
+  if (attributeOf(left, 'principal') === 'scopes') {
     const each = values.map((value) => one(`scope:${value}`, { is: truth }))
     const all = (operator === 'containsAll') === truth || values.length === 1
     return all ? each.reduce(both, [nothing]) : each.flat().slice(0, mostWays)
@@ -164,17 +147,16 @@ function containing(operator: string, left: Expr, right: Expr, truth: boolean): 
   return truth ? texts.flatMap((value) => one(setting, { is: value })).slice(0, mostWays) : one(setting, { not: texts })
 }
 
-function matching(left: Expr, pattern: unknown[], truth: boolean): Wish[] {
+function matching(left: Expr, pattern: NonNullable<Operands['pattern']>, truth: boolean): Wish[] {
   const setting = settingOf(left)
   if (setting === undefined) return [nothing]
-  const text = pattern.map((part) => (part as { Literal?: string }).Literal ?? '').join('')
+  const text = pattern.map((part) => (part === 'Wildcard' ? '' : part.Literal)).join('')
   return withTag(setting, truth ? { is: text } : { not: [text] })
 }
 
-const mirrored: Record<string, string> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '==': '==', '!=': '!=' }
 const opposite: Record<string, string> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<', '==': '!=', '!=': '==' }
 
-function comparison(operator: string, left: Expr, right: Expr, truth: boolean): Wish[] {
+function comparison(operator: string, left: Expr | undefined, right: Expr | undefined, truth: boolean): Wish[] {
   if (left === undefined || right === undefined || mirrored[operator] === undefined) return [nothing]
   const here = settingOf(left)
   const setting = here ?? settingOf(right)
@@ -202,15 +184,11 @@ function withTag(setting: string, constraint: Constraint): Wish[] {
 
 /** The setting that an expression reads. */
 function settingOf(expression: Expr): string | undefined {
-  const [operator, node] = nodeOf(expression)
-  if (operator === 'getTag') return `tag:${textIn(node.right)}`
-  const { left, attr } = node as { left?: { Var?: string }; attr?: string }
-  const named = operator === '.' && left?.Var !== undefined && typeof attr === 'string'
-  return named ? `${left.Var}.${attr}` : undefined
-}
-
-function isPath(expression: Expr, variable: string, attribute: string): boolean {
-  return settingOf(expression) === `${variable}.${attribute}`
+  const { operator, operands } = formOf(expression)
+  if (operator === 'getTag') return `tag:${textIn(operands.right)}`
+  const { left, attr } = operands
+  const isNamed = operator === '.' && left !== undefined && 'Var' in left
+  return isNamed ? `${left.Var}.${attr}` : undefined
 }
 
 function textIn(expression: Expr | undefined): string {
@@ -219,18 +197,13 @@ function textIn(expression: Expr | undefined): string {
 
 /** A literal: text, a number, a moment in milliseconds, an address without its range. */
 function literalIn(expression: Expr): string | number | boolean | undefined {
-  const [operator, node] = nodeOf(expression)
-  const value: unknown = operator === 'Value' ? node : undefined
+  const value = 'Value' in expression ? (expression.Value as unknown) : undefined
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-  const [argument] = Array.isArray(node) ? (node as Expr[]) : []
-  if (argument === undefined) return undefined
-  if (operator === 'ip') return textIn(argument).split('/')[0]
-  const moment = operator === 'datetime' ? Date.parse(textIn(argument)) : Number.NaN
-  return Number.isNaN(moment) ? undefined : moment
+  const { operator, row } = formOf(expression)
+  return operator === 'ip' && row[0] !== undefined ? textIn(row[0]).split('/')[0] : instantOf(expression)
 }
 
 function literalsIn(expression: Expr): (string | number | boolean)[] {
-  const [operator, node] = nodeOf(expression)
-  if (operator !== 'Set') return []
-  return (node as unknown as Expr[]).flatMap((element) => literalIn(element) ?? [])
+  const { operator, row } = formOf(expression)
+  return operator === 'Set' ? row.flatMap((element) => literalIn(element) ?? []) : []
 }

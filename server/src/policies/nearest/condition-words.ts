@@ -2,9 +2,9 @@
  * Any other condition or scope, in words that follow "permits this": "where the resource’s tag `env` is "dev"". For whoever
  * may read rules.
  */
-import { attributeOf } from '../cedar/circumstance.ts'
-import { formOf } from '../cedar/conjunct.ts'
+import { readsTagOf } from '../cedar/conjunct.ts'
 import type { Clause, Expr } from '../cedar/engine.ts'
+import { attributeOf, entitiesIn, formOf, isVariable } from '../cedar/expression.ts'
 import type { Principal, Resource } from '../cedar/question.ts'
 import type { ActionScope, EntityScope } from '../cedar/scope.ts'
 import { either, type WantedWords } from './circumstance-words.ts'
@@ -37,10 +37,8 @@ function wordsWhere(body: Expr, wanted: boolean, known: Known): ConditionWords |
 
 /** What asks whether a tag is there, and then for its value. */
 function guarded(guard: Expr, body: Expr, wanted: boolean, known: Known): ConditionWords | undefined {
-  const { operator, operands } = formOf(guard)
-  if (operator !== 'hasTag') return undefined
-  const reads = JSON.stringify(body).includes(JSON.stringify({ getTag: operands }))
-  return reads ? wordsWhere(body, wanted, known) : undefined
+  const isGuard = formOf(guard).operator === 'hasTag' && readsTagOf(body, guard)
+  return isGuard ? wordsWhere(body, wanted, known) : undefined
 }
 
 function tagThere(body: Expr, wanted: boolean, { resource, mayReadAccounts }: Known): ConditionWords | undefined {
@@ -103,14 +101,16 @@ function comparison(body: Expr, known: Known): Comparison | undefined {
   if (left === undefined) return undefined
   if (operator === 'like') {
     const valued = valuedBy(left, known)
-    const { pattern } = operands as { pattern?: ('Wildcard' | { Literal: string })[] }
-    const text = pattern?.map((piece) => (piece === 'Wildcard' ? '*' : piece.Literal.replaceAll('*', '\\*'))).join('')
+    const text = operands.pattern
+      ?.map((piece) => (piece === 'Wildcard' ? '*' : piece.Literal.replaceAll('*', '\\*')))
+      .join('')
     return valued && text !== undefined ? { valued, like: true, of: [text] } : undefined
   }
   if (right === undefined) return undefined
-  if (operator === 'contains' && 'Set' in left && Array.isArray(left.Set)) {
+  const set = formOf(left)
+  if (operator === 'contains' && set.operator === 'Set') {
     const valued = valuedBy(right, known)
-    const of = left.Set.map(literalOf)
+    const of = set.row.map(literalOf)
     return valued && of.every((one) => one !== undefined) ? { valued, like: false, of } : undefined
   }
   if (operator !== '==') return undefined
@@ -127,10 +127,10 @@ function placeWords(body: Expr, wanted: boolean, known: Known): ConditionWords |
   // What is not wanted is told by its code: "everywhere but in" is easily misread.
   if (!wanted) return undefined
   if (operator === 'is' && isVariable(left, 'resource')) {
-    const { entity_type: type, in: group } = operands as { entity_type?: string; in?: Expr }
+    const { entity_type: type, in: group } = operands
     return type === undefined || group !== undefined ? undefined : scopeWords('resource', { scope: 'is', type }, known)
   }
-  const entities = entitiesOf(right)
+  const entities = right && entitiesIn(right)
   const scope = operator === '==' ? 'eq' : operator === 'in' ? 'in' : undefined
   if (scope === undefined || entities === undefined) return undefined
   if (isVariable(left, 'action')) return actionWords({ scope: 'in', ids: entities.map(({ id }) => id) }, known)
@@ -190,10 +190,6 @@ function whereWords(scope: EntityScope): string {
   return `${scope.scope === 'eq' ? 'on' : 'in'} ${scope.type} \`${scope.id}\``
 }
 
-function isVariable(expression: Expr | undefined, name: string): boolean {
-  return expression !== undefined && 'Var' in expression && expression.Var === name
-}
-
 function literalOf(expression: Expr | undefined): unknown {
   const value = expression !== undefined && 'Value' in expression ? (expression.Value as unknown) : undefined
   return typeof value === 'string' || typeof value === 'boolean' ? value : undefined
@@ -202,16 +198,4 @@ function literalOf(expression: Expr | undefined): unknown {
 function textOf(expression: Expr | undefined): string | undefined {
   const value = literalOf(expression)
   return typeof value === 'string' ? value : undefined
-}
-
-function entitiesOf(expression: Expr | undefined): { type: string; id: string }[] | undefined {
-  if (expression === undefined) return undefined
-  if ('Set' in expression && Array.isArray(expression.Set)) {
-    const entities = expression.Set.map(entitiesOf)
-    return entities.every((one) => one !== undefined) ? entities.flat() : undefined
-  }
-  const { __entity: entity } = ('Value' in expression ? (expression.Value as object) : {}) as {
-    __entity?: { type: string; id: string }
-  }
-  return entity && [entity]
 }
