@@ -9,7 +9,7 @@ import { Body, OneOf, Uuid } from '../../http/schema.ts'
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
 import { readZone } from '../../kernel/time-zone.ts'
 import { findActionFault, findIdFault } from '../cedar/asked.ts'
-import { type AskedType, approveAction, askedTypes, parentTypes } from '../cedar/schema.ts'
+import { type AskedType, ancestorTypes, approveAction, askedTypes } from '../cedar/schema.ts'
 import { approvalModes } from '../rule.ts'
 import { readReference } from './reference.ts'
 
@@ -191,18 +191,6 @@ function containerFault(type: AskedType, text: string): string | undefined {
   if (may.includes(container.type)) return findIdFault(container)
   const known = may.map((one) => `\`${one}\``).join(' or ')
   return may.length === 0 ? `has no place here: a \`${type}\` is in nothing` : `must be a ${known}`
-}
-
-/** What a type may be in, near or far. */
-function ancestorTypes(type: AskedType): AskedType[] {
-  const found = new Set<AskedType>()
-  const pending = [...parentTypes[type]]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (found.has(next)) continue
-    found.add(next)
-    pending.push(...parentTypes[next])
-  }
-  return [...found]
 }
 
 function contextFaults({ now, time_zone, source_ip, break_glass, has_reason }: CaseContext): FaultyField[] {

@@ -5,15 +5,12 @@ import type { Ctx } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
 import type { RuleSet } from '../deciding/rule-set.ts'
 import { findRuleSet, readRuleSetVersion } from '../deciding/rule-set-store.ts'
-import { Draft } from '../draft/draft.ts'
+import { Draft, largestDraftBody } from '../draft/draft.ts'
 import { readPresent } from '../draft/draft-store.ts'
 import { applyDraft, draftCourt } from '../draft/drafted.ts'
 import { PolicyCases, requireSoundCases } from './case.ts'
 import { listCases } from './case-store.ts'
 import { CaseOutcomes, counted, tryCases } from './outcome.ts'
-
-/** A draft may bring all the rules there are. */
-const largestBody = 4 * 1024 * 1024
 
 /** Changes nothing, neither rules nor cases. */
 export const testPolicies = operation({
@@ -23,7 +20,7 @@ export const testPolicies = operation({
   credential: 'any',
   scope: 'policies:read',
   body: Body({ cases: Type.Optional(PolicyCases), draft: Type.Optional(Draft) }),
-  bodyLimit: largestBody,
+  bodyLimit: largestDraftBody,
   replies: { 200: CaseOutcomes },
   errors: ['invalid_policy', 'unprocessable'],
   async run(ctx, { body }) {

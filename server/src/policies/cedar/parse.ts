@@ -1,5 +1,5 @@
 /** Text to the engine's JSON and back. Everything here is guarded before the engine sees it. */
-import { type Cedar, type Clause, EngineFault, type PolicyJson, textEngine } from './engine.ts'
+import { type Cedar, type Clause, type Engine, EngineFault, type PolicyJson, textEngine } from './engine.ts'
 import { engineRefused, invalidPolicy, type Source } from './fault.ts'
 import { requireSafeStatement, requireSafeText } from './guard.ts'
 
@@ -24,6 +24,16 @@ function parseSource(source: Source, frame: { before: string; after: string } = 
   if (answer.type === 'failure') throw engineRefused(answer.errors, source, frame.before)
   requireSafeStatement(answer.json, source)
   return answer.json
+}
+
+/**
+ * A stored rule, read by an engine once more: it was read as a text from a user before.
+ * @throws Error where it does not parse, which is no caller's fault
+ */
+export function parseStored(engine: Engine, rule: { id: string; policy_text: string }): PolicyJson {
+  const answer = engine.use((cedar) => cedar.policyToJson(rule.policy_text))
+  if (answer.type === 'success') return answer.json
+  throw new Error(`rule \`${rule.id}\` does not parse: ${answer.errors[0]?.message}`)
 }
 
 const bareHead = 'permit(principal, action, resource)'

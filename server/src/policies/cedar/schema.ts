@@ -66,13 +66,25 @@ const user = {
 }
 
 /** What each asked type is directly within; ancestors follow from it. A permission set has no parent. */
-export const parentTypes: Record<AskedType, AskedType[]> = {
+const parentTypes: Record<AskedType, AskedType[]> = {
   cloud_account: ['cloud_organizational_unit'],
   cloud_permission_set: [],
   cloud_storage_bucket: ['cloud_account'],
   cloud_db_instance: ['cloud_account'],
   cloud_compute_instance: ['cloud_account'],
   cloud_organizational_unit: ['cloud_organizational_unit'],
+}
+
+/** What a type may be in, near or far. */
+export function ancestorTypes(type: AskedType): AskedType[] {
+  const found = new Set<AskedType>()
+  const pending = [...parentTypes[type]]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (found.has(next)) continue
+    found.add(next)
+    pending.push(...parentTypes[next])
+  }
+  return [...found]
 }
 
 function askedEntity(type: AskedType) {

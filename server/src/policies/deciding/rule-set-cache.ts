@@ -6,7 +6,8 @@
  * frees what it held. So slots have fixed names, and the least recently used give theirs up. A new instance of the engine
  * holds nothing.
  */
-import type { Engine, PolicyJson } from '../cedar/engine.ts'
+import type { Engine } from '../cedar/engine.ts'
+import { parseStored } from '../cedar/parse.ts'
 import { atOnce, inPieces } from './pieces.ts'
 import { groupsOfAll, type RuleGroup } from './rule-index.ts'
 import { type PolicyRule, type ReadRule, type RuleSet, type SortedRules, sortRules } from './rule-set.ts'
@@ -48,7 +49,7 @@ export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache 
     const known = sortedSets.get(rules)
     if (known !== undefined) return known
     const earlier = before === undefined ? undefined : sortedSets.get(before.rules)?.read
-    const sorted = yield* sortRules(rules, parseWith(engine), earlier)
+    const sorted = yield* sortRules(rules, (rule) => parseStored(engine, rule), earlier)
     sortedSets.set(rules, sorted)
     return sorted
   }
@@ -119,13 +120,4 @@ function preparse(engine: Engine, name: string, rules: readonly ReadRule[]): voi
   const staticPolicies = Object.fromEntries(rules.map(({ id, text }) => [id, text]))
   const answer = engine.use((cedar) => cedar.preparsePolicySet(name, { staticPolicies }))
   if (answer.type === 'failure') throw new Error(answer.errors[0]?.message ?? 'the rules do not parse')
-}
-
-/** Parses stored rules. The engine has seen each of them before, as text from a user. */
-function parseWith(engine: Engine): (rule: PolicyRule) => PolicyJson {
-  return (rule) => {
-    const answer = engine.use((cedar) => cedar.policyToJson(rule.policy_text))
-    if (answer.type === 'success') return answer.json
-    throw new Error(`rule \`${rule.id}\` does not parse: ${answer.errors[0]?.message}`)
-  }
 }

@@ -28,7 +28,11 @@ export type PolicyRule = {
 export type RuleSet = { tenant_id: string; version: string; rules: readonly PolicyRule[] }
 
 /** The subsets of rules that questions are asked over. */
-export type Subset = 'ordinary' | 'at_once' | 'emergency' | 'approve'
+export type Subset = AskSubset | 'approve'
+
+const askSubsets = ['ordinary', 'at_once', 'emergency'] as const
+/** Those of the questions about asking. */
+export type AskSubset = (typeof askSubsets)[number]
 
 /** A rule's text as it was read, the same object from version to version for as long as the text stays. */
 export type ReadRule = ScopedRule & {
@@ -54,24 +58,21 @@ export function inOrder(a: PolicyRule, b: PolicyRule): number {
   return a.priority - b.priority || a.ordinal - b.ordinal || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 }
 
-const permitModes: Record<'ordinary' | 'at_once' | 'emergency', ApprovalMode[]> = {
+const permitModes: Record<AskSubset, ApprovalMode[]> = {
   ordinary: ['require', 'auto'],
   at_once: ['auto'],
   emergency: ['break_glass'],
 }
 
 /** A plain forbid, one without a mode, is in all three. */
-const forbidModes: Record<'ordinary' | 'at_once' | 'emergency', ApprovalMode[]> = {
+const forbidModes: Record<AskSubset, ApprovalMode[]> = {
   ordinary: [],
   at_once: ['auto'],
   emergency: ['break_glass'],
 }
 
 /** Whether a rule about asking takes part in the question. */
-export function takesPart(
-  rule: { effect: Effect; approval_mode: ApprovalMode | null },
-  question: 'ordinary' | 'at_once' | 'emergency',
-): boolean {
+export function takesPart(rule: { effect: Effect; approval_mode: ApprovalMode | null }, question: AskSubset): boolean {
   if (rule.effect === 'permit') return permitModes[question].includes(rule.approval_mode ?? 'require')
   return rule.approval_mode === null || forbidModes[question].includes(rule.approval_mode)
 }
@@ -132,7 +133,7 @@ export function* sortRules(
 }
 
 function subsetsOf(rule: PolicyRule, { sets }: ReadRule): Subset[] {
-  const asking = sets.includes('ask') ? (['ordinary', 'at_once', 'emergency'] as const) : []
+  const asking = sets.includes('ask') ? askSubsets : []
   return [
     ...asking.filter((question) => takesPart(rule, question)),
     ...(sets.includes('approve') ? (['approve'] as const) : []),

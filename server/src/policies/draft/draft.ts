@@ -8,6 +8,9 @@ import { RuleInput } from '../rule.ts'
 const mostPolicies = 1_000
 const mostChanges = 1_000
 
+/** Bytes of a body with a draft, which may bring all the rules there are. */
+export const largestDraftBody = 4 * 1024 * 1024
+
 const oneOfThem = { minProperties: 1, maxProperties: 1 }
 
 const DraftRule = Type.Object(

@@ -2,6 +2,7 @@ import { operation } from '../../http/operation.ts'
 import { invalidInput } from '../../kernel/errors.ts'
 import { givingWay } from '../../kernel/give-way.ts'
 import { newId } from '../../kernel/id.ts'
+import { largestDraftBody } from '../draft/draft.ts'
 import { readPresent } from '../draft/draft-store.ts'
 import { applyDraft, draftCourt as court } from '../draft/drafted.ts'
 import { answerOf, InvariantsAnswer, InvariantsInput, scopesOf } from './invariant.ts'
@@ -9,9 +10,6 @@ import { noAutoApproval } from './no-auto-approval.ts'
 import { permitsNothingNew } from './permits-nothing-new.ts'
 import { type ReadRule, readRules } from './read-rule.ts'
 import { openBudget } from './search.ts'
-
-/** A draft may bring all the rules there are. */
-const largestBody = 4 * 1024 * 1024
 
 /** What one check may take: questions decided, and time to prove and to search. */
 const bounds = { questions: 2_000, milliseconds: 1_500 }
@@ -24,7 +22,7 @@ export const checkInvariants = operation({
   credential: 'any',
   scope: 'policies:read',
   body: InvariantsInput,
-  bodyLimit: largestBody,
+  bodyLimit: largestDraftBody,
   replies: { 200: InvariantsAnswer },
   errors: ['invalid_policy', 'unprocessable'],
   async run(ctx, { body: { draft, checks } }) {

@@ -4,7 +4,7 @@ import { parseStatement } from '../cedar/parse.ts'
 import { approveAction } from '../cedar/schema.ts'
 import { type Scope, scopeFromEngine } from '../cedar/scope.ts'
 import { ruleSetsOf } from '../cedar/validate.ts'
-import { type PolicyRule, takesPart } from '../deciding/rule-set.ts'
+import { type AskSubset, type PolicyRule, takesPart } from '../deciding/rule-set.ts'
 
 export type ReadRule = {
   rule: PolicyRule
@@ -13,8 +13,6 @@ export type ReadRule = {
   /** The conditions, the same text for the same conditions; '' for none. */
   conditions: string
 }
-
-export type Road = 'ordinary' | 'at_once' | 'emergency'
 
 /** Reads rules; one that is in two sets is read once. */
 export async function readRules(
@@ -39,7 +37,7 @@ export async function readRules(
 }
 
 /** Whether a rule takes part in a question about asking, by that road. */
-export function isAsked({ rule, scope }: ReadRule, road: Road): boolean {
+export function isAsked({ rule, scope }: ReadRule, road: AskSubset): boolean {
   return ruleSetsOf(scope.action).includes('ask') && takesPart(rule, road)
 }
 

@@ -3,7 +3,7 @@
  * an account is in units, units are in units, buckets, databases and instances are in at most one account and in units; a
  * permission set is in nothing.
  */
-import { type AskedType, askedTypes } from '../cedar/schema.ts'
+import { type AskedType, ancestorTypes, askedTypes } from '../cedar/schema.ts'
 import type { EntityScope } from '../cedar/scope.ts'
 
 export type Reference = { type: string; id: string }
@@ -12,16 +12,6 @@ export type Reference = { type: string; id: string }
 export type ResourceWitness = { type: AskedType; id: string; parents: Reference[] }
 
 export type PrincipalWitness = { id: string; groups: string[]; roles: string[] }
-
-/** What a resource of the type may be in, however far up. */
-const containers: Record<AskedType, readonly string[]> = {
-  cloud_account: ['cloud_organizational_unit'],
-  cloud_permission_set: [],
-  cloud_storage_bucket: ['cloud_account', 'cloud_organizational_unit'],
-  cloud_db_instance: ['cloud_account', 'cloud_organizational_unit'],
-  cloud_compute_instance: ['cloud_account', 'cloud_organizational_unit'],
-  cloud_organizational_unit: ['cloud_organizational_unit'],
-}
 
 /** An id in the form of its type that no rule is likely to name. */
 const freshIds: Record<AskedType, string> = {
@@ -71,7 +61,8 @@ export function resourcesIn(scopes: readonly EntityScope[]): ResourceWitness[] {
 function placed(type: AskedType, id: string, within: readonly Reference[]): ResourceWitness | undefined {
   const parents = within.filter((container) => container.type !== type || container.id !== id)
   const accounts = parents.filter((parent) => parent.type === 'cloud_account')
-  const fits = parents.every((parent) => containers[type].includes(parent.type)) && accounts.length <= 1
+  const may: readonly string[] = ancestorTypes(type)
+  const fits = parents.every((parent) => may.includes(parent.type)) && accounts.length <= 1
   return fits ? { type, id, parents } : undefined
 }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textEngine } from '../cedar/engine.ts'
+import { parseStatement } from '../cedar/parse.ts'
 import { askOf } from '../cedar/question.ts'
 import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { keyedScope, reachesOf } from '../deciding/rule-index.ts'
 import { missedSides } from './near-rule.ts'
-import { readRule } from './part.ts'
 
 const bucket = {
   ...sampleAccount,
@@ -60,14 +60,16 @@ test('what a scope is said to miss is what the engine says', () => {
         const call = { ...askOf(sampleAsk, resource, 'ReadOnlyAccess'), policies: { staticPolicies: { rule } } }
         const answer = textEngine.use((cedar) => cedar.isAuthorized(call))
         assert.ok(answer.type === 'success')
-        const scope = keyedScope(scopeFromEngine(readRule(rule)))
+        const scope = keyedScope(scopeFromEngine(parseStatement(rule)))
         const missed = missedSides(scope, [reachesOf(askOf(sampleAsk, resource, 'ReadOnlyAccess'))])
         assert.deepEqual(missed, answer.response.decision === 'allow' ? [] : [side], `${rule} ${resource.type}`)
       }
 })
 
 test('of several resources one is enough', () => {
-  const scope = keyedScope(scopeFromEngine(readRule('permit (principal, action, resource is cloud_storage_bucket);')))
+  const scope = keyedScope(
+    scopeFromEngine(parseStatement('permit (principal, action, resource is cloud_storage_bucket);')),
+  )
   const reaches = [sampleAccount, bucket].map((resource) => reachesOf(askOf(sampleAsk, resource, 'ReadOnlyAccess')))
   assert.deepEqual([missedSides(scope, reaches), missedSides(scope, reaches.slice(0, 1))], [[], ['resource']])
 })

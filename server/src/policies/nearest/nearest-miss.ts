@@ -3,17 +3,18 @@
  * engine for texts, on the few rules that speak of nearly this; the engine that decides never learns of it.
  */
 import { type Clause, type PolicyJson, textEngine } from '../cedar/engine.ts'
+import { parseStored, printStatement } from '../cedar/parse.ts'
 import { type AskQuestion, actionAskedOn, askOf, type EngineQuestion, type Resource } from '../cedar/question.ts'
 import { type Decision, decideAsk } from '../deciding/decide.ts'
 import { createCourt } from '../deciding/evaluate.ts'
 import { type Reaches, reachesOf } from '../deciding/rule-index.ts'
-import { type PolicyRule, type RuleSet, type SortedRules, takesPart } from '../deciding/rule-set.ts'
+import { type AskSubset, type PolicyRule, type RuleSet, type SortedRules, takesPart } from '../deciding/rule-set.ts'
 import type { ApprovalMode } from '../rule.ts'
 import { type Change, changesFor, type Durations, emergencyTurned } from './change.ts'
 import { missedSides, type Side } from './near-rule.ts'
-import { type AskSubset, type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
+import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
 import type { Pace } from './pace.ts'
-import { holding, type Part, partsOf, readRule, writeRule } from './part.ts'
+import { holding, type Part, partsOf } from './part.ts'
 
 /** A question that policy did not answer as the asker may have wished. */
 export type Disappointed = { ruleSet: RuleSet; question: AskQuestion; decision: Decision; durations: Durations }
@@ -126,7 +127,7 @@ async function faultyParts(stage: Stage, resource: Resource): Promise<Faulty[]> 
     await breathe()
     const scope = sorted.read.get(rule.id)?.scope
     if (scope === undefined || !takesPart(rule, subset) || missedSides(scope, here).length > 0) continue
-    const statement = readRule(rule.policy_text)
+    const statement = parseStored(textEngine, rule)
     read.push({ rule, statement, parts: partsOf(statement.conditions) })
   }
   const isHeld = await heldBy(
@@ -206,12 +207,13 @@ async function mendedByRule(stage: Stage, resource: Resource, faulty: readonly F
   }
   for (const { rule, side } of near.strays) {
     await breathe()
-    misses.push({ rule, side, without: { ...readRule(rule.policy_text), [side]: { op: 'All' } } })
+    misses.push({ rule, side, without: { ...parseStored(textEngine, rule), [side]: { op: 'All' } } })
   }
   const copies: PolicyRule[] = []
   for (const { rule, without } of misses) {
     await breathe()
-    copies.push({ ...rule, policy_text: writeRule(without) })
+    const source = { field: 'policy_text', text: rule.policy_text } as const
+    copies.push({ ...rule, policy_text: printStatement(without, source) })
   }
   const tried = await trial(stage, [...near.forbids, ...copies])
   const decision = decideAsk(tried, { ...question, resources: [resource] }, court)

@@ -2,17 +2,15 @@
 
 import type { Reaches } from '../deciding/rule-index.ts'
 import {
+  type AskSubset,
   inOrder,
   type PolicyRule,
   type RuleSet,
   type SortedRules,
-  type Subset,
   takesPart,
 } from '../deciding/rule-set.ts'
 import { missedSides, type Side } from './near-rule.ts'
 import type { Pace } from './pace.ts'
-
-export type AskSubset = Exclude<Subset, 'approve'>
 
 export type Neighbourhood = {
   /** Permits whose scope speaks of it, at most `most.permits`; those that take part in the question first. */

@@ -55,17 +55,3 @@ export function holding(question: EngineQuestion, clauses: readonly Clause[]): b
   const held = new Set(answer.response.diagnostics.reason)
   return clauses.map((_clause, index) => held.has(String(index)))
 }
-
-/** A stored rule, as the engine for texts reads it. */
-export function readRule(policy_text: string): PolicyJson {
-  const answer = textEngine.use((cedar) => cedar.policyToJson(policy_text))
-  if (answer.type === 'success') return answer.json
-  throw new Error(answer.errors[0]?.message ?? 'the rule does not parse')
-}
-
-/** A statement as text. */
-export function writeRule(statement: PolicyJson): string {
-  const answer = textEngine.use((cedar) => cedar.policyToText(statement))
-  if (answer.type === 'success') return answer.text
-  throw new Error(answer.errors[0]?.message ?? 'the rule cannot be written')
-}

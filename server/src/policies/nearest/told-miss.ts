@@ -2,7 +2,8 @@
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { numberIn } from '../cedar/circumstance.ts'
-import { printConditions } from '../cedar/parse.ts'
+import { textEngine } from '../cedar/engine.ts'
+import { parseStored, printConditions } from '../cedar/parse.ts'
 import { type AskQuestion, actionAskedOn } from '../cedar/question.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { resourceName, ruleName } from '../deciding/words.ts'
@@ -11,7 +12,6 @@ import type { Durations } from './change.ts'
 import { circumstanceWords, type WantedWords } from './circumstance-words.ts'
 import { actionWords, conditionWords, scopeWords } from './condition-words.ts'
 import type { NearestMiss } from './nearest-miss.ts'
-import { readRule } from './part.ts'
 
 /** What of a request its asker can do something about, in the order in which it is told. */
 const ownKinds = [
@@ -131,7 +131,7 @@ function wordsOf(
     mayReadAccounts: listener.mayReadAccounts,
   }
   if (side !== undefined) {
-    const scope = scopeFromEngine(readRule(rule.policy_text))
+    const scope = scopeFromEngine(parseStored(textEngine, rule))
     return side === 'action' ? actionWords(scope.action, known) : scopeWords(side, scope[side], known)
   }
   const words = part && conditionWords(part.clause, known)
