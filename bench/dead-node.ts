@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectAlone } from '../server/src/db/connect.ts'
 import { appRole, ownerRole } from '../server/src/db/roles.ts'
+import { endLeasesNow } from '../server/test/support/end-leases.ts'
 import type { Effort } from './bench.ts'
 import { allGone, type Database, lateness, seed, spread, until } from './ends.ts'
 import { startService } from './sallyport.ts'
@@ -43,8 +44,9 @@ export async function loseOneOfTwo(effort: Effort): Promise<string[][]> {
     const instant = await seed(database, effort, effort.isMiniature ? 3 : 50)
     await until(database, inHand, instant, 5)
     await dying.kill()
-    if (effort.isMiniature)
-      await database.query('update entitlement set lease_until = clock_timestamp() where lease_until is not null')
+    if (effort.isMiniature) {
+      await endLeasesNow(async (text, values) => (await database.query(text, values)).rows, ['entitlement'])
+    }
     await until(database, allGone, instant, 200)
     const { dispatched, gone } = await lateness(database, instant)
     if (dispatched.length !== effort.grants) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import { makeDatabase } from '../support/database.ts'
+import { endLeasesNow } from '../support/end-leases.ts'
 import type { Exchange } from '../support/recorder.ts'
 import { type Sallyport, startUnattended } from '../support/sallyport.ts'
 import type { TestServer } from '../support/server.ts'
@@ -149,9 +150,7 @@ export async function endLeases(look: Look, leases: Leases, isDead: boolean): Pr
     return left.length === 0
   }
   if (isDead) await until('what the dead process sent is done', gone, longestConvergenceMs).catch(() => undefined)
-  for (const table of ['access_request', 'access_grant', 'entitlement', 'event_cursor']) {
-    await look(`update ${table} set lease_until = clock_timestamp() where lease_until > clock_timestamp()`)
-  }
+  await endLeasesNow(look)
   return left.map((row) => ({ kind: 'dangling', what: `a session of the dead process: ${JSON.stringify(row)}` }))
 }
 
