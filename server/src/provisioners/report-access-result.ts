@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { isSigned } from '../egress/standard-webhooks.ts'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams, Nullable, OneOf } from '../http/schema.ts'
 import type { Ctx, Tx } from '../kernel/context.ts'
@@ -6,7 +7,6 @@ import { Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { openSecrets } from './provisioner-secrets.ts'
 import { findProvisionerToOpen } from './provisioner-store.ts'
-import { isSigned } from './standard-webhooks.ts'
 import { readClock, saveWebhookOutcome } from './webhook-act-store.ts'
 
 /** Has an entitlement of a provisioner looked at now, by its key. */

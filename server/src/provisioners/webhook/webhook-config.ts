@@ -1,8 +1,8 @@
+import { signingSecretForm } from '../../egress/standard-webhooks.ts'
 import type { Egress } from '../../kernel/context.ts'
 import type { FaultyField } from '../../kernel/errors.ts'
 import { flagField, numberField, type ShownFields, urlField } from '../../kernel/shown-field.ts'
 import type { Config } from '../driver.ts'
-import { signingSecretForm } from '../standard-webhooks.ts'
 
 /** A config that has no faults. */
 export type WebhookConfig = {
