@@ -68,6 +68,15 @@ test('a body past 1 MiB is refused elsewhere, whatever it is for (I1)', async ()
   }
 })
 
+test('a draft of policies may be 4 MiB, wherever one is taken, and no more', async () => {
+  const draft = { policies: [{ name: 'n', description: ' '.repeat(2 * big.length), rules: [] }] }
+  for (const path of ['/v1/policies/test', '/v1/policies/invariants', '/v1/policies/replay']) {
+    assert.deepEqual(await announce('POST', path, 4 * big.length + 1), tooLarge, path)
+    const { status, body } = await owner<{ code: string }>('POST', path, { draft })
+    assert.deepEqual([status, body.code], [400, 'invalid_input'], path)
+  }
+})
+
 const refused: [string, () => Promise<{ status: number; body: { code?: string } }>, number, string][] = [
   ['5,001 entries', () => put(entries(5_001)), 400, 'invalid_input'],
   ['100,000 entries', () => put(entries(100_000)), 400, 'invalid_input'],

@@ -1,6 +1,7 @@
 import { operation } from '../../http/operation.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
+import { largestDraftBody } from '../draft/draft.ts'
 import { readPresent } from '../draft/draft-store.ts'
 import { applyDraft } from '../draft/drafted.ts'
 import { isReadAtOnce, Replay, ReplayInput, requireAuditReader } from './replay.ts'
@@ -16,6 +17,7 @@ export const replayPolicies = operation({
   credential: 'any',
   scope: 'policies:read',
   body: ReplayInput,
+  bodyLimit: largestDraftBody,
   replies: { 202: Replay },
   errors: ['invalid_policy', 'unprocessable', 'replay_in_progress'],
   async run(ctx, { body: { draft, days = usualDays } }) {
