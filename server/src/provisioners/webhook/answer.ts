@@ -1,3 +1,4 @@
+import { saidWords } from '../../kernel/said-words.ts'
 import { NotNow, TargetError } from '../driver.ts'
 
 /** What a receiver answered, read with care: it is somebody else's. */
@@ -25,19 +26,6 @@ export async function readAnswer(response: Response, now: Date, hide: readonly s
     )
   }
   return { status, fields: fields ?? {} }
-}
-
-/** Somebody else's text as it may be kept and shown: one line, not long, none of our secrets in it. */
-export function saidWords(value: unknown, hide: readonly string[]): string | null {
-  if (typeof value !== 'string') return null
-  let text = value
-  for (const secret of hide) text = text.replaceAll(secret, '[redacted]')
-  const line = text
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')
-    .trim()
-    .slice(0, longestWords)
-    .replace(/\p{Cs}$/u, '')
-  return line === '' ? null : line
 }
 
 function readFields(text: string): Record<string, unknown> | undefined {

@@ -1,10 +1,11 @@
 import { signed } from '../../egress/standard-webhooks.ts'
 import type { Egress, Tx } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
+import { saidWords } from '../../kernel/said-words.ts'
 import { openTurns } from '../../kernel/turns.ts'
 import { NotNow, TargetError } from '../driver.ts'
 import { readClock } from '../webhook-act-store.ts'
-import { type Answer, readAnswer, saidWords } from './answer.ts'
+import { type Answer, readAnswer } from './answer.ts'
 import type { WebhookConfig } from './webhook-config.ts'
 
 /** What is sent. `id`: the same each time that a message is sent again; left out where it asks only. */

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { saidWords } from './said-words.ts'
+
+test('what another side said is kept as one bounded line without our secrets (S3)', () => {
+  const cases: [unknown, string | null][] = [
+    ['no such user', 'no such user'],
+    ['550-no\r\n550 such\tuser\u0000', '550-no 550 such user'],
+    ['turned \u202ekcab\u2028again', 'turned kcab again'],
+    ['half \ud800 a pair', 'half a pair'],
+    ['you sent hunter2, hunter2!', 'you sent [redacted], [redacted]!'],
+    ['x'.repeat(10_000), 'x'.repeat(500)],
+    [`${'x'.repeat(499)}😀`, 'x'.repeat(499)],
+    [' \r\n ', null],
+    ['', null],
+    [42, null],
+  ]
+  for (const [said, kept] of cases) assert.equal(saidWords(said, ['hunter2', '']), kept)
+})
