@@ -2,6 +2,7 @@
  * What people are told of an event, and who of them. The strings that users wrote (names, reasons, ids) stand in the
  * texts as data: on one line, shortened, never markup.
  */
+import { duration, line, moment } from '../kernel/plain-words.ts'
 
 /** A request as its notices need it. Names are null where nobody is known by them. */
 export type RequestFacts = {
@@ -53,19 +54,20 @@ export const requestNotices = {
     // A rule or an emergency has decided already: nobody is waited for.
     to: ({ approval_mode }) => (approval_mode === 'require' ? 'eligible_approvers' : undefined),
     title: 'Access requested',
-    body: (facts) => `${line(facts.requester_name)} asks for ${what(facts)} for ${duration(facts)}${because(facts)}.`,
+    body: (facts) =>
+      `${line(facts.requester_name)} asks for ${what(facts)} for ${duration(facts.duration_seconds)}${because(facts)}.`,
   },
   'request.break_glass': {
     to: () => 'every_approver',
     title: 'Emergency access taken',
     body: (facts) =>
-      `${line(facts.requester_name)} took ${what(facts)} in an emergency, for ${duration(facts)}, without an approver${because(facts)}.`,
+      `${line(facts.requester_name)} took ${what(facts)} in an emergency, for ${duration(facts.duration_seconds)}, without an approver${because(facts)}.`,
   },
   'request.approved': {
     to: toRequester,
     title: 'Request approved',
     body: (facts) =>
-      `${what(facts)} for ${duration(facts)} was approved by ${facts.decided_by_name === null ? 'rule' : line(facts.decided_by_name)}. It begins once the target has confirmed it.`,
+      `${what(facts)} for ${duration(facts.duration_seconds)} was approved by ${facts.decided_by_name === null ? 'rule' : line(facts.decided_by_name)}. It begins once the target has confirmed it.`,
   },
   'request.denied': {
     to: toRequester,
@@ -180,32 +182,4 @@ function until({ expires_at }: GrantFacts): string {
 
 function at({ expires_at }: GrantFacts): string {
   return expires_at === null ? '' : ` at ${moment(expires_at)}`
-}
-
-/** `2026-03-01T08:05:09.120Z` → `2026-03-01 08:05 UTC`. */
-function moment(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`
-}
-
-/** The two largest units of a duration that are not nothing: `1 h 30 min`. */
-function duration({ duration_seconds }: RequestFacts): string {
-  const units: [string, number][] = [
-    ['d', Math.floor(duration_seconds / 86_400)],
-    ['h', Math.floor(duration_seconds / 3600) % 24],
-    ['min', Math.floor(duration_seconds / 60) % 60],
-    ['s', duration_seconds % 60],
-  ]
-  const some = units.filter(([, count]) => count > 0).slice(0, 2)
-  return some.map(([unit, count]) => `${count} ${unit}`).join(' ')
-}
-
-const longestLine = 200
-/** Line ends, other controls, and the marks that turn the direction of what follows: a name could forge the rest with them. */
-const forging = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
-
-/** What a user wrote, on one line of at most 200 characters. */
-function line(text: string): string {
-  const flat = text.replace(forging, ' ').trim()
-  const characters = [...flat]
-  return characters.length <= longestLine ? flat : `${characters.slice(0, longestLine).join('')}…`
 }
