@@ -499,10 +499,13 @@ create table notification_channel (
   enabled boolean not null default true,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  sealed_secrets text,
+  previous_until timestamp with time zone,
   constraint notification_channel_pk PRIMARY KEY (tenant_id, id),
   constraint notification_channel_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
-  constraint notification_channel_channel_type_ck CHECK (channel_type = 'email'::text),
-  constraint notification_channel_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+  constraint notification_channel_channel_type_ck CHECK (channel_type = ANY (ARRAY['email'::text, 'webhook'::text])),
+  constraint notification_channel_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint notification_channel_sealed_secrets_ck CHECK ((channel_type = 'webhook'::text) = (sealed_secrets IS NOT NULL))
 );
 alter table notification_channel enable row level security;
 alter table notification_channel force row level security;
@@ -510,7 +513,7 @@ create policy tenant_wall on notification_channel
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on notification_channel to sallyport_app;
-grant update (name, config, event_filters, enabled, updated_at) on notification_channel to sallyport_app;
+grant update (name, config, event_filters, enabled, updated_at, sealed_secrets, previous_until) on notification_channel to sallyport_app;
 
 create table policy (
   tenant_id uuid not null,

@@ -36,9 +36,11 @@ import { listIdentityProviders } from './identity-providers/list-identity-provid
 import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
 import type { DueWork } from './jobs/work-list.ts'
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
+import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
 import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
 import { getNotificationChannel } from './notification-channels/get-notification-channel.ts'
 import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
+import { rotateChannelSecret } from './notification-channels/rotate-channel-secret.ts'
 import { updateNotificationChannel } from './notification-channels/update-notification-channel.ts'
 import { listNotifications } from './notifications/list-notifications.ts'
 import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
@@ -204,10 +206,12 @@ export const operations: Record<string, Operation> = {
   upsertCloudAccounts,
   listCloudAccounts,
   createEmailChannel,
+  createWebhookChannel,
   listNotificationChannels,
   getNotificationChannel,
   updateNotificationChannel,
   deleteNotificationChannel,
+  rotateChannelSecret,
   createIdentityProvider,
   listIdentityProviders,
   getIdentityProvider,

@@ -1,10 +1,15 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** The headers that a signed message carries: https://www.standardwebhooks.com, version 1 with a symmetric key. */
 export type SignedHeaders = { 'webhook-id': string; 'webhook-timestamp': string; 'webhook-signature': string }
 
 /** A secret as the standard writes it: 24 to 64 bytes in base64. */
 export const signingSecretForm = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** A new one, of 32 bytes. */
+export function makeSigningSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
 
 /** Seconds between the moment in a message and that of its arrival. */
 const longestWay = 300

@@ -61,6 +61,20 @@ export function Body<Properties extends Record<string, TSchema>>(properties: Pro
   return Type.Object(properties, { additionalProperties: false })
 }
 
+/** How long the secrets of before count on where a rotation does not say. */
+export const usualOverlapSeconds = 86_400
+
+/** The body of every rotation of secrets. */
+export const SecretRotation = Body({
+  overlap_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 7 * usualOverlapSeconds,
+      description: 'how long the secrets of before count on; a day where left out, 0 where they are known to others',
+    }),
+  ),
+})
+
 type Fault = { keyword: string; instancePath: string; message: string; params: Record<string, unknown> }
 
 /** Answers the faults of a value, each with its place and a reason in plain words. */

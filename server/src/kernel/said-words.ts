@@ -1,4 +1,5 @@
-const longestWords = 500
+/** Characters of somebody else's text that are kept. */
+export const longestWords = 500
 
 /**
  * Somebody else's text as it may be kept and shown: one line, not long, none of our secrets in it. Null where nothing
@@ -14,4 +15,10 @@ export function saidWords(value: unknown, hide: readonly string[]): string | nul
     .slice(0, longestWords)
     .replace(/\p{Cs}$/u, '')
   return line === '' ? null : line
+}
+
+/** Secrets, and the parts of them that would do: a token behind its scheme, a key behind its prefix. The longest first. */
+export function piecesOf(secrets: readonly string[]): string[] {
+  const pieces = secrets.flatMap((secret) => [secret, ...secret.split(/[ _]/)])
+  return pieces.filter((piece) => piece.length >= 8).sort((one, other) => other.length - one.length)
 }

@@ -1,6 +1,6 @@
 import type { EventType } from '../events/catalogue.ts'
-import type { Tx } from '../kernel/context.ts'
-import type { NotificationChannel } from './notification-channel.ts'
+import type { Actor, Tx } from '../kernel/context.ts'
+import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 
 /** The event that is told, as the audit log has it: ids and plain facts, no names. */
 export type ToldEvent = {
@@ -8,10 +8,14 @@ export type ToldEvent = {
   type: EventType
   /** When it happened, by the database's clock, in UTC. */
   at: string
+  actor_kind: Actor['kind']
+  /** The human who did it, also by a key; null where the service or the operator did. */
   actor_id: string | null
+  api_key_id: string | null
   subject_type: string
   subject_id: string
   data: Record<string, unknown>
+  request_id: string
 }
 
 /**
@@ -50,4 +54,4 @@ export type Carrier = {
 }
 
 /** The carrier of each type of channel. */
-export type Carriers = Readonly<Record<NotificationChannel['channel_type'], Carrier>>
+export type Carriers = Readonly<Record<ChannelType, Carrier>>

@@ -1,6 +1,7 @@
 import { operation } from '../http/operation.ts'
-import { NewEmailChannel, NotificationChannel, readNewChannel } from './notification-channel.ts'
-import { insertEmailChannel } from './notification-channel-store.ts'
+import { newId } from '../kernel/id.ts'
+import { EmailChannel, NewEmailChannel, readNewEmail } from './email-channel.ts'
+import { insertChannel } from './notification-channel-store.ts'
 
 /** Creates a channel that takes events to mailboxes. */
 export const createEmailChannel = operation({
@@ -10,7 +11,13 @@ export const createEmailChannel = operation({
   credential: 'any',
   scope: 'notification_channels:write',
   body: NewEmailChannel,
-  replies: { 201: NotificationChannel },
+  replies: { 201: EmailChannel },
   errors: [],
-  run: (ctx, { body }) => insertEmailChannel(ctx, readNewChannel(body)),
+  run: (ctx, { body }) =>
+    insertChannel<EmailChannel>(ctx, {
+      id: newId(),
+      channel_type: 'email',
+      sealed_secrets: null,
+      ...readNewEmail(body),
+    }),
 })

@@ -1,27 +1,33 @@
 import { isDeepStrictEqual } from 'node:util'
 import { allOf, sql } from '../db/sql.ts'
-import { emit } from '../events/emit.ts'
+import { emit, type NewEvent } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
-import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
-import type { ChannelContent, NotificationChannel } from './notification-channel.ts'
+import type { EmailContent } from './email-channel.ts'
+import type { ChannelType, NotificationChannel } from './notification-channel.ts'
+import type { WebhookContent } from './webhook-channel.ts'
 
-const record = sql`id, name, channel_type, config, event_filters, enabled, created_at, updated_at`
+const record = sql`id, name, channel_type, config, event_filters, enabled, created_at, updated_at,
+  case when previous_until > clock_timestamp() then previous_until end as previous_secret_until`
 
-/** Keeps a new e-mail channel and tells of it. The event holds no address. */
-export async function insertEmailChannel(ctx: WorkCtx, channel: ChannelContent): Promise<NotificationChannel> {
-  const id = newId()
-  const { event_filters, enabled } = channel
-  const event = {
-    type: 'notification_channel.created',
-    subject_type: 'notification_channel',
-    subject_id: id,
-    data: { channel_type: 'email', event_filters, enabled },
-  } as const
+type ChannelToInsert = (EmailContent | WebhookContent) & {
+  id: string
+  channel_type: ChannelType
+  sealed_secrets: string | null
+}
+
+/** Keeps a new channel and tells of it. The event holds nothing of its config. */
+export async function insertChannel<Channel extends NotificationChannel>(
+  ctx: WorkCtx,
+  channel: ChannelToInsert & { channel_type: Channel['channel_type'] },
+): Promise<Channel> {
+  const { id, name, channel_type, config, sealed_secrets, event_filters, enabled } = channel
+  const event = eventOf('created', id, { channel_type, event_filters, enabled })
   const [[made]] = await ctx.tx.write([
-    sql<NotificationChannel>`with made as (
-        insert into notification_channel (tenant_id, id, name, channel_type, config, event_filters, enabled)
-        values (${ctx.tx.tenant_id}, ${id}, ${channel.name}, 'email', ${JSON.stringify(channel.config)},
+    sql<Channel>`with made as (
+        insert into notification_channel
+          (tenant_id, id, name, channel_type, config, sealed_secrets, event_filters, enabled)
+        values (${ctx.tx.tenant_id}, ${id}, ${name}, ${channel_type}, ${JSON.stringify(config)}, ${sealed_secrets},
           ${event_filters}, ${enabled})
         returning ${record}),
       told as (${emit(ctx, event, sql`made`)})
@@ -45,32 +51,39 @@ export async function findChannel(tx: Tx, id: string): Promise<NotificationChann
   return found
 }
 
+/** A channel with its sealed secrets, which a webhook has: never what is answered. */
+export type KeptChannel = { shown: NotificationChannel; sealed_secrets: string | null }
+
 /** The channel, held until the transaction ends; for inside `interactive`. */
-export async function lockChannel(tx: Tx, id: string): Promise<NotificationChannel | undefined> {
-  const [found] = await tx.read(sql<NotificationChannel>`select ${record} from notification_channel
+export async function lockChannel(tx: Tx, id: string): Promise<KeptChannel | undefined> {
+  const [found] = await tx.read(sql<NotificationChannel & { sealed_secrets: string | null }>`
+    select ${record}, sealed_secrets from notification_channel
     where tenant_id = ${tx.tenant_id} and id = ${id} for update`)
-  return found
+  if (found === undefined) return undefined
+  const { sealed_secrets, ...shown } = found
+  return { shown, sealed_secrets }
 }
 
-/** Saves what a locked channel shall be, and tells which fields changed; what changes nothing tells nothing. */
+/**
+ * Saves what a locked channel shall be, and tells which fields changed; what changes nothing tells nothing. `sealed`: its
+ * secrets, where its headers were sent anew.
+ */
 export async function saveChannel(
   ctx: WorkCtx,
   before: NotificationChannel,
-  content: ChannelContent,
+  content: EmailContent | WebhookContent,
+  sealed?: string,
 ): Promise<NotificationChannel> {
-  const fields = changedFields(before, content)
+  const fields = [...changedFields(before, content), ...(sealed === undefined ? [] : ['headers'])]
   if (fields.length === 0) return before
-  const { event_filters, enabled } = content
-  const event = {
-    type: 'notification_channel.updated',
-    subject_type: 'notification_channel',
-    subject_id: before.id,
-    data: { fields, event_filters, enabled },
-  } as const
+  const { name, config, event_filters, enabled } = content
+  const event = eventOf('updated', before.id, { fields, event_filters, enabled })
   const [[saved]] = await ctx.tx.write([
     sql<NotificationChannel>`with changed as (
-        update notification_channel set name = ${content.name}, config = ${JSON.stringify(content.config)},
-          event_filters = ${event_filters}, enabled = ${enabled}, updated_at = clock_timestamp()
+        update notification_channel set name = ${name}, config = ${JSON.stringify(config)},
+          event_filters = ${event_filters}, enabled = ${enabled}, updated_at = clock_timestamp()${
+            sealed === undefined ? sql`` : sql`, sealed_secrets = ${sealed}`
+          }
         where tenant_id = ${ctx.tx.tenant_id} and id = ${before.id}
         returning ${record}),
       told as (${emit(ctx, event, sql`changed`)})
@@ -80,28 +93,52 @@ export async function saveChannel(
   return saved
 }
 
-function changedFields(before: NotificationChannel, content: ChannelContent): string[] {
-  const inConfig = (['to_addresses', 'from_address', 'subject_prefix'] as const).filter(
-    (field) => !isDeepStrictEqual(before.config[field], content.config[field]),
-  )
+/** The headers of a webhook are seen as redacted both before and after. */
+function changedFields(before: NotificationChannel, content: EmailContent | WebhookContent): string[] {
+  const [was, is] = [before.config, content.config].map((config) => new Map(Object.entries(config)))
   const beside = (['name', 'event_filters', 'enabled'] as const).filter(
     (field) => !isDeepStrictEqual(before[field], content[field]),
+  )
+  const inConfig = (['to_addresses', 'from_address', 'subject_prefix', 'url'] as const).filter(
+    (field) => !isDeepStrictEqual(was?.get(field), is?.get(field)),
   )
   return [...beside, ...inConfig]
 }
 
+/** Saves the secrets of a locked webhook channel that were made anew, and tells of it. */
+export async function saveRotation<Channel extends NotificationChannel>(
+  ctx: WorkCtx,
+  { id }: Channel,
+  { sealed, overlap_seconds }: { sealed: string; overlap_seconds: number },
+): Promise<Channel> {
+  const [[saved]] = await ctx.tx.write([
+    sql<Channel>`with changed as (
+        update notification_channel set sealed_secrets = ${sealed}, updated_at = clock_timestamp(),
+          previous_until = clock_timestamp() + make_interval(secs => ${overlap_seconds})
+        where tenant_id = ${ctx.tx.tenant_id} and id = ${id}
+        returning ${record}),
+      told as (${emit(ctx, eventOf('secret_rotated', id, { overlap_seconds }), sql`changed`)})
+      select * from changed`,
+  ])
+  if (saved === undefined) throw new Error('a channel that was locked is gone')
+  return saved
+}
+
 /** Deletes a channel and tells of it; false when it is not there. */
 export async function deleteChannelById(ctx: WorkCtx, id: string): Promise<boolean> {
-  const event = {
-    type: 'notification_channel.deleted',
-    subject_type: 'notification_channel',
-    subject_id: id,
-  } as const
   const [gone] = await ctx.tx.write([
     sql`with changed as (
         delete from notification_channel where tenant_id = ${ctx.tx.tenant_id} and id = ${id} returning id),
-      told as (${emit(ctx, event, sql`changed`)})
+      told as (${emit(ctx, eventOf('deleted', id), sql`changed`)})
       select id from changed`,
   ])
   return gone.length > 0
+}
+
+function eventOf(
+  what: 'created' | 'updated' | 'deleted' | 'secret_rotated',
+  id: string,
+  data: Record<string, unknown> = {},
+): NewEvent {
+  return { type: `notification_channel.${what}`, subject_type: 'notification_channel', subject_id: id, data }
 }

@@ -1,8 +1,12 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
-import { changeChannel, EmailChannelChange, NotificationChannel } from './notification-channel.ts'
+import { changeEmail } from './email-channel.ts'
+import { ChannelChange, NotificationChannel, requireOwnFields } from './notification-channel.ts'
 import { lockChannel, saveChannel } from './notification-channel-store.ts'
+import { changeWebhook, requireReceiver, type WebhookChannel } from './webhook-channel.ts'
+import { openSecrets, sealSecrets } from './webhook-secrets.ts'
 
 /** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the channel as it is. */
 export const updateNotificationChannel = operation({
@@ -12,13 +16,35 @@ export const updateNotificationChannel = operation({
   credential: 'any',
   scope: 'notification_channels:write',
   params: IdParams,
-  body: EmailChannelChange,
+  body: ChannelChange,
   replies: { 200: NotificationChannel },
   errors: ['not_found'],
-  run: (ctx, { params, body }) =>
-    ctx.tx.interactive(async (tx) => {
-      const before = await lockChannel(tx, params.id)
-      if (before === undefined) throw notFound('notification channel')
-      return saveChannel({ ...ctx, tx }, before, changeChannel(before, body))
-    }),
+  async run(ctx, { params, body }) {
+    // Asked of the network perhaps, so not while the row is held.
+    await requireReceiver(body, ctx.egress)
+    return ctx.tx.interactive(async (tx) => {
+      const kept = await lockChannel(tx, params.id)
+      if (kept === undefined) throw notFound('notification channel')
+      const { shown, sealed_secrets } = kept
+      const inside = { ...ctx, tx }
+      requireOwnFields(shown.channel_type, body)
+      if (shown.channel_type === 'email') return saveChannel(inside, shown, changeEmail(shown, body))
+      const content = changeWebhook(shown, body)
+      return saveChannel(inside, shown, content, await sealHeaders(inside, shown, sealed_secrets, body.headers))
+    })
+  },
 })
+
+/** The secrets with other headers; undefined where those are not spoken of, or there are none and shall be none. */
+async function sealHeaders(
+  ctx: Ctx,
+  { id, config }: WebhookChannel,
+  sealed: string | null,
+  headers: ChannelChange['headers'],
+): Promise<string | undefined> {
+  if (sealed === null) throw new Error('a webhook channel has no secrets')
+  if (headers === undefined) return undefined
+  const next = headers ?? {}
+  if (Object.keys(next).length === 0 && config.headers === undefined) return undefined
+  return sealSecrets(ctx, id, { ...(await openSecrets(ctx, id, sealed)), headers: next })
+}

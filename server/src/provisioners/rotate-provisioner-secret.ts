@@ -1,13 +1,10 @@
-import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { Body, IdParams } from '../http/schema.ts'
+import { IdParams, SecretRotation, usualOverlapSeconds } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import type { DriverType } from './driver.ts'
 import { type ProvisionerType, ProvisionerWithSecrets } from './provisioner.ts'
 import { openSecrets, sealSecrets } from './provisioner-secrets.ts'
 import { findKeptProvisioner, findProvisioner, lockProvisioner, saveRotation } from './provisioner-store.ts'
-
-const dayInSeconds = 86_400
 
 /**
  * Makes anew what we made for the target to know, and answers it this once. What it was before counts beside it for a day,
@@ -21,19 +18,10 @@ export const rotateProvisionerSecret = (types: Readonly<Record<ProvisionerType, 
     credential: 'any',
     scope: 'provisioners:write',
     params: IdParams,
-    body: Body({
-      overlap_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 7 * dayInSeconds,
-          description:
-            'how long the secrets of before count on; a day where left out, 0 where they are known to others',
-        }),
-      ),
-    }),
+    body: SecretRotation,
     replies: { 200: ProvisionerWithSecrets },
     errors: ['not_found', 'unprocessable'],
-    run: (ctx, { params: { id }, body: { overlap_seconds = dayInSeconds } }) =>
+    run: (ctx, { params: { id }, body: { overlap_seconds = usualOverlapSeconds } }) =>
       ctx.tx.interactive(async (tx) => {
         const inside = { ...ctx, tx }
         await lockProvisioner(tx, id, { links: false })

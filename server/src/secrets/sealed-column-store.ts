@@ -34,6 +34,7 @@ function secretsOf(name: string, table: Statement, key: Statement): SealedColumn
 export const sealedColumns: readonly SealedColumn[] = [
   secretsOf('identity_provider', sql`identity_provider`, sql`id`),
   secretsOf('provisioner', sql`provisioner`, sql`id`),
+  secretsOf('notification_channel', sql`notification_channel`, sql`id`),
   secretsOf('ai_provider', sql`ai_provider`, sql`type`),
   {
     name: 'sign_in_setting.sealed_client_secret',

@@ -89,6 +89,10 @@ async function seedProviders(insert: Insert): Promise<void> {
   await insert('webhook_act', { id: newId(), provisioner_id, ...act })
   const config = '{"to_addresses":["a@example.com"]}'
   await insert('notification_channel', { id: newId(), name: 'c', channel_type: 'email', config })
+  await insert('notification_channel', {
+    ...{ id: newId(), name: 'w', channel_type: 'webhook', config: '{"url":"https://hooks.example.com"}' },
+    ...{ sealed_secrets: 'sealed', previous_until: '2100-01-01Z' },
+  })
   const issuer = { issuer: 'https://id.example.com', client_id: 'sallyport' }
   await insert('sign_in_setting', { ...issuer, enabled: false, redirect_uris: ['https://a.example'], scopes: [] })
   await insert('sign_in_state', { id: newId(), ...issuer, redirect_uri: 'r', nonce: 'n', code_verifier: 'v' })

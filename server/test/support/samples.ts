@@ -34,6 +34,7 @@ export const sampleBodies: Record<string, unknown> = {
   createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
   createRole: { name: 'a role', scopes: ['requests:create'] },
   createRule: { effect: 'permit' },
+  createWebhookChannel: { name: 'a receiver', url: 'https://hooks.example.com/events', enabled: false },
   createUser: {
     email: 'somebody@example.com',
     name: 'Somebody',
@@ -57,6 +58,7 @@ export const sampleBodies: Record<string, unknown> = {
   },
   retryGrant: {},
   revokeGrant: {},
+  rotateChannelSecret: {},
   rotateProvisionerSecret: {},
   setGroupRoleMappings: { role_ids: [] },
   setUserRoles: { roles: ['user'] },

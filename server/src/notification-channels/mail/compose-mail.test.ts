@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
 import type { ToldEvent } from '../carrier.ts'
-import type { NotificationChannel } from '../notification-channel.ts'
+import type { EmailChannel } from '../email-channel.ts'
 import { composeMail } from './compose-mail.ts'
 
 const house = await openHouse()
@@ -20,7 +20,7 @@ suite('the mail about an event', () => {
     )
     assert.ok(event !== undefined)
     const delivery = { id: event.id, event, recipient: 'oncall@example.com', resends: 0 }
-    const channel = made.body as NotificationChannel
+    const channel = made.body as EmailChannel
     const mail = await composeMail(
       house.database.tenant(acme.tenant_id),
       channel,

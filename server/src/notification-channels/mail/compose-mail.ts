@@ -2,7 +2,7 @@ import { eventTable } from '../../events/catalogue.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { moment } from '../../kernel/plain-words.ts'
 import type { Delivery } from '../carrier.ts'
-import type { NotificationChannel } from '../notification-channel.ts'
+import type { EmailChannel } from '../email-channel.ts'
 import { type Mail, writeMail } from './mail-content.ts'
 
 /**
@@ -11,7 +11,7 @@ import { type Mail, writeMail } from './mail-content.ts'
  */
 export async function composeMail(
   _tx: Tx,
-  channel: NotificationChannel,
+  channel: EmailChannel,
   { event }: Delivery,
   _public_url: string,
 ): Promise<Mail> {

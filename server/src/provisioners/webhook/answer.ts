@@ -1,11 +1,11 @@
-import { saidWords } from '../../kernel/said-words.ts'
+import { retryAfterMs } from '../../egress/retry-after.ts'
+import { longestWords, saidWords } from '../../kernel/said-words.ts'
 import { NotNow, TargetError } from '../driver.ts'
 
 /** What a receiver answered, read with care: it is somebody else's. */
 export type Answer = { status: number; fields: Readonly<Record<string, unknown>> }
 
-const longestWords = 500
-const [shortestWaitMs, longestWaitMs, usualWaitMs] = [1_000, 300_000, 5_000]
+const [longestWaitMs, usualWaitMs] = [300_000, 5_000]
 
 /**
  * Reads an answer of 200 or 202. `hide`: texts that its words may not repeat.
@@ -17,7 +17,7 @@ export async function readAnswer(response: Response, now: Date, hide: readonly s
   const text = await response.text()
   const isJson = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(response.headers.get('content-type') ?? '')
   const fields = isJson ? readFields(text) : undefined
-  if (status === 429) throw new NotNow(waitOf(response.headers.get('retry-after'), now))
+  if (status === 429) throw new NotNow(Math.min(retryAfterMs(response.headers, now) ?? usualWaitMs, longestWaitMs))
   if (status !== 200 && status !== 202) throw new TargetError(kindOf(status), wordsOf(response, fields, hide))
   if (fields === undefined && status === 200) {
     throw new TargetError(
@@ -52,10 +52,4 @@ function wordsOf({ status }: Response, fields: Record<string, unknown> | undefin
   if (status >= 300 && status < 400) return `the receiver answered ${status}, and redirects are not followed`
   if (status < 300) return `the receiver answered ${status}, where 200 or 202 with JSON is the protocol`
   return `the receiver answered ${status} without a \`message\``
-}
-
-function waitOf(header: string | null, now: Date): number {
-  const text = header?.trim() ?? ''
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, shortestWaitMs), longestWaitMs) : usualWaitMs
 }

@@ -1,7 +1,7 @@
-import { signed } from '../../egress/standard-webhooks.ts'
+import { NotReached, postSigned } from '../../egress/signed-post.ts'
 import type { Egress, Tx } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
-import { saidWords } from '../../kernel/said-words.ts'
+import { piecesOf, saidWords } from '../../kernel/said-words.ts'
 import { openTurns } from '../../kernel/turns.ts'
 import { NotNow, TargetError } from '../driver.ts'
 import { readClock } from '../webhook-act-store.ts'
@@ -46,14 +46,11 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
   const call = async (tx: Tx, { type, data, ...message }: Message, keys: readonly string[], signal: AbortSignal) => {
     const at = await now(tx)
     const body = JSON.stringify({ type, timestamp: message.begun_at ?? at, data })
-    const signedHeaders = signed(keys, message.id ?? newId(), at, body)
-    const own = { ...signedHeaders, 'content-type': 'application/json', 'user-agent': 'sallyport' }
-    try {
-      const response = await egress.call(url, { method: 'POST', headers: { ...headers, ...own }, body, signal })
-      return { response, at }
-    } catch (error) {
-      throw new TargetError('transient', `the receiver was not reached: ${causeOf(error, signal)}`)
-    }
+    const post = { url, headers, secrets: keys, id: message.id ?? newId(), at, body }
+    const response = await postSigned(egress, post, signal).catch((error: unknown) => {
+      throw error instanceof NotReached ? new TargetError('transient', error.message) : error
+    })
+    return { response, at }
   }
 
   const pausing = async <Result>(lane: Lane, work: () => Promise<Result>): Promise<Result> => {
@@ -97,12 +94,6 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
   }
 }
 
-/** Secrets, and the parts of them that would do: a token behind its scheme, a key behind its prefix. The longest first. */
-function piecesOf(secrets: readonly string[]): string[] {
-  const pieces = secrets.flatMap((secret) => [secret, ...secret.split(/[ _]/)])
-  return pieces.filter((piece) => piece.length >= 8).sort((one, other) => other.length - one.length)
-}
-
 const nobodysSecret = `whsec_${Buffer.alloc(32).toString('base64')}`
 
 /** Between two questions it goes by a clock that nobody sets. */
@@ -113,12 +104,4 @@ function openClock(): Receiver['now'] {
     if (last === undefined || asked - last.asked > clockMs) last = { asked, ms: await readClock(tx) }
     return new Date(last.ms + performance.now() - last.asked)
   }
-}
-
-/** What the network or the guard said, without what may hang on it. */
-function causeOf(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return 'it did not answer in time'
-  if (!(error instanceof Error)) return 'the call failed'
-  const { code } = error as NodeJS.ErrnoException
-  return code === undefined ? error.message.slice(0, 300) : `the network says ${code}`
 }

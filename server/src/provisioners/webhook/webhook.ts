@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { makeSigningSecret } from '../../egress/standard-webhooks.ts'
 import type { Tx } from '../../kernel/context.ts'
 import {
   type Check,
@@ -30,7 +31,7 @@ export const webhook: DriverType = {
   shownFields,
   targetFields: ['url'],
   findFaults,
-  makeSecrets: () => ({ signing_secret: `whsec_${randomBytes(32).toString('base64')}` }),
+  makeSecrets: () => ({ signing_secret: makeSigningSecret() }),
   open: openWebhook,
 }
 

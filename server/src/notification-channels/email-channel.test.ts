@@ -2,13 +2,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { eventTable } from '../events/catalogue.ts'
 import { Problem } from '../kernel/errors.ts'
-import {
-  changeChannel,
-  type EmailChannelChange,
-  filterableEvents,
-  type NewEmailChannel,
-  readNewChannel,
-} from './notification-channel.ts'
+import { filterableEvents } from './channel-fields.ts'
+import { changeEmail, type NewEmailChannel, readNewEmail } from './email-channel.ts'
+import type { ChannelChange } from './notification-channel.ts'
 
 const sound: NewEmailChannel = { name: 'Security', to_addresses: ['sec@example.com'] }
 
@@ -23,7 +19,7 @@ function pointersOf(work: () => unknown): string[] {
 }
 
 test('a channel is enabled and takes every event, unless it says otherwise', () => {
-  assert.deepEqual(readNewChannel(sound), {
+  assert.deepEqual(readNewEmail(sound), {
     name: 'Security',
     config: { to_addresses: ['sec@example.com'] },
     event_filters: [],
@@ -76,7 +72,7 @@ suite('a new channel', () => {
   for (const [name, more, pointers] of cases) {
     test(pointers.length === 0 ? name : `${name} (J8)`, () =>
       assert.deepEqual(
-        pointersOf(() => readNewChannel({ ...sound, ...more })),
+        pointersOf(() => readNewEmail({ ...sound, ...more })),
         pointers,
       ),
     )
@@ -84,13 +80,13 @@ suite('a new channel', () => {
 })
 
 suite('a changed channel', () => {
-  const before = readNewChannel({
+  const before = readNewEmail({
     ...sound,
     from_address: 'access@example.com',
     subject_prefix: '[access]',
     event_filters: ['grant.failed'],
   })
-  const cases: [string, EmailChannelChange, object][] = [
+  const cases: [string, ChannelChange, object][] = [
     ['stays as it is where nothing is said', {}, before],
     ['takes a name', { name: 'Other' }, { ...before, name: 'Other' }],
     ['takes its state', { enabled: false }, { ...before, enabled: false }],
@@ -121,11 +117,11 @@ suite('a changed channel', () => {
       { ...before, config: { to_addresses: ['sec@example.com'], from_address: 'access@example.com' } },
     ],
   ]
-  for (const [name, change, after] of cases) test(name, () => assert.deepEqual(changeChannel(before, change), after))
+  for (const [name, change, after] of cases) test(name, () => assert.deepEqual(changeEmail(before, change), after))
 
   test('is held to the rules of a new one', () => {
     assert.deepEqual(
-      pointersOf(() => changeChannel(before, { subject_prefix: 'a\r\nb' })),
+      pointersOf(() => changeEmail(before, { subject_prefix: 'a\r\nb' })),
       ['/subject_prefix'],
     )
   })

@@ -1,0 +1,36 @@
+import type { Egress } from '../kernel/context.ts'
+import { signed } from './standard-webhooks.ts'
+
+/** A message to somebody's receiver. `secrets`: those that sign it, the newest first. */
+export type SignedPost = {
+  url: string
+  headers: Readonly<Record<string, string>>
+  secrets: readonly string[]
+  /** The same each time that a message is sent again. */
+  id: string
+  /** The moment of this attempt. */
+  at: Date
+  body: string
+}
+
+/** No answer came: the sentence may be kept and shown. */
+export class NotReached extends Error {}
+
+/** Posts JSON, signed by Standard Webhooks. @throws NotReached */
+export async function postSigned(egress: Egress, post: SignedPost, signal: AbortSignal): Promise<Response> {
+  const { url, headers, secrets, id, at, body } = post
+  const own = { ...signed(secrets, id, at, body), 'content-type': 'application/json', 'user-agent': 'sallyport' }
+  try {
+    return await egress.call(url, { method: 'POST', headers: { ...headers, ...own }, body, signal })
+  } catch (error) {
+    throw new NotReached(`the receiver was not reached: ${causeOf(error, signal)}`)
+  }
+}
+
+/** What the network or the guard said, without what may hang on it. */
+function causeOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'it did not answer in time'
+  if (!(error instanceof Error)) return 'the call failed'
+  const { code } = error as NodeJS.ErrnoException
+  return code === undefined ? error.message.slice(0, 300) : `the network says ${code}`
+}

@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import { type EventType, eventTable } from '../events/catalogue.ts'
+import { DateTime, OneOf, Uuid } from '../http/schema.ts'
+import type { FaultyField } from '../kernel/errors.ts'
+
+const longestName = 200
+
+/** The events that a channel may name. */
+export const filterableEvents = (Object.keys(eventTable) as EventType[]).filter((type) => eventTable[type].filterable)
+
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: longestName,
+  description: 'for people; need not be unique',
+})
+export const Filters = Type.Array(OneOf(filterableEvents), { maxItems: 100, description: 'empty: every event' })
+
+/** What every channel is made with. */
+export const newFields = {
+  name: Name,
+  enabled: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
+  event_filters: Type.Optional(Filters),
+}
+
+/** What every channel is answered with, beside its type and its config. */
+export const shownFields = {
+  id: Uuid,
+  name: Type.String(),
+  event_filters: Type.Array(Type.String()),
+  enabled: Type.Boolean(),
+  created_at: DateTime,
+  updated_at: DateTime,
+}
+
+/** What of a channel its owners choose, beside its config. */
+export type Common = { name: string; event_filters: string[]; enabled: boolean }
+
+/** What a new channel is where nothing is said of it. */
+export const blank: Common = { name: '', event_filters: [], enabled: true }
+
+/** The same with the fields that the change names. */
+export function changeCommon(before: Common, change: Partial<Common>): Common {
+  return {
+    name: change.name ?? before.name,
+    event_filters: [...new Set(change.event_filters ?? before.event_filters)],
+    enabled: change.enabled ?? before.enabled,
+  }
+}
+
+export function nameFaults(name: string | undefined): FaultyField[] {
+  if (name === undefined) return []
+  const faults = lineFaults('/name', name)
+  if (faults.length > 0) return faults
+  return name.trim() === '' ? [{ pointer: '/name', why: 'must be a name, not spaces alone' }] : []
+}
+
+// Line ends and other controls, separators, and what changes the direction of the text around it.
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+
+/** What stands in a mail's header is one plain line: no second header, no text that reads otherwise than it is written. */
+export function lineFaults(pointer: string, text: string): FaultyField[] {
+  if (unprintable.test(text)) {
+    return [{ pointer, why: 'must be one line, without control characters or changes of direction' }]
+  }
+  return text.includes('=?')
+    ? [{ pointer, why: 'must not hold `=?`, which mail readers decode: write it as it is' }]
+    : []
+}

@@ -1,0 +1,24 @@
+import type { SealedPlace, Sealer, Tx } from '../kernel/context.ts'
+
+/** What of a webhook channel is never shown. */
+export type WebhookSecrets = {
+  /** Signs every message: `whsec_…`. */
+  secret: string
+  /** The one before the last rotation; null where it counts no more. */
+  previous: string | null
+  headers: Readonly<Record<string, string>>
+}
+
+type Means = { tx: Tx; sealer: Sealer }
+
+function placeOfSecrets(id: string): SealedPlace {
+  return { table: 'notification_channel', id, field: 'sealed_secrets' }
+}
+
+export function sealSecrets({ tx, sealer }: Means, id: string, secrets: WebhookSecrets): Promise<string> {
+  return sealer.seal(tx, JSON.stringify(secrets), placeOfSecrets(id))
+}
+
+export async function openSecrets({ tx, sealer }: Means, id: string, sealed: string): Promise<WebhookSecrets> {
+  return JSON.parse(await sealer.unseal(tx, sealed, placeOfSecrets(id))) as WebhookSecrets
+}
