@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { type MailServer, readMailFrom, readMailServer } from './mail-config.ts'
 
 /** What the environment says, read once. */
 export type Config = {
@@ -29,6 +30,10 @@ export type Config = {
   egress_allow: string
   /** The provider for sign-ins that were begun elsewhere; undefined: there is none. */
   oidc: GlobalOidc | undefined
+  /** Undefined: mail waits. */
+  mail_server: MailServer | undefined
+  /** From whom mail comes, where a tenant may name nobody else. */
+  mail_from: string
 }
 
 /** The global OpenID Connect provider. The service is a confidential client of it. */
@@ -109,6 +114,28 @@ export const variableTable = {
     default: 'none: the only tenant where the user exists',
     means: "the claim of that provider's tokens that holds the tenant's id; whoever it names becomes a user there",
   },
+  SMTP_URL: {
+    default: 'none: mail waits until there is one, and is given up after three days',
+    means:
+      'the mail server, such as `smtp://user:password@mail.example.com` (port 587) or `smtps://…` (port 465), user and ' +
+      'password percent-encoded; see docs/guides/mail.md',
+  },
+  SMTP_TLS: {
+    default: '`always`, and `never` where SMTP_URL names this machine',
+    means:
+      'whether nothing is sent over smtp:// before STARTTLS made it safe; certificates are always verified, ' +
+      'NODE_EXTRA_CA_CERTS names a file with authorities of your own; `never` needs an SMTP_URL without a password, but on this machine',
+  },
+  SMTP_CONNECTIONS: { default: '`5`', means: 'how many connections to it one process has at most, 1 to 50' },
+  SMTP_MESSAGES_PER_SECOND: {
+    default: '`10`',
+    means: 'how many mails a second one process sends at most, to 1000; `0`: as many as it can',
+  },
+  MAIL_FROM: {
+    default: '`sallyport@` and the host of PUBLIC_URL',
+    means:
+      'the sender of mail, one address: a tenant writes from its own where `npm run admin -- mail-domain add` let it',
+  },
   LOG_LEVEL: { default: '`info`', means: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
   METRICS_PORT: {
     default: 'none: no metrics are served',
@@ -142,13 +169,14 @@ export function readConfig(env: Environment = process.env): Config {
   if (env.DATABASE_OWNER_URL && !env.DATABASE_URL) {
     throw new Error('DATABASE_OWNER_URL is set without DATABASE_URL; set both, or neither for the embedded database')
   }
+  const public_url = readPublicUrl(env.PUBLIC_URL || `http://${host.includes(':') ? `[${host}]` : host}:${port}`)
   return {
     database_url: readPostgresUrl('DATABASE_URL', env.DATABASE_URL),
     database_owner_url: readPostgresUrl('DATABASE_OWNER_URL', env.DATABASE_OWNER_URL),
     data_dir: resolve(env.DATA_DIR || 'data'),
     host,
     port,
-    public_url: readPublicUrl(env.PUBLIC_URL || `http://${host.includes(':') ? `[${host}]` : host}:${port}`),
+    public_url,
     secret_key: env.SECRET_KEY || undefined,
     log_level,
     metrics: readMetrics(env),
@@ -158,6 +186,8 @@ export function readConfig(env: Environment = process.env): Config {
     limit_by_source: readSwitch('LIMIT_BY_SOURCE', env.LIMIT_BY_SOURCE || 'on'),
     egress_allow: env.EGRESS_ALLOW || '',
     oidc: readGlobalOidc(env),
+    mail_server: readMailServer(env),
+    mail_from: readMailFrom(env.MAIL_FROM, public_url),
   }
 }
 

@@ -1,0 +1,124 @@
+import { isIP } from 'node:net'
+import { readEmail } from '../kernel/email-address.ts'
+
+/** The mail server of the installation. */
+export type MailServer = {
+  host: string
+  port: number
+  /** `implicit`: from the first byte on. `starttls`: before anything else, or not at all. */
+  tls: 'implicit' | 'starttls' | 'never'
+  login: { user: string; password: string } | undefined
+  /** Of one process, at most. */
+  connections: number
+  /** Mails that one process begins in a second, at most; 0: as many as it can. */
+  per_second: number
+}
+
+type MailEnvironment = {
+  readonly [Variable in 'SMTP_URL' | 'SMTP_TLS' | 'SMTP_CONNECTIONS' | 'SMTP_MESSAGES_PER_SECOND' | 'MAIL_FROM']?:
+    | string
+    | undefined
+}
+
+/** Reads the mail server; undefined where none is named. Throws one sentence, which never repeats SMTP_URL. */
+export function readMailServer(env: MailEnvironment): MailServer | undefined {
+  if (!env.SMTP_URL) {
+    const stray = (['SMTP_TLS', 'SMTP_CONNECTIONS', 'SMTP_MESSAGES_PER_SECOND'] as const).find((name) => env[name])
+    if (stray !== undefined) throw new Error(`${stray} is set without SMTP_URL; set both, or neither for no mail`)
+    return undefined
+  }
+  const { host, port, implicit, login } = readSmtpUrl(env.SMTP_URL)
+  const tls = readTls(env.SMTP_TLS, { host, implicit, login })
+  const connections = readNumber('SMTP_CONNECTIONS', env.SMTP_CONNECTIONS || '5', 1, 50)
+  const per_second = readNumber('SMTP_MESSAGES_PER_SECOND', env.SMTP_MESSAGES_PER_SECOND || '10', 0, 1_000)
+  return { host, port, tls, login, connections, per_second }
+}
+
+/** The sender of the installation: MAIL_FROM, else `sallyport` at the host of PUBLIC_URL, where that has a name. */
+export function readMailFrom(text: string | undefined, publicUrl: string): string {
+  if (!text) {
+    const { hostname } = new URL(publicUrl)
+    return `sallyport@${isIP(bare(hostname)) === 0 ? hostname : 'localhost'}`
+  }
+  const address = readEmail(text)
+  if (address === undefined) throw new Error(`MAIL_FROM is \`${text}\`; it must be one e-mail address and nothing else`)
+  return address
+}
+
+const urlForm =
+  'it must be like smtp://mail.example.com or smtps://user:password@mail.example.com:465, with what is no letter or digit ' +
+  'of the user and the password percent-encoded'
+
+type SmtpUrl = Pick<MailServer, 'host' | 'port' | 'login'> & { implicit: boolean }
+
+function readSmtpUrl(text: string): SmtpUrl {
+  if (!/^smtps?:\/\//.test(text)) throw new Error(`SMTP_URL must begin with smtp:// or smtps://: ${urlForm}`)
+  const url = URL.parse(text)
+  const host = bare(url?.hostname ?? '')
+  if (url === null || !(isIP(host) !== 0 || /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(host)) || url.port === '0') {
+    throw new Error(`SMTP_URL is no address of a mail server: ${urlForm}`)
+  }
+  if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') {
+    throw new Error(`SMTP_URL says more than a host, a port and a login: ${urlForm}`)
+  }
+  const implicit = url.protocol === 'smtps:'
+  const port = url.port === '' ? (implicit ? 465 : 587) : Number(url.port)
+  return { host, port, implicit, login: readLogin(url) }
+}
+
+function readLogin({ username, password }: URL): MailServer['login'] {
+  if (username === '' && password === '') return undefined
+  if (username === '' || password === '') {
+    throw new Error('SMTP_URL has a user without a password, or a password without a user; name both or neither')
+  }
+  const login = { user: decoded(username), password: decoded(password) }
+  if (/\p{Cc}/u.test(login.user + login.password)) {
+    throw new Error('SMTP_URL has a control character in its user or password; no mail server takes one')
+  }
+  return login
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Error('SMTP_URL has a `%` in its user or password that encodes nothing; write `%25` for the sign itself')
+  }
+}
+
+function readTls(
+  text: string | undefined,
+  { host, implicit, login }: { host: string; implicit: boolean; login: MailServer['login'] },
+): MailServer['tls'] {
+  if (text && text !== 'always' && text !== 'never') {
+    throw new Error(`SMTP_TLS is \`${text}\`; it must be \`always\` or \`never\``)
+  }
+  if (implicit) {
+    if (text === 'never')
+      throw new Error('SMTP_TLS is `never`, and SMTP_URL begins with smtps://; take smtp:// instead')
+    return 'implicit'
+  }
+  if (text === 'always' || (!text && !isThisMachine(host))) return 'starttls'
+  if (login !== undefined && !isThisMachine(host)) {
+    throw new Error(
+      'SMTP_TLS is `never`, and the password in SMTP_URL would cross the network for all to read; drop one',
+    )
+  }
+  return 'never'
+}
+
+function isThisMachine(host: string): boolean {
+  return host.toLowerCase() === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+/** An IPv6 address in a URL stands in brackets. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+function readNumber(name: string, text: string, least: number, most: number): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) < least || Number(text) > most) {
+    throw new Error(`${name} is \`${text}\`; it must be a number from ${least} to ${most}`)
+  }
+  return Number(text)
+}
