@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findRequestToTell } from '../src/notifications/notification-store.ts'
+import { whoMayDecide } from '../src/requests/who-may-decide.ts'
 import { openHouse, type Person } from './support/house.ts'
 
 /**
@@ -39,8 +39,8 @@ async function approve(request: string): Promise<[number, unknown]> {
 
 /** Whether the helper would be told of it as one who may decide. */
 async function isTold(request: string): Promise<boolean> {
-  const facts = await findRequestToTell(house.database.tenant(tenant_id), request, null)
-  return facts?.approver_ids.includes(helper.user_id) ?? false
+  const portions = await Array.fromAsync(whoMayDecide(house.database.tenant(tenant_id), request, new Date()))
+  return portions.flat().includes(helper.user_id)
 }
 
 const approved: [number, unknown] = [200, undefined]

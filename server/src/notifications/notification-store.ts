@@ -2,9 +2,9 @@ import { allOf, sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
-import { scopesHeld } from '../roles/holding-store.ts'
-import type { GrantFacts, RequestFacts } from './notice.ts'
+import { holdersOf } from '../roles/holding-store.ts'
 import type { NotificationRow } from './notification.ts'
+import type { GrantFacts, RequestFacts } from './who-is-told.ts'
 
 const columns = sql`id, event_type, title, body, resource_type, resource_id, read_at, created_at`
 
@@ -70,34 +70,49 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
   ])
 }
 
-/** A request's facts, and the approvers who may have to look at it. */
-export type RequestToTell = RequestFacts & { approver_ids: string[] }
-
-/**
- * The request that an event is about. Its approvers are the active people other than the requester who hold
- * requests:approve, own or by a group, save by what the requester gave them after asking: that does not count.
- */
+/** The request that an event is about. */
 export async function findRequestToTell(
   tx: Tx,
   id: string,
   actor_id: string | null,
-): Promise<RequestToTell | undefined> {
-  const requesters = { granted_by: sql`request.requester_id`, after: sql`request.created_at` }
+): Promise<RequestFacts | undefined> {
   const [found] = await tx.read(
-    sql<RequestToTell>`select request.requester_id, requester.name as requester_name, request.resource_type,
+    sql<RequestFacts>`select request.requester_id, requester.name as requester_name, request.resource_type,
       request.resource_id, request.action, request.reason, request.approval_mode, request.duration_seconds,
       request.decision_reasoning, decider.name as decided_by_name, ${actor_id}::uuid as actor_id,
-      (select name from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name,
-      array(select person.id from tenant_user person
-        where person.tenant_id = ${tx.tenant_id}::uuid and person.active and person.id <> request.requester_id
-          and 'requests:approve' in (${scopesHeld(tx, sql`person.id`, requesters)})
-        order by person.id) as approver_ids
+      case when request.status = 'pending' and request.next_look_at > clock_timestamp()
+        then request.next_look_at end as waits_until,
+      (select name from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name
     from access_request request
     join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id
     left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by
     where request.tenant_id = ${tx.tenant_id}::uuid and request.id = ${id}::uuid`,
   )
   return found
+}
+
+/** So many are told in one trip. */
+const portion = 500
+/** So many are told of one event at most. */
+const mostHolders = 10_000
+
+/** Active people who hold one of these scopes, but for `except`; in portions by their ids. */
+export async function* listHolders(
+  tx: Tx,
+  scopes: Parameters<typeof holdersOf>[1],
+  except: string | null,
+): AsyncGenerator<string[]> {
+  let after: string | null = null
+  for (let told = 0; told < mostHolders; told += portion) {
+    const holders: { id: string }[] = await tx.read(sql<{ id: string }>`select person.id from tenant_user person
+      where person.tenant_id = ${tx.tenant_id}::uuid and person.active
+        and (${except}::uuid is null or person.id <> ${except}::uuid)
+        and (${after}::uuid is null or person.id > ${after}::uuid) and person.id in (${holdersOf(tx, scopes)})
+      order by person.id limit ${portion}`)
+    yield holders.map(({ id }) => id)
+    after = holders.at(-1)?.id ?? null
+    if (holders.length < portion) return
+  }
 }
 
 /** The grants that events are about. */

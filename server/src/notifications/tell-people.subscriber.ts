@@ -1,28 +1,35 @@
 import type { DeliveredEvent, Subscriber } from '../events/deliver.ts'
-import type { WorkCtx } from '../kernel/context.ts'
+import type { Tx, WorkCtx } from '../kernel/context.ts'
+import {
+  findGrantsToTell,
+  findRequestToTell,
+  insertNotifications,
+  listHolders,
+  type NewNotification,
+} from './notification-store.ts'
 import {
   type GrantEvent,
-  grantNotices,
   isGrantEvent,
   isRequestEvent,
-  noticeOfGrant,
-  noticeOfRequest,
+  mendingScopes,
+  noticesOfGrant,
+  noticesOfRequest,
+  type RequestAudience,
   type RequestEvent,
-  requestNotices,
-} from './notice.ts'
-import { findGrantsToTell, findRequestToTell, insertNotifications, type NewNotification } from './notification-store.ts'
+  toldEvents,
+} from './who-is-told.ts'
 
-/** Those of the people whom policy permits to approve the request. */
-export type MayApprove = (ctx: WorkCtx, request_id: string, user_ids: string[]) => Promise<string[]>
+/** The ids of those who may decide the request at that moment, in portions. */
+export type WhoMayDecide = (tx: Tx, request_id: string, at: Date) => AsyncIterable<string[]>
 
 /**
- * Writes what each person is told of requests and grants. `mayApprove` is policy's answer: asking somebody to decide who
+ * Writes what each person is told of requests and grants. `whoMayDecide` is policy's answer: asking somebody to decide who
  * is not permitted to would only be noise.
  */
-export function tellPeople(mayApprove: MayApprove): Subscriber {
+export function tellPeople(whoMayDecide: WhoMayDecide): Subscriber {
   return {
     name: 'notifications',
-    on: [...(Object.keys(requestNotices) as RequestEvent[]), ...(Object.keys(grantNotices) as GrantEvent[])],
+    on: toldEvents,
     async handle(ctx, events) {
       let grants: (DeliveredEvent & { type: GrantEvent })[] = []
       for (const event of events) {
@@ -30,7 +37,7 @@ export function tellPeople(mayApprove: MayApprove): Subscriber {
         if (!isRequestEvent(event.type)) continue
         await tellOfGrants(ctx, grants)
         grants = []
-        await tellOfRequest(ctx, event.type, event, mayApprove)
+        await tellOfRequest(ctx, event.type, event, whoMayDecide)
       }
       await tellOfGrants(ctx, grants)
     },
@@ -42,47 +49,43 @@ function isOfGrant(event: DeliveredEvent): event is DeliveredEvent & { type: Gra
 }
 
 async function tellOfRequest(
-  ctx: WorkCtx,
+  { tx }: WorkCtx,
   event_type: RequestEvent,
-  event: DeliveredEvent,
-  mayApprove: MayApprove,
+  { id: event_id, at, actor_id, subject_id }: DeliveredEvent,
+  whoMayDecide: WhoMayDecide,
 ): Promise<void> {
-  const request = await findRequestToTell(ctx.tx, event.subject_id, event.actor_id)
-  const notice = request && noticeOfRequest(event_type, request)
-  if (request === undefined || notice === undefined) return
-  const { to, title, body } = notice
-  const recipients = {
-    requester: () => [request.requester_id],
-    every_approver: () => request.approver_ids,
-    eligible_approvers: () =>
-      request.approver_ids.length === 0 ? [] : mayApprove(ctx, event.subject_id, request.approver_ids),
+  const request = await findRequestToTell(tx, subject_id, actor_id)
+  if (request === undefined) return
+  const { requester_id } = request
+  const people: Record<RequestAudience, () => AsyncIterable<string[]> | string[][]> = {
+    requester: () => [[requester_id]],
+    eligible_approvers: () => whoMayDecide(tx, subject_id, new Date(at)),
+    every_approver: () => listHolders(tx, ['requests:approve'], requester_id),
+    administrators: () => listHolders(tx, mendingScopes, null),
   }
-  const notification = {
-    event_id: event.id,
-    event_type,
-    title,
-    body,
-    resource_type: 'access_request',
-    resource_id: event.subject_id,
-  } as const
-  const user_ids = await recipients[to]()
-  await insertNotifications(
-    ctx.tx,
-    user_ids.map((user_id) => ({ ...notification, user_id })),
-  )
+  const resource = { resource_type: 'access_request', resource_id: subject_id } as const
+  for (const { to, title, body } of noticesOfRequest(event_type, request)) {
+    for await (const user_ids of people[to]()) {
+      const told = user_ids.map((user_id) => ({ user_id, event_id, event_type, title, body, ...resource }))
+      await insertNotifications(tx, told)
+    }
+  }
 }
 
 /** Of many at once, as when many end at one moment. */
-async function tellOfGrants(ctx: WorkCtx, events: readonly (DeliveredEvent & { type: GrantEvent })[]): Promise<void> {
+async function tellOfGrants(
+  { tx }: WorkCtx,
+  events: readonly (DeliveredEvent & { type: GrantEvent })[],
+): Promise<void> {
   if (events.length === 0) return
   const ids = events.map((event) => event.subject_id)
-  const grants = new Map((await findGrantsToTell(ctx.tx, ids)).map((grant) => [grant.id, grant]))
-  const notifications = events.flatMap(({ id, type, subject_id }): NewNotification[] => {
+  const grants = new Map((await findGrantsToTell(tx, ids)).map((grant) => [grant.id, grant]))
+  const notifications = events.flatMap(({ id: event_id, type: event_type, subject_id }): NewNotification[] => {
     const grant = grants.get(subject_id)
     if (grant === undefined) return []
-    const notice = noticeOfGrant(type, grant)
     const resource = { resource_type: 'access_grant', resource_id: subject_id } as const
-    return [{ user_id: grant.holder_id, event_id: id, event_type: type, ...notice, ...resource }]
+    const to = { user_id: grant.holder_id, event_id, event_type, ...resource }
+    return noticesOfGrant(event_type, grant).map(({ title, body }) => ({ ...to, title, body }))
   })
-  await insertNotifications(ctx.tx, notifications)
+  await insertNotifications(tx, notifications)
 }

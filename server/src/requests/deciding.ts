@@ -3,8 +3,7 @@ import { keepRefusal } from '../events/keep-refusal.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import type { Principal } from '../policies/cedar/question.ts'
-import { type Decision, decideApprove, factsOf } from '../policies/deciding/decide.ts'
-import type { RuleSet } from '../policies/deciding/rule-set.ts'
+import { decideApprove, factsOf } from '../policies/deciding/decide.ts'
 import { findRuleSet } from '../policies/deciding/rule-set-store.ts'
 import { decideAgain } from './asking-again.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
@@ -51,7 +50,11 @@ async function decideOnce(
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   // Read once: both questions are put to the same version, the one that the write then holds to.
   const ruleSet = await findRuleSet(ctx.tx, deciding.version)
-  const permitted = mayDecide(ruleSet, deciding, narrowed(deciding.approver, ctx.actor), when)
+  const approver = narrowed(deciding.approver, ctx.actor)
+  const permitted = decideApprove(
+    ruleSet,
+    approveQuestion(approver, deciding.requester, deciding.asked, when, deciding),
+  )
   const stillAllowed = status === 'approved' ? decideAgain(ruleSet, deciding) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
@@ -59,11 +62,6 @@ async function decideOnce(
     return refuse(ctx, problem, { type: 'access.refused', ...subject, data: factsOf(denied) })
   }
   return saveDecision(ctx, { status, decided_by: user_id, reasoning, asked: deciding.asked, when, permitted })
-}
-
-/** Policy's word on whether this approver may decide that request, in the circumstances of the deciding. */
-function mayDecide(ruleSet: RuleSet, deciding: Deciding, approver: Principal, when: Circumstances): Decision {
-  return decideApprove(ruleSet, approveQuestion(approver, deciding.requester, deciding.asked, when, deciding))
 }
 
 /** An API key decides with no more than its own scopes. */
@@ -77,22 +75,4 @@ function requireUntaintedScope({ approver }: Deciding): void {
   if (!approver.scopes.includes('requests:approve')) {
     throw new Problem('forbidden', 'a role that the requester gave after asking does not count for deciding it')
   }
-}
-
-/** Of these users, those who may decide that request, as far as can be said before they do: by scope, by policy, never the requester. */
-export async function whoMayDecide(
-  ctx: Pick<Ctx, 'tx'>,
-  request_id: string,
-  user_ids: readonly string[],
-): Promise<string[]> {
-  const may: string[] = []
-  for (const user_id of user_ids) {
-    const deciding = await readDeciding(ctx.tx, request_id, user_id)
-    if (deciding === undefined || user_id === deciding.request.requester_id) continue
-    if (!deciding.approver.scopes.includes('requests:approve')) continue
-    const { approver, when } = deciding
-    const ruleSet = await findRuleSet(ctx.tx, deciding.version)
-    if (mayDecide(ruleSet, deciding, approver, when).allowed) may.push(user_id)
-  }
-  return may
 }

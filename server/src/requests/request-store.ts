@@ -12,7 +12,7 @@ import type { Principal } from '../policies/cedar/question.ts'
 import { ruleSetVersion } from '../policies/deciding/rule-set-store.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
-import { principalAsJson } from '../users/principal-store.ts'
+import { approversAsJson, principalAsJson } from '../users/principal-store.ts'
 import { mostPlaces, namedAccounts, type Place } from './place.ts'
 import type { AskedRequest, Circumstances } from './policy-question.ts'
 import type { AccessRequest, ResourceReference } from './request.ts'
@@ -167,4 +167,28 @@ export async function readDeciding(tx: Tx, request_id: string, approver_id: stri
   if (row === undefined) return undefined
   const { approver, ...recorded } = row
   return { ...asRecorded(recorded), approver }
+}
+
+/** A portion of people: those whose ids come after `after` (null: from the first), at most so many. */
+type Portion = { after: string | null; limit: number }
+
+/**
+ * A request, and a portion of those who might decide it: active people other than the requester who hold the scope, not
+ * by what the requester gave after asking. Undefined where there is no such request. One trip.
+ */
+export async function readWithApprovers(
+  tx: Tx,
+  request_id: string,
+  { after, limit }: Portion,
+): Promise<(Recorded & { approvers: Principal[] }) | undefined> {
+  // Of one row, not of each: the hands of the requester are then looked up once for all approvers.
+  const requester = sql`(select requester_id from a)`
+  const tainted = { granted_by: requester, after: sql`(select created_at from a)` }
+  const [row] = await tx.read(sql<RecordedRow & { approvers: Principal[] }>`with a as materialized (
+      select * from access_request where tenant_id = ${tx.tenant_id} and id = ${request_id})
+    select ${recordedColumns(tx)}, ${approversAsJson(tx, { except: requester, after, limit }, tainted)} as approvers
+    from a`)
+  if (row === undefined) return undefined
+  const { approvers, ...recorded } = row
+  return { ...asRecorded(recorded), approvers }
 }

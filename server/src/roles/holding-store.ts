@@ -1,5 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
+import type { Scope } from '../permissions/permission.ts'
 
 // Woven in as arrays: each is asked for by key, once, which costs a request least, however large the tenant.
 
@@ -54,6 +55,23 @@ export function scopesHeld(tx: Tx, user_id: Statement, discounted?: Discounted):
   return sql`select distinct carried.scope from role r, unnest(r.scopes) as carried (scope)
     where r.tenant_id = ${tx.tenant_id}::uuid and r.id = any(array(${rolesHeld(tx, user_id, discounted)}))
       and ${discounted === undefined ? sql`true` : isUntainted(tx, discounted)}`
+}
+
+/**
+ * The users (`user_id`) who hold one of these scopes now, own or by a group: a select to weave into another statement. It
+ * begins at the roles that carry one, so that it costs what there is to find, however many people there are.
+ */
+export function holdersOf(tx: Tx, scopes: readonly Scope[], discounted?: Discounted): Statement {
+  const carries = sql`exists (select from unnest(r.scopes) as carried (scope)
+    where carried.scope = any(${[...scopes]}::text[]) and ${discounted === undefined ? sql`true` : isUntainted(tx, discounted)})`
+  return sql`select ur.user_id from role r join user_role ur on ur.tenant_id = r.tenant_id and ur.role_id = r.id
+    where r.tenant_id = ${tx.tenant_id}::uuid and ${carries}
+      and ${counts(tx, sql`ur.granted_by`, sql`ur.granted_at`, discounted)}
+    union select gm.user_id from role r join group_role gr on gr.tenant_id = r.tenant_id and gr.role_id = r.id
+      join group_member gm on gm.tenant_id = gr.tenant_id and gm.group_id = gr.group_id
+    where r.tenant_id = ${tx.tenant_id}::uuid and ${carries}
+      and ${counts(tx, sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}
+      and ${counts(tx, sql`gm.added_by`, sql`gm.created_at`, discounted)}`
 }
 
 function isUntainted(tx: Tx, discounted: Discounted): Statement {

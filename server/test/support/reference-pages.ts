@@ -3,9 +3,19 @@ import { eventTable } from '../../src/events/catalogue.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { errorTable } from '../../src/kernel/errors.ts'
 import { metricTable } from '../../src/metrics/metric-table.ts'
+import {
+  type Audience,
+  audiences,
+  type GrantFacts,
+  type RequestAudience,
+  type RequestFacts,
+  type Telling,
+  toldTable,
+} from '../../src/notifications/who-is-told.ts'
 import { permissionGroups } from '../../src/permissions/permission.ts'
 import { systemRoles } from '../../src/roles/role.ts'
 import { settingKeys, settingTable } from '../../src/settings/setting.ts'
+import { sampleGrants, sampleRequests } from './told-samples.ts'
 
 /** A page's text, from the one table that it shows. */
 type Page = { title: string; from: string; about: string; body: string }
@@ -17,6 +27,7 @@ export function referencePages(operations: Record<string, Operation>): Record<st
     errors: errorsPage(),
     events: eventsPage(),
     metrics: metricsPage(),
+    notifications: notificationsPage(),
     operations: operationsPage(operations),
     scopes: scopesPage(),
     settings: settingsPage(),
@@ -88,6 +99,29 @@ function metricsPage(): Page {
       ]),
     ),
   }
+}
+
+function notificationsPage(): Page {
+  const rows = Object.entries(toldTable).flatMap(([type, tellings]) =>
+    type.startsWith('grant.')
+      ? tellings.map((telling) => toldRow(type, telling as Telling<'holder', GrantFacts>, sampleGrants))
+      : tellings.map((telling) => toldRow(type, telling as Telling<RequestAudience, RequestFacts>, sampleRequests)),
+  )
+  return {
+    title: 'Notifications',
+    from: 'server/src/notifications/who-is-told.ts',
+    about:
+      'Who is told what of requests and of access, once for each event. How it is asked for, and when reminders come, is on ' +
+      'the page [Notifications](../guides/notifications.md).',
+    body: table(['event', 'told to', 'title', 'for example'], rows),
+  }
+}
+
+function toldRow<To extends Audience, Facts>(event: string, telling: Telling<To, Facts>, samples: readonly Facts[]) {
+  const { to, when, title, body } = telling
+  const sample = samples.find((facts) => when === undefined || when.holds(facts))
+  if (sample === undefined) throw new Error(`no sample for \`${event}\` if ${when?.means}`)
+  return [code(event), audiences[to] + (when === undefined ? '' : `, if ${when.means}`), title, body(sample)]
 }
 
 function scopesPage(): Page {

@@ -1,38 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { sampleGrant, sampleRequest } from '../../test/support/told-samples.ts'
 import {
   type GrantEvent,
   type GrantFacts,
-  noticeOfGrant,
-  noticeOfRequest,
+  noticesOfGrant,
+  noticesOfRequest,
   type RequestEvent,
   type RequestFacts,
-} from './notice.ts'
-
-const request: RequestFacts = {
-  requester_id: 'u1',
-  requester_name: 'Dana Lee',
-  resource_type: 'cloud_account',
-  resource_id: '123456789012',
-  action: 'ReadOnlyAccess',
-  reason: 'look at the logs',
-  approval_mode: 'require',
-  duration_seconds: 5400,
-  decision_reasoning: null,
-  decided_by_name: null,
-  actor_id: 'u1',
-  actor_name: 'Dana Lee',
-}
-
-const grant: GrantFacts = {
-  holder_id: 'u1',
-  name: 'ReadOnlyAccess on cloud_account 123456789012',
-  status: 'active',
-  expires_at: '2026-03-01T08:05:09.120Z',
-  ended_by: null,
-  ended_by_name: null,
-  end_reason: null,
-}
+} from './who-is-told.ts'
 
 const what = 'ReadOnlyAccess on cloud_account 123456789012'
 
@@ -61,6 +37,29 @@ suite('a notice of a request', () => {
       'every_approver',
       `Dana Lee took ${what} in an emergency, for 1 h 30 min, without an approver: “look at the logs”.`,
     ],
+    [
+      'a reminder asks those who may decide, and says until when',
+      'request.reminded',
+      {},
+      'eligible_approvers',
+      `Dana Lee still waits for ${what} for 1 h 30 min: “look at the logs”. Nobody has decided yet; without a decision it expires at 2026-03-02 06:35 UTC.`,
+    ],
+    ['a reminder of what was decided meanwhile asks nobody', 'request.reminded', { waits_until: null }, undefined, ''],
+    [
+      'one that nobody may approve is told to whoever can mend it',
+      'request.unapprovable',
+      { reason: null },
+      'administrators',
+      `Dana Lee asks for ${what} for 1 h 30 min. As rules and roles are now, nobody may approve it; without a decision it expires at 2026-03-02 06:35 UTC.`,
+    ],
+    [
+      'one that nobody may approve and that is over is told to nobody',
+      'request.unapprovable',
+      { waits_until: null },
+      undefined,
+      '',
+    ],
+    ['a refusal is told to nobody: whoever asked has the answer', 'request.refused', {}, undefined, ''],
     [
       'an approval names who approved',
       'request.approved',
@@ -108,9 +107,12 @@ suite('a notice of a request', () => {
   ]
   for (const [sentence, type, facts, to, body] of told) {
     test(sentence, () => {
-      const notice = noticeOfRequest(type, { ...request, ...facts })
-      assert.equal(notice?.to, to)
-      if (to !== undefined) assert.equal(notice?.body, body)
+      const notices = noticesOfRequest(type, { ...sampleRequest, ...facts })
+      const expected = to === undefined ? [] : [[to, body]]
+      assert.deepEqual(
+        notices.map((notice) => [notice.to, notice.body]),
+        expected,
+      )
     })
   }
 
@@ -122,22 +124,26 @@ suite('a notice of a request', () => {
     [1_209_600, '14 d'],
   ] as const) {
     test(`says ${seconds} seconds as ${text}`, () => {
-      const notice = noticeOfRequest('request.created', { ...request, duration_seconds: seconds, reason: null })
+      const [notice] = noticesOfRequest('request.created', {
+        ...sampleRequest,
+        duration_seconds: seconds,
+        reason: null,
+      })
       assert.equal(notice?.body, `Dana Lee asks for ${what} for ${text}.`)
     })
   }
 
   test('keeps what a user wrote on one line, in its direction, and short (J9)', () => {
     const reason = `a\r\nApproved by Kim.\u2028\u202ebackwards\u0000${'x'.repeat(500)}`
-    const body = noticeOfRequest('request.created', { ...request, reason })?.body ?? ''
+    const [{ body } = { body: '' }] = noticesOfRequest('request.created', { ...sampleRequest, reason })
     assert.match(body, /: “a Approved by Kim\. backwards x+…”\.$/)
     assert.ok(body.length < 350)
   })
 
   test('leaves markup as it was written: it is text, not markup (J9)', () => {
     const reason = '<img src=x> [a](javascript:b) =cmd'
-    const body = noticeOfRequest('request.created', { ...request, reason })?.body
-    assert.equal(body?.endsWith(`“${reason}”.`), true)
+    const [notice] = noticesOfRequest('request.created', { ...sampleRequest, reason })
+    assert.equal(notice?.body.endsWith(`“${reason}”.`), true)
   })
 })
 
@@ -215,6 +221,8 @@ suite('a notice of a grant', () => {
     ],
   ]
   for (const [sentence, type, facts, title, body] of told) {
-    test(sentence, () => assert.deepEqual(noticeOfGrant(type, { ...grant, ...facts }), { title, body }))
+    test(sentence, () =>
+      assert.deepEqual(noticesOfGrant(type, { ...sampleGrant, ...facts }), [{ to: 'holder', title, body }]),
+    )
   }
 })
