@@ -244,6 +244,80 @@ create policy tenant_wall on decision
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on decision to sallyport_app;
 
+create table delivery (
+  tenant_id uuid not null,
+  id uuid not null,
+  lane_id uuid not null,
+  channel_id uuid not null,
+  event_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  resends integer not null default 0,
+  last_error text,
+  last_response text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  attempted_at timestamp with time zone,
+  next_attempt_at timestamp with time zone default clock_timestamp(),
+  give_up_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint delivery_pk PRIMARY KEY (tenant_id, id),
+  constraint delivery_event_id_uq UNIQUE (tenant_id, event_id, lane_id),
+  constraint delivery_event_id_fk FOREIGN KEY (tenant_id, event_id) REFERENCES event(tenant_id, id),
+  constraint delivery_lane_id_fk FOREIGN KEY (tenant_id, lane_id) REFERENCES delivery_lane(tenant_id, id),
+  constraint delivery_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint delivery_finished_at_ck CHECK ((finished_at IS NULL) = (status = 'pending'::text)),
+  constraint delivery_next_attempt_at_ck CHECK ((next_attempt_at IS NULL) = (status <> 'pending'::text)),
+  constraint delivery_status_ck CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
+);
+CREATE INDEX delivery_lane_ix ON delivery USING btree (tenant_id, lane_id, finished_at);
+CREATE INDEX delivery_list_ix ON delivery USING btree (tenant_id, channel_id, seq, id);
+CREATE INDEX delivery_pending_ix ON delivery USING btree (tenant_id, lane_id, xid, seq) WHERE finished_at IS NULL;
+CREATE INDEX delivery_status_ix ON delivery USING btree (tenant_id, channel_id, status, seq, id);
+CREATE INDEX delivery_waiting_ix ON delivery USING btree (created_at) WHERE finished_at IS NULL;
+alter table delivery enable row level security;
+alter table delivery force row level security;
+create policy delivery_work on delivery for select to sallyport_work
+  using (true);
+create policy tenant_wall on delivery
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on delivery to sallyport_app;
+grant select (tenant_id, id, created_at, finished_at) on delivery to sallyport_work;
+
+create table delivery_lane (
+  tenant_id uuid not null,
+  id uuid not null,
+  channel_id uuid,
+  channel_type text not null,
+  recipient text not null,
+  failures integer not null default 0,
+  arrivals bigint not null default 0,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint delivery_lane_pk PRIMARY KEY (tenant_id, id),
+  constraint delivery_lane_recipient_uq UNIQUE (tenant_id, channel_id, recipient),
+  constraint delivery_lane_channel_id_fk FOREIGN KEY (tenant_id, channel_id) REFERENCES notification_channel(tenant_id, id) ON DELETE SET NULL (channel_id),
+  constraint delivery_lane_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint delivery_lane_channel_type_ck CHECK (channel_type = ANY (ARRAY['email'::text, 'webhook'::text]))
+);
+CREATE INDEX delivery_lane_deleted_ix ON delivery_lane USING btree (tenant_id) WHERE channel_id IS NULL;
+CREATE INDEX delivery_lane_due_ix ON delivery_lane USING btree (channel_type, next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX delivery_lane_held_up_ix ON delivery_lane USING btree (channel_type) WHERE failures > 0;
+alter table delivery_lane enable row level security;
+alter table delivery_lane force row level security;
+create policy delivery_lane_work on delivery_lane to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on delivery_lane
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on delivery_lane to sallyport_app;
+grant select (tenant_id, id, channel_type, failures, next_look_at, lease_until, generation) on delivery_lane to sallyport_work;
+grant update (lease_until, generation) on delivery_lane to sallyport_work;
+
 create table entitlement (
   tenant_id uuid not null,
   id uuid not null,

@@ -35,9 +35,12 @@ import { getIdentityProvider } from './identity-providers/get-identity-provider.
 import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
 import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
 import type { DueWork } from './jobs/work-list.ts'
+import type { CarrierOpening, Carriers } from './notification-channels/carrier.ts'
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
 import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
 import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
+import { tellChannels } from './notification-channels/delivery/tell-channels.subscriber.ts'
+import { type Post, workLanes } from './notification-channels/delivery/work-lane.job.ts'
 import { getNotificationChannel } from './notification-channels/get-notification-channel.ts'
 import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
 import { rotateChannelSecret } from './notification-channels/rotate-channel-secret.ts'
@@ -128,6 +131,9 @@ export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
   webhook,
   'aws-identity-center': awsIdentityCenter,
 }
+
+/** What takes deliveries out of the house, by the type of channel. */
+export const openCarriers = (_opening: CarrierOpening): Partial<Carriers> => ({})
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {
@@ -234,13 +240,14 @@ export const operations: Record<string, Operation> = {
 }
 
 /** Who acts on events afterwards. */
-export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide)]
+export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide), tellChannels]
 
 /** What is done when its moment comes. Every target is the sandbox until a tenant chooses another. */
-export const dueWork = (drivers: Drivers): readonly DueWork[] => [
+export const dueWork = (drivers: Drivers, post: Post): readonly DueWork[] => [
   expireRequest,
   planGrant(drivers),
   ...convergeEntitlement(drivers, askAgain),
   sweepProvisioner(drivers),
   runReplay,
+  ...workLanes(post),
 ]

@@ -1,4 +1,4 @@
-import { driverTypes, dueWork, operations, subscribers } from './app.ts'
+import { driverTypes, dueWork, openCarriers, operations, subscribers } from './app.ts'
 import { type AdmissionCache, createAdmissionCache } from './auth/admission-cache.ts'
 import { authenticateWith } from './auth/authenticate.ts'
 import { openProviderSignIn } from './auth/oidc-sign-in.ts'
@@ -16,12 +16,13 @@ import { sweepSoon } from './grants/sweep-store.ts'
 import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
-import { startDueWork } from './jobs/work-list.ts'
+import { type DueWork, startDueWork } from './jobs/work-list.ts'
 import type { Ctx } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
 import { seldom } from './kernel/seldom.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { type Drivers, openDrivers } from './provisioners/drivers.ts'
+import type { CarrierOpening } from './notification-channels/carrier.ts'
+import { openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { answersInTime } from './watch.ts'
@@ -62,11 +63,10 @@ export type App = {
 /** Puts the service together of what `app.ts` lists. */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, background, watching = database, rootKeys, tokenKeys, metrics } = options
-  const { public_url } = config
   const loops: Loop[] = []
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
-  const drivers = openDrivers({ types: driverTypes, sealer, egress, public_url })
+  const ways = openWaysOut({ config, sealer, egress }, metrics)
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   let listening: Listening | undefined
@@ -74,7 +74,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const admissions = createAdmissionCache({ isFresh: hearsChanges })
   const server = await buildServer({
     operations,
-    publicUrl: public_url,
+    publicUrl: config.public_url,
     trustProxy: config.trust_proxy,
     logLevel: config.log_level,
     stopDelayMs: config.stop_delay_seconds * 1_000,
@@ -90,7 +90,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       tokens: tokenKeys,
       sealer,
       egress,
-      public_url,
+      public_url: config.public_url,
       providerSignIn: openProviderSignIn({
         database,
         rootKeys,
@@ -120,14 +120,31 @@ export async function createApp(options: AppOptions): Promise<App> {
   return {
     server,
     hearsChanges,
-    startWorkers: () => loops.push(...startLoops(server.log, background, drivers, metrics)),
+    startWorkers: () => loops.push(...startLoops(server.log, background, ways.works, metrics)),
     async stop() {
       ready = false
       await server.close()
       listening?.stop()
+      ways.leave()
       await Promise.all(loops.map((loop) => loop.stop()))
-      await drivers.close()
+      await ways.close()
     },
+  }
+}
+
+/** Whatever reaches outside for the workers: targets where access is given, carriers of deliveries. */
+function openWaysOut(opening: CarrierOpening, metrics: Metrics | undefined) {
+  const { config, sealer, egress } = opening
+  const drivers = openDrivers({ types: driverTypes, sealer, egress, public_url: config.public_url })
+  const carriers = openCarriers(opening)
+  const leaving = new AbortController()
+  const onOutcome = (channel_type: string, outcome: string) =>
+    metrics?.count('sallyport_deliveries_total', { channel_type, outcome })
+  return {
+    works: dueWork(drivers, { carriers, leaving: leaving.signal, onOutcome }),
+    /** Nothing more is begun. */
+    leave: () => leaving.abort(),
+    close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),
   }
 }
 
@@ -179,13 +196,13 @@ function counting(metrics: Metrics) {
 function startLoops(
   log: HttpServer['log'],
   background: Database,
-  drivers: Drivers,
+  works: readonly DueWork[],
   metrics: Metrics | undefined,
 ): Loop[] {
   const onFault = seldom<unknown>(5_000, (err, keptBack) => {
     log.error({ err, keptBack }, 'background work failed; it goes on')
   })
-  const due = startDueWork(background, dueWork(drivers), workWidth, onFault, (table, item, err) => {
+  const due = startDueWork(background, works, workWidth, onFault, (table, item, err) => {
     log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
     metrics?.count('sallyport_work_failures_total', { list: table })
   })

@@ -5,6 +5,7 @@ import { stuckRevokes } from './grants/stuck-revoke-store.ts'
 import { driftLoad } from './grants/sweep-store.ts'
 import { dueLoad } from './jobs/due-load.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { heldUpLanes, waitingDeliveries } from './notification-channels/delivery/waiting-store.ts'
 import type { Court } from './policies/deciding/evaluate.ts'
 
 /** However often somebody looks, the database is asked once in this time. */
@@ -81,10 +82,12 @@ export function answersInTime(ask: () => Promise<unknown>): () => Promise<boolea
 
 /** One trip, as the role that sees no content. */
 async function readDatabase({ metrics, database, subscribers }: Watched): Promise<void> {
-  const [lists, [revokes], [drift], deliveries] = await database.work.write([
+  const [lists, [revokes], [drift], [deliveries], lanes, cursors] = await database.work.write([
     dueLoad(),
     stuckRevokes(),
     driftLoad(),
+    waitingDeliveries(),
+    heldUpLanes(),
     deliveryLoad(subscribers),
   ])
   for (const { list, due, oldest_seconds } of lists) {
@@ -95,7 +98,12 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
   metrics.set('sallyport_stuck_revokes_oldest_seconds', {}, revokes?.oldest_seconds ?? 0)
   metrics.set('sallyport_drifted', {}, drift?.drifted ?? 0)
   metrics.set('sallyport_oldest_sweep_seconds', {}, drift?.oldest_sweep_seconds ?? 0)
-  for (const { subscriber, behind, lag_seconds, parked } of deliveries) {
+  metrics.set('sallyport_deliveries_waiting', {}, deliveries?.waiting ?? 0)
+  metrics.set('sallyport_deliveries_waiting_oldest_seconds', {}, deliveries?.oldest_seconds ?? 0)
+  for (const { channel_type, held_up } of lanes) {
+    metrics.set('sallyport_delivery_lanes_held_up', { channel_type }, held_up)
+  }
+  for (const { subscriber, behind, lag_seconds, parked } of cursors) {
     metrics.set('sallyport_events_behind', { subscriber }, behind)
     metrics.set('sallyport_event_lag_seconds', { subscriber }, lag_seconds)
     metrics.set('sallyport_events_parked', { subscriber }, parked)
@@ -117,5 +125,7 @@ const knownByDatabase = [
   ...(['sallyport_due_work', 'sallyport_due_work_oldest_seconds'] as const),
   ...(['sallyport_stuck_revokes', 'sallyport_stuck_revokes_oldest_seconds'] as const),
   ...(['sallyport_drifted', 'sallyport_oldest_sweep_seconds'] as const),
+  ...(['sallyport_deliveries_waiting', 'sallyport_deliveries_waiting_oldest_seconds'] as const),
+  'sallyport_delivery_lanes_held_up' as const,
   ...(['sallyport_events_behind', 'sallyport_event_lag_seconds', 'sallyport_events_parked'] as const),
 ]

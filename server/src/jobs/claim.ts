@@ -6,10 +6,13 @@ import type { Statement } from '../kernel/context.ts'
  * Tables that are their own work list: `next_look_at` says when a row next needs a look, `lease_until` who has it until
  * when, `generation` fences whoever lost it.
  */
-export type WorkTable = 'access_request' | 'access_grant' | 'entitlement' | 'sweep' | 'policy_replay'
+export type WorkTable = 'access_request' | 'access_grant' | 'entitlement' | 'sweep' | 'policy_replay' | 'delivery_lane'
 
-/** Which rows of a table are a list of their own: entitlements that a pending grant waits for, and all others. */
-export type Part = 'gives' | 'takes'
+/**
+ * Which rows of a table are a list of their own: entitlements that a pending grant waits for, and all others; what leaves
+ * the house by each type of channel.
+ */
+export type Part = 'gives' | 'takes' | 'email' | 'webhook'
 
 /** A row whose moment has come, claimed: ours until the lease ends, as long as the generation is still this one. */
 export type WorkItem = { tenant_id: string; id: string; generation: string }
@@ -34,9 +37,15 @@ export const workTables: Record<WorkTable, Statement> = {
   entitlement: sql`entitlement`,
   sweep: sql`sweep`,
   policy_replay: sql`policy_replay`,
+  delivery_lane: sql`delivery_lane`,
 }
 
-const parts: Record<Part, Statement> = { gives: sql`gives and`, takes: sql`not gives and` }
+const parts: Record<Part, Statement> = {
+  gives: sql`gives and`,
+  takes: sql`not gives and`,
+  email: sql`channel_type = 'email' and`,
+  webhook: sql`channel_type = 'webhook' and`,
+}
 
 const lease = sql`clock_timestamp() + interval '20 seconds'`
 

@@ -13,7 +13,8 @@ export function dueLoad(): Statement<DueLoad> {
     union all ${of('access_grant', [sql`access_grant where true`])}
     union all ${of('entitlement', [sql`entitlement where gives`, sql`entitlement where not gives`])}
     union all ${of('sweep', [sql`sweep where true`])}
-    union all ${of('policy_replay', [sql`policy_replay where true`])}`
+    union all ${of('policy_replay', [sql`policy_replay where true`])}
+    union all ${of('delivery_lane', [sql`delivery_lane where channel_type = 'email'`, sql`delivery_lane where channel_type = 'webhook'`])}`
 }
 
 /** By the moment at which the statement began, which is one: an index of each part holds the search to what is due. */

@@ -119,6 +119,27 @@ export const metricTable = {
     labels: ['subscriber'],
     means: 'events that a subscriber failed on and tries again later; 10000: that or more',
   },
+  sallyport_deliveries_total: {
+    kind: 'counter',
+    labels: ['channel_type', 'outcome'],
+    means:
+      'attempts to deliver an event through a notification channel: `delivered`, `refused` for good, to `try_again`, or the receiver is `gone`',
+  },
+  sallyport_deliveries_waiting: {
+    kind: 'gauge',
+    labels: [],
+    means: 'deliveries of notification channels that are neither delivered nor failed; 10000: that or more',
+  },
+  sallyport_deliveries_waiting_oldest_seconds: {
+    kind: 'gauge',
+    labels: [],
+    means: 'age of the oldest of them; 0 when there is none',
+  },
+  sallyport_delivery_lanes_held_up: {
+    kind: 'gauge',
+    labels: ['channel_type'],
+    means: 'recipients to whom the way failed last, so that all that goes there waits; 10000: that or more',
+  },
   sallyport_work_failures_total: {
     kind: 'counter',
     labels: ['list'],

@@ -1,5 +1,6 @@
+import type { Config } from '../config/config.ts'
 import type { EventType } from '../events/catalogue.ts'
-import type { Actor, Tx } from '../kernel/context.ts'
+import type { Actor, Egress, Sealer, Tx } from '../kernel/context.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 
 /** The event that is told, as the audit log has it: ids and plain facts, no names. */
@@ -55,3 +56,6 @@ export type Carrier = {
 
 /** The carrier of each type of channel. */
 export type Carriers = Readonly<Record<ChannelType, Carrier>>
+
+/** What the carriers are opened with, all of them together. */
+export type CarrierOpening = { config: Config; sealer: Sealer; egress: Egress }

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { allOf, sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
-import type { Tx, WorkCtx } from '../kernel/context.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import type { EmailContent } from './email-channel.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 import type { WebhookContent } from './webhook-channel.ts'
 
-const record = sql`id, name, channel_type, config, event_filters, enabled, created_at, updated_at,
+export const channelRecord = sql`id, name, channel_type, config, event_filters, enabled, created_at, updated_at,
   case when previous_until > clock_timestamp() then previous_until end as previous_secret_until`
 
 type ChannelToInsert = (EmailContent | WebhookContent) & {
@@ -29,7 +29,7 @@ export async function insertChannel<Channel extends NotificationChannel>(
           (tenant_id, id, name, channel_type, config, sealed_secrets, event_filters, enabled)
         values (${ctx.tx.tenant_id}, ${id}, ${name}, ${channel_type}, ${JSON.stringify(config)}, ${sealed_secrets},
           ${event_filters}, ${enabled})
-        returning ${record}),
+        returning ${channelRecord}),
       told as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
@@ -41,12 +41,12 @@ export async function insertChannel<Channel extends NotificationChannel>(
 export function listChannelsPage(tx: Tx, page: PageAsk): Promise<NotificationChannel[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   if (page.after !== undefined) conditions.push(sql`id > ${page.after[0]}::uuid`)
-  return tx.read(sql<NotificationChannel>`select ${record} from notification_channel
+  return tx.read(sql<NotificationChannel>`select ${channelRecord} from notification_channel
     where ${allOf(conditions)} order by id limit ${page.limit + 1}`)
 }
 
 export async function findChannel(tx: Tx, id: string): Promise<NotificationChannel | undefined> {
-  const [found] = await tx.read(sql<NotificationChannel>`select ${record} from notification_channel
+  const [found] = await tx.read(sql<NotificationChannel>`select ${channelRecord} from notification_channel
     where tenant_id = ${tx.tenant_id} and id = ${id}`)
   return found
 }
@@ -57,7 +57,7 @@ export type KeptChannel = { shown: NotificationChannel; sealed_secrets: string |
 /** The channel, held until the transaction ends; for inside `interactive`. */
 export async function lockChannel(tx: Tx, id: string): Promise<KeptChannel | undefined> {
   const [found] = await tx.read(sql<NotificationChannel & { sealed_secrets: string | null }>`
-    select ${record}, sealed_secrets from notification_channel
+    select ${channelRecord}, sealed_secrets from notification_channel
     where tenant_id = ${tx.tenant_id} and id = ${id} for update`)
   if (found === undefined) return undefined
   const { sealed_secrets, ...shown } = found
@@ -85,7 +85,7 @@ export async function saveChannel(
             sealed === undefined ? sql`` : sql`, sealed_secrets = ${sealed}`
           }
         where tenant_id = ${ctx.tx.tenant_id} and id = ${before.id}
-        returning ${record}),
+        returning ${channelRecord}),
       told as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
@@ -116,12 +116,25 @@ export async function saveRotation<Channel extends NotificationChannel>(
         update notification_channel set sealed_secrets = ${sealed}, updated_at = clock_timestamp(),
           previous_until = clock_timestamp() + make_interval(secs => ${overlap_seconds})
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id}
-        returning ${record}),
+        returning ${channelRecord}),
       told as (${emit(ctx, eventOf('secret_rotated', id, { overlap_seconds }), sql`changed`)})
       select * from changed`,
   ])
   if (saved === undefined) throw new Error('a channel that was locked is gone')
   return saved
+}
+
+/**
+ * Switches a channel off that its receiver disowned, and tells of it, if it is still as it was at `version` and `isOurs`
+ * holds.
+ */
+export function switchOff(ctx: WorkCtx, { id }: NotificationChannel, version: string, isOurs: Statement): Statement {
+  return sql`with changed as (
+      update notification_channel set enabled = false, updated_at = clock_timestamp()
+      where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and enabled and updated_at = ${version}::timestamptz
+        and ${isOurs}
+      returning id)
+    ${emit(ctx, eventOf('disabled', id), sql`changed`)}`
 }
 
 /** Deletes a channel and tells of it; false when it is not there. */
@@ -136,7 +149,7 @@ export async function deleteChannelById(ctx: WorkCtx, id: string): Promise<boole
 }
 
 function eventOf(
-  what: 'created' | 'updated' | 'deleted' | 'secret_rotated',
+  what: 'created' | 'updated' | 'deleted' | 'disabled' | 'secret_rotated',
   id: string,
   data: Record<string, unknown> = {},
 ): NewEvent {

@@ -87,8 +87,6 @@ async function seedProviders(insert: Insert): Promise<void> {
   await insert('served_resource', { resource_type: 'cloud_account', account_id: '123456789012', provisioner_id })
   const act = { target_key: 'k', kind: 'grant', until: '2100-01-01Z', reference: 'r', outcome: 'failed', message: 'm' }
   await insert('webhook_act', { id: newId(), provisioner_id, ...act })
-  const config = '{"to_addresses":["a@example.com"]}'
-  await insert('notification_channel', { id: newId(), name: 'c', channel_type: 'email', config })
   await insert('notification_channel', {
     ...{ id: newId(), name: 'w', channel_type: 'webhook', config: '{"url":"https://hooks.example.com"}' },
     ...{ sealed_secrets: 'sealed', previous_until: '2100-01-01Z' },
@@ -136,6 +134,25 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
   const told = { type: 'request.created', actor_kind: 'user', subject_type: 'request', request_id: 'r' }
   await insert('event', { id: event, ...told, subject_id: request_id, data: trickyJson })
   await insert('event_parked', { subscriber: 's', event_id: event, next_look_at: '2026-01-01Z', last_error: 'e' })
+  const channel_id = newId()
+  const config = '{"to_addresses":["a@example.com"]}'
+  await insert('notification_channel', { id: channel_id, name: 'c', channel_type: 'email', config })
+  const lane = {
+    id: newId(),
+    channel_id,
+    channel_type: 'email',
+    recipient: 'a@example.com',
+    next_look_at: '2026-01-01Z',
+  }
+  await insert('delivery_lane', { ...lane, generation: '7', failures: 1 })
+  await insert('delivery', {
+    id: newId(),
+    lane_id: lane.id,
+    channel_id,
+    event_id: event,
+    seq: '1',
+    give_up_at: '2100-01-01Z',
+  })
   await insert('notification', { id: newId(), user_id: anna, event_id: event, event_type: 't', title: 't', body: 'b' })
   await insert('sweep', { id: newId(), provisioner: 'sandbox', next_look_at: '2026-01-01Z', generation: '7' })
   await insert('sandbox_assignment', { key: 'k' })

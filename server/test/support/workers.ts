@@ -5,8 +5,14 @@ import type { Driver } from '../../src/provisioners/driver.ts'
 import type { TestDatabase } from './database.ts'
 import { driversWith, testDrivers } from './drivers.ts'
 
+/** Nothing leaves the house. */
+const noPost = { carriers: {}, leaving: new AbortController().signal }
+
 /** Workers that do what is due as the service's own do; a fault of theirs fails the test. They stop before the database goes. */
-export function startWorkers({ database, atEnd }: TestDatabase, works: readonly DueWork[] = dueWork(testDrivers())) {
+export function startWorkers(
+  { database, atEnd }: TestDatabase,
+  works: readonly DueWork[] = dueWork(testDrivers(), noPost),
+) {
   const faults: unknown[] = []
   const work = startDueWork(
     database,
@@ -27,5 +33,5 @@ export function startWorkers({ database, atEnd }: TestDatabase, works: readonly 
 
 /** The same on a sandbox that does some things in another way. */
 export function startWorkersWith(db: TestDatabase, change: (sandbox: Driver) => Partial<Driver>) {
-  return startWorkers(db, dueWork(driversWith(change)))
+  return startWorkers(db, dueWork(driversWith(change), noPost))
 }

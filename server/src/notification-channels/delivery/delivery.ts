@@ -1,0 +1,27 @@
+import type { ChannelType } from '../notification-channel.ts'
+
+/**
+ * For how many hours a delivery is tried: mail servers may be down for a day and more, and whoever runs one expects mail to
+ * wait for them; a system that was told nothing for a day has to be brought up to date in another way.
+ */
+export const triedForHours: Readonly<Record<ChannelType, number>> = { email: 72, webhook: 28 }
+
+export const channelTypes = Object.keys(triedForHours) as ChannelType[]
+
+/** What is done with is kept for people to read, so many days. */
+export const keptDays = 30
+
+const firstWaitMs = 10_000
+const longestWaitMs = 30 * 60_000
+/** Whoever asks to be left alone for longer is asked again all the same. */
+const longestAskedMs = 6 * 3_600_000
+
+/**
+ * Milliseconds to wait after so many failures in a row: longer each time, and never the same for all who failed together.
+ * `asked`: what the other side asked for. `random` in [0, 1).
+ */
+export function waitMs(failures: number, random: number, asked = 0): number {
+  const most = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(failures - 1, 30))
+  const own = Math.round(most * (0.5 + random / 2))
+  return Math.max(own, Math.min(longestAskedMs, asked))
+}

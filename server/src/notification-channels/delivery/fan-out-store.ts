@@ -1,0 +1,76 @@
+import { sql } from '../../db/sql.ts'
+import type { Statement, Tx } from '../../kernel/context.ts'
+import { triedForHours } from './delivery.ts'
+
+/** How many deliveries one statement makes at most, unless a single event has more recipients. */
+const mostAtOnce = 5_000
+
+const recipients = sql`case c.channel_type when 'email' then c.config -> 'to_addresses' else '[""]'::jsonb end`
+
+/**
+ * Makes the deliveries of these events, each unless it is there already. A channel is told of what happens after it was
+ * made: of what it names, or of everything where it names nothing.
+ */
+export async function insertDeliveries(tx: Tx, event_ids: readonly string[]): Promise<void> {
+  const count = await countRecipients(tx)
+  const portion = Math.max(1, Math.floor(mostAtOnce / Math.max(1, count)))
+  for (let start = 0; count > 0 && start < event_ids.length; start += portion) {
+    const told = sql`select id, type, subject_id, xid, seq, at from event
+      where tenant_id = ${tx.tenant_id} and id = any(${event_ids.slice(start, start + portion)}::uuid[])`
+    await tx.write([sql`with ${deliveriesOf(tx, told, wants)} select`])
+  }
+}
+
+const wants = sql`c.created_at < e.at and (c.event_filters = '{}' or e.type = any(c.event_filters))
+  and not (e.type = 'notification_channel.created' and e.subject_id = c.id::text)`
+
+async function countRecipients(tx: Tx): Promise<number> {
+  const [row] = await tx.read(
+    sql<{ count: number }>`select coalesce(sum(jsonb_array_length(${recipients})), 0)::integer as count
+      from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.enabled`,
+  )
+  return row?.count ?? 0
+}
+
+/**
+ * Table expressions, to stand behind `with`: the last, `made`, has the deliveries of the events `told` (as `e`) for the
+ * enabled channels (as `c`) for which `isMeant` holds. A lane whose way is open is due at once.
+ */
+function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): Statement {
+  return sql`told as (${told}),
+    -- Held: a channel that is deleted at this moment is not told, or takes what was made with it.
+    channel as materialized (
+      select c.id, c.channel_type, c.event_filters, c.created_at, ${recipients} as recipients
+      from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.enabled for key share),
+    meant as (
+      select c.id as channel_id, c.channel_type, r.recipient, e.id as event_id, e.xid, e.seq
+      from told e join channel c on ${isMeant} cross join lateral jsonb_array_elements_text(c.recipients) r (recipient)),
+    lane as (
+      insert into delivery_lane (tenant_id, id, channel_id, channel_type, recipient, next_look_at)
+      select ${tx.tenant_id}::uuid, gen_random_uuid(), m.*, clock_timestamp()
+      from (select distinct channel_id, channel_type, recipient from meant order by channel_id, recipient) m
+      on conflict (tenant_id, channel_id, recipient) do update set arrivals = delivery_lane.arrivals + 1,
+        next_look_at = case when delivery_lane.failures > 0 then delivery_lane.next_look_at
+          else least(delivery_lane.next_look_at, clock_timestamp()) end
+      returning id, channel_id, recipient),
+    made as (
+      insert into delivery (tenant_id, id, lane_id, channel_id, event_id, xid, seq, give_up_at)
+      select ${tx.tenant_id}::uuid, gen_random_uuid(), lane.id, m.channel_id, m.event_id, m.xid, m.seq,
+        clock_timestamp() + ${triedFor(sql`m.channel_type`)}
+      from meant m join lane using (channel_id, recipient)
+      on conflict (tenant_id, event_id, lane_id) do nothing
+      returning id, lane_id)`
+}
+
+/** For how long a channel of this type is tried. */
+function triedFor(channel_type: Statement): Statement {
+  return sql`make_interval(hours => (${JSON.stringify(triedForHours)}::jsonb ->> ${channel_type})::integer)`
+}
+
+/** Has the lanes of channels looked at that were changed or deleted: what they wait for may be otherwise now. */
+export async function wakeLanes(tx: Tx, channel_ids: readonly string[]): Promise<void> {
+  await tx.write([
+    sql`update delivery_lane set next_look_at = least(next_look_at, clock_timestamp()), arrivals = arrivals + 1
+      where tenant_id = ${tx.tenant_id} and (channel_id = any(${[...channel_ids]}::uuid[]) or channel_id is null)`,
+  ])
+}

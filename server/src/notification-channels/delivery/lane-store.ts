@@ -1,0 +1,176 @@
+import { sql } from '../../db/sql.ts'
+import type { WorkItem } from '../../jobs/claim.ts'
+import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
+import type { Delivery, Outcome, ToldEvent } from '../carrier.ts'
+import type { NotificationChannel } from '../notification-channel.ts'
+import { channelRecord, switchOff } from '../notification-channel-store.ts'
+import { keptDays, waitMs } from './delivery.ts'
+
+/** How many rows of a lane are removed, or given up together, in one turn. */
+const mostAtOnce = 500
+
+const longestText = 500
+
+/** INVARIANT: stands in each write of a turn: whoever lost the lane writes nothing. Held until the transaction ends. */
+function ours(tx: Tx, item: WorkItem): Statement {
+  return sql`exists (select from delivery_lane l where l.tenant_id = ${tx.tenant_id} and l.id = ${item.id}
+    and l.generation = ${item.generation}::bigint for no key update)`
+}
+
+function inLane(tx: Tx, item: WorkItem): Statement {
+  return sql`tenant_id = ${tx.tenant_id} and lane_id = ${item.id}`
+}
+
+/** A delivery whose moment has come. `is_over`: so has the moment at which it is given up. */
+export type DueDelivery = Delivery & { attempts: number; last_error: string | null; is_over: boolean }
+
+/** A lane as its turn begins. */
+export type OpenLane = {
+  recipient: string
+  failures: number
+  arrivals: string
+  /** Undefined where it was deleted. `version`: when it was changed last. */
+  channel: NotificationChannel | undefined
+  version: string
+  /** In the order of the events, at most so many as were asked for. */
+  due: DueDelivery[]
+  /** More are due than those. */
+  more: boolean
+}
+
+/** Undefined where the lane was lost. */
+export async function openLane(tx: Tx, item: WorkItem, most: number): Promise<OpenLane | undefined> {
+  type Lane = Pick<OpenLane, 'recipient' | 'failures' | 'arrivals'>
+  type Due = Omit<DueDelivery, 'event'> & Omit<ToldEvent, 'id'> & { event_id: string }
+  const [[lane], [channel], rows] = await tx.write([
+    sql<Lane>`select recipient, failures, arrivals::text from delivery_lane
+      where tenant_id = ${tx.tenant_id} and id = ${item.id} and generation = ${item.generation}::bigint`,
+    sql<NotificationChannel & { version: string }>`select ${channelRecord}, updated_at::text as version
+      from notification_channel where tenant_id = ${tx.tenant_id}
+        and id = (select channel_id from delivery_lane where tenant_id = ${tx.tenant_id} and id = ${item.id})`,
+    sql<Due>`select d.id, l.recipient, d.resends, d.attempts, d.last_error,
+        d.give_up_at <= statement_timestamp() as is_over,
+        e.id as event_id, e.type, e.at, e.actor_kind, e.actor_id, e.api_key_id, e.subject_type, e.subject_id, e.data, e.request_id
+      from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+        join event e on e.tenant_id = d.tenant_id and e.id = d.event_id
+      where d.tenant_id = ${tx.tenant_id} and d.lane_id = ${item.id} and d.finished_at is null
+        and d.next_attempt_at <= statement_timestamp()
+      order by d.xid, d.seq limit ${most + 1}`,
+  ])
+  if (lane === undefined) return undefined
+  const due = rows
+    .slice(0, most)
+    .map(({ id, recipient, resends, attempts, last_error, is_over, event_id, ...event }) => ({
+      ...{ id, recipient, resends, attempts, last_error, is_over },
+      event: { id: event_id, ...event },
+    }))
+  const { version = '', ...shown } = channel ?? {}
+  return { ...lane, channel: channel && (shown as NotificationChannel), version, due, more: rows.length > most }
+}
+
+/** How the turn goes on: what became of the last attempt, in the transaction in which the next one is begun. */
+export type Ended = { delivery: DueDelivery; outcome: Outcome }
+
+/**
+ * Notes that an attempt begins, and how the one before ended. False where there is none to begin: the lane was lost, or
+ * its channel changed since the turn began.
+ */
+export async function beginAttempt(
+  ctx: WorkCtx,
+  item: WorkItem,
+  lane: OpenLane,
+  ended: Ended | undefined,
+  { id }: DueDelivery,
+): Promise<boolean> {
+  const { tx } = ctx
+  const begun = sql<{ id: string }>`update delivery set attempts = attempts + 1, attempted_at = clock_timestamp()
+    where tenant_id = ${tx.tenant_id} and id = ${id} and finished_at is null and ${ours(tx, item)}
+      and exists (select from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.id = ${lane.channel?.id}
+        and c.enabled and c.updated_at = ${lane.version}::timestamptz)
+    returning id`
+  const answers = await tx.write([...endings(ctx, item, lane, ended), begun])
+  return (answers.at(-1) ?? []).length > 0
+}
+
+/** What an attempt's end changes. */
+export function endings(ctx: WorkCtx, item: WorkItem, lane: OpenLane, ended: Ended | undefined): Statement[] {
+  if (ended === undefined) return []
+  const { outcome, delivery } = ended
+  const { tx } = ctx
+  const end = sql`update delivery set ${changeOf(outcome, delivery)}
+    where tenant_id = ${tx.tenant_id} and id = ${delivery.id} and finished_at is null and ${ours(tx, item)}`
+  if (outcome.kind !== 'gone' || lane.channel === undefined) return [end]
+  return [end, switchOff(ctx, lane.channel, lane.version, ours(tx, item))]
+}
+
+function changeOf(outcome: Outcome, { attempts }: DueDelivery): Statement {
+  if (outcome.kind === 'delivered') {
+    const said = outcome.said?.slice(0, longestText) ?? null
+    return sql`status = 'delivered', finished_at = clock_timestamp(), next_attempt_at = null, last_error = null,
+      last_response = ${said}`
+  }
+  const why = outcome.why.slice(0, longestText)
+  if (outcome.kind !== 'try_again') {
+    return sql`status = 'failed', finished_at = clock_timestamp(), next_attempt_at = null, last_error = ${why}`
+  }
+  // Held up with all others, it is the lane that waits.
+  const wait = outcome.holds_up === 'all' ? 0 : waitMs(attempts + 1, Math.random(), outcome.after_ms)
+  return sql`last_error = ${why}, next_attempt_at = least(give_up_at, ${inMs(wait)})`
+}
+
+function inMs(ms: number): Statement {
+  return sql`clock_timestamp() + make_interval(secs => ${ms / 1000})`
+}
+
+/** Has deliveries failed whose time is over. */
+export function giveUp(tx: Tx, item: WorkItem, late: readonly DueDelivery[]): Statement[] {
+  if (late.length === 0) return []
+  return [
+    sql`update delivery set status = 'failed', finished_at = clock_timestamp(), next_attempt_at = null,
+        last_error = 'its time was over' || coalesce('; the last attempt: ' || last_error, '')
+      where tenant_id = ${tx.tenant_id} and id = any(${late.map(({ id }) => id)}::uuid[]) and finished_at is null
+        and ${ours(tx, item)}`,
+  ]
+}
+
+/** Has all that waits in the lane failed, a portion at a time. */
+export function giveUpAll(tx: Tx, item: WorkItem, why: string): Statement {
+  return sql`update delivery set status = 'failed', finished_at = clock_timestamp(), next_attempt_at = null, last_error = ${why}
+    where tenant_id = ${tx.tenant_id} and id in (select id from delivery where ${inLane(tx, item)} and finished_at is null
+      order by xid, seq limit ${mostAtOnce}) and ${ours(tx, item)}`
+}
+
+/** How a turn ends: `failures` in a row of the way to the recipient, after which the lane waits for so long. */
+export type Closing = { failures: number; wait_ms: number; again: boolean }
+
+/**
+ * Ends a turn. What was kept long enough is removed, and a lane in which nothing is left goes; else it is looked at when
+ * the next of its deliveries is due, or at once where more came in meanwhile.
+ */
+export async function closeLane(
+  ctx: WorkCtx,
+  item: WorkItem,
+  lane: OpenLane,
+  last: readonly Statement[],
+  { failures, wait_ms, again }: Closing,
+): Promise<void> {
+  const { tx } = ctx
+  const self = sql`l.tenant_id = ${tx.tenant_id} and l.id = ${item.id} and l.generation = ${item.generation}::bigint`
+  const kept = sql`make_interval(days => ${keptDays})`
+  await tx.write([
+    ...last,
+    sql`delete from delivery where tenant_id = ${tx.tenant_id} and id in (select id from delivery
+      where ${inLane(tx, item)} and (finished_at < clock_timestamp() - ${kept} or ${lane.channel === undefined})
+      order by finished_at limit ${mostAtOnce}) and ${ours(tx, item)}`,
+    sql`delete from delivery_lane l where ${self} and l.arrivals = ${lane.arrivals}::bigint
+      and not exists (select from delivery where ${inLane(tx, item)})`,
+    sql`update delivery_lane l set lease_until = null, failures = ${failures},
+      next_look_at = case
+        when ${failures} > 0 then ${inMs(wait_ms)}
+        when ${again} or l.arrivals <> ${lane.arrivals}::bigint then clock_timestamp()
+        else greatest(clock_timestamp(), least(
+          (select min(next_attempt_at) from delivery where ${inLane(tx, item)} and finished_at is null),
+          (select min(finished_at) from delivery where ${inLane(tx, item)}) + ${kept})) end
+      where ${self}`,
+  ])
+}

@@ -1,0 +1,152 @@
+import type { WorkItem } from '../../jobs/claim.ts'
+import type { DueWork } from '../../jobs/work-list.ts'
+import type { Tx, WorkCtx } from '../../kernel/context.ts'
+import type { Carrier, Carriers, Delivery, Outcome } from '../carrier.ts'
+import type { ChannelType, NotificationChannel } from '../notification-channel.ts'
+import { channelTypes, waitMs } from './delivery.ts'
+import {
+  beginAttempt,
+  closeLane,
+  type DueDelivery,
+  type Ended,
+  endings,
+  giveUp,
+  giveUpAll,
+  type OpenLane,
+  openLane,
+} from './lane-store.ts'
+
+/** With what deliveries are taken out of the house. */
+export type Post = {
+  carriers: Partial<Carriers>
+  /** The service stops: what is under way may end, nothing more is begun. */
+  leaving: AbortSignal
+  /** Told of each attempt's end. */
+  onOutcome?(channel_type: ChannelType, kind: Outcome['kind']): void
+}
+
+/** After so many, or so long, other lanes of the tenant come up. */
+const mostInATurn = 20
+const longestTurnMs = 10_000
+
+/** What is under way at a stop may take so long; a little later the work list gives its lane back. */
+const longestLeavingMs = 4_000
+
+/** A carrier keeps its own time; one that does not is not waited for. */
+const graceMs = 1_000
+
+/**
+ * Sends what waits for one recipient of one channel, in the order of the events, and nobody else does meanwhile. Each type
+ * of channel is a list of its own: peers of one type that hang hold up no other.
+ */
+export function workLanes(post: Post): DueWork[] {
+  const cut = new AbortController()
+  post.leaving.addEventListener('abort', () => setTimeout(() => cut.abort(), longestLeavingMs).unref(), { once: true })
+  return channelTypes.map((part) => ({
+    table: 'delivery_lane',
+    part,
+    bounds: { width: 32, perTenant: 16 },
+    run: (ctx, item) => workLane(ctx, item, post, cut.signal),
+  }))
+}
+
+async function workLane(ctx: WorkCtx, item: WorkItem, post: Post, cut: AbortSignal): Promise<void> {
+  const lane = await openLane(ctx.tx, item, mostInATurn)
+  if (lane === undefined) return
+  const { channel, due, more } = lane
+  const closed = whyClosed(lane)
+  if (channel === undefined || closed !== undefined) {
+    await closeLane(ctx, item, lane, [giveUpAll(ctx.tx, item, closed ?? '')], { failures: 0, wait_ms: 0, again: more })
+    return
+  }
+  const timely = due.filter(({ is_over }) => !is_over)
+  const turn = await takeTurn(ctx, item, lane, timely, { post, cut, channel })
+  const late = due.filter(({ is_over }) => is_over)
+  await closeLane(ctx, item, lane, [...giveUp(ctx.tx, item, late), ...endings(ctx, item, lane, turn.ended)], {
+    ...afterwards(lane, turn.ended?.outcome),
+    again: more || turn.count < timely.length,
+  })
+  if (turn.fault !== undefined) throw turn.fault
+}
+
+/** Why nothing goes there any more; undefined while it does. */
+function whyClosed({ channel, recipient }: OpenLane): string | undefined {
+  if (channel === undefined) return 'the channel was deleted'
+  if (!channel.enabled) return 'the channel is switched off'
+  const has = channel.channel_type !== 'email' || channel.config.to_addresses.includes(recipient)
+  return has ? undefined : 'the channel no longer has this recipient'
+}
+
+/** After a failure of the way to the recipient all waits, longer each time. */
+function afterwards({ failures }: OpenLane, last: Outcome | undefined): { failures: number; wait_ms: number } {
+  if (last?.kind !== 'try_again' || last.holds_up !== 'all') return { failures: 0, wait_ms: 0 }
+  return { failures: failures + 1, wait_ms: waitMs(failures + 1, Math.random(), last.after_ms) }
+}
+
+type Means = { post: Post; cut: AbortSignal; channel: NotificationChannel }
+
+/** How a turn went: `count` were sent, `ended` is the end of the last of them. `fault`: ours, to be told when all is kept. */
+type Turn = { count: number; ended?: Ended; fault?: unknown }
+
+async function takeTurn(
+  ctx: WorkCtx,
+  item: WorkItem,
+  lane: OpenLane,
+  due: readonly DueDelivery[],
+  { post, cut, channel }: Means,
+): Promise<Turn> {
+  const carrier = post.carriers[channel.channel_type]
+  const [first] = due
+  if (carrier === undefined) return first === undefined ? { count: 0 } : { count: 0, ended: noWay(first, channel) }
+  const until = performance.now() + longestTurnMs
+  const turn: Turn = { count: 0 }
+  for (const delivery of due) {
+    if (post.leaving.aborted || performance.now() > until) break
+    if (!(await beginAttempt(ctx, item, lane, turn.ended, delivery))) return { count: turn.count }
+    turn.count += 1
+    const outcome = await attempt(ctx.tx, carrier, channel, delivery, cut).catch((fault: unknown) => {
+      turn.fault = fault
+      return failedHere
+    })
+    turn.ended = { delivery, outcome }
+    post.onOutcome?.(channel.channel_type, outcome.kind)
+    if (outcome.kind === 'gone' || turn.fault !== undefined) break
+    if (outcome.kind === 'try_again' && outcome.holds_up === 'all') break
+  }
+  return turn
+}
+
+const failedHere: Outcome = {
+  kind: 'try_again',
+  holds_up: 'this',
+  why: 'the service failed to send it; its log says why',
+}
+
+function noWay(delivery: DueDelivery, { channel_type }: NotificationChannel): Ended {
+  const why = `this service is not set up to send what goes by \`${channel_type}\``
+  return { delivery, outcome: { kind: 'try_again', holds_up: 'all', why } }
+}
+
+/** One attempt, which ends: a carrier keeps its own time, and one that does not is not waited for. */
+async function attempt(
+  tx: Tx,
+  carrier: Carrier,
+  channel: NotificationChannel,
+  delivery: Delivery,
+  cut: AbortSignal,
+): Promise<Outcome> {
+  const over = new AbortController()
+  const end = () => over.abort()
+  const { promise: tooLate, resolve } = Promise.withResolvers<Outcome>()
+  const timer = setTimeout(() => {
+    resolve({ kind: 'try_again', holds_up: 'all', why: `no end within ${carrier.longestMs / 1000} s` })
+    end()
+  }, carrier.longestMs + graceMs)
+  cut.addEventListener('abort', end, { once: true })
+  try {
+    return await Promise.race([tooLate, carrier.carry(tx, channel, delivery, over.signal)])
+  } finally {
+    clearTimeout(timer)
+    cut.removeEventListener('abort', end)
+  }
+}

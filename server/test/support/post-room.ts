@@ -1,0 +1,92 @@
+import { sql } from '../../src/db/sql.ts'
+import { deliver } from '../../src/events/deliver.ts'
+import { emit, type NewEvent } from '../../src/events/emit.ts'
+import { systemActor } from '../../src/kernel/context.ts'
+import { newId } from '../../src/kernel/id.ts'
+import type { Carrier, Delivery, Outcome } from '../../src/notification-channels/carrier.ts'
+import { tellChannels } from '../../src/notification-channels/delivery/tell-channels.subscriber.ts'
+import { type Post, workLanes } from '../../src/notification-channels/delivery/work-lane.job.ts'
+import type { House, TestTenant } from './house.ts'
+import { startWorkers } from './workers.ts'
+
+type Behave = (delivery: Delivery, channel: { id: string }) => Outcome | Promise<Outcome>
+
+const delivered: Outcome = { kind: 'delivered', said: '250 taken' }
+
+type TestCarrier = Carrier & {
+  behave: Behave
+  carried: { id: string; event_id: string; recipient: string; data: Record<string, unknown> }[]
+}
+
+/** A carrier that takes everything, or does what a test says, and keeps what it was handed. */
+export function openTestCarrier(behave: Behave = () => delivered) {
+  const carrier: TestCarrier = {
+    longestMs: 60_000,
+    behave,
+    carried: [],
+    carry: async (_tx, channel, delivery) => {
+      const { id, event, recipient } = delivery
+      carrier.carried.push({ id, event_id: event.id, recipient, data: event.data })
+      return carrier.behave(delivery, channel)
+    },
+    close: async () => undefined,
+  }
+  return carrier
+}
+
+/** Where deliveries of a house are made and sent, as its workers would. */
+export function openPostRoom(house: House) {
+  const call = (tenant: TestTenant, method: string, url: string, body?: unknown) =>
+    house.call({ method, url, api_key: tenant.owner.api_key, tenant_id: tenant.tenant_id, body })
+  return {
+    call,
+    /** A channel of this tenant; answers its id. */
+    async channel(tenant: TestTenant, to_addresses: string[], more: object = {}): Promise<string> {
+      const body = { name: 'a channel', to_addresses, ...more }
+      const made = await call(tenant, 'POST', '/v1/notification-channels/email', body)
+      if (made.status !== 201) throw new Error(made.text)
+      return String(made.body.id)
+    },
+    /** Has something happen, each event in a transaction of its own; answers the ids. */
+    async happen(tenant: TestTenant, count = 1, type: NewEvent['type'] = 'group.created'): Promise<string[]> {
+      const tx = house.database.tenant(tenant.tenant_id)
+      const ids: string[] = []
+      for (let number = 1; number <= count; number += 1) {
+        const event = { type, subject_type: 'group', subject_id: newId(), data: { number } }
+        const ctx = { tx, actor: systemActor, request_id: 'test' }
+        const [[made]] = await tx.write([sql<{ id: string }>`${emit(ctx, event)} returning id`])
+        ids.push(made?.id ?? '')
+      }
+      return ids
+    },
+    /** Makes the deliveries of what has happened until now. */
+    async tell(): Promise<void> {
+      const failed = (_subscriber: string, _event: string, error: unknown) => {
+        throw error
+      }
+      while (await deliver(house.database, tellChannels, failed));
+    },
+    /** Sends what is due from now on, until the tests are done. */
+    send: (carriers: Post['carriers']) =>
+      startWorkers(house, workLanes({ carriers, leaving: new AbortController().signal })),
+    /** The deliveries of a channel, in the order of the events. */
+    deliveries: (channel_id: string) =>
+      house.asSuperuser<Row>(
+        `select d.*, l.recipient, l.failures from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+          where d.channel_id = $1 order by d.xid, d.seq, l.recipient`,
+        [channel_id],
+      ),
+  }
+}
+
+type Row = {
+  id: string
+  event_id: string
+  recipient: string
+  status: string
+  attempts: number
+  last_error: string | null
+  last_response: string | null
+  failures: number
+  lane_id: string
+}
