@@ -1056,6 +1056,21 @@ grant select, insert, delete on tenant_key to sallyport_app;
 grant update (root_key_id, wrapped_key) on tenant_key to sallyport_app;
 grant select (tenant_id, root_key_id) on tenant_key to sallyport_work;
 
+create table tenant_mail_domain (
+  tenant_id uuid not null,
+  domain text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint tenant_mail_domain_pk PRIMARY KEY (tenant_id, domain),
+  constraint tenant_mail_domain_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint tenant_mail_domain_domain_ck CHECK (length(domain) <= 253 AND domain ~ '^[a-z0-9-]+([.][a-z0-9-]+)+$'::text)
+);
+alter table tenant_mail_domain enable row level security;
+alter table tenant_mail_domain force row level security;
+create policy tenant_wall on tenant_mail_domain
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on tenant_mail_domain to sallyport_app;
+
 create table tenant_user (
   tenant_id uuid not null,
   id uuid not null,

@@ -6,7 +6,14 @@ import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
 import { endBootstrap } from './tenants/bootstrap.ts'
 import { bootstrapPath } from './tenants/bootstrap-file.ts'
 import { createTenant } from './tenants/create-tenant.ts'
-import { issueKey, listTenants, resetOwner } from './tenants/operator.ts'
+import {
+  addMailDomain,
+  issueKey,
+  listMailDomains,
+  listTenants,
+  removeMailDomain,
+  resetOwner,
+} from './tenants/operator.ts'
 import { makePassword, readDuration } from './tenants/tenant.ts'
 
 /** What a command says: `text` for people, `data` for scripts. */
@@ -21,6 +28,7 @@ Examples:
   $ npm run admin -- tenant list
   $ npm run admin -- owner reset anna@acme.example
   $ npm run admin -- key issue --tenant 0197… --user anna@acme.example --name ci --scopes requests:read,grants:read
+  $ npm run admin -- mail-domain add 0197… acme.example
   $ npm run admin -- bootstrap done
   $ npm run admin -- rotate-keys --check
 
@@ -120,6 +128,48 @@ program
         ['expires', made.expires_at ?? 'never'],
       ]
       return { text: columns(rows) + once, data: made }
+    }),
+  )
+
+const mailDomain = program
+  .command('mail-domain')
+  .description('domains that a tenant may write mail from; docs/guides/mail.md says what they must allow first')
+  .helpCommand(false)
+
+mailDomain
+  .command('add')
+  .description('let mail of the tenant come from addresses of a domain, and of none below it')
+  .argument('<tenant>', 'the tenant')
+  .argument('<domain>', 'such as acme.example')
+  .action((tenant_id: string, text: string) =>
+    answer(async (database) => {
+      const { domain, added } = await addMailDomain(database, { tenant_id, domain: text })
+      const how = added ? 'may come' : 'could come already'
+      return { text: `mail of the tenant ${how} from addresses of \`${domain}\``, data: { tenant_id, domain, added } }
+    }),
+  )
+
+mailDomain
+  .command('remove')
+  .description('let it come from there no longer')
+  .argument('<tenant>', 'the tenant')
+  .argument('<domain>', 'such as acme.example')
+  .action((tenant_id: string, text: string) =>
+    answer(async (database) => {
+      const { domain } = await removeMailDomain(database, { tenant_id, domain: text })
+      return { text: `mail of the tenant comes from \`${domain}\` no longer`, data: { tenant_id, domain } }
+    }),
+  )
+
+mailDomain
+  .command('list')
+  .description('every one of the tenant, by name')
+  .argument('<tenant>', 'the tenant')
+  .action((tenant_id: string) =>
+    answer(async (database) => {
+      const domains = await listMailDomains(database, tenant_id)
+      const rows = domains.map(({ domain, created_at }) => [domain, created_at])
+      return { text: columns([['DOMAIN', 'SINCE'], ...rows]), data: domains }
     }),
   )
 

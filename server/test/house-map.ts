@@ -59,6 +59,8 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'grants → settings': 'when the holder is told of the end',
   'groups → roles': 'a group gives its members roles',
   'notifications → roles': 'whoever holds the scope to decide is told',
+  'notification-channels/mail → settings': 'a tenant names its sender',
+  'notification-channels/mail → tenants': 'from which domains it may',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
   'policies/replay → requests': 'what was asked before is asked again',
   'provisioners → policies/cedar': 'which types of resource there are',

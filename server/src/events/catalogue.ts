@@ -69,6 +69,8 @@ export const eventTable = {
   'notification_channel.resent': { filterable: false, means: 'somebody had a message of a channel sent once more' },
   'policy.replayed': { filterable: false, means: 'somebody tried a draft of policies on what was asked before' },
   'tenant.created': { filterable: false, means: 'the operator made a tenant' },
+  'tenant.mail_domain_added': { filterable: false, means: 'the operator let a tenant write mail from a domain' },
+  'tenant.mail_domain_removed': { filterable: false, means: 'the operator took that from it again' },
   'user.password_reset': { filterable: false, means: 'the operator gave a user a new password' },
   'user.password_changed': { filterable: false, means: 'a user changed their own password' },
   'grant.retried': { filterable: false, means: 'access that could not be given is tried again' },

@@ -63,6 +63,8 @@ suite('creating an email channel', () => {
     ['with a recipient that is none', { to_addresses: ['nobody'] }, '/to_addresses/0'],
     ['with a recipient that is no text', { to_addresses: [{ address: 'a@example.com' }] }, '/to_addresses/0'],
     ['with a sender of two lines (J8)', { from_address: 'a@example.com\r\nBcc: b@example.com' }, '/from_address'],
+    ['with a sender of 10 KB (J8)', { from_address: `${'x'.repeat(10_240)}@example.com` }, '/from_address'],
+    ['with a prefix of 10 KB (J8)', { subject_prefix: 'x'.repeat(10_240) }, '/subject_prefix'],
     ['with a prefix of two lines (J8)', { subject_prefix: 'a\r\nBcc: b@example.com' }, '/subject_prefix'],
     ['with a prefix of 101 characters (J8)', { subject_prefix: 'x'.repeat(101) }, '/subject_prefix'],
     ['with an event that is none', { event_filters: ['request.created', 'request.*'] }, '/event_filters/1'],

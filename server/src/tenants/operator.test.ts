@@ -6,7 +6,7 @@ import { systemRoles } from '../roles/role.ts'
 import { verifyPassword } from '../users/password.ts'
 import { findSignIn, insertUser } from '../users/user-store.ts'
 import { createTenant, operatorCtx } from './create-tenant.ts'
-import { issueKey, listTenants, resetOwner } from './operator.ts'
+import { addMailDomain, issueKey, listMailDomains, listTenants, removeMailDomain, resetOwner } from './operator.ts'
 
 const db = await testDatabase()
 const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct horse battery' }
@@ -89,5 +89,49 @@ suite('issuing a key', () => {
     for (const [more, why] of faulty) {
       await assert.rejects(issueKey(db.database, { ...ask, tenant_id: acme, email: 'anna@example.com', ...more }), why)
     }
+  })
+})
+
+suite('domains that a tenant may write mail from', () => {
+  const namesOf = async (tenant_id: string) =>
+    (await listMailDomains(db.database, tenant_id)).map(({ domain }) => domain)
+
+  test('are added and removed, each change told once, and are no other tenant’s (J8, T1)', async () => {
+    const ask = { tenant_id: acme, domain: 'BÜCHER.example' }
+    const domain = 'xn--bcher-kva.example'
+    assert.deepEqual(await addMailDomain(db.database, ask), { domain, added: true })
+    assert.deepEqual(await addMailDomain(db.database, ask), { domain, added: false })
+    assert.deepEqual([await namesOf(acme), await namesOf(other)], [[domain], []])
+    await assert.rejects(removeMailDomain(db.database, { ...ask, tenant_id: other }), /may not write from/)
+    assert.deepEqual(await removeMailDomain(db.database, ask), { domain })
+    await assert.rejects(removeMailDomain(db.database, ask), /may not write from/)
+    assert.deepEqual(await namesOf(acme), [])
+    const told = await db.asSuperuser(
+      `select type, actor_kind, data from event where tenant_id = $1 and type like 'tenant.mail%' order by seq`,
+      [acme],
+    )
+    assert.deepEqual(
+      told,
+      ['added', 'removed'].map((what) => ({
+        type: `tenant.mail_domain_${what}`,
+        actor_kind: 'operator',
+        data: { domain },
+      })),
+    )
+  })
+
+  test('are domains, of tenants that there are, and not without end', async () => {
+    const faulty: [string, string, RegExp][] = [
+      [acme, 'a@example.com', /is no domain/],
+      [acme, '*.example.com', /is no domain/],
+      [newId(), 'example.com', /no tenant/],
+    ]
+    for (const [tenant_id, domain, why] of faulty) {
+      await assert.rejects(addMailDomain(db.database, { tenant_id, domain }), why)
+    }
+    const many = Array.from({ length: 100 }, (_, index) => `d${index}.example`)
+    await Promise.all(many.map((domain) => addMailDomain(db.database, { tenant_id: other, domain })))
+    const one = { tenant_id: other, domain: 'one-too-many.example' }
+    await assert.rejects(addMailDomain(db.database, one), /100 domains already/)
   })
 })

@@ -8,6 +8,8 @@ import { isUuid } from '../kernel/id.ts'
 import { hashPassword } from '../users/password.ts'
 import { type FoundUser, findUserByEmail, resetOwnerPassword } from '../users/user-store.ts'
 import { operatorCtx } from './create-tenant.ts'
+import { mostMailDomains, readMailDomain } from './mail-domain.ts'
+import { deleteMailDomain, insertMailDomain, listTenantMailDomains, type MailDomain } from './mail-domain-store.ts'
 import { makePassword } from './tenant.ts'
 import { findTenant, listTenantIds, readNow, type TenantRow } from './tenant-store.ts'
 
@@ -87,6 +89,47 @@ export async function issueKeyFor(
   const { id, text, secret_hash } = makeKeyText('api')
   const key = { id, name, secret_hash, scopes: held, created_by: user.id, expires_at: end }
   return { ...(await insertApiKey(operatorCtx(tx), key)), key: text }
+}
+
+/** What a tenant may write mail from, and from when on. */
+export async function listMailDomains(database: Database, tenant_id: string): Promise<MailDomain[]> {
+  return listTenantMailDomains(database.tenant(await requireTenant(database, tenant_id)))
+}
+
+/**
+ * Lets a tenant write mail from a domain; false where it may already.
+ * @throws Error with a sentence where there is no such tenant, for what is no domain, and for one too many
+ */
+export async function addMailDomain(
+  database: Database,
+  ask: { tenant_id: string; domain: string },
+): Promise<{ domain: string; added: boolean }> {
+  const domain = requireMailDomain(ask.domain)
+  const tx = database.tenant(await requireTenant(database, ask.tenant_id))
+  if (await insertMailDomain(operatorCtx(tx), domain)) return { domain, added: true }
+  const there = await listTenantMailDomains(tx)
+  if (there.some((one) => one.domain === domain)) return { domain, added: false }
+  throw new Error(`the tenant has ${mostMailDomains} domains already; remove one first`)
+}
+
+/**
+ * Takes it away again: from the next mail on.
+ * @throws Error with a sentence where there is no such tenant, and where it had none of that name
+ */
+export async function removeMailDomain(
+  database: Database,
+  ask: { tenant_id: string; domain: string },
+): Promise<{ domain: string }> {
+  const domain = requireMailDomain(ask.domain)
+  const tx = database.tenant(await requireTenant(database, ask.tenant_id))
+  if (await deleteMailDomain(operatorCtx(tx), domain)) return { domain }
+  throw new Error(`the tenant may not write from \`${domain}\` anyhow; \`mail-domain list\` shows from which it may`)
+}
+
+function requireMailDomain(text: string): string {
+  const domain = readMailDomain(text)
+  if (domain === undefined) throw new Error(`\`${text}\` is no domain such as example.com`)
+  return domain
 }
 
 async function requireTenant(database: Database, id: string): Promise<string> {

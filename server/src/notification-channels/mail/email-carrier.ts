@@ -1,0 +1,58 @@
+import type { Config } from '../../config/config.ts'
+import { mailDomainOf } from '../../tenants/mail-domain.ts'
+import type { Carrier, Delivery, Outcome } from '../carrier.ts'
+import type { EmailChannel } from '../email-channel.ts'
+import { composeMail } from './compose-mail.ts'
+import { type MailTransport, openMailTransport } from './mail-transport.ts'
+import { senderOf } from './sender.ts'
+import { readSenders } from './sender-store.ts'
+
+/** Whoever reads a mail sees who sent it; a name of the tenant's choosing could be anybody's. */
+const senderName = 'Sallyport'
+
+const noServer: Outcome = {
+  kind: 'try_again',
+  why: 'there is no mail server: whoever runs this service names one by SMTP_URL',
+  holds_up: 'all',
+}
+
+/** Takes deliveries to mailboxes: one mail to one recipient. Without a mail server they wait. */
+export function openEmailCarrier(config: Pick<Config, 'mail_server' | 'mail_from' | 'public_url'>): Carrier {
+  const { mail_server, mail_from, public_url } = config
+  const domain = mailDomainOf(mail_from) ?? 'localhost'
+  const transport: MailTransport | undefined = mail_server && openMailTransport(mail_server, domain)
+
+  return {
+    longestMs: transport?.longestMs ?? 0,
+    async carry(tx, channel, delivery, signal) {
+      if (channel.channel_type !== 'email') throw new Error(`a channel of type ${channel.channel_type} is no mailbox`)
+      if (transport === undefined) return noServer
+      const [senders, mail] = await Promise.all([readSenders(tx), composeMail(tx, channel, delivery, public_url)])
+      const wanted = channel.config.from_address ?? (senders.by_default || undefined)
+      const { from, reply_to } = senderOf(wanted, senders.domains, mail_from)
+      const letter = {
+        ...mail,
+        from: { name: senderName, address: from },
+        reply_to,
+        to: delivery.recipient,
+        // The same in every attempt, so that whoever gets a second copy can tell; another when somebody sends it anew.
+        message_id: `${delivery.id}.${delivery.resends}@${domain}`,
+        headers: headersOf(channel, delivery, domain),
+      }
+      return transport.send(letter, signal)
+    },
+    async close() {
+      transport?.close()
+    },
+  }
+}
+
+/** For programs: no robot answers, and readers sort by channel and by event. None holds a text of anybody's. */
+function headersOf(channel: EmailChannel, { event }: Delivery, domain: string): Record<string, string> {
+  return {
+    'Auto-Submitted': 'auto-generated',
+    'X-Auto-Response-Suppress': 'OOF, AutoReply',
+    'List-Id': `<${channel.id}.${domain}>`,
+    'X-Sallyport-Event': event.type,
+  }
+}

@@ -1,0 +1,49 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { mostMailDomains } from './mail-domain.ts'
+
+/** From when on a tenant may write from a domain. */
+export type MailDomain = { domain: string; created_at: string }
+
+/** The domains that the tenant may write from, as an array to weave into another statement. */
+export function mailDomainsAsArray(tx: Tx): Statement {
+  return sql`array(select domain from tenant_mail_domain where tenant_id = ${tx.tenant_id}::uuid order by domain)`
+}
+
+/** Every one of the tenant's, by name. */
+export function listTenantMailDomains(tx: Tx): Promise<MailDomain[]> {
+  return tx.read(sql<MailDomain>`select domain, created_at from tenant_mail_domain
+    where tenant_id = ${tx.tenant_id} order by domain`)
+}
+
+/** Keeps a domain and tells of it; false where it was there already, or the tenant has as many as it may have. */
+export async function insertMailDomain(ctx: WorkCtx, domain: string): Promise<boolean> {
+  const { tenant_id } = ctx.tx
+  const [made] = await ctx.tx.write([
+    sql`with changed as (
+        insert into tenant_mail_domain (tenant_id, domain)
+        select ${tenant_id}::uuid, ${domain}
+        where (select count(*) from tenant_mail_domain where tenant_id = ${tenant_id}) < ${mostMailDomains}
+        on conflict on constraint tenant_mail_domain_pk do nothing
+        returning domain),
+      told as (${emit(ctx, eventOf(ctx.tx, 'tenant.mail_domain_added', domain), sql`changed`)})
+      select domain from changed`,
+  ])
+  return made.length > 0
+}
+
+/** Takes a domain away and tells of it; false where it was not there. */
+export async function deleteMailDomain(ctx: WorkCtx, domain: string): Promise<boolean> {
+  const [gone] = await ctx.tx.write([
+    sql`with changed as (
+        delete from tenant_mail_domain where tenant_id = ${ctx.tx.tenant_id} and domain = ${domain} returning domain),
+      told as (${emit(ctx, eventOf(ctx.tx, 'tenant.mail_domain_removed', domain), sql`changed`)})
+      select domain from changed`,
+  ])
+  return gone.length > 0
+}
+
+function eventOf({ tenant_id }: Tx, type: 'tenant.mail_domain_added' | 'tenant.mail_domain_removed', domain: string) {
+  return { type, subject_type: 'tenant', subject_id: tenant_id, data: { domain } } as const
+}
