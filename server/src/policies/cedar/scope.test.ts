@@ -50,6 +50,15 @@ for (const [name, fields] of forms)
     assert.deepEqual(scopeFields(scopeFromEngine({ ...engine })), wanted)
   })
 
+test('a reference may spell its id in any way that JSON has, and is answered in one', () => {
+  const spelled = (principal_entity_id: string) => ({
+    ...any,
+    ...({ principal_scope_type: 'is_in', principal_entity_type: 'User', principal_entity_id } as const),
+  })
+  const fields = scopeFields(scopeFromFields(spelled('Group::"\\/\\u0061"')))
+  assert.deepEqual(fields, spelled('Group::"/a"'))
+})
+
 const misfits: [name: string, fields: Partial<ScopeFields>, pointers: string[]][] = [
   ['a type beside any', { principal_entity_type: 'User' }, ['/principal_entity_type']],
   ['an id beside any', { resource_entity_id: 'x' }, ['/resource_entity_id']],
