@@ -45,6 +45,7 @@ import { getNotificationChannel } from './notification-channels/get-notification
 import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
 import { rotateChannelSecret } from './notification-channels/rotate-channel-secret.ts'
 import { updateNotificationChannel } from './notification-channels/update-notification-channel.ts'
+import { webhookCarrier } from './notification-channels/webhook/webhook-carrier.ts'
 import { listNotifications } from './notifications/list-notifications.ts'
 import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
 import { markNotificationRead } from './notifications/mark-notification-read.ts'
@@ -133,7 +134,7 @@ export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
 }
 
 /** What takes deliveries out of the house, by the type of channel. */
-export const openCarriers = (_opening: CarrierOpening): Partial<Carriers> => ({})
+export const openCarriers = (opening: CarrierOpening): Partial<Carriers> => ({ webhook: webhookCarrier(opening) })
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {

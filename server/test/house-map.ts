@@ -62,6 +62,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'notification-channels/mail → settings': 'a tenant names its sender',
   'notification-channels/mail → tenants': 'from which domains it may',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
+  'notification-channels/webhook → audit': 'a message is an entry of the audit log',
   'policies/replay → requests': 'what was asked before is asked again',
   'provisioners → policies/cedar': 'which types of resource there are',
   'requests → cloud': 'what policy may know of an account',

@@ -64,6 +64,23 @@ export async function lockChannel(tx: Tx, id: string): Promise<KeptChannel | und
   return { shown, sealed_secrets }
 }
 
+/** What it takes to call a webhook's receiver, all of one moment. */
+export type WebhookToCall = {
+  config: WebhookContent['config']
+  sealed_secrets: string
+  /** The secret before the last rotation signs too. */
+  previous_counts: boolean
+  /** The database's clock. */
+  now: string
+}
+
+export async function findWebhookToCall(tx: Tx, id: string): Promise<WebhookToCall | undefined> {
+  const [found] = await tx.read(sql<WebhookToCall>`select config, sealed_secrets,
+      previous_until is not null and previous_until > clock_timestamp() as previous_counts, clock_timestamp() as now
+    from notification_channel where tenant_id = ${tx.tenant_id} and id = ${id} and channel_type = 'webhook'`)
+  return found
+}
+
 /**
  * Saves what a locked channel shall be, and tells which fields changed; what changes nothing tells nothing. `sealed`: its
  * secrets, where its headers were sent anew.

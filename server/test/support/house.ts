@@ -54,6 +54,7 @@ export async function openHouse(env: Environment = {}, through = (database: Data
   return {
     ...db,
     app,
+    rootKeys,
     call: (call: Call) => callApp(app, call),
     /** A tenant of its own, with people in it. */
     tenant: (name: string) => makeTenant(db.database, tokenKeys, name),

@@ -1,0 +1,50 @@
+import { NotReached, postSigned } from '../../egress/signed-post.ts'
+import type { Egress, Sealer, Tx } from '../../kernel/context.ts'
+import { piecesOf } from '../../kernel/said-words.ts'
+import type { Carrier, Delivery, Outcome } from '../carrier.ts'
+import type { NotificationChannel } from '../notification-channel.ts'
+import { findWebhookToCall } from '../notification-channel-store.ts'
+import { openSecrets } from '../webhook-secrets.ts'
+import { messageOf } from './event-message.ts'
+import { outcomeOf } from './outcome.ts'
+
+type Means = { sealer: Sealer; egress: Egress }
+
+/** Takes events to receivers of the tenants' own, in messages signed by Standard Webhooks, over the one guarded way out. */
+export function webhookCarrier(means: Means, longestMs = 15_000): Carrier {
+  return {
+    longestMs,
+    carry: (tx, channel, delivery, leaving) => {
+      const signal = AbortSignal.any([leaving, AbortSignal.timeout(longestMs)])
+      return carry(means, tx, channel, delivery, { leaving, signal })
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+async function carry(
+  { sealer, egress }: Means,
+  tx: Tx,
+  { id }: NotificationChannel,
+  delivery: Delivery,
+  { leaving, signal }: { leaving: AbortSignal; signal: AbortSignal },
+): Promise<Outcome> {
+  // Address, headers and secrets of one moment: secret headers never go where the channel led before, or leads next.
+  const found = await findWebhookToCall(tx, id)
+  if (found === undefined) return { kind: 'refused', why: 'the channel was deleted' }
+  const { secret, previous, headers } = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
+  const secrets = found.previous_counts && previous !== null ? [secret, previous] : [secret]
+  const [url, at, body] = [
+    found.config.url,
+    new Date(found.now),
+    JSON.stringify(messageOf(tx.tenant_id, delivery.event)),
+  ]
+  try {
+    const response = await postSigned(egress, { url, headers, secrets, id: delivery.id, at, body }, signal)
+    return await outcomeOf(response, at, piecesOf([...secrets, ...Object.values(headers)]))
+  } catch (error) {
+    if (!(error instanceof NotReached)) throw error
+    const why = leaving.aborted ? 'the service stopped before the receiver answered' : error.message
+    return { kind: 'try_again', why, holds_up: 'all' }
+  }
+}
