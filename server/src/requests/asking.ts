@@ -1,6 +1,7 @@
+import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import type { AskQuestion } from '../policies/cedar/question.ts'
+import type { AskQuestion, Principal } from '../policies/cedar/question.ts'
 import { type Decision, decideAsk } from '../policies/deciding/decide.ts'
 import type { RuleSet } from '../policies/deciding/rule-set.ts'
 import { findRuleSet } from '../policies/deciding/rule-set-store.ts'
@@ -13,9 +14,11 @@ import { readStanding } from './request-store.ts'
 /** What somebody asks for, and policy's answer of this moment. */
 export type Asking = {
   requester_id: string
+  requester: Principal
   asked: Omit<AskedRequest, 'id'>
   when: Circumstances
   settings: Settings
+  accounts: ReadonlyMap<string, AccountPolicyView>
   question: AskQuestion
   ruleSet: RuleSet
   decision: Decision
@@ -46,9 +49,10 @@ export async function putQuestion(ctx: Ctx, input: RequestInput): Promise<Asking
   }
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   const ruleSet = await findRuleSet(ctx.tx, standing.version)
-  const question = askQuestion(standing.principal, asked, when, standing)
+  const { principal: requester, settings, accounts } = standing
+  const question = askQuestion(requester, asked, when, standing)
   const decision = decideAsk(ruleSet, question)
-  return { requester_id, asked, when, settings: standing.settings, question, ruleSet, decision }
+  return { requester_id, requester, asked, when, settings, accounts, question, ruleSet, decision }
 }
 
 /** A request belongs to a person: the token's subject, or whoever made the key. */

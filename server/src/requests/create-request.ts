@@ -5,7 +5,8 @@ import { Problem } from '../kernel/errors.ts'
 import { factsOf } from '../policies/deciding/decide.ts'
 import { type Asking, putQuestion } from './asking.ts'
 import { insertRefusedAsking } from './decision-store.ts'
-import { AccessRequest, RequestInput } from './request.ts'
+import { CreatedRequest, RequestInput } from './request.ts'
+import { warningsOf } from './request-warnings.ts'
 import { insertRequest } from './transition-store.ts'
 import { whyNot } from './why-not.ts'
 
@@ -16,7 +17,7 @@ export const createRequest = operation({
   credential: 'any',
   scope: 'requests:create',
   body: RequestInput,
-  replies: { 201: AccessRequest },
+  replies: { 201: CreatedRequest },
   errors: ['policy_denied', 'version_conflict'],
   async run(ctx, { body }) {
     // A rule saved between the question and the answer: asked once more, by the rules as they are then.
@@ -26,11 +27,14 @@ export const createRequest = operation({
   },
 })
 
-async function askOnce(ctx: Ctx, input: RequestInput): Promise<AccessRequest | undefined> {
+async function askOnce(ctx: Ctx, input: RequestInput): Promise<CreatedRequest | undefined> {
   const asking = await putQuestion(ctx, input)
   if (!asking.decision.allowed) return refuseAsking(ctx, asking)
   const pending_ttl_seconds = asking.settings['requests.pending_ttl_seconds']
-  return insertRequest(ctx, { ...asking, pending_ttl_seconds }, asking.decision)
+  const warnings = await warningsOf(ctx.tx, asking)
+  const unapprovable = warnings.some(({ code }) => code === 'nobody_may_approve')
+  const request = await insertRequest(ctx, { ...asking, pending_ttl_seconds, unapprovable }, asking.decision)
+  return request && { ...request, ...(warnings.length > 0 && { warnings }) }
 }
 
 /** No request is kept, but the decision is, and the refusal stands in the audit log. */

@@ -4,7 +4,8 @@ import { Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { ToldMiss } from '../policies/nearest/told-miss.ts'
 import { putQuestion } from './asking.ts'
 import { Place } from './place.ts'
-import { RequestInput } from './request.ts'
+import { RequestInput, RequestWarning } from './request.ts'
+import { warningsOf } from './request-warnings.ts'
 import { whyNot } from './why-not.ts'
 
 /** What asking would be answered. */
@@ -22,6 +23,7 @@ const RequestPreview = Type.Object(
     rule_ids: Type.Optional(
       Type.Array(Uuid, { description: 'the rules that decided, in order; for whoever holds policies:read' }),
     ),
+    warnings: Type.Optional(Type.Array(RequestWarning, { description: 'as asking would answer them; else left out' })),
     nearest: Type.Optional(
       Type.Array(ToldMiss, {
         description:
@@ -46,7 +48,7 @@ export const previewRequest = operation({
   async run(ctx, { body }): Promise<RequestPreview> {
     const asking = await putQuestion(ctx, body)
     const { asked, decision } = asking
-    const nearest = await whyNot(ctx, asking)
+    const [nearest, warnings] = [await whyNot(ctx, asking), await warningsOf(ctx.tx, asking)]
     const { allowed, mode, audit_session, notices, reasoning, rule_ids } = decision
     return {
       allowed,
@@ -57,6 +59,7 @@ export const previewRequest = operation({
       duration_seconds: asked.duration_seconds,
       places: allowed ? [...asked.places] : [],
       ...(ctx.actor.scopes.has('policies:read') && { rule_ids }),
+      ...(warnings.length > 0 && { warnings }),
       ...(nearest.length > 0 && { nearest }),
     }
   },

@@ -170,7 +170,7 @@ export async function readDeciding(tx: Tx, request_id: string, approver_id: stri
 }
 
 /** A portion of people: those whose ids come after `after` (null: from the first), at most so many. */
-type Portion = { after: string | null; limit: number }
+export type Portion = { after: string | null; limit: number }
 
 /**
  * A request, and a portion of those who might decide it: active people other than the requester who hold the scope, not
@@ -191,4 +191,10 @@ export async function readWithApprovers(
   if (row === undefined) return undefined
   const { approvers, ...recorded } = row
   return { ...asRecorded(recorded), approvers }
+}
+/** A portion of those who might decide a request that is about to be made. */
+export async function readApprovers(tx: Tx, requester_id: string, { after, limit }: Portion): Promise<Principal[]> {
+  const asked = { except: sql`${requester_id}::uuid`, after, limit }
+  const [row] = await tx.read(sql<{ approvers: Principal[] }>`select ${approversAsJson(tx, asked)} as approvers`)
+  return row?.approvers ?? []
 }

@@ -39,6 +39,29 @@ export const AccessRequest = Type.Object(
 )
 export type AccessRequest = Static<typeof AccessRequest>
 
+/** What whoever asks should know beside the answer. */
+export const RequestWarning = Type.Object(
+  {
+    code: OneOf(['nobody_may_approve'], {
+      description:
+        'nobody_may_approve: as rules and roles are now nobody may; whoever asks has the administrators told',
+    }),
+    message: Type.String({ description: 'for people' }),
+  },
+  { title: 'RequestWarning' },
+)
+export type RequestWarning = Static<typeof RequestWarning>
+
+/** A request as asking answers it. */
+export const CreatedRequest = Type.Object(
+  {
+    ...AccessRequest.properties,
+    warnings: Type.Optional(Type.Array(RequestWarning, { description: 'left out where there is none' })),
+  },
+  { title: 'CreatedRequest' },
+)
+export type CreatedRequest = Static<typeof CreatedRequest>
+
 /** No access lasts less. */
 export const shortestSeconds = 60
 const longestSeconds = 1_209_600

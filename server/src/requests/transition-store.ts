@@ -17,6 +17,8 @@ export type DecidedAsking = {
   asked: Omit<AskedRequest, 'id'>
   when: Circumstances
   pending_ttl_seconds: number
+  /** Nobody may decide it: that is told too. */
+  unapprovable: boolean
 }
 
 /**
@@ -26,7 +28,7 @@ export type DecidedAsking = {
  */
 export async function insertRequest(
   ctx: WorkCtx,
-  { requester_id, asked, when, pending_ttl_seconds }: DecidedAsking,
+  { requester_id, asked, when, pending_ttl_seconds, unapprovable }: DecidedAsking,
   decision: Decision,
 ): Promise<AccessRequest | undefined> {
   const { tx } = ctx
@@ -35,6 +37,7 @@ export async function insertRequest(
   const saved = sql`saved`
   const subject = { subject_type: 'request', subject_id: id, data: { approval_mode: decision.mode } }
   const events: NewEvent[] = [{ type: 'request.created', ...subject }]
+  if (unapprovable) events.push({ type: 'request.unapprovable', ...subject })
   if (atOnce) events.push({ type: 'request.approved', ...subject, by: systemActor })
   if (decision.mode === 'break_glass') events.push({ type: 'request.break_glass', ...subject })
   const [rows] = await tx.write([

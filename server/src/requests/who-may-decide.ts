@@ -1,9 +1,12 @@
 import type { Tx } from '../kernel/context.ts'
 import { givingWay } from '../kernel/give-way.ts'
+import { newId } from '../kernel/id.ts'
 import { decideApprove } from '../policies/deciding/decide.ts'
+import type { RuleSet } from '../policies/deciding/rule-set.ts'
 import { findRuleSet } from '../policies/deciding/rule-set-store.ts'
+import type { Asking } from './asking.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
-import { readWithApprovers } from './request-store.ts'
+import { readApprovers, readWithApprovers } from './request-store.ts'
 
 /** So many are read in one trip. */
 const portion = 500
@@ -32,6 +35,43 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     after = found.approvers.at(-1)?.id ?? null
     if (found.approvers.length < portion) return
   }
+}
+
+/** So many are read first, then so many more: the first who may is nearly always among the first. */
+const portionsBefore = [50, 450]
+
+/**
+ * Whether it is certain that nobody may decide what is about to be asked, as rules and roles are now. One trip; two where
+ * none of the first may. Of more people than it looks at, of an engine that failed, and of rules that look at when and
+ * whence somebody decides, nothing is certain.
+ */
+export async function isUnapprovable(tx: Tx, asking: Asking): Promise<boolean> {
+  const { requester, requester_id, ruleSet } = asking
+  const when = circumstancesOfDeciding(asking.when, asking.when.now)
+  const request = { ...asking.asked, id: newId() }
+  const giveWay = givingWay()
+  let asked = 0
+  let after: string | null = null
+  for (const limit of portionsBefore) {
+    const approvers = await readApprovers(tx, requester_id, { after, limit })
+    for (const approver of approvers) {
+      const { allowed, errors } = decideApprove(ruleSet, approveQuestion(approver, requester, request, when, asking))
+      if (allowed || errors.some(({ rule_id }) => rule_id === null)) return false
+      await giveWay()
+    }
+    asked += approvers.length
+    after = approvers.at(-1)?.id ?? null
+    if (approvers.length < limit) return asked === 0 || !looksAtDeciding(ruleSet)
+  }
+  return false
+}
+
+/** What is only known once somebody decides. */
+const ofDeciding = /\b(now|weekday|minute|via|source_ip)\b/
+
+/** Whether a rule about deciding looks at when, how or whence it is done. By its words, and rather once too often. */
+function looksAtDeciding(ruleSet: RuleSet): boolean {
+  return ruleSet.rules.some(({ policy_text }) => policy_text.includes('"approve"') && ofDeciding.test(policy_text))
 }
 
 /** A person decides by token, at that moment; whence is not known, and taken to be whence it was asked. */

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse, type Person } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { subscribers } from '../app.ts'
+import type { Database } from '../db/transaction.ts'
+import { deliver } from '../events/deliver.ts'
+import type { Tx } from '../kernel/context.ts'
+
+/** Statements that a call reads through its tenant's door. */
+let reads = 0
+const counted = (tx: Tx): Tx => ({
+  ...tx,
+  read(statement) {
+    reads += 1
+    return tx.read(statement)
+  },
+})
+const house = await openHouse({}, (database: Database) => ({
+  ...database,
+  tenant: (id) => counted(database.tenant(id)),
+}))
+const on = await askingStage(house, 'nobody may')
+const { owner, people } = on
+await on.rule('permit (principal, action == Action::"ReadOnly", resource);')
+await on.rule('@approval_mode("auto") permit (principal, action == Action::"List", resource);')
+await on.rule('@approval_mode("break_glass") permit (principal, action == Action::"Admin", resource);')
+const [closed, open, atNight] = ['110000000001', '110000000002', '110000000003']
+await on.rule(`forbid (principal, action == Action::"approve", resource in cloud_account::"${closed}");`)
+
+const warning = {
+  code: 'nobody_may_approve',
+  message: 'as rules and roles are now, nobody may approve this request; ask an administrator to change that',
+}
+
+/** What asking answers beside the request, what a preview of it says, and what is told of it. */
+async function asked(body: object, person: Person = people.user) {
+  const preview = await on.call(person, 'POST', '/v1/requests/preview', body)
+  const request = await on.created(person, '/v1/requests', body)
+  const told = (await on.eventsOf(String(request.id))).map(({ type }) => type)
+  assert.deepEqual(preview.body.warnings, request.warnings)
+  return { warnings: request.warnings, told, id: String(request.id) }
+}
+
+async function without<Result>(some: Person[], work: () => Promise<Result>): Promise<Result> {
+  const active = (is: boolean) =>
+    house.asSuperuser('update tenant_user set active = $2 where id = any($1::uuid[])', [
+      some.map(({ user_id }) => user_id),
+      is,
+    ])
+  await active(false)
+  return work().finally(() => active(true))
+}
+
+suite('a request that nobody may approve', () => {
+  test('says so when it is made, as its preview does, and is told', async () => {
+    const { warnings, told } = await asked(on.account(closed))
+    assert.deepEqual(warnings, [warning])
+    assert.deepEqual(told, ['request.created', 'request.unapprovable'])
+  })
+
+  test('is one where the only person who might is whoever asks', async () => {
+    const { warnings } = await without([owner, people.admin], () => asked(on.account(open), people.approver))
+    assert.deepEqual(warnings, [warning])
+  })
+
+  test('is none where one other person may', async () => {
+    const { warnings, told } = await without([owner, people.admin], () => asked(on.account(open)))
+    assert.deepEqual([warnings, told], [undefined, ['request.created']])
+  })
+
+  test('is none where nobody has to', async () => {
+    const { warnings, told } = await asked(on.account(closed, { action: 'List' }))
+    assert.deepEqual([warnings, told], [undefined, ['request.created', 'request.approved']])
+    const emergency = { action: 'Admin', break_glass: true, reason: 'the site is down' }
+    assert.equal((await asked(on.account(closed, emergency))).warnings, undefined)
+  })
+
+  test('is claimed only where it is certain: not where a rule looks at when somebody decides', async () => {
+    const remove = await on.rule(
+      `forbid (principal, action == Action::"approve", resource in cloud_account::"${atNight}")
+        when { context.now < datetime("2100-01-01") };`,
+    )
+    const { warnings, told } = await asked(on.account(atNight))
+    assert.deepEqual([warnings, told], [undefined, ['request.created']])
+    // Where nobody holds the scope, no hour of the day changes that.
+    const { warnings: alone } = await without([owner, people.admin, people.approver], () => asked(on.account(atNight)))
+    assert.deepEqual(alone, [warning])
+    await remove()
+  })
+
+  test('is found out in one trip more, and what needs no person costs none', async () => {
+    const readsOf = async (body: object) => {
+      await on.ask(body)
+      reads = 0
+      await on.ask(body)
+      return reads
+    }
+    const atOnce = await readsOf(on.account(open, { action: 'List' }))
+    assert.deepEqual([await readsOf(on.account(open)), await readsOf(on.account(closed))], [atOnce + 1, atOnce + 1])
+  })
+
+  test('is told once to each of those who can mend it', async () => {
+    const { id } = await asked(on.account(closed))
+    const failures: unknown[] = []
+    const told = () =>
+      house.asSuperuser(
+        `select user_id, event_type, title from notification where resource_id = $1 and event_type <> 'request.created'
+          order by user_id`,
+        [id],
+      )
+    // What another database of the server is at holds the cursor up: an event comes when all before it are over.
+    const untilTold = () =>
+      until('somebody is told', async () => {
+        for (const subscriber of subscribers)
+          while (await deliver(house.database, subscriber, (...failure) => failures.push(failure)));
+        const [reached] = await house.asSuperuser<{ all: boolean }>(
+          `select bool_and((c.xid, c.seq) >= (e.xid, e.seq)) as all from event_cursor c, event e where e.subject_id = $1`,
+          [id],
+        )
+        return reached?.all
+      })
+    await untilTold()
+    await house.asSuperuser(`update event_cursor set xid = '0', seq = 0`)
+    await untilTold()
+    assert.deepEqual(failures, [])
+    const notice = { event_type: 'request.unapprovable', title: 'Nobody may approve a request' }
+    const administrators = [owner, people.admin].map(({ user_id }) => user_id).sort()
+    assert.deepEqual(
+      await told(),
+      administrators.map((user_id) => ({ user_id, ...notice })),
+    )
+  })
+})
