@@ -43,6 +43,7 @@ import { tellChannels } from './notification-channels/delivery/tell-channels.sub
 import { type Post, workLanes } from './notification-channels/delivery/work-lane.job.ts'
 import { getNotificationChannel } from './notification-channels/get-notification-channel.ts'
 import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
+import { emailCarrier } from './notification-channels/mail/email-carrier.ts'
 import { rotateChannelSecret } from './notification-channels/rotate-channel-secret.ts'
 import { updateNotificationChannel } from './notification-channels/update-notification-channel.ts'
 import { webhookCarrier } from './notification-channels/webhook/webhook-carrier.ts'
@@ -134,7 +135,10 @@ export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
 }
 
 /** What takes deliveries out of the house, by the type of channel. */
-export const openCarriers = (opening: CarrierOpening): Partial<Carriers> => ({ webhook: webhookCarrier(opening) })
+export const openCarriers = (opening: CarrierOpening): Partial<Carriers> => ({
+  email: emailCarrier(opening.config),
+  webhook: webhookCarrier(opening),
+})
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {

@@ -6,14 +6,14 @@ import { readConfig } from '../../config/config.ts'
 import { addMailDomain, removeMailDomain } from '../../tenants/operator.ts'
 import type { Carrier, Delivery, ToldEvent } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
-import { openEmailCarrier } from './email-carrier.ts'
+import { emailCarrier } from './email-carrier.ts'
 
 const house = await openHouse()
 const acme = await house.tenant('Acme')
 const other = await house.tenant('Other')
 const peer = await startMailPeer()
 const env = { SMTP_URL: peer.url, SMTP_MESSAGES_PER_SECOND: '0', MAIL_FROM: 'sallyport@ops.example' }
-const carrier = openEmailCarrier(readConfig(env))
+const carrier = emailCarrier(readConfig(env))
 const patient = new AbortController().signal
 after(async () => {
   await carrier.close()
@@ -98,7 +98,7 @@ suite('a mail', () => {
   })
 
   test('waits where there is no mail server, and says what is missing (F9)', async () => {
-    const without = openEmailCarrier(readConfig({}))
+    const without = emailCarrier(readConfig({}))
     const channel = await channelOf(acme)
     const tx = house.database.tenant(acme.tenant_id)
     const outcome = await without.carry(tx, channel, await deliveryOf(channel), patient)

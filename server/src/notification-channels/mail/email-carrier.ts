@@ -17,7 +17,7 @@ const noServer: Outcome = {
 }
 
 /** Takes deliveries to mailboxes: one mail to one recipient. Without a mail server they wait. */
-export function openEmailCarrier(config: Pick<Config, 'mail_server' | 'mail_from' | 'public_url'>): Carrier {
+export function emailCarrier(config: Pick<Config, 'mail_server' | 'mail_from' | 'public_url'>): Carrier {
   const { mail_server, mail_from, public_url } = config
   const domain = mailDomainOf(mail_from) ?? 'localhost'
   const transport: MailTransport | undefined = mail_server && openMailTransport(mail_server, domain)

@@ -35,10 +35,10 @@ export type MailPatience = {
   session: number
   /** For all of an attempt. Who gives up on a server that has the mail already sends it twice: long, as these go. */
   attempt: number
-  /** For a connection that is free. */
+  /** For a connection that is free: to wait for other mail of ours is no failure of the way there. */
   turn: number
 }
-const usualPatience: MailPatience = { session: 10_000, attempt: 60_000, turn: 30_000 }
+const usualPatience: MailPatience = { session: 10_000, attempt: 60_000, turn: 300_000 }
 
 /**
  * Opens the way to the mail server; nothing is connected before there is a mail. It has `connections` at most, and begins
