@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../test/support/chance.ts'
 import { toDateTime } from './connect.ts'
 
 test('a moment of PostgreSQL’s own form becomes the same moment in ISO 8601, to the millisecond', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../test/support/chance.ts'
 import { Problem } from '../kernel/errors.ts'
 import { parseStrictJson } from './strict-json.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../test/support/chance.ts'
 import { openBuckets, rateLimited } from './bucket.ts'
 
 const limit = { name: 'test', quota: 10, seconds: 5 } as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/chance.ts'
 import { policyAttack } from '../support/policy-attack.ts'
 import { rounds } from '../support/race.ts'
 import { builders, forbiddenConditions } from '../support/worst-texts.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from './chance.ts'
 
 /**
  * Conditions of rules by chance, as text: well typed against the schema of the questions, every form that Cedar has, with

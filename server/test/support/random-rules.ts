@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import type { AskQuestion } from '../../src/policies/cedar/question.ts'
 import { sampleAccount, sampleAsk } from '../../src/policies/cedar/samples.ts'
 import { sampleRule } from '../../src/policies/deciding/sample-rule.ts'
+import { fc } from './chance.ts'
 
 /** Rules by chance that meet each other and the questions often: of every mode, some that fail when they are evaluated. */
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { principalTypes, resourceTypes } from '../../src/policies/cedar/schema.ts'
 import type { RuleInput } from '../../src/policies/rule.ts'
+import { fc } from './chance.ts'
 import { anyConditions, anyText, type Flavour, literal } from './random-conditions.ts'
 
 /** Rules by chance, each both as fields and as a text that an author might write, by a printer that is not the engine's. */

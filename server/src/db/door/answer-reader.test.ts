@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../../test/support/chance.ts'
 import { MessageCutter } from './answer-reader.ts'
 
 function message(letter: number, body: Uint8Array): Buffer {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../../test/support/chance.ts'
 import { rounds } from '../../../test/support/race.ts'
 import { type Circumstance, numberIn, otherValues, valuesOf } from './circumstance.ts'
 import { conjunctsOf } from './conjunct.ts'

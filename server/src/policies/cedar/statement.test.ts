@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../../test/support/chance.ts'
 import { Problem } from '../../kernel/errors.ts'
 import type { RuleInput } from '../rule.ts'
 import { startingRule } from '../starting-rule.ts'

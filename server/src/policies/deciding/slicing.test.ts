@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../../test/support/chance.ts'
 import { longVariable } from '../../../test/support/race.ts'
 import { createEngine } from '../cedar/engine.ts'
 import { parseStatement } from '../cedar/parse.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../../test/support/chance.ts'
 import { openHouse, type Person } from '../../../test/support/house.ts'
 import { rounds } from '../../../test/support/race.ts'
 import { replayStage, resultOf, rulesOf } from '../../../test/support/replay-stage.ts'
