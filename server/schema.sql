@@ -548,20 +548,27 @@ create table notification (
   resource_id uuid,
   read_at timestamp with time zone,
   created_at timestamp with time zone not null default clock_timestamp(),
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null generated always as identity,
   constraint notification_pk PRIMARY KEY (tenant_id, id),
   constraint notification_event_id_uq UNIQUE (tenant_id, event_id, user_id),
   constraint notification_event_id_fk FOREIGN KEY (tenant_id, event_id) REFERENCES event(tenant_id, id),
   constraint notification_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint notification_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id)
 );
+CREATE INDEX notification_stream_ix ON notification USING btree (tenant_id, user_id, xid, seq);
 CREATE INDEX notification_user_id_ix ON notification USING btree (tenant_id, user_id, id);
+CREATE INDEX notification_xid_ix ON notification USING btree (xid);
 alter table notification enable row level security;
 alter table notification force row level security;
+create policy notification_work on notification for select to sallyport_work
+  using (true);
 create policy tenant_wall on notification
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on notification to sallyport_app;
 grant update (read_at) on notification to sallyport_app;
+grant select (user_id, xid) on notification to sallyport_work;
 
 create table notification_channel (
   tenant_id uuid not null,

@@ -50,6 +50,7 @@ import { webhookCarrier } from './notification-channels/webhook/webhook-carrier.
 import { listNotifications } from './notifications/list-notifications.ts'
 import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
 import { markNotificationRead } from './notifications/mark-notification-read.ts'
+import { streamNotifications } from './notifications/stream-notifications.ts'
 import { tellPeople } from './notifications/tell-people.subscriber.ts'
 import { listPermissions } from './permissions/list-permissions.ts'
 import { listPolicyCases } from './policies/cases/list-policy-cases.ts'
@@ -238,6 +239,7 @@ export const operations: Record<string, Operation> = {
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
   reportAccessResult: reportAccessResult(lookAgain),
   listNotifications,
+  streamNotifications,
   markNotificationRead,
   markAllNotificationsRead,
   listAuditEvents,

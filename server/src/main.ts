@@ -90,6 +90,7 @@ async function serve(config: Config, opened: OpenedDatabase) {
       subscribers: subscribers.map(({ name }) => name),
       underWay: () => app.server.underWay,
       hearsChanges: app.hearsChanges,
+      listening: app.listening,
     },
   )
   const stop = async () => {

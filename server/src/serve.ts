@@ -9,7 +9,7 @@ import { type Listening, listen } from './db/listen.ts'
 import type { Database } from './db/transaction.ts'
 import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
-import { deliver } from './events/deliver.ts'
+import { deliver, type Subscriber } from './events/deliver.ts'
 import { emit } from './events/emit.ts'
 import { sample } from './events/sample.ts'
 import { sweepSoon } from './grants/sweep-store.ts'
@@ -22,6 +22,7 @@ import type { Problem } from './kernel/errors.ts'
 import { seldom } from './kernel/seldom.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
+import { openBell } from './notifications/bell.ts'
 import { openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
@@ -54,6 +55,8 @@ export type App = {
   server: HttpServer
   /** Whether changes of rights by other processes are heard at once. */
   hearsChanges(): boolean
+  /** Streams of notifications that are open. */
+  listening(): number
   /** Begins to work off what is due. */
   startWorkers(): void
   /** Stops answering, finishes what is under way; the databases stay open for the caller to close. */
@@ -64,6 +67,7 @@ export type App = {
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, background, watching = database, rootKeys, tokenKeys, metrics } = options
   const loops: Loop[] = []
+  const bell = openBell(background)
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
   const ways = openWaysOut({ config, sealer, egress }, metrics)
@@ -92,41 +96,39 @@ export async function createApp(options: AppOptions): Promise<App> {
       egress,
       public_url: config.public_url,
       providerSignIn: openProviderSignIn({
-        database,
-        rootKeys,
-        sealer,
-        egress,
-        publicUrl: config.public_url,
-        global: config.oidc,
+        ...{ database, rootKeys, sealer, egress },
+        ...{ publicUrl: config.public_url, global: config.oidc },
         onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
       }),
       authenticate: authenticateWith({
-        database,
-        tokens: tokenKeys,
-        admissions,
-        limitBySource: config.limit_by_source,
+        ...{ database, tokens: tokenKeys, admissions, limitBySource: config.limit_by_source },
         onFailure: (error) => server.log.warn(error),
       }),
+      bell,
       dropAdmissions: admissions.drop,
       recordRefusal,
-      afterWrite: () => {
-        for (const loop of loops) loop.wake()
-      },
+      afterWrite: () => loops.forEach(wake),
     },
   })
 
   listening = hearChanges(options, admissions, server.log)
+  const ringing = startLoop(
+    bell.look,
+    seldom(5_000, (err) => server.log.error({ err }, 'streams wait for their news')),
+  )
 
   return {
     server,
     hearsChanges,
-    startWorkers: () => loops.push(...startLoops(server.log, background, ways.works, metrics)),
+    listening: bell.listening,
+    startWorkers: () => loops.push(...startLoops(server.log, background, ways.works, metrics, ringing.wake)),
     async stop() {
       ready = false
+      bell.close()
       await server.close()
       listening?.stop()
       ways.leave()
-      await Promise.all(loops.map((loop) => loop.stop()))
+      await Promise.all([ringing, ...loops].map((loop) => loop.stop()))
       await ways.close()
     },
   }
@@ -147,6 +149,8 @@ function openWaysOut(opening: CarrierOpening, metrics: Metrics | undefined) {
     close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),
   }
 }
+
+const wake = (loop: Loop): void => loop.wake()
 
 /** Keeps in the audit log what a credential does not permit; of many alike a sample. */
 async function recordRefusal(ctx: Ctx, operationId: string, { code }: Problem): Promise<void> {
@@ -192,12 +196,13 @@ function counting(metrics: Metrics) {
   }
 }
 
-/** Due work, and whoever acts on events. */
+/** Due work, and whoever acts on events: `onActed` is told when somebody has. */
 function startLoops(
   log: HttpServer['log'],
   background: Database,
   works: readonly DueWork[],
   metrics: Metrics | undefined,
+  onActed: () => void,
 ): Loop[] {
   const onFault = seldom<unknown>(5_000, (err, keptBack) => {
     log.error({ err, keptBack }, 'background work failed; it goes on')
@@ -217,9 +222,19 @@ function startLoops(
       const early = last + betweenBatchesMs - performance.now()
       if (due.isBehind() && early > 0) return early
       last = performance.now()
-      return (await deliver(background, subscriber, onFailure)) ? 0 : Number.MAX_SAFE_INTEGER
+      return (await deliver(background, telling(subscriber, onActed), onFailure)) ? 0 : Number.MAX_SAFE_INTEGER
     }
     return startLoop(turn, onFault)
   })
   return [due, ...deliveries]
+}
+
+function telling(subscriber: Subscriber, onActed: () => void): Subscriber {
+  return {
+    ...subscriber,
+    async handle(ctx, events) {
+      await subscriber.handle(ctx, events)
+      onActed()
+    },
+  }
 }

@@ -24,6 +24,8 @@ export type Watched = {
   subscribers: readonly string[]
   /** Requests that are being answered now. */
   underWay: () => number
+  /** Streams of notifications that are open. */
+  listening: () => number
   /** Whether changes of rights by other processes are heard. */
   hearsChanges: () => boolean
 }
@@ -41,6 +43,7 @@ export function watch(watched: Watched): () => Promise<string> {
     if (!isUp) for (const name of knownByDatabase) metrics.leaveOut(name)
     metrics.set('sallyport_database_up', {}, isUp ? 1 : 0)
     metrics.set('sallyport_requests_under_way', {}, watched.underWay())
+    metrics.set('sallyport_streams_open', {}, watched.listening())
     metrics.set('sallyport_rights_heard', {}, watched.hearsChanges() ? 1 : 0)
     tellLoad(watched)
     return metrics.text()

@@ -36,6 +36,7 @@ export const workTables: Record<string, { select: string[]; update: string[] }> 
   },
   event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
+  notification: { select: ['user_id', 'xid'], update: [] },
   policy_replay: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],

@@ -196,11 +196,20 @@ const ifMatchParameter = {
   description: 'the `ETag` that the record must still have',
 }
 
+const lastEventIdParameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', format: 'uuid' },
+  description: 'the last `id` that came: what came after it is sent first',
+}
+
 function headerParameters(operation: Operation): Json[] {
   return [
     ...(operation.credential === 'none' ? [] : [tenantParameter]),
     ...(takesKey(operation) ? [keyParameter] : []),
     ...(operation.takesIfMatch ? [ifMatchParameter] : []),
+    ...(operation.streams === 'text/event-stream' ? [lastEventIdParameter] : []),
   ]
 }
 

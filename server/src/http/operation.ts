@@ -13,7 +13,13 @@ export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
 /** 302 sends its reply, a `Redirect`, as headers. */
 type SuccessStatus = 200 | 201 | 202 | 204 | 302
 
-type StreamType = 'application/x-ndjson'
+type StreamType = 'application/x-ndjson' | 'text/event-stream'
+
+/**
+ * One event of a `text/event-stream`. With an `id` alone it tells the client where it is, and from where to go on. A `hint`
+ * stands in the place of the record where it tells the client what to do.
+ */
+export type ServerEvent<Data> = { id?: string; event?: string; data?: Data | { hint: string } }
 
 /** The page that a list operation was asked for, and how it answers it. */
 export type Page = {
@@ -77,7 +83,10 @@ export type Declaration<
   keepsBody?: true
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
-  /** The reply is sent as lines of this type while `run` yields them; its schema is that of one line. */
+  /**
+   * The reply is sent bit by bit while `run` yields it; its schema is that of one line, or of an event's data. Events may go
+   * on without end: `undefined` says that there is none just now, and must be yielded every second or so.
+   */
   streams?: StreamType
   /** The text that the reply is about, for whoever asks for `text/plain` rather than JSON. */
   replyText?(reply: Reply<Replies>): string
@@ -86,7 +95,7 @@ export type Declaration<
   run(
     ctx: Ctx,
     input: Input<StaticOr<Params, undefined>, StaticOr<Query, undefined>, StaticOr<Body, undefined>>,
-  ): Promise<Reply<Replies>> | AsyncIterable<Reply<Replies>>
+  ): Promise<Reply<Replies>> | AsyncIterable<Reply<Replies>> | AsyncIterable<ServerEvent<Reply<Replies>> | undefined>
 }
 
 /** An operation as the pipeline runs it; its types were held where it was declared. */

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
 import {
   type Actor,
+  type Bell,
   type Ctx,
   type Egress,
   type ProviderSignIn,
@@ -35,6 +36,7 @@ export type PipelineParts = {
   egress: Egress
   public_url: string
   providerSignIn: ProviderSignIn
+  bell: Bell
   /**
    * Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told.
    * @throws Problem 429 where `address` brought too many that are not valid
@@ -80,6 +82,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
       egress: parts.egress,
       public_url: parts.public_url,
       providerSignIn: parts.providerSignIn,
+      bell: parts.bell,
     }
     const refusal = admission === undefined ? undefined : findRefusal(admission, tenant_id, operation)
     if (refusal !== undefined) {
@@ -126,7 +129,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     }
   }
 
-  return { admit, run }
+  return { admit, run, mayGoOn: (ctx: Ctx, request: FastifyRequest) => mayGoOn(parts, operation, ctx, request) }
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {
@@ -156,6 +159,12 @@ async function findAdmission(
     throw new Problem('unauthenticated', 'this belongs to a person; send a token, an API key is no credential here')
   }
   return admission
+}
+
+/** Whether what the caller began may go on: asked as if it began now. */
+async function mayGoOn(parts: PipelineParts, operation: Operation, { tx }: Ctx, request: FastifyRequest) {
+  const admission = await findAdmission(parts, operation, request).catch(() => undefined)
+  return admission !== undefined && findRefusal(admission, tx.tenant_id, operation) === undefined
 }
 
 function findRefusal(admission: Admission, tenant_id: string, operation: Operation): Problem | undefined {

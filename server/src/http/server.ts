@@ -9,10 +9,11 @@ import type { Answer, KeyedAnswer } from './answer-once.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
 import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
+import { eventStreamHeaders, openEventStream } from './event-stream.ts'
 import { type LimitsOptions, openLimits } from './limits.ts'
 import { logLines } from './log-lines.ts'
 import { describeApi, serveReference } from './openapi.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, ServerEvent } from './operation.ts'
 import { type PipelineParts, pipeline } from './pipeline.ts'
 import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
@@ -45,6 +46,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body as it came, where the operation keeps it; else empty. */
     sentBody: string
+  }
+  interface FastifyReply {
+    /** A stream of events, which may go on for an hour: it counts as answered when it begins. */
+    isEvents: boolean
   }
   interface FastifyInstance {
     /** Requests that are being answered now. */
@@ -92,6 +97,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   server.setValidatorCompiler(() => () => true)
   server.decorate('underWay', 0)
   server.decorateRequest('sentBody', '')
+  server.decorateReply('isEvents', false)
   server.addHook('onRequest', async (request, reply) => {
     server.underWay += 1
     // A caller may go away before there is an answer.
@@ -110,6 +116,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     const url = request.url.split('?', 1)[0]
     const ms = Math.round(reply.elapsedTime * 10) / 10
     request.log.info({ method, url, status: reply.statusCode, ms, ip }, 'answered')
+    if (reply.isEvents) return
     options.onAnswered?.(request.routeOptions.config.operationId, reply.statusCode, reply.elapsedTime / 1000)
   })
   const tellUnavailable = seldom<unknown>(1_000, (err, keptBack) => server.log.error({ err, keptBack }, 'unavailable'))
@@ -153,7 +160,12 @@ function serveOperations(server: FastifyInstance, options: ServerOptions): void 
   for (const [operationId, operation] of Object.entries(options.operations)) {
     const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     methodsOf.set(url, [...(methodsOf.get(url) ?? []), operation.method])
-    serveOperation(server, url, operation, operationId, pipeline(options.parts, limits, operationId, operation))
+    const way = pipeline(options.parts, limits, operationId, operation)
+    const begin = (reply: FastifyReply, events: Readable) => {
+      options.onAnswered?.(operationId, reply.statusCode, reply.elapsedTime / 1000)
+      return sendEvents(server, reply, events)
+    }
+    serveOperation(server, url, operation, operationId, way, begin)
   }
   for (const [url, methods] of methodsOf) refuseOtherMethods(server, url, methods)
 }
@@ -163,7 +175,8 @@ function serveOperation(
   url: string,
   operation: Operation,
   operationId: string,
-  { admit, run }: ReturnType<typeof pipeline>,
+  { admit, run, mayGoOn }: ReturnType<typeof pipeline>,
+  begin: (reply: FastifyReply, events: Readable) => FastifyReply,
 ): void {
   const admitted = new WeakMap<FastifyRequest, Ctx>()
   server.route({
@@ -182,6 +195,8 @@ function serveOperation(
     handler: async (request, reply) => {
       const ctx = admitted.get(request)
       if (ctx === undefined) throw new Error('an operation ran without admission')
+      const isEvents = operation.streams === 'text/event-stream'
+      if (isEvents && request.method === 'HEAD') return reply.headers(eventStreamHeaders).send()
       const answer = await run(ctx, request, (body) => finished(operation, reply, body))
       if ('text' in answer) return sendAnswer(reply, answer)
       const { body } = answer
@@ -192,10 +207,27 @@ function serveOperation(
         if (prefersText(request.headers.accept))
           return reply.type('text/plain; charset=utf-8').send(operation.replyText(body as never))
       }
+      if (isEvents) {
+        const events = body as AsyncIterable<ServerEvent<unknown> | undefined>
+        return begin(reply, await openEventStream(events, () => mayGoOn(ctx, request)))
+      }
       if (operation.streams === undefined) return reply.code(operation.status).send(body)
       return reply.type(operation.streams).send(Readable.from(linesOf(body as AsyncIterable<unknown>)))
     },
   })
+}
+
+/** It holds nothing that others wait for, and so is none of those that are under way. */
+function sendEvents(server: FastifyInstance, reply: FastifyReply, events: Readable): FastifyReply {
+  reply.isEvents = true
+  if (!reply.raw.destroyed) {
+    server.underWay -= 1
+    // What is taken off at the end of each request was taken off now.
+    reply.raw.once('close', () => {
+      server.underWay += 1
+    })
+  }
+  return reply.headers(eventStreamHeaders).send(events)
 }
 
 /** The answer in full, before anything is sent. @throws where the body is not what the reply's schema says. */

@@ -131,6 +131,21 @@ export type Egress = {
   resolve(host: string): Promise<{ address: string; family: number }[]>
 }
 
+/**
+ * What an ear hears. `told`: something may be there for its owner. `quiet`: nothing, for about a second. `replaced`: its owner
+ * listens too often elsewhere. `over`: the service stops.
+ */
+export type Heard = 'told' | 'quiet' | 'replaced' | 'over'
+
+/** Somebody's ear, open until it is closed. What was told while nobody waited is heard by the next who does. */
+export type Ear = { hear(): Promise<Heard>; close(): void }
+
+/** Tells people of this process's streams that they may have been told something. */
+export type Bell = {
+  /** @throws Problem 503 where as many listen as can, or the service stops */
+  listen(user_id: string): Ear
+}
+
 /** What an operation is handed. */
 export type Ctx = WorkCtx & {
   /** The database's clock when the credential was checked. */
@@ -143,6 +158,7 @@ export type Ctx = WorkCtx & {
   /** Where the service is reached from outside. */
   public_url: string
   providerSignIn: ProviderSignIn
+  bell: Bell
 }
 
 /** The service itself, as an actor: deadlines and effects. */

@@ -12,7 +12,7 @@ export const metricTable = {
   sallyport_request_duration_seconds: {
     kind: 'histogram',
     labels: ['operation'],
-    means: 'time from the head of a request to the end of its answer, by operationId',
+    means: 'time from the head of a request to the end of its answer, of a stream to its beginning, by operationId',
   },
   sallyport_limited_total: {
     kind: 'counter',
@@ -35,6 +35,12 @@ export const metricTable = {
     kind: 'gauge',
     labels: [],
     means: 'requests that are being answered now; when it is 1000 the next are refused with 503',
+  },
+  sallyport_streams_open: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      'streams of notifications that are open, not among the requests under way; when it is 1000 the next are refused with 503',
   },
   sallyport_database_up: {
     kind: 'gauge',

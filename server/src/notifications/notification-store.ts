@@ -22,6 +22,56 @@ export function listNotificationsPage(
     where ${allOf(conditions)} order by id desc limit ${page.limit + 1}`)
 }
 
+/**
+ * Where a notification stands in the order in which a person hears of them: that of the commits, since ids are made by many
+ * processes. The two numbers are the database's own, larger than a number of JavaScript's.
+ */
+export type Place = { id: string; xid: string; seq: string }
+
+/** What stands in that order is whole: nothing can be committed any more that would stand before it. */
+const settled = sql`xid < pg_snapshot_xmin(pg_current_snapshot())`
+
+/** The person's notifications that stand behind `place`, in order, at most `limit`. */
+export function listNotificationsBehind(
+  tx: Tx,
+  user_id: string,
+  place: Place,
+  limit: number,
+): Promise<(NotificationRow & Place)[]> {
+  return tx.read(sql<NotificationRow & Place>`select ${columns}, xid::text, seq::text from notification
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id}
+      and (xid, seq) > (${place.xid}::xid8, ${place.seq}::bigint) and ${settled}
+    order by notification.xid, notification.seq limit ${limit}`)
+}
+
+/** The person's newest notification but `but`; undefined where there are not so many. */
+export async function findNewestPlace(tx: Tx, user_id: string, but: number): Promise<Place | undefined> {
+  const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and ${settled}
+    order by notification.xid desc, notification.seq desc offset ${but} limit 1`)
+  return place
+}
+
+/** Where the person's notification of this id stands; undefined when they have none. */
+export async function findPlace(tx: Tx, user_id: string, id: string): Promise<Place | undefined> {
+  const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and id = ${id} and ${settled}`)
+  return place
+}
+
+/** How far the order is whole, and who of these people was told something from `since` on up to there. */
+export async function findTold(
+  work: Pick<Tx, 'read'>,
+  since: string | undefined,
+  user_ids: readonly string[],
+): Promise<{ whole_to: string; told: string[] }> {
+  const [found] = await work.read(sql<{ whole_to: string; told: string[] }>`
+    select pg_snapshot_xmin(pg_current_snapshot())::text as whole_to, array(select distinct user_id from notification
+      where xid >= ${since ?? null}::xid8 and ${settled} and user_id = any(${[...user_ids]}::uuid[])) as told`)
+  if (found === undefined) throw new Error('a select without a table answered no row')
+  return found
+}
+
 /** Marks one of the person's own as read; the first reading counts. Undefined when they have none of that id. */
 export async function readNotification(
   tx: Tx,

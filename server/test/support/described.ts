@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { errorsOf } from '../../src/http/openapi.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { compileCheck } from '../../src/http/schema.ts'
+import { eventsOf } from './event-stream.ts'
 
 type Answer = { status: number; text: string; headers: Record<string, unknown> }
 type Described = {
@@ -59,11 +60,19 @@ function requireDescribedSuccess({ name, operation, check }: Described, answer: 
   else if (String(headers['content-type']).startsWith('text/plain')) {
     assert.ok(operation.replyText !== undefined, `${name} answers text`)
   } else {
-    const answers = operation.streams === undefined ? [text] : text.split('\n').filter((line) => line !== '')
-    for (const one of answers) {
-      assert.deepEqual(check(JSON.parse(one)), [], `${name} answers what its schema does not allow`)
+    for (const one of recordsOf(operation, text)) {
+      assert.deepEqual(check(one), [], `${name} answers what its schema does not allow`)
     }
   }
+}
+
+/** What its schema speaks of: the whole answer, each of its lines, or the data of its events. */
+function recordsOf({ streams }: Operation, text: string): unknown[] {
+  if (streams === undefined) return [JSON.parse(text)]
+  if (streams === 'text/event-stream') {
+    return eventsOf(text).flatMap(({ data }) => (data === undefined || 'hint' in data ? [] : [data]))
+  }
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
 }
 
 function requireDescribedError({ name, operation }: Described, { status, text, headers }: Answer): void {

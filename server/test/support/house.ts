@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { text as textFrom } from 'node:stream/consumers'
+import type { LightMyRequestResponse } from 'fastify'
 import { insertApiKey } from '../../src/api-keys/api-key-store.ts'
 import { makeKeyText } from '../../src/api-keys/api-key-text.ts'
 import { operations } from '../../src/app.ts'
@@ -61,6 +63,9 @@ export async function openHouse(env: Environment = {}, through = (database: Data
     /** Equips a user that is there already with a token, and a key that may do nothing. */
     person: (tenant_id: string, user_id: string) =>
       equip(testCtx(db.database.tenant(tenant_id)), tokenKeys, user_id, []),
+    /** A token as if it had been made at that moment. */
+    tokenOf: async (tenant_id: string, user_id: string, now: Date) =>
+      (await tokenKeys.issue({ tenant_id, user_id, now })).token,
     /** A notification of somebody's, for what is addressed by its id. */
     notification: (tenant_id: string, user_id: string) => makeNotification(db.database.tenant(tenant_id), user_id),
   }
@@ -110,6 +115,7 @@ async function equip(ctx: WorkCtx, tokenKeys: TokenKeys, user_id: string, scopes
 async function callApp(app: App, { method, url, token, api_key, tenant_id, body, headers }: Call): Promise<Reply> {
   const reply = await app.server.inject({
     method: method as 'GET',
+    payloadAsStream: true,
     url,
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -120,11 +126,23 @@ async function callApp(app: App, { method, url, token, api_key, tenant_id, body,
     },
     ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  const isJson = reply.body !== '' && String(reply.headers['content-type']).startsWith('application/json')
-  const json = isJson ? (reply.json() as Record<string, unknown>) : {}
-  const answer = { status: reply.statusCode, body: json, text: reply.body, headers: reply.headers }
+  const type = String(reply.headers['content-type'])
+  const text = await (type.startsWith('text/event-stream') ? firstOf(reply) : textFrom(reply.stream()))
+  const json = text !== '' && type.startsWith('application/json') ? (JSON.parse(text) as Record<string, unknown>) : {}
+  const answer = { status: reply.statusCode, body: json, text, headers: reply.headers }
   requireDescribed(method, url, answer)
   return answer
+}
+
+/** What a stream without end says at once; then its caller goes away. */
+async function firstOf(reply: LightMyRequestResponse): Promise<string> {
+  let said = ''
+  for await (const some of reply.stream().setEncoding('utf8')) {
+    said += some
+    if (said.includes('\n\n')) break
+  }
+  reply.raw.res.destroy()
+  return said
 }
 
 async function makeNotification(tx: Tx, user_id: string): Promise<string> {

@@ -9,6 +9,7 @@ import { newId } from '../../src/kernel/id.ts'
 import { derivedKeys, rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 import { answersAsDescribed } from './described.ts'
+import { noBell } from './no-bell.ts'
 import { noEgress } from './no-egress.ts'
 import { noProviders } from './no-providers.ts'
 
@@ -34,6 +35,7 @@ export async function sliceServer(database: Database, operations: Record<string,
       egress: noEgress,
       public_url: 'http://127.0.0.1',
       providerSignIn: noProviders(database),
+      bell: noBell,
       authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
       dropAdmissions: () => undefined,
       recordRefusal: async () => undefined,

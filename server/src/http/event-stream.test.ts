@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../../test/support/wait.ts'
+import { openEventStream } from './event-stream.ts'
+import type { ServerEvent } from './operation.ts'
+
+const yes = () => Promise.resolve(true)
+const quick = { heartbeatMs: 20, askAgainMs: 20 }
+
+/** Yields these, and then for ever that there is nothing; notes how far it came and whether it was let go. */
+function source(events: ServerEvent<unknown>[]) {
+  const seen = { yielded: 0, letGo: false }
+  async function* all() {
+    try {
+      for (const event of events) {
+        seen.yielded += 1
+        yield event
+      }
+      for (;;) {
+        await pause(5)
+        yield undefined
+      }
+    } finally {
+      seen.letGo = true
+    }
+  }
+  return { seen, all: all() }
+}
+
+test('says when to come again, then each event as lines, and now and then a comment', async () => {
+  const { all, seen } = source([{ id: 'a' }, { id: 'b', event: 'told', data: { text: 'two\nlines' } }])
+  const stream = await openEventStream(all, yes, quick)
+  let said = ''
+  for await (const text of stream) {
+    said += String(text)
+    if (said.endsWith(':\n\n:\n\n')) break
+  }
+  assert.match(said, /^retry: [1-5]\d{3}\nid: a\n\nid: b\nevent: told\ndata: \{"text":"two\\nlines"\}\n\n:\n\n:\n\n$/)
+  await until('it is let go', async () => seen.letGo)
+})
+
+test('sends nothing more once its reader may not have it, be it news or none', async () => {
+  for (const events of [[{ id: 'a' }, { id: 'b' }], [{ id: 'a' }]]) {
+    const { all, seen } = source(events)
+    const stream = await openEventStream(all, () => Promise.resolve(false), quick)
+    let said = ''
+    for await (const text of stream) said += String(text)
+    assert.match(said, /^retry: \d+\nid: a\n\n$/)
+    await until('it is let go', async () => seen.letGo)
+  }
+})
+
+test('takes no more events than its reader takes', async () => {
+  const { all, seen } = source(Array.from({ length: 50 }, (_, index) => ({ id: String(index) })))
+  const stream = await openEventStream(all, yes)
+  assert.equal(seen.yielded, 1)
+  stream.read()
+  await until('the next is fetched', async () => seen.yielded >= 2)
+  assert.ok(seen.yielded <= 3, `took ${seen.yielded}`)
+  stream.destroy()
+  await until('it is let go', async () => seen.letGo)
+})
+
+test('fails before it begins where the events do', async () => {
+  async function* broken(): AsyncGenerator<undefined> {
+    yield await Promise.reject(new Error('not today'))
+  }
+  await assert.rejects(openEventStream(broken(), yes), /not today/)
+})

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, suite, test } from 'node:test'
+import { openStream, type Stream } from '../../test/support/event-stream.ts'
+import { openHouse, type Person, type TestTenant } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { connectAlone } from '../db/connect.ts'
+import { newId } from '../kernel/id.ts'
+
+const house = await openHouse()
+const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
+const path = '/v1/users/me/notifications/stream'
+const nil = '00000000-0000-0000-0000-000000000000'
+
+const streams = new Set<Stream>()
+afterEach(async () => {
+  for (const stream of streams) stream.close()
+  streams.clear()
+  await until('nobody listens', async () => house.app.listening() === 0)
+})
+
+let tenant: TestTenant
+/** Whoever listens in a test. */
+let kim: Person
+beforeEach(async () => {
+  tenant = await house.tenant('stream')
+  kim = tenant.people.user
+})
+
+async function listen(person: Pick<Person, 'token'>, last?: string, tenant_id = tenant.tenant_id): Promise<Stream> {
+  const headers = { authorization: `Bearer ${person.token}`, 'x-tenant-id': tenant_id }
+  const stream = await openStream(address + path, { ...headers, ...(last !== undefined && { 'last-event-id': last }) })
+  streams.add(stream)
+  assert.equal(stream.status, 200, stream.text())
+  await until('it has begun', async () => stream.events().length > 0)
+  return stream
+}
+
+const tell = (person: Person, tenant_id = tenant.tenant_id) => house.notification(tenant_id, person.user_id)
+
+async function tellMany(count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let told = 0; told < count; told += 1) ids.push(await tell(kim))
+  return ids
+}
+
+/** Waits until they have come; what has come beside them is seen too. */
+async function hears(stream: Stream, ids: readonly string[]): Promise<void> {
+  await until('they have come', async () => stream.ids().length >= ids.length || stream.ended() !== undefined)
+  assert.deepEqual(stream.ids(), ids)
+}
+
+suite('a stream of one’s own notifications', { concurrency: false }, () => {
+  test('tells each as the list has it, under its id, and nothing from before', async () => {
+    const before = await tell(kim)
+    const stream = await listen(kim)
+    const id = await tell(kim)
+    await hears(stream, [id])
+    const list = await house.call({
+      ...{ method: 'GET', url: '/v1/users/me/notifications', token: kim.token, tenant_id: tenant.tenant_id },
+    })
+    const [newest] = list.body.data as Record<string, unknown>[]
+    const [opening, told] = stream.events()
+    assert.match(String(opening?.retry), /^[1-5]\d{3}$/)
+    assert.equal(opening?.id, before)
+    assert.deepEqual(told, { id, event: 'notification', data: newest })
+    const { headers } = stream
+    assert.match(String(headers['content-type']), /^text\/event-stream/)
+    assert.equal(headers['cache-control'], 'no-store, no-transform')
+    assert.equal(headers['x-accel-buffering'], 'no')
+  })
+
+  test('tells nothing of another person’s, nor of another tenant’s (T14)', async () => {
+    const other = await house.tenant('other')
+    const [mine, colleague, stranger] = [
+      await listen(kim),
+      await listen(tenant.people.approver),
+      await listen(other.people.user, undefined, other.tenant_id),
+    ]
+    const id = await tell(kim)
+    const theirs = await tell(tenant.people.approver)
+    const foreign = await tell(other.people.user, other.tenant_id)
+    await Promise.all([hears(mine, [id]), hears(colleague, [theirs]), hears(stranger, [foreign])])
+    const begin = { authorization: `Bearer ${kim.token}`, 'x-tenant-id': other.tenant_id }
+    assert.equal((await openStream(address + path, begin)).status, 403)
+  })
+
+  test('goes on behind the last that came, without a gap and without a double, even where none came', async () => {
+    const [first = '', ...rest] = await tellMany(3)
+    await hears(await listen(kim, first), rest)
+    const opened = await listen(tenant.people.approver)
+    assert.equal(opened.events()[0]?.id, nil)
+    opened.close()
+    const missed = await tell(tenant.people.approver)
+    await hears(await listen(tenant.people.approver, nil), [missed])
+  })
+
+  test('sends the newest hundred of those who were missed, and says that there are more', async () => {
+    const ids = await tellMany(103)
+    const exact = await listen(kim, ids[2])
+    await hears(exact, ids.slice(3))
+    assert.ok(exact.events().every(({ event }) => event !== 'missed'))
+    const longAway = await listen(kim, ids[1])
+    await hears(longAway, ids.slice(3))
+    assert.equal(longAway.events()[1]?.event, 'missed')
+  })
+
+  test('does not know another’s id, and says that something may have been missed', async () => {
+    await tell(kim)
+    const theirs = await tell(tenant.people.approver)
+    for (const last of [theirs, newId()]) {
+      const stream = await listen(kim, last)
+      const id = await tell(kim)
+      await hears(stream, [id])
+      assert.deepEqual(
+        stream.events().map(({ event }) => event),
+        [undefined, 'missed', 'notification'],
+      )
+    }
+    const odd = await house.call({
+      ...{ method: 'GET', url: path, token: kim.token, tenant_id: tenant.tenant_id },
+      headers: { 'last-event-id': '1 or 1=1' },
+    })
+    assert.deepEqual([odd.status, odd.body.code], [400, 'invalid_input'])
+  })
+
+  test('waits for a transaction that is still open, and tells what it commits late before what came after', async () => {
+    const stream = await listen(kim)
+    const slow = await connectAlone(house.service)
+    house.atEnd(() => slow.end())
+    const late = newId()
+    await slow.query('begin')
+    await slow.query(`select set_config('app.tenant_id', $1, true)`, [tenant.tenant_id])
+    const [event] = await house.asSuperuser<{ id: string }>(
+      `insert into event (tenant_id, id, type, actor_kind, subject_type, subject_id, request_id)
+        values ($1, $2, 'request.created', 'system', 'request', 'x', 'test') returning id`,
+      [tenant.tenant_id, newId()],
+    )
+    await slow.query(
+      `insert into notification (tenant_id, id, user_id, event_id, event_type, title, body)
+        values ($1, $2, $3, $4, 'request.created', 'late', 'late')`,
+      [tenant.tenant_id, late, kim.user_id, event?.id],
+    )
+    const after = await tellMany(2)
+    assert.ok(late < (after[0] ?? ''))
+    // Others are told meanwhile that nothing is there: the looks go on.
+    const reopened = await listen(kim, stream.events()[0]?.id)
+    assert.deepEqual([stream.ids(), reopened.ids()], [[], []])
+    await slow.query('commit')
+    await Promise.all([hears(stream, [late, ...after]), hears(reopened, [late, ...after])])
+    await hears(await listen(kim, late), after)
+  })
+})
+
+suite('a stream ends', { concurrency: false }, () => {
+  const ends = (stream: Stream) => until('it has ended', async () => stream.ended(), 30_000)
+
+  test('with the person: deactivated, they hear no more (A6)', async () => {
+    const stream = await listen(kim)
+    await house.asSuperuser('update tenant_user set active = false where id = $1', [kim.user_id])
+    await tell(kim)
+    assert.equal(await ends(stream), 'whole')
+    assert.deepEqual(stream.ids(), [])
+  })
+
+  test('with the token (A4)', async () => {
+    const seconds = 3_600 + 60 - 2
+    const token = await house.tokenOf(tenant.tenant_id, kim.user_id, new Date(Date.now() - seconds * 1_000))
+    assert.equal(await ends(await listen({ token })), 'whole')
+  })
+
+  test('for the oldest of six of one person, which is told so', async () => {
+    const all: Stream[] = []
+    for (let opened = 0; opened < 6; opened += 1) all.push(await listen(kim))
+    const [oldest, ...others] = all
+    assert.ok(oldest)
+    assert.equal(await ends(oldest), 'whole')
+    assert.equal(oldest.events().at(-1)?.event, 'replaced')
+    const id = await tell(kim)
+    for (const stream of others) await hears(stream, [id])
+  })
+
+  test('where its reader reads nothing: the connection is cut, and nothing is kept for it (I13)', async () => {
+    const { server } = house.app.server
+    const { timeout } = server
+    server.timeout = 3_000
+    const [deaf, well] = [await listen(kim), await listen(kim)]
+    server.timeout = timeout
+    deaf.deafen()
+    // More than the buffers of a connection hold.
+    await house.asSuperuser(
+      `with told as (
+        insert into event (tenant_id, id, type, actor_kind, subject_type, subject_id, request_id)
+        select $1, gen_random_uuid(), 'request.created', 'system', 'request', 'x', 'test' from generate_series(1, 100)
+        returning id)
+      insert into notification (tenant_id, id, user_id, event_id, event_type, title, body)
+      select $1, gen_random_uuid(), $2, id, 'request.created', 'long', repeat('x', 200000) from told`,
+      [tenant.tenant_id, kim.user_id],
+    )
+    await until(
+      'one is let go',
+      async () => {
+        await tell(kim)
+        return house.app.listening() === 1
+      },
+      60_000,
+    )
+    assert.equal(well.ended(), undefined)
+  })
+})
+
+test('many streams hold no connection to the database, and are no requests under way', async () => {
+  const people = [tenant.owner, ...Object.values(tenant.people)]
+  const all = await Promise.all(people.flatMap((person) => Array.from({ length: 5 }, () => listen(person))))
+  assert.equal(all.length, 25)
+  assert.equal(house.app.server.underWay, 0)
+  await until('no connection is busy', async () => house.database.load().busy === 0)
+  const list = { method: 'GET', url: '/v1/users/me/preferences', token: kim.token, tenant_id: tenant.tenant_id }
+  const replies = await Promise.all(Array.from({ length: 20 }, () => house.call(list)))
+  assert.ok(replies.every(({ status }) => status === 200))
+  for (const stream of all) stream.close()
+  await until('all are let go', async () => house.app.listening() === 0)
+  assert.equal(house.app.server.underWay, 0)
+})
+
+test('HEAD tells of what type it is, and opens none', async () => {
+  const headers = { authorization: `Bearer ${kim.token}`, 'x-tenant-id': tenant.tenant_id }
+  const reply = await fetch(address + path, { method: 'HEAD', headers })
+  assert.equal(reply.status, 200)
+  assert.match(String(reply.headers.get('content-type')), /^text\/event-stream/)
+  assert.equal(house.app.listening(), 0)
+})
+
+test('a stop ends all streams at once, and opens no more', async () => {
+  const own = await openHouse()
+  const base = await own.app.server.listen({ host: '127.0.0.1', port: 0 })
+  const { tenant_id, people } = await own.tenant('stop')
+  const headers = { authorization: `Bearer ${people.user.token}`, 'x-tenant-id': tenant_id }
+  const stream = await openStream(base + path, headers)
+  await until('it has begun', async () => stream.events().length > 0)
+  const stopped = own.app.stop()
+  const late = await own.call({ method: 'GET', url: path, token: people.user.token, tenant_id })
+  assert.deepEqual([late.status, late.body.code], [503, 'unavailable'])
+  await stopped
+  assert.equal(await until('it has ended', async () => stream.ended()), 'whole')
+})

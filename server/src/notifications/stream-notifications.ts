@@ -1,0 +1,87 @@
+import { operation, type ServerEvent } from '../http/operation.ts'
+import type { Ctx, Tx } from '../kernel/context.ts'
+import { invalidInput } from '../kernel/errors.ts'
+import { readUuid } from '../kernel/id.ts'
+import { Notification, notificationOf } from './notification.ts'
+import { findNewestPlace, findPlace, listNotificationsBehind, type Place } from './notification-store.ts'
+
+/** Before the first notification of all: where somebody stands who has none yet. */
+const beginning: Place = { id: '00000000-0000-0000-0000-000000000000', xid: '0', seq: '0' }
+
+/** Whoever was away for longer is sent the newest of what they missed, and told to list the rest. */
+const mostMissed = 100
+/** Read at once; a stream that falls behind reads on as its reader takes them. */
+const pageSize = 100
+
+const listThem = 'not all that you missed is sent again: list them at /v1/users/me/notifications'
+const tooMany = 'another stream of yours took the place of this one, the oldest of five; do not come again by yourself'
+
+export const streamNotifications = operation({
+  method: 'GET',
+  path: '/v1/users/me/notifications/stream',
+  summary: 'Hear of your own notifications as they come (server-sent events)',
+  credential: 'user',
+  scope: null,
+  replies: { 200: Notification },
+  streams: 'text/event-stream',
+  errors: ['invalid_input'],
+  run: (ctx, { header }) => told(ctx, header('last-event-id')),
+})
+
+async function* told(ctx: Ctx, lastId: string | undefined): AsyncGenerator<ServerEvent<Notification> | undefined> {
+  const { tx, actor, bell } = ctx
+  const user_id = actor.user_id ?? beginning.id
+  const last = readLast(lastId)
+  const ear = bell.listen(user_id)
+  try {
+    let { place, hasMissed } = await findStart(tx, user_id, last)
+    // So that a client to whom nothing came knows where it was.
+    yield { id: place.id }
+    if (hasMissed) yield { event: 'missed', data: { hint: listThem } }
+    for (;;) {
+      const rows = await listNotificationsBehind(tx, user_id, place, pageSize)
+      for (const { xid, seq, ...row } of rows) {
+        place = { id: row.id, xid, seq }
+        yield { id: row.id, event: 'notification', data: notificationOf(row) }
+      }
+      if (rows.length === pageSize) continue
+      let heard = await ear.hear()
+      while (heard === 'quiet') {
+        yield undefined
+        heard = await ear.hear()
+      }
+      if (heard === 'replaced') yield { event: 'replaced', data: { hint: tooMany } }
+      if (heard !== 'told') return
+    }
+  } finally {
+    ear.close()
+  }
+}
+
+function readLast(text = ''): string | undefined {
+  if (text === '') return undefined
+  const id = readUuid(text)
+  if (id === undefined) throw invalidInput([{ pointer: 'Last-Event-ID', why: 'must be an `id` that came in a stream' }])
+  return id
+}
+
+/** Behind the last that came, else behind all there is. Without a word of that one, something may have been missed. */
+async function findStart(tx: Tx, user_id: string, last: string | undefined) {
+  if (last !== undefined) {
+    const [reach, place] = await Promise.all([
+      findNewestPlace(tx, user_id, mostMissed),
+      last === beginning.id ? beginning : findPlace(tx, user_id, last),
+    ])
+    if (place !== undefined) {
+      const hasMissed = reach !== undefined && isBefore(place, reach)
+      return { place: hasMissed ? reach : place, hasMissed }
+    }
+  }
+  const place = (await findNewestPlace(tx, user_id, 0)) ?? beginning
+  return { place, hasMissed: last !== undefined }
+}
+
+function isBefore(one: Place, other: Place): boolean {
+  if (one.xid !== other.xid) return BigInt(one.xid) < BigInt(other.xid)
+  return BigInt(one.seq) < BigInt(other.seq)
+}

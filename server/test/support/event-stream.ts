@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, request } from 'node:http'
+
+/** An event as it came over the wire; `data` is read as the JSON that it is. */
+export type Said = { id?: string; event?: string; retry?: string; data?: Record<string, unknown> }
+
+/** The events in a text of type `text/event-stream`, comments left out. A last one that is not whole is none yet. */
+export function eventsOf(text: string): Said[] {
+  return text
+    .split('\n\n')
+    .slice(0, -1)
+    .flatMap((block) => {
+      const fields = block.split('\n').flatMap((line) => {
+        const [, name, value] = /^(\w+): (.*)$/.exec(line) ?? []
+        return name === undefined ? [] : [[name, name === 'data' ? JSON.parse(value ?? '') : value]]
+      })
+      return fields.length === 0 ? [] : [Object.fromEntries(fields) as Said]
+    })
+}
+
+/** A stream that is open, and what has come so far. */
+export type Stream = {
+  status: number
+  headers: IncomingHttpHeaders
+  text(): string
+  events(): Said[]
+  /** The ids of the notifications that came. */
+  ids(): string[]
+  /** Undefined while it is open: `whole` when the service ended it, `cut` when the connection went. */
+  ended(): 'whole' | 'cut' | undefined
+  /** From then on nothing is read of what comes. */
+  deafen(): void
+  close(): void
+}
+
+/** Calls by a connection of its own, as a browser does, and answers when the head of the answer is there. */
+export async function openStream(url: string, headers: Record<string, string>): Promise<Stream> {
+  const call = request(url, { headers, agent: false }).end()
+  const [reply] = (await once(call, 'response')) as [import('node:http').IncomingMessage]
+  call.on('error', () => undefined)
+  let text = ''
+  let ended: 'whole' | 'cut' | undefined
+  reply.setEncoding('utf8').on('data', (more: string) => {
+    text += more
+  })
+  reply.on('error', () => undefined)
+  reply.on('close', () => {
+    ended = reply.complete ? 'whole' : 'cut'
+  })
+  const events = () => eventsOf(text)
+  return {
+    status: reply.statusCode ?? 0,
+    headers: reply.headers,
+    text: () => text,
+    events,
+    ids: () => events().flatMap(({ event, id }) => (event === 'notification' && id !== undefined ? [id] : [])),
+    ended: () => ended,
+    deafen: () => void reply.pause(),
+    close: () => void call.destroy(),
+  }
+}
