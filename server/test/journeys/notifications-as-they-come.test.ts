@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { openStream } from '../support/event-stream.ts'
+import { startOnTestServer } from '../support/sallyport.ts'
+import { until } from '../support/wait.ts'
+
+/** The client of the guide, as it stands there. */
+type Follow = (
+  url: string,
+  headers: () => Promise<Record<string, string>>,
+  onNotification: (notification: Told) => void,
+  more: { signal: AbortSignal; onMissed?: () => void },
+) => Promise<never>
+type Told = { id: string; event_type: string }
+const guide = readFileSync(new URL('../../../docs/guides/notifications.md', import.meta.url), 'utf8')
+const code = /^```js\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? ''
+const { follow } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { follow: Follow }
+
+const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com', STOP_DELAY_SECONDS: '60' })
+const other = await one.beside()
+const path = '/v1/users/me/notifications/stream'
+const tenant = { 'x-tenant-id': one.bootstrap.tenant_id }
+const owner = one.client({ api_key: one.bootstrap.api_key })
+
+const leaving = new AbortController()
+after(() => leaving.abort())
+
+const policy = await owner<{ id: string }>('POST', '/v1/policies', { name: 'All may ask' })
+await owner('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
+const dana = await one.join('Dana', ['user'])
+const kim = await one.join('Kim', ['approver'])
+
+/** Dana asks at a process; answers the request's id. */
+async function ask(at = one): Promise<string> {
+  const request = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' }
+  const reply = await at.client({ token: dana.token })<{ id: string }>('POST', '/v1/requests', request)
+  assert.equal(reply.status, 201)
+  return reply.body.id
+}
+
+test('whoever is deactivated by another process hears no more within seconds (A6)', async () => {
+  const ben = await one.join('Ben', ['approver'])
+  const headers = async () => ({ ...tenant, authorization: `Bearer ${ben.token}` })
+  const stream = await openStream(other.base_url + path, await headers())
+  await until('it has begun', async () => stream.events().length > 0)
+  assert.equal((await owner('PATCH', `/v1/users/${ben.id}`, { active: false })).status, 200)
+  assert.equal(await until('it has ended', async () => stream.ended()), 'whole')
+  const again = follow(other.base_url + path, headers, () => undefined, { signal: leaving.signal })
+  await assert.rejects(again, /credential/)
+})
+
+test('what one process writes comes at the other, a stop sends its readers there, and nothing is lost or twice (F13)', async () => {
+  const heard: Told[] = []
+  let url = one.base_url
+  const headers = async () => ({ ...tenant, authorization: `Bearer ${kim.token}` })
+  // Asked anew at each call, as a balancer is, which leaves out whoever stops.
+  const balanced = { toString: () => url + path } as string
+  const following = follow(balanced, headers, (told) => heard.push(told), { signal: leaving.signal })
+  following.catch(() => undefined)
+  const raw = await openStream(one.base_url + path, await headers())
+  await until('both are open', async () => raw.events().length > 0)
+  await ask(other)
+  await until('the first has come', async () => heard.length === 1 && raw.ids().length === 1)
+
+  url = other.base_url
+  one.signal('SIGTERM')
+  await until('the stream has ended', async () => raw.ended())
+  // Its port is open for as long as a balancer may need: it was not the end of the process that ended the stream.
+  assert.equal(one.exitCode(), undefined)
+  assert.equal(raw.ended(), 'whole')
+  const refused = await openStream(one.base_url + path, await headers())
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
+  await ask(other)
+  await until('the second has come', async () => heard.length === 2)
+  assert.equal(new Set(heard.map(({ id }) => id)).size, 2)
+  await one.kill()
+})
