@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { openStream } from '../support/event-stream.ts'
-import { startOnTestServer } from '../support/sallyport.ts'
+import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** The client of the guide, as it stands there. */
@@ -32,7 +32,7 @@ const dana = await one.join('Dana', ['user'])
 const kim = await one.join('Kim', ['approver'])
 
 /** Dana asks at a process; answers the request's id. */
-async function ask(at = one): Promise<string> {
+async function ask(at: Sallyport): Promise<string> {
   const request = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' }
   const reply = await at.client({ token: dana.token })<{ id: string }>('POST', '/v1/requests', request)
   assert.equal(reply.status, 201)
