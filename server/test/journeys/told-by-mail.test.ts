@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import { makeAuthority } from '../support/certificates.ts'
+import { type MailPeer, readMail, startMailPeer } from '../support/mail-peer.ts'
+import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
+import { until } from '../support/wait.ts'
+
+/** From a request to a mail on its way: the service as a process, a mail server that asks for TLS and for a login. */
+const login = { user: 'sallyport@ops.example', password: 'hunter2/+=@ü' }
+const authority = makeAuthority()
+
+/** A service whose mail goes to the peer, as its operator would set it up. */
+async function startWithMail({ port }: MailPeer, ca: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-authority-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'ca.pem')
+  writeFileSync(path, ca)
+  const { user, password } = login
+  return startOnTestServer({
+    SMTP_URL: `smtp://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
+    SMTP_TLS: 'always',
+    MAIL_FROM: 'sallyport@ops.example',
+    NODE_EXTRA_CA_CERTS: path,
+    PUBLIC_URL: 'https://sallyport.ops.example',
+  })
+}
+
+/** Anybody may ask for anything. */
+async function permitAll(key: ReturnType<Sallyport['client']>) {
+  const policy = await key<{ id: string }>('POST', '/v1/policies', { name: 'all' })
+  const rule = await key('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
+  assert.equal(rule.status, 201)
+}
+
+suite('a request', { skip: authority === undefined && 'there is no openssl' }, async () => {
+  if (authority === undefined) return
+  const peer = await startMailPeer({ tls: 'starttls', certificate: authority.good, login })
+  after(() => peer.stop())
+  const sallyport = await startWithMail(peer, authority.ca)
+  const key = sallyport.client({ api_key: sallyport.bootstrap.api_key })
+  await permitAll(key)
+  const ada = await sallyport.join('Ada', ['user'])
+  const wanted = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnlyAccess', reason: 'a look' }
+  const channel = (name: string, ...to_addresses: string[]) =>
+    key<{ id: string }>('POST', '/v1/notification-channels/email', {
+      name,
+      to_addresses,
+      subject_prefix: '[ops]',
+      event_filters: ['request.created'],
+    })
+
+  test('is told to each mailbox of a channel, each alone, over TLS and after a login', async () => {
+    await channel('On call', 'oncall@ops.example', 'archive@ops.example')
+    const asked = await ada.call<{ id: string }>('POST', '/v1/requests', wanted)
+    assert.equal(asked.status, 201)
+    const taken = await until('two mails', async () => peer.taken.length === 2 && peer.taken)
+    assert.deepEqual(taken.map(({ to }) => to).sort(), ['archive@ops.example', 'oncall@ops.example'])
+    for (const one of taken) {
+      assert.deepEqual([one.secure, one.user, one.from], [true, login.user, 'sallyport@ops.example'])
+      const mail = await readMail(one)
+      assert.deepEqual(mail.to, [{ name: '', address: one.to }])
+      assert.match(mail.subject ?? '', /^\[ops\] ./)
+      assert.ok(mail.text?.includes(asked.body.id), mail.text)
+      assert.ok(mail.html?.includes(asked.body.id))
+    }
+  })
+
+  test('to a mailbox that is refused fails, visibly, and no word of our login is kept or logged (S3)', async () => {
+    const { user, password } = login
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const secrets = [password, base64(password), base64(`\0${user}\0${password}`), encodeURIComponent(password)]
+    peer.behave = (step, { to }) =>
+      step === 'rcpt' && to.startsWith('gone@') ? `550 gone ${secrets.join(' ')}` : 'go on'
+    await channel('Gone', 'gone@ops.example')
+    await ada.call('POST', '/v1/requests', { ...wanted, action: 'Other' })
+    const [failed] = await until('it failed', async () => {
+      const rows = await sallyport.asSuperuser<{ last_error: string; attempts: number }>(
+        `select last_error, attempts from delivery where status = 'failed'`,
+      )
+      return rows.length > 0 && rows
+    })
+    assert.equal(failed?.attempts, 1)
+    assert.match(failed?.last_error ?? '', /^the mail server refused the recipient: 550 5\.1\.1 gone \[redacted\]/)
+    for (const secret of secrets) {
+      assert.ok(!JSON.stringify(failed).includes(secret))
+      assert.ok(!sallyport.output().includes(secret))
+    }
+  })
+})
