@@ -35,11 +35,11 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     ]),
   ),
   ...Object.fromEntries(
-    ['delivery', 'mail', 'webhook'].map((part) => [
-      `notification-channels/${part}`,
-      [...everySlice, 'notification-channels'],
-    ]),
+    ['delivery', 'webhook'].map((part) => [`notification-channels/${part}`, [...everySlice, 'notification-channels']]),
   ),
+  'notification-channels/mail': [...everySlice, 'notification-channels', 'notification-channels/mail/templates'],
+  // What a mail says: words alone, no database.
+  'notification-channels/mail/templates': ['kernel', 'events', 'policies/cedar'],
   // A client like any other: it knows the service by its interface alone.
   demo: [],
   ...Object.fromEntries(
@@ -59,7 +59,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'grants → settings': 'when the holder is told of the end',
   'groups → roles': 'a group gives its members roles',
   'notifications → roles': 'whoever holds the scope to decide is told',
-  'notification-channels/mail → settings': 'a tenant names its sender',
+  'notification-channels/mail → settings': 'a tenant names its sender and its time zone',
   'notification-channels/mail → tenants': 'from which domains it may',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
   'notification-channels/webhook → audit': 'a message is an entry of the audit log',

@@ -189,6 +189,6 @@ function isVerb({ path, text }: Source): boolean {
 /** The folder of server/src that a file stands in; each part of the slices that have parts is a room of its own. */
 function roomOf(path: string): string {
   const [, folder] =
-    /^server\/src\/((?:provisioners|policies|notification-channels)\/[^/]+|[^/]+)\/[^/]/.exec(path) ?? []
+    /^server\/src\/((?:provisioners|policies|notification-channels)(?:\/[^/]+)+|[^/]+)\/[^/]/.exec(path) ?? []
   return folder ?? path
 }

@@ -81,3 +81,8 @@ export const eventTable = {
 } as const satisfies Record<string, { filterable: boolean; means: string }>
 
 export type EventType = keyof typeof eventTable
+
+/** The events that channels are told of. */
+export type FilterableEvent = {
+  [Type in EventType]: (typeof eventTable)[Type]['filterable'] extends true ? Type : never
+}[EventType]

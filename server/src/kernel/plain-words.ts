@@ -1,4 +1,5 @@
 /** How what people read is written: what users wrote, spans of time and moments, in plain text. */
+import { readZone } from './time-zone.ts'
 
 const longestLine = 200
 /** Line ends, other controls, and the marks that turn the direction of what follows: a name could forge the rest with them. */
@@ -23,7 +24,43 @@ export function duration(seconds: number): string {
   return some.map(([unit, count]) => `${count} ${unit}`).join(' ')
 }
 
-/** `2026-03-01T08:05:09.120Z` → `2026-03-01 08:05 UTC`. */
-export function moment(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`
+/**
+ * A moment in a time zone, with UTC beside it: `2026-03-01 09:05 CET (08:05 UTC)`, and with its date where that is another.
+ * In UTC alone where the zone is UTC, or none that there is.
+ * @param iso an instant in UTC, such as `2026-03-01T08:05:09.120Z`
+ */
+export function moment(iso: string, zone = 'UTC'): string {
+  const utc = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`
+  const clock = clockOf(zone)
+  if (clock === undefined) return utc
+  const at = new Date(iso)
+  const local = clock.time.format(at)
+  return `${local} ${zoneNameAt(clock, at)} (${utc.slice(0, 10) === local.slice(0, 10) ? utc.slice(11) : utc})`
+}
+
+type Clock = { time: Intl.DateTimeFormat; names: readonly Intl.DateTimeFormat[] }
+
+/** Where the short names of time zones are known: each of these knows those of its own part of the world. */
+const namingLocales = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA']
+const time = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
+
+/** By the zones' one spelling: no more of them than there are zones. */
+const clocks = new Map<string, Clock>()
+
+function clockOf(text: string): Clock | undefined {
+  const timeZone = readZone(text)
+  if (timeZone === undefined || timeZone === 'UTC') return undefined
+  const clock = clocks.get(timeZone) ?? {
+    // Swedish writes a moment as ISO 8601 does.
+    time: new Intl.DateTimeFormat('sv-SE', { timeZone, ...time }),
+    names: namingLocales.map((locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' })),
+  }
+  clocks.set(timeZone, clock)
+  return clock
+}
+
+/** `CEST`; `UTC+9` where nobody has a name for it. */
+function zoneNameAt({ names }: Clock, at: Date): string {
+  const known = names.map((name) => name.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '')
+  return known.find((name) => !/^GMT[+-]/.test(name)) ?? known[0]?.replace('GMT', 'UTC') ?? ''
 }

@@ -1,33 +1,109 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { askingStage } from '../../../test/support/asking-stage.ts'
 import { openHouse } from '../../../test/support/house.ts'
+import { newId } from '../../kernel/id.ts'
 import type { ToldEvent } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { composeMail } from './compose-mail.ts'
+import type { Mail } from './mail-layout.ts'
 
 const house = await openHouse()
-const acme = await house.tenant('Acme')
-const as = { api_key: acme.owner.api_key, tenant_id: acme.tenant_id }
+const acme = await askingStage(house, 'Acme')
+const other = await house.tenant('Other')
+const { owner, people, tenant_id } = acme
+await acme.rule('permit (principal, action, resource);')
+await acme.cache({ '123456789012': {} })
+await acme.call(owner, 'PUT', '/v1/settings/timezone.default', { value: 'Asia/Tokyo' })
+
+const body = { name: 'On call', to_addresses: ['oncall@example.com'], subject_prefix: '[acme]' }
+const channel = (await acme.created(owner, '/v1/notification-channels/email', body)) as EmailChannel
+
+const composed = (event: ToldEvent, tenant = tenant_id): Promise<Mail> => {
+  const delivery = { id: newId(), event, recipient: 'oncall@example.com', resends: 0 }
+  return composeMail(house.database.tenant(tenant), channel, delivery, 'https://sallyport.example.com')
+}
+
+/** The events of the tenant, or those about one subject, as a channel is handed them. */
+const eventsOf = (subject_id: string | null) =>
+  house.asSuperuser<ToldEvent>(
+    `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor_kind, actor_id,
+      api_key_id, subject_type, subject_id, data, request_id from event where tenant_id = $1 and ($2::text is null or subject_id = $2) order by seq`,
+    [tenant_id, subject_id],
+  )
+
+/** An event that nobody wrote, about something that is there. */
+const event = (type: ToldEvent['type'], subject_id: string, data = {}): ToldEvent => ({
+  ...{ id: newId(), type, at: '2026-03-01T20:05:09.120Z', request_id: 'test' },
+  ...{ actor_kind: 'system', actor_id: null, api_key_id: null },
+  ...{ subject_type: type.replace(/\..*/, ''), subject_id, data },
+})
+
+async function told(type: string, subject_id: string): Promise<Mail> {
+  const found = (await eventsOf(subject_id)).find((one) => one.type === type)
+  assert.ok(found !== undefined, `no ${type}`)
+  return composed(found)
+}
 
 suite('the mail about an event', () => {
-  test('says what happened to what, and why its reader gets it', async () => {
-    const body = { name: 'On call', to_addresses: ['oncall@example.com'], subject_prefix: '[acme]' }
-    const made = await house.call({ ...as, method: 'POST', url: '/v1/notification-channels/email', body })
-    const [event] = await house.asSuperuser<ToldEvent>(
-      `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor_id, subject_type,
-        subject_id, data from event where subject_id = $1`,
-      [made.body.id],
+  test('of a request names people and accounts, in the time zone of the tenant, and links to what only shows', async () => {
+    const id = await acme.ask(acme.account('123456789012', { reason: 'INC-42', duration_seconds: 5400 }))
+    const asked = await told('request.created', id)
+    assert.equal(asked.subject, '[acme] user asks for ReadOnly on account account 123456789012 (123456789012)')
+    assert.match(asked.text, /^Who: {4}user \(user@example\.com\)$/m)
+    assert.match(asked.text, /^Reason: “INC-42”$/m)
+    assert.match(asked.text, /^Asked: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC\+9 \(.*\d\d:\d\d UTC\)$/m)
+    assert.match(asked.text, new RegExp(`^https://sallyport\\.example\\.com/requests/${id}$`, 'm'))
+    assert.match(asked.text, /the channel “On call” of Sallyport is told of request\.created/)
+    await acme.approve(id)
+    assert.match((await told('request.approved', id)).subject, /approver approved: ReadOnly on account .* for user$/)
+    assert.match((await told('request.created', id)).text, /^By now: approved by approver$/m)
+  })
+
+  test('of a grant says who holds it, why it was asked for, and what its target said', async () => {
+    const id = await acme.approve(await acme.ask(acme.account('123456789012', { reason: 'INC-43' })))
+    const [grant] = await house.asSuperuser<{ id: string }>(
+      `update access_grant set status = 'failed', ended_at = now(), end_reason = 'its target refused it',
+        last_error = 'no such role' where request_id = $1 returning id`,
+      [id],
     )
-    assert.ok(event !== undefined)
-    const delivery = { id: event.id, event, recipient: 'oncall@example.com', resends: 0 }
-    const channel = made.body as EmailChannel
-    const mail = await composeMail(
-      house.database.tenant(acme.tenant_id),
-      channel,
-      delivery,
-      'https://sallyport.example.com',
+    const { subject, text } = await composed(event('grant.failed', String(grant?.id)))
+    assert.match(subject, /Failed: user could not be given ReadOnly on account account 123456789012 \(123456789012\)$/)
+    assert.match(text, /^Target said: “no such role”$/m)
+    assert.match(text, /^Reason: {6}“INC-43”$/m)
+    assert.match(text, new RegExp(`/grants/${grant?.id}$`, 'm'))
+  })
+
+  test('of a record names it, who did it and whom it is about, by ids once they are gone', async () => {
+    const group = await acme.created(owner, '/v1/groups', { name: 'Responders' })
+    const member = { user_id: people.user.user_id }
+    assert.equal((await acme.call(owner, 'POST', `/v1/groups/${group.id}/members`, member)).status, 201)
+    const added = await told('group.member_added', String(group.id))
+    assert.match(added.subject, /Owner made user a member of the group “Responders”$/)
+    assert.equal((await acme.call(owner, 'DELETE', `/v1/groups/${group.id}`)).status, 204)
+    assert.match((await told('group.deleted', String(group.id))).subject, new RegExp(`deleted the group ${group.id}$`))
+    const tested = await composed(event('notification_channel.tested', channel.id))
+    assert.equal(tested.subject, '[acme] A trial of the channel “On call”')
+  })
+
+  test('of each event that happened is whole, and one without a mail says what it means', async () => {
+    const events = await eventsOf(null)
+    assert.ok(events.length > 15)
+    for (const one of events) {
+      const { subject, text, html } = await composed(one)
+      assert.doesNotMatch(`${subject}${text}${html}`, /undefined|null|\[object/, one.type)
+    }
+    const { subject } = await composed(event('user.password_reset', people.user.user_id))
+    assert.equal(subject, '[acme] user.password_reset: the operator gave a user a new password')
+  })
+
+  test('names nobody and nothing of another tenant (T14)', async () => {
+    const { subject, text } = await composed(event('user.updated', people.user.user_id), other.tenant_id)
+    assert.doesNotMatch(`${subject}${text}`, /user@example\.com/)
+    const strange = await composed(
+      event('request.created', await acme.ask(acme.account('123456789012'))),
+      other.tenant_id,
     )
-    assert.equal(mail.subject, '[acme] a notification channel was created')
-    assert.ok(mail.text.includes('The channel “On call” of Sallyport is told of notification_channel.created.'))
+    assert.equal(strange.subject, '[acme] request.created: somebody asked for access')
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { html } from './html.ts'
-import { writeMail } from './mail-content.ts'
+import { html } from '../../kernel/html.ts'
+import { writeMail } from './mail-layout.ts'
 
 const frame = { subject_prefix: undefined, link: undefined, why: 'because' }
 const content = { subject: 'Hello', headline: 'Hello.', facts: [] }

@@ -1,17 +1,6 @@
+import { type Html, html } from '../../kernel/html.ts'
 import { line } from '../../kernel/plain-words.ts'
-import { type Html, html } from './html.ts'
-
-/** What one mail says, before it is written as text and as HTML. What users wrote may stand anywhere in it, as it is. */
-export type MailContent = {
-  /** Without the prefix of the channel. */
-  subject: string
-  /** One sentence that says what happened. */
-  headline: string
-  /** What there is to know, each under its name. */
-  facts: readonly (readonly [name: string, value: string])[]
-  /** What comes of it, or what to do. */
-  next?: string
-}
+import type { MailContent } from './templates/template.ts'
 
 /** What stands around it. */
 export type MailFrame = {
@@ -34,13 +23,15 @@ export function writeMail({ subject, headline, facts, next }: MailContent, frame
   const plain = (text: string) => line(text, longestText)
   const flat = {
     headline: plain(headline),
-    facts: facts.map(([name, value]) => [name, plain(value)] as const).filter(([, value]) => value !== ''),
-    ...(next !== undefined && { next: plain(next) }),
+    facts: facts.map(([name, value]) => [name, plain(value ?? '')] as const).filter(([, value]) => value !== ''),
+    next: next === undefined ? undefined : plain(next),
+    link: frame.link,
+    why: plain(frame.why),
   }
   return {
     subject: subjectOf(frame.subject_prefix, subject),
-    text: textOf(flat, frame),
-    html: htmlOf(flat, frame).text,
+    text: textOf(flat),
+    html: htmlOf(flat).text,
   }
 }
 
@@ -50,16 +41,24 @@ function subjectOf(prefix: string | undefined, subject: string): string {
   const characters = [...whole]
   if (characters.length <= longestSubject) return whole
   const cut = characters.slice(0, longestSubject - 1).join('')
-  return `${cut.replace(/\s+\S{0,30}$/, '')}…`
+  const lastWord = cut.lastIndexOf(' ')
+  return `${lastWord > cut.length - 30 ? cut.slice(0, lastWord) : cut}…`
 }
 
-type Flat = Omit<MailContent, 'subject'>
+/** What a mail says, each part one line. */
+type Flat = {
+  headline: string
+  facts: readonly (readonly [name: string, value: string])[]
+  next: string | undefined
+  link: string | undefined
+  why: string
+}
 
-function textOf({ headline, facts, next }: Flat, { link, why }: MailFrame): string {
+function textOf({ headline, facts, next, link, why }: Flat): string {
   const width = Math.max(0, ...facts.map(([name]) => name.length)) + 2
   const table = facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n')
   const look = link === undefined ? undefined : `Look at it (opening it decides nothing):\n${link}`
-  const parts = [headline, table, next, look, `-- \n${line(why, longestText)}`]
+  const parts = [headline, table, next, look, `-- \n${why}`]
   return `${parts.filter((part) => part !== undefined && part !== '').join('\n\n')}\n`
 }
 
@@ -67,7 +66,7 @@ function textOf({ headline, facts, next }: Flat, { link, why }: MailFrame): stri
  * One column that fits a phone. No colours of its own save the button's, so that it is light or dark as its reader has
  * it; no images, scripts or style sheets, so that opening it tells nobody.
  */
-function htmlOf({ headline, facts, next }: Flat, { link, why }: MailFrame): Html {
+function htmlOf({ headline, facts, next, link, why }: Flat): Html {
   const rows = facts.map(
     ([name, value]) => html`<tr>
 <th scope="row" style="text-align:left;vertical-align:top;font-weight:normal;opacity:.75;padding:4px 16px 4px 0">${name}</th>

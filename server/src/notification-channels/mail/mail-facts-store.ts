@@ -1,0 +1,125 @@
+import { sql } from '../../db/sql.ts'
+import type { Statement, Tx } from '../../kernel/context.ts'
+import { isUuid } from '../../kernel/id.ts'
+import { readSettingValues } from '../../settings/setting.ts'
+import { settingsAsJson } from '../../settings/setting-store.ts'
+import type { ToldEvent } from '../carrier.ts'
+import type { EventFacts, GrantFacts, MailedEvent, RecordFacts, RequestFacts } from './templates/template.ts'
+
+/** How many accounts are named one by one. */
+const mostAccountsNamed = 3
+
+/** What every mail needs, as columns. */
+type Surroundings = { stored: Record<string, string>; actor_name: string | null }
+
+function surroundings(tx: Tx, { actor_id }: ToldEvent): Statement {
+  return sql`${settingsAsJson(tx)} as stored,
+    (select name from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name`
+}
+
+function eventFacts(type: MailedEvent, event: ToldEvent, { stored, actor_name }: Surroundings): EventFacts {
+  const { at, subject_id, data } = event
+  const nobody = event.actor_kind === 'operator' ? 'The operator' : 'Sallyport'
+  const zone = readSettingValues(stored)['timezone.default']
+  return { type, at, actor: actor_name ?? event.actor_id ?? nobody, zone, subject_id, data }
+}
+
+/** The request that an event is about, as its mail needs it, in one trip; undefined where there is none. */
+export async function findRequestFacts(tx: Tx, type: MailedEvent, event: ToldEvent): Promise<RequestFacts | undefined> {
+  const accounts = sql`array(select distinct place ->> 'account_id' from jsonb_array_elements(request.places) place
+    where place ->> 'account_id' is not null order by 1)`
+  const [found] = await tx.read(
+    sql<Surroundings & Omit<RequestFacts, keyof EventFacts>>`select request.action, request.resource_type,
+        request.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`requester`)} as requester,
+        request.requester_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason,
+        request.created_at as asked_at, request.duration_seconds, request.approval_mode, request.status, request.decision_reasoning,
+        request.audit_session, decider.name as decided_by,
+        case when request.status = 'pending' then request.next_look_at end as waits_until, ${surroundings(tx, event)}
+      from access_request request
+      join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id
+      left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by
+      where request.tenant_id = ${tx.tenant_id}::uuid and request.id = ${uuidOrNull(event.subject_id)}::uuid`,
+  )
+  return found && { ...found, ...eventFacts(type, event, found) }
+}
+
+/** The grant that an event is about, as its mail needs it, in one trip; undefined where there is none. */
+export async function findGrantFacts(tx: Tx, type: MailedEvent, event: ToldEvent): Promise<GrantFacts | undefined> {
+  const accounts = sql`array_remove(array[held.account_id], null)`
+  const [found] = await tx.read(
+    sql<Surroundings & Omit<GrantFacts, keyof EventFacts>>`select
+        held.action || coalesce(' (' || regexp_replace(held.permission_set, '^.*:', '') || ')', '') as action,
+        held.resource_type, held.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`holder`)} as holder,
+        held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status,
+        held.expires_at, held.end_reason, held.last_error, coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
+        coalesce(target.corrects_drift, false) as corrects_drift, ${surroundings(tx, event)}
+      from access_grant held
+      join tenant_user holder on holder.tenant_id = held.tenant_id and holder.id = held.user_id
+      join access_request request on request.tenant_id = held.tenant_id and request.id = held.request_id
+      left join entitlement on entitlement.tenant_id = held.tenant_id and entitlement.id = held.entitlement_id
+      left join provisioner target on target.tenant_id = held.tenant_id and target.id = entitlement.provisioner_id
+      where held.tenant_id = ${tx.tenant_id}::uuid and held.id = ${uuidOrNull(event.subject_id)}::uuid`,
+  )
+  return found && { ...found, ...eventFacts(type, event, found) }
+}
+
+/** The record that an administrative event is about, and whom it names, in one trip. */
+export async function readRecordFacts(tx: Tx, type: MailedEvent, event: ToldEvent): Promise<RecordFacts> {
+  const { subject_type, subject_id, data } = event
+  const people = textsIn(data, ['user_id', 'created_by']).filter(isUuid)
+  const roles = textsIn(data, ['roles', 'added', 'removed'])
+  const [found] = await tx.read(
+    sql<Surroundings & Omit<RecordFacts, keyof EventFacts>>`select ${subject_type}::text as subject_type,
+        ${recordName(tx, subject_type, subject_id)} as name,
+        (select coalesce(jsonb_object_agg(id, name), '{}') from tenant_user
+          where tenant_id = ${tx.tenant_id}::uuid and id = any(${people}::uuid[])) as people,
+        (select coalesce(jsonb_object_agg(id, name), '{}') from role
+          where tenant_id = ${tx.tenant_id}::uuid and id = any(${roles}::text[])) as roles, ${surroundings(tx, event)}`,
+  )
+  if (found === undefined) throw new Error('the database did not say how an event stands')
+  return { ...found, ...eventFacts(type, event, found) }
+}
+
+const recordTables: Readonly<Record<string, Statement>> = {
+  api_key: sql`api_key`,
+  group: sql`tenant_group`,
+  identity_provider: sql`identity_provider`,
+  notification_channel: sql`notification_channel`,
+  policy: sql`policy`,
+  provisioner: sql`provisioner`,
+}
+
+/** The name of a record; null where it is gone, or has none. */
+function recordName(tx: Tx, subject_type: string, subject_id: string): Statement {
+  const mine = sql`tenant_id = ${tx.tenant_id}::uuid`
+  if (subject_type === 'role') return sql`(select name from role where ${mine} and id = ${subject_id}::text)`
+  const id = uuidOrNull(subject_id)
+  if (subject_type === 'user') {
+    return sql`(select name || ' (' || email || ')' from tenant_user where ${mine} and id = ${id}::uuid)`
+  }
+  const table = Object.hasOwn(recordTables, subject_type) ? recordTables[subject_type] : undefined
+  return table === undefined ? sql`null::text` : sql`(select name from ${table} where ${mine} and id = ${id}::uuid)`
+}
+
+/** The columns `accounts` and `account_count` of an array of account numbers. */
+function accountColumns(tx: Tx, account_ids: Statement): Statement {
+  return sql`cardinality(${account_ids}) as account_count,
+    (select coalesce(jsonb_agg(jsonb_build_object('account_id', account_id, 'name', (
+        select name from cloud_account known
+        where known.tenant_id = ${tx.tenant_id}::uuid and known.account_id = touched.account_id
+        order by rank, name, id limit 1))), '[]')
+      from unnest((${account_ids})[1:${mostAccountsNamed}::integer]) as touched (account_id)) as accounts`
+}
+
+function person(row: Statement): Statement {
+  return sql`jsonb_build_object('id', ${row}.id, 'name', ${row}.name, 'email', ${row}.email)`
+}
+
+function uuidOrNull(text: string): string | null {
+  return isUuid(text) ? text : null
+}
+
+/** The texts, and those in the lists, of these fields. */
+function textsIn(data: Record<string, unknown>, fields: readonly string[]): string[] {
+  return fields.flatMap((field) => data[field]).filter((value) => typeof value === 'string')
+}

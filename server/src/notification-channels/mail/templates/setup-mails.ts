@@ -1,0 +1,111 @@
+import { duration } from '../../../kernel/plain-words.ts'
+import { whenFact } from './access-words.ts'
+import { changed, countIn, did, listIn, nameOf, recordFacts, textIn, yesOrNo } from './record-words.ts'
+import type { Fact, MailContent, MailedEvent, RecordFacts, Template } from './template.ts'
+
+type SetupMail = Extract<
+  MailedEvent,
+  | `setting.${string}`
+  | `cloud_accounts.${string}`
+  | `notification_channel.${string}`
+  | `identity_provider.${string}`
+  | `provisioner.${string}`
+>
+
+/** What is said of how the service is set up, and of what it sees at targets. */
+export const setupMails: Record<SetupMail, Template<RecordFacts>> = {
+  'setting.updated': (facts) => {
+    const { data } = facts
+    const sentence = `${facts.actor} changed the setting ${facts.subject_id}`
+    const values: Fact[] = [
+      ['Before', 'old' in data && data.old === null ? 'the default' : textIn(data, 'old')],
+      ['Now', textIn(data, 'new')],
+      ['Client secret', textIn(data, 'client_secret')],
+    ]
+    return { subject: sentence, headline: `${sentence}.`, facts: [...values, whenFact(facts)] }
+  },
+  'cloud_accounts.updated': (facts) => {
+    const sentence = `${facts.actor} wrote ${countIn(facts.data, 'upserted') ?? 'some'} entries of the account cache`
+    return {
+      subject: sentence,
+      headline: `${sentence}.`,
+      facts: [['Entries', listIn(facts.data, 'ids')], whenFact(facts)],
+    }
+  },
+  'notification_channel.created': did('channel', 'created {it}', ({ data }) => ({
+    facts: [toldOf(data), ['Enabled', yesOrNo(data.enabled)]],
+  })),
+  'notification_channel.updated': did('channel', 'changed {it}', (facts) => ({
+    facts: [...changed(facts).facts, toldOf(facts.data)],
+  })),
+  'notification_channel.deleted': did('channel', 'deleted {it}', () => ({ next: 'Nobody is told by it any more.' })),
+  'notification_channel.disabled': (facts) => ({
+    subject: `The channel ${nameOf(facts)} was switched off: its receiver is gone`,
+    headline: `The receiver of the channel ${nameOf(facts)} said that it is gone for good, so the channel was switched off.`,
+    facts: [...recordFacts('channel', facts), ['Because', textIn(facts.data, 'why')], whenFact(facts)],
+    next: 'Nobody is told by it any more. Give it an address that answers, and switch it on again.',
+  }),
+  'notification_channel.secret_rotated': did('channel', 'had the signing secret of {it} made anew', overlap),
+  'notification_channel.tested': (facts) => ({
+    subject: `A trial of the channel ${nameOf(facts)}`,
+    headline: `Mail of the channel ${nameOf(facts)} arrives: ${facts.actor} had this trial message sent.`,
+    facts: [whenFact(facts)],
+  }),
+  'identity_provider.created': did('identity provider', 'set up {it}', ({ data }) => ({
+    facts: [['Type', textIn(data, 'provider_type')]],
+  })),
+  'identity_provider.updated': did('identity provider', 'changed {it}', changed),
+  'identity_provider.deleted': did('identity provider', 'deleted {it}', () => ({ next: 'Its SCIM keys are revoked.' })),
+  'provisioner.created': did('provisioner', 'set up {it}', ({ data }) => ({
+    facts: [
+      ['Type', textIn(data, 'provisioner_type')],
+      ['Enabled', yesOrNo(data.enabled)],
+      ['Corrects drift', yesOrNo(data.corrects_drift)],
+    ],
+    next: 'Access is given there from now on.',
+  })),
+  'provisioner.updated': did('provisioner', 'changed {it}', changed),
+  'provisioner.deleted': did('provisioner', 'deleted {it}'),
+  'provisioner.tested': did('provisioner', 'tested {it}', ({ data }) => ({
+    facts: [['Result', data.ok === true ? 'it passed' : `it failed: ${countIn(data, 'failed') ?? 'some'} checks`]],
+    next: data.ok === true ? undefined : 'Each check says what is missing: read `checks` of the provisioner.',
+  })),
+  'provisioner.secret_rotated': did('provisioner', 'had secrets of {it} made anew', (facts) => ({
+    facts: [['Secrets', listIn(facts.data, 'names')], ...overlap(facts).facts],
+  })),
+  'provisioner.drifted': drifted,
+}
+
+function toldOf(data: RecordFacts['data']): Fact {
+  return ['Told of', listIn(data, 'event_filters') ?? 'every event']
+}
+
+function overlap({ data }: RecordFacts): { facts: Fact[] } {
+  const seconds = data.overlap_seconds
+  const counted = typeof seconds === 'number' && seconds > 0 ? `for ${duration(seconds)} more` : 'no longer'
+  return { facts: [['Old one counts', counted]] }
+}
+
+/** Access bears our mark at a target, and nobody was given it by us. */
+function drifted(facts: RecordFacts): MailContent {
+  const where = facts.subject_id === 'sandbox' ? 'the sandbox' : nameOf(facts)
+  const found = `${where} holds access that Sallyport never gave`
+  const removed = facts.data.drift === 'removed'
+  return removed
+    ? {
+        subject: `${where} lost access that nobody holds`,
+        headline: `Access that bears our mark was removed by hand at ${where}; no grant was concerned.`,
+        facts: [...recordFacts('provisioner', facts), whenFact(facts)],
+      }
+    : {
+        subject: `Look into this: ${found}`,
+        headline: `${found}, though it bears our mark.`,
+        facts: [
+          ...recordFacts('provisioner', facts),
+          ['Found', countIn(facts.data, 'found')],
+          ['Which', listIn(facts.data, 'keys') ?? textIn(facts.data, 'entitlement_id')],
+          whenFact(facts),
+        ],
+        next: 'It is left as it is, and Sallyport will not end it: find out who added it, and take it away by hand.',
+      }
+}
