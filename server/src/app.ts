@@ -39,7 +39,10 @@ import type { CarrierOpening, Carriers } from './notification-channels/carrier.t
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
 import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
 import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
+import { listDeliveries } from './notification-channels/delivery/list-deliveries.ts'
+import { resendDelivery } from './notification-channels/delivery/resend-delivery.ts'
 import { tellChannels } from './notification-channels/delivery/tell-channels.subscriber.ts'
+import { testNotificationChannel } from './notification-channels/delivery/test-notification-channel.ts'
 import { type Post, workLanes } from './notification-channels/delivery/work-lane.job.ts'
 import { getNotificationChannel } from './notification-channels/get-notification-channel.ts'
 import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
@@ -224,6 +227,9 @@ export const operations: Record<string, Operation> = {
   getNotificationChannel,
   updateNotificationChannel,
   deleteNotificationChannel,
+  testNotificationChannel,
+  listDeliveries,
+  resendDelivery,
   rotateChannelSecret,
   createIdentityProvider,
   listIdentityProviders,

@@ -25,6 +25,8 @@ export const errorTable = {
     means:
       'the change would break a required policy case; `details.cases` names it, what it wants and what it would get',
   },
+  channel_disabled: { status: 409, means: 'the notification channel is switched off' },
+  delivery_pending: { status: 409, means: 'the delivery, or the trial message, is under way already' },
   idempotency_in_progress: { status: 409, means: 'the first call with this `Idempotency-Key` is still running' },
   last_owner: { status: 409, means: 'the tenant would be left without an owner' },
   request_not_cancellable: { status: 409, means: 'the request is not in a cancellable state' },

@@ -12,7 +12,7 @@ export const createEmailChannel = operation({
   scope: 'notification_channels:write',
   body: NewEmailChannel,
   replies: { 201: EmailChannel },
-  errors: [],
+  errors: ['unprocessable'],
   run: (ctx, { body }) =>
     insertChannel<EmailChannel>(ctx, {
       id: newId(),

@@ -20,7 +20,7 @@ export const createWebhookChannel = operation({
   scope: 'notification_channels:write',
   body: NewWebhookChannel,
   replies: { 201: WebhookChannelWithSecret },
-  errors: [],
+  errors: ['unprocessable'],
   async run(ctx, { body }) {
     const content = readNewWebhook(body)
     await requireReceiver(body, ctx.egress)

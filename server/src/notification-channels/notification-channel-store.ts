@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { allOf, sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import type { EmailContent } from './email-channel.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
@@ -9,6 +10,9 @@ import type { WebhookContent } from './webhook-channel.ts'
 
 export const channelRecord = sql`id, name, channel_type, config, event_filters, enabled, created_at, updated_at,
   case when previous_until > clock_timestamp() then previous_until end as previous_secret_until`
+
+/** How many channels a tenant has at most, not counting those made at one moment: each event goes to all of them. */
+const mostChannels = 100
 
 type ChannelToInsert = (EmailContent | WebhookContent) & {
   id: string
@@ -27,13 +31,16 @@ export async function insertChannel<Channel extends NotificationChannel>(
     sql<Channel>`with made as (
         insert into notification_channel
           (tenant_id, id, name, channel_type, config, sealed_secrets, event_filters, enabled)
-        values (${ctx.tx.tenant_id}, ${id}, ${name}, ${channel_type}, ${JSON.stringify(config)}, ${sealed_secrets},
-          ${event_filters}, ${enabled})
+        select ${ctx.tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${channel_type}, ${JSON.stringify(config)}::jsonb,
+          ${sealed_secrets}, ${event_filters}::text[], ${enabled}::boolean
+        where (select count(*) from notification_channel where tenant_id = ${ctx.tx.tenant_id}) < ${mostChannels}
         returning ${channelRecord}),
       told as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
-  if (made === undefined) throw new Error('a channel was inserted and not returned')
+  if (made === undefined) {
+    throw new Problem('unprocessable', `a tenant has at most ${mostChannels} notification channels: delete one first`)
+  }
   return made
 }
 

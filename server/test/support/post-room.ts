@@ -7,6 +7,7 @@ import type { Carrier, Delivery, Outcome } from '../../src/notification-channels
 import { tellChannels } from '../../src/notification-channels/delivery/tell-channels.subscriber.ts'
 import { type Post, workLanes } from '../../src/notification-channels/delivery/work-lane.job.ts'
 import type { House, TestTenant } from './house.ts'
+import { until } from './wait.ts'
 import { startWorkers } from './workers.ts'
 
 type Behave = (delivery: Delivery, channel: { id: string }) => Outcome | Promise<Outcome>
@@ -38,6 +39,7 @@ export function openTestCarrier(behave: Behave = () => delivered) {
 export function openPostRoom(house: House) {
   const call = (tenant: TestTenant, method: string, url: string, body?: unknown) =>
     house.call({ method, url, api_key: tenant.owner.api_key, tenant_id: tenant.tenant_id, body })
+  const sending: { stop(): Promise<void> }[] = []
   return {
     call,
     /** A channel of this tenant; answers its id. */
@@ -64,11 +66,25 @@ export function openPostRoom(house: House) {
       const failed = (_subscriber: string, _event: string, error: unknown) => {
         throw error
       }
-      while (await deliver(house.database, tellChannels, failed));
+      // What stands behind a transaction that is open anywhere on the server is not told yet.
+      await until('all that has happened is told', async () => {
+        await deliver(house.database, tellChannels, failed)
+        const ahead = await house.asSuperuser(`select from event e join event_cursor c on c.subscriber = 'channels'
+          where (e.xid, e.seq) > (c.xid, c.seq) limit 1`)
+        return ahead.length === 0
+      })
     },
-    /** Sends what is due from now on, until the tests are done. */
-    send: (carriers: Post['carriers']) =>
-      startWorkers(house, workLanes({ carriers, leaving: new AbortController().signal })),
+    /** Sends what is due from now on. */
+    send(carriers: Post['carriers']) {
+      const workers = startWorkers(house, workLanes({ carriers, leaving: new AbortController().signal }))
+      sending.push(workers)
+      return workers
+    },
+    /** Ends what is sending, and forgets every delivery: the next test has none of another. */
+    async clear(): Promise<void> {
+      for (const workers of sending.splice(0)) await workers.stop()
+      await house.asSuperuser('truncate delivery, delivery_lane')
+    },
     /** The deliveries of a channel, in the order of the events. */
     deliveries: (channel_id: string) =>
       house.asSuperuser<Row>(

@@ -126,6 +126,14 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   const [grant] = status.body.grants as { id: string }[]
   if (grant === undefined) throw new Error('the approved request has no grant')
   const channel = await as(owner.api_key, 'POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
+  const tested = await house.call({
+    method: 'POST',
+    url: `/v1/notification-channels/${channel}/test`,
+    api_key: owner.api_key,
+    tenant_id,
+  })
+  const [delivery] = tested.body.deliveries as { id: string }[]
+  if (delivery === undefined) throw new Error('the channel that was tested has no delivery')
   const provider = await as(owner.api_key, 'POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
   const provisioner = await as(owner.api_key, 'POST', '/v1/provisioners', sampleBodies.createProvisioner)
   const replay = await replayOf(house, tenant)
@@ -133,6 +141,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   await as(owner.api_key, 'POST', `/v1/groups/${group}/members`, { user_id: people.user.user_id })
   return {
     '/v1/notification-channels/{id}': { id: channel },
+    '/v1/notification-channels/{id}/deliveries/{delivery_id}': { id: channel, delivery_id: delivery.id },
     '/v1/identity-providers/{id}': { id: provider },
     '/v1/provisioners/{id}': { id: provisioner },
     '/v1/settings/ai-providers/{type}': { type: 'provider_a' },

@@ -1,36 +1,298 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { afterEach, suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
 import { openPostRoom, openTestCarrier } from '../../../test/support/post-room.ts'
 import { until } from '../../../test/support/wait.ts'
+import { claimDue } from '../../jobs/claim.ts'
+import { systemActor } from '../../kernel/context.ts'
+import type { Outcome } from '../carrier.ts'
+import { workLanes } from './work-lane.job.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)
-const { channel, happen, tell, deliveries } = room
+const { call, channel, happen, tell, deliveries } = room
+const path = '/v1/notification-channels'
 
-const isDone = (channel_id: string, count: number) =>
-  until('all is delivered or failed', async () => {
-    const rows = await deliveries(channel_id)
-    return rows.length === count && rows.every(({ status }) => status !== 'pending') && rows
+afterEach(room.clear)
+
+const statuses = async (id: string) => (await deliveries(id)).map(({ status }) => status)
+const areAll = (id: string, count: number, status: string) =>
+  until(`${count} are ${status}`, async () => {
+    const seen = await statuses(id)
+    return seen.length === count && seen.every((one) => one === status)
   })
 
-suite('the deliveries of an event', () => {
-  test('are one for each recipient, although the event is handed over twice', async () => {
+const tryAgain = (holds_up: 'this' | 'all'): Outcome => ({ kind: 'try_again', why: '451 later', holds_up })
+
+suite('an event', () => {
+  test('is one delivery for each channel and recipient, although it is handed over twice (F9)', async () => {
     const tenant = await house.tenant('Twice')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'])
     const ids = await happen(tenant, 2)
     await tell()
     await house.asSuperuser(`update event_cursor set xid = '0', seq = 0 where subscriber = 'channels'`)
     await tell()
-    const rows = await deliveries(id)
     assert.deepEqual(
-      rows.map(({ event_id, recipient }) => [event_id, recipient]),
+      (await deliveries(id)).map(({ event_id, recipient }) => [event_id, recipient]),
       ids.flatMap((event_id) => ['a@example.com', 'b@example.com'].map((recipient) => [event_id, recipient])),
     )
     const carrier = openTestCarrier()
     room.send({ email: carrier })
-    await isDone(id, 4)
+    await areAll(id, 4, 'delivered')
     assert.equal(new Set(carrier.carried.map((one) => one.id)).size, 4)
     assert.equal(carrier.carried.length, 4)
   })
+
+  test('goes to the channels that name it or name nothing, are on, and were there before', async () => {
+    const tenant = await house.tenant('Filters')
+    const all = await channel(tenant, ['all@example.com'])
+    const named = await channel(tenant, ['named@example.com'], { event_filters: ['group.created'] })
+    const other = await channel(tenant, ['other@example.com'], { event_filters: ['grant.failed'] })
+    const off = await channel(tenant, ['off@example.com'], { enabled: false })
+    await happen(tenant, 1)
+    const later = await channel(tenant, ['later@example.com'], { event_filters: ['group.created'] })
+    await tell()
+    const counts = await Promise.all([named, other, off, later].map(async (id) => (await deliveries(id)).length))
+    assert.deepEqual(counts, [1, 0, 0, 0])
+    const types = await house.asSuperuser<{ type: string }>(
+      'select e.type from delivery d join event e on e.id = d.event_id where d.channel_id = $1 order by d.seq',
+      [all],
+    )
+    const made = 'notification_channel.created'
+    assert.deepEqual(
+      types.map(({ type }) => type),
+      [made, made, made, 'group.created', made],
+      'everything but its own making',
+    )
+  })
+
+  test('that is for the audit log alone goes to nobody', async () => {
+    const tenant = await house.tenant('Audit')
+    const id = await channel(tenant, ['a@example.com'])
+    await happen(tenant, 1, 'auth.signed_in')
+    await tell()
+    assert.deepEqual(await statuses(id), [])
+  })
+
+  test('goes to thousands of recipients in portions', async () => {
+    const tenant = await house.tenant('Many')
+    const addresses = (prefix: string) => Array.from({ length: 50 }, (_, index) => `${prefix}${index}@example.com`)
+    const ids: string[] = []
+    for (const prefix of ['a', 'b', 'c']) {
+      ids.push(await channel(tenant, addresses(prefix), { event_filters: ['group.created'] }))
+    }
+    await happen(tenant, 60)
+    await tell()
+    for (const id of ids) assert.equal((await statuses(id)).length, 50 * 60)
+  })
 })
+
+suite('a recipient', () => {
+  test('is told in the order of the events, whoever of two processes sends', async () => {
+    const tenant = await house.tenant('Order')
+    const id = await channel(tenant, ['a@example.com', 'b@example.com'], { event_filters: ['group.created'] })
+    const carriers = [openTestCarrier(), openTestCarrier()]
+    const carried: [string, unknown][] = []
+    for (const carrier of carriers) {
+      carrier.behave = ({ event, recipient }) => {
+        carried.push([recipient, event.data.number])
+        return { kind: 'delivered', said: null }
+      }
+    }
+    const ids = await happen(tenant, 45)
+    await tell()
+    for (const email of carriers) room.send({ email })
+    await areAll(id, 90, 'delivered')
+    for (const recipient of ['a@example.com', 'b@example.com']) {
+      const numbers = carried.flatMap(([to, number]) => (to === recipient ? [number] : []))
+      assert.deepEqual(
+        numbers,
+        ids.map((_, index) => index + 1),
+      )
+    }
+  })
+
+  test('who is slow holds up no other (F9)', async () => {
+    const tenant = await house.tenant('Slow')
+    const id = await channel(tenant, ['slow@example.com', 'quick@example.com'], { event_filters: ['group.created'] })
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+    const carrier = openTestCarrier(async ({ recipient }) => {
+      if (recipient === 'slow@example.com') await opened
+      return { kind: 'delivered', said: null }
+    })
+    await happen(tenant, 30)
+    await tell()
+    room.send({ email: carrier })
+    const rowsOf = async (recipient: string) => (await deliveries(id)).filter((row) => row.recipient === recipient)
+    await until('the quick one has all', async () =>
+      (await rowsOf('quick@example.com')).every(({ status }) => status === 'delivered'),
+    )
+    assert.ok((await rowsOf('slow@example.com')).every(({ status }) => status === 'pending'))
+    open()
+    await areAll(id, 60, 'delivered')
+  })
+
+  test('whose way is closed is told of everything in order when it opens, each tried at its turn (F9)', async () => {
+    const tenant = await house.tenant('Closed')
+    const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
+    let isOpen = false
+    const carrier = openTestCarrier(() => (isOpen ? { kind: 'delivered', said: '250 taken' } : tryAgain('all')))
+    const ids = await happen(tenant, 3)
+    await tell()
+    room.send({ email: carrier })
+    const [first] = await until('the first was tried', async () => {
+      const rows = await deliveries(id)
+      return rows[0]?.last_error === '451 later' && rows[0].failures === 1 && rows
+    })
+    assert.deepEqual(
+      carrier.carried.map(({ data }) => data.number),
+      [1],
+      'the others wait behind it',
+    )
+    ids.push(...(await happen(tenant, 1)))
+    await tell()
+    isOpen = true
+    await house.asSuperuser('update delivery_lane set next_look_at = clock_timestamp() where id = $1', [first?.lane_id])
+    await areAll(id, 4, 'delivered')
+    assert.deepEqual(
+      carrier.carried.map(({ event_id }) => event_id),
+      [ids[0], ...ids],
+    )
+    const rows = await deliveries(id)
+    assert.deepEqual(
+      [rows[0]?.attempts, rows[0]?.last_error, rows[0]?.last_response, rows[0]?.failures],
+      [2, null, '250 taken', 0],
+    )
+  })
+
+  test('who does not want one message just now is told of the others', async () => {
+    const tenant = await house.tenant('Greylist')
+    const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
+    const carrier = openTestCarrier(({ event }) =>
+      event.data.number === 1 ? tryAgain('this') : { kind: 'delivered', said: null },
+    )
+    await happen(tenant, 3)
+    await tell()
+    room.send({ email: carrier })
+    await until('the others are delivered', async () => {
+      const seen = await statuses(id)
+      return seen.join() === 'pending,delivered,delivered'
+    })
+    const shown = (await call(tenant, 'GET', `${path}/${id}/deliveries?status=pending`)).body.data as Shown[]
+    assert.equal(shown.length, 1)
+    assert.equal(shown[0]?.last_error, '451 later')
+    assert.ok(String(shown[0]?.next_attempt_at) > String(shown[0]?.attempted_at), 'it waits')
+  })
+})
+
+type Shown = Record<string, unknown> & { id: string }
+
+suite('a delivery', () => {
+  const failing: [string, Outcome | Error, RegExp][] = [
+    ['that is refused fails at once', { kind: 'refused', why: '550 nobody here' }, /^550 nobody here$/],
+  ]
+  for (const [name, outcome, why] of failing) {
+    test(name, async () => {
+      const tenant = await house.tenant('Failing')
+      const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
+      await happen(tenant, 1)
+      await tell()
+      room.send({ email: openTestCarrier(() => outcome as Outcome) })
+      await areAll(id, 1, 'failed')
+      assert.match(String((await deliveries(id))[0]?.last_error), why)
+    })
+  }
+
+  test('is given up when it was tried for as long as is useful, and can be seen and sent once more (F9)', async () => {
+    const tenant = await house.tenant('Given up')
+    const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
+    const carrier = openTestCarrier(() => tryAgain('this'))
+    const [event_id] = await happen(tenant, 1)
+    await tell()
+    room.send({ email: carrier })
+    await until('it was tried', async () => (await deliveries(id))[0]?.last_error === '451 later')
+    await soon(id)
+    await house.asSuperuser('update delivery set give_up_at = clock_timestamp() where channel_id = $1', [id])
+    await areAll(id, 1, 'failed')
+    const [failed] = (await call(tenant, 'GET', `${path}/${id}/deliveries?status=failed`)).body.data as Shown[]
+    assert.deepEqual(
+      [
+        failed?.event_id,
+        failed?.event_type,
+        failed?.recipient,
+        failed?.status,
+        failed?.last_error,
+        failed?.delivered_at,
+      ],
+      [event_id, 'group.created', 'a@example.com', 'failed', 'its time was over; the last attempt: 451 later', null],
+    )
+    carrier.behave = () => ({ kind: 'delivered', said: '250 taken' })
+    const resent = await call(tenant, 'POST', `${path}/${id}/deliveries/${failed?.id}/resend`)
+    assert.deepEqual([resent.status, resent.body.status, resent.body.resends], [202, 'pending', 1])
+    await areAll(id, 1, 'delivered')
+    assert.equal(new Set(carrier.carried.map((one) => one.id)).size, 1, 'under the same id')
+    const told = await house.asSuperuser<{ data: object }>(
+      `select data from event where subject_id = $1 and type = 'notification_channel.resent'`,
+      [id],
+    )
+    assert.deepEqual(told, [{ data: { delivery_id: failed?.id } }])
+  })
+
+  test('of a carrier that breaks is tried again later, and the fault is told', async () => {
+    const tenant = await house.tenant('Broken')
+    const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
+    await happen(tenant, 1)
+    await tell()
+    const carrier = openTestCarrier(() => Promise.reject(new Error('a fault of ours')))
+    const [work] = workLanes({ carriers: { email: carrier }, leaving: new AbortController().signal })
+    const [claim] = await claimDue(house.database, [
+      { table: 'delivery_lane', part: 'email', most: 1, mostOfOne: 1, without: [] },
+    ])
+    const [item] = claim?.items ?? []
+    assert.ok(work !== undefined && item !== undefined)
+    const ctx = { tx: house.database.tenant(tenant.tenant_id), actor: systemActor, request_id: 'test' }
+    await assert.rejects(work.run(ctx, item), /a fault of ours/)
+    assert.match(String((await deliveries(id))[0]?.last_error), /^the service failed to send it/)
+    assert.deepEqual(await statuses(id), ['pending'])
+  })
+
+  test('waits where the service cannot send what goes by its channel, and says so', async () => {
+    const tenant = await house.tenant('No way')
+    const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
+    await happen(tenant, 1)
+    await tell()
+    room.send({})
+    const [row] = await until('it says so', async () => {
+      const rows = await deliveries(id)
+      return rows[0]?.last_error != null && rows
+    })
+    assert.deepEqual([row?.status, row?.attempts], ['pending', 0])
+    assert.match(String(row?.last_error), /not set up to send what goes by `email`/)
+  })
+
+  test('that was kept long enough goes, and its lane with it', async () => {
+    const tenant = await house.tenant('Old')
+    const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
+    await happen(tenant, 2)
+    await tell()
+    room.send({ email: openTestCarrier() })
+    await areAll(id, 2, 'delivered')
+    await house.asSuperuser(
+      `update delivery set finished_at = finished_at - interval '31 days' where channel_id = $1`,
+      [id],
+    )
+    await soon(id)
+    const left = () => house.asSuperuser('select from delivery_lane where channel_id = $1', [id])
+    await until('nothing is left', async () => (await left()).length === 0)
+    assert.deepEqual(await deliveries(id), [])
+  })
+})
+
+/** Has the lanes of a channel looked at now, and what waits in them due. */
+async function soon(id: string): Promise<void> {
+  await house.asSuperuser(
+    `with due as (update delivery set next_attempt_at = clock_timestamp() where channel_id = $1 and finished_at is null)
+      update delivery_lane set next_look_at = clock_timestamp() where channel_id = $1`,
+    [id],
+  )
+}

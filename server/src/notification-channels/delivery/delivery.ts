@@ -1,4 +1,7 @@
-import type { ChannelType } from '../notification-channel.ts'
+import { type Static, Type } from 'typebox'
+import { DateTime, Nullable, OneOf, Uuid } from '../../http/schema.ts'
+import { Problem } from '../../kernel/errors.ts'
+import type { ChannelType, NotificationChannel } from '../notification-channel.ts'
 
 /**
  * For how many hours a delivery is tried: mail servers may be down for a day and more, and whoever runs one expects mail to
@@ -24,4 +27,34 @@ export function waitMs(failures: number, random: number, asked = 0): number {
   const most = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(failures - 1, 30))
   const own = Math.round(most * (0.5 + random / 2))
   return Math.max(own, Math.min(longestAskedMs, asked))
+}
+
+export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+
+/** A delivery as answered. */
+export const DeliveryRecord = Type.Object(
+  {
+    id: Uuid,
+    event_id: Uuid,
+    event_type: Type.String(),
+    recipient: Type.Optional(
+      Type.String({ description: 'an address; left out for a webhook, which has one recipient' }),
+    ),
+    status: OneOf(deliveryStatuses),
+    attempts: Type.Integer({ description: 'how often it was begun' }),
+    resends: Type.Integer({ description: 'how often somebody had it sent once more' }),
+    last_error: Nullable(Type.String({ description: 'why the last attempt failed' })),
+    last_response: Nullable(Type.String({ description: 'what the other side said when it took it' })),
+    created_at: DateTime,
+    attempted_at: Nullable(DateTime),
+    next_attempt_at: Nullable(DateTime),
+    delivered_at: Nullable(DateTime),
+  },
+  { title: 'Delivery' },
+)
+export type DeliveryRecord = Static<typeof DeliveryRecord>
+
+/** @throws Problem 409 for a channel that is switched off */
+export function requireEnabled({ enabled }: NotificationChannel): void {
+  if (!enabled) throw new Problem('channel_disabled', 'the channel is switched off; set `enabled` first')
 }

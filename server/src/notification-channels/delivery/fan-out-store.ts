@@ -36,7 +36,7 @@ async function countRecipients(tx: Tx): Promise<number> {
  * Table expressions, to stand behind `with`: the last, `made`, has the deliveries of the events `told` (as `e`) for the
  * enabled channels (as `c`) for which `isMeant` holds. A lane whose way is open is due at once.
  */
-function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): Statement {
+export function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): Statement {
   return sql`told as (${told}),
     -- Held: a channel that is deleted at this moment is not told, or takes what was made with it.
     channel as materialized (
@@ -63,7 +63,7 @@ function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): Statement {
 }
 
 /** For how long a channel of this type is tried. */
-function triedFor(channel_type: Statement): Statement {
+export function triedFor(channel_type: Statement): Statement {
   return sql`make_interval(hours => (${JSON.stringify(triedForHours)}::jsonb ->> ${channel_type})::integer)`
 }
 

@@ -1,0 +1,108 @@
+import { allOf, sql } from '../../db/sql.ts'
+import { emit } from '../../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
+import type { PageAsk } from '../../kernel/page.ts'
+import type { DeliveryRecord } from './delivery.ts'
+import { deliveriesOf, triedFor } from './fan-out-store.ts'
+
+/** `seq`: the event's place among all. */
+type Row = Omit<DeliveryRecord, 'recipient'> & { recipient: string; seq: string }
+
+/** Of deliveries (as `d`) for which these conditions hold. */
+function records(tx: Tx, conditions: Statement[]): Statement<Row> {
+  return sql<Row>`select d.id, d.event_id, e.type as event_type, l.recipient, d.status, d.attempts, d.resends, d.last_error,
+      d.last_response, d.created_at, d.attempted_at, greatest(d.next_attempt_at, case when d.status = 'pending'
+        then l.next_look_at end) as next_attempt_at,
+      case when d.status = 'delivered' then d.finished_at end as delivered_at, d.seq::text
+    from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+      join event e on e.tenant_id = d.tenant_id and e.id = d.event_id
+    where d.tenant_id = ${tx.tenant_id} and ${allOf(conditions)} order by d.seq desc, d.id desc`
+}
+
+function shown({ recipient, seq: _seq, ...rest }: Row): DeliveryRecord {
+  return { ...rest, ...(recipient !== '' && { recipient }) }
+}
+
+/** One page of a channel's deliveries, the newest events first, each with its place. */
+export async function listDeliveriesPage(
+  tx: Tx,
+  channel_id: string,
+  status: string | undefined,
+  page: PageAsk,
+): Promise<{ place: [seq: string, id: string]; delivery: DeliveryRecord }[]> {
+  const conditions = [sql`d.channel_id = ${channel_id}`]
+  if (status !== undefined) conditions.push(sql`d.status = ${status}`)
+  if (page.after !== undefined) {
+    const [seq, id] = page.after
+    conditions.push(sql`(d.seq, d.id) < (${seq}::bigint, ${id}::uuid)`)
+  }
+  const rows = await tx.read(sql<Row>`${records(tx, conditions)} limit ${page.limit + 1}`)
+  return rows.map((row) => ({ place: [row.seq, row.id], delivery: shown(row) }))
+}
+
+/** One delivery of a channel. */
+export async function findDelivery(tx: Tx, channel_id: string, id: string): Promise<DeliveryRecord | undefined> {
+  const [row] = await tx.read(records(tx, [sql`d.channel_id = ${channel_id}`, sql`d.id = ${id}`]))
+  return row && shown(row)
+}
+
+/**
+ * Has a delivery that is done with sent once more, at once, and tells of it. Undefined where there is none, where it is
+ * under way already, or where its channel is switched off or has its recipient no more.
+ */
+export async function resend(ctx: WorkCtx, channel_id: string, id: string): Promise<DeliveryRecord | undefined> {
+  const { tx } = ctx
+  const event = {
+    type: 'notification_channel.resent',
+    subject_type: 'notification_channel',
+    subject_id: channel_id,
+    data: { delivery_id: id },
+  } as const
+  const [changed, [row]] = await tx.write([
+    // The lane is held first, as its own turns do.
+    sql`with lane as materialized (
+        select l.id, l.channel_type from delivery_lane l
+        join notification_channel c on c.tenant_id = l.tenant_id and c.id = l.channel_id
+        where l.tenant_id = ${tx.tenant_id} and c.id = ${channel_id} and c.enabled
+          and (l.recipient = '' or c.config -> 'to_addresses' ? l.recipient)
+          and l.id = (select lane_id from delivery where tenant_id = ${tx.tenant_id} and id = ${id})
+        for no key update of l),
+      changed as (
+        update delivery d set status = 'pending', resends = resends + 1, finished_at = null,
+          next_attempt_at = clock_timestamp(), give_up_at = clock_timestamp() + ${triedFor(sql`lane.channel_type`)}
+        from lane where d.tenant_id = ${tx.tenant_id} and d.id = ${id} and d.lane_id = lane.id and d.finished_at is not null
+        returning d.id, d.lane_id),
+      woken as (
+        update delivery_lane l set arrivals = arrivals + 1, next_look_at = least(l.next_look_at, clock_timestamp())
+        from changed where l.tenant_id = ${tx.tenant_id} and l.id = changed.lane_id),
+      told as (${emit(ctx, event, sql`changed`)})
+      select id from changed`,
+    records(tx, [sql`d.channel_id = ${channel_id}`, sql`d.id = ${id}`]),
+  ])
+  return changed.length > 0 && row !== undefined ? shown(row) : undefined
+}
+
+/**
+ * Makes the deliveries of a trial message to an enabled channel that is locked, and tells of it. Empty where one is under
+ * way already.
+ */
+export async function insertTest(ctx: WorkCtx, channel_id: string): Promise<DeliveryRecord[]> {
+  const { tx } = ctx
+  const event = {
+    type: 'notification_channel.tested',
+    subject_type: 'notification_channel',
+    subject_id: channel_id,
+  } as const
+  const told = sql`${emit(ctx, event, sql`free`)} returning id, type, subject_id, xid, seq, at`
+  const lastTest = sql`select id from event where tenant_id = ${tx.tenant_id} and subject_id = ${channel_id}
+    and type = 'notification_channel.tested' order by seq desc limit 1`
+  const [made, rows] = await tx.write([
+    sql`with free as (
+        select where not exists (select from delivery
+          where tenant_id = ${tx.tenant_id} and event_id = (${lastTest}) and finished_at is null)),
+      ${deliveriesOf(tx, told, sql`c.id = ${channel_id}`)}
+      select id from made`,
+    records(tx, [sql`d.event_id = (${lastTest})`]),
+  ])
+  return made.length > 0 ? rows.map(shown) : []
+}
