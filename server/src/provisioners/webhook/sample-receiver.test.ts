@@ -1,37 +1,23 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { after, suite, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { driverConformance } from '../../../test/conformance/driver-conformance.ts'
 import { testDatabase } from '../../../test/support/database.ts'
+import { startGuideReceiver } from '../../../test/support/guide-program.ts'
 import { webhookStage } from '../../../test/support/webhook-stage.ts'
 import { webhook } from './webhook.ts'
 
 /** The receiver of the guide, as whoever copies it runs it. */
 const db = await testDatabase()
-const guide = new URL('../../../../docs/guides/provisioner-webhook.md', import.meta.url)
 
 async function startSample() {
-  const [, source] = /```js\n(\/\/ SIGNING_SECRET=.*?)```/s.exec(await readFile(guide, 'utf8')) ?? []
-  assert.ok(source, 'the guide has a receiver')
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-receiver-'))
-  await writeFile(join(folder, 'receiver.mjs'), source)
   const signing_secret = webhook.makeSecrets().signing_secret ?? ''
-  const child: ChildProcess = spawn(process.execPath, ['receiver.mjs'], {
-    cwd: folder,
-    env: { SIGNING_SECRET: signing_secret, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  assert.ok(child.stdout)
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
-  const file = join(folder, 'access.json')
+  const program = await startGuideReceiver('provisioner-webhook.md', signing_secret)
+  const file = join(program.folder, 'access.json')
   type Access = { held: Record<string, unknown>; done: string[]; last: Record<string, string> }
   const read = (): Access =>
     existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { held: {}, done: [], last: {} }
@@ -42,15 +28,11 @@ async function startSample() {
   }
   return {
     signing_secret,
-    url: `http://127.0.0.1:${/\d+$/.exec(line)?.[0]}/`,
+    url: program.url,
     names: () => Object.keys(read().held),
     give: (name: string) => edit((held) => (held[name] = {})),
     take: (name: string) => edit((held) => delete held[name]),
-    async close() {
-      child.kill()
-      await once(child, 'exit')
-      await rm(folder, { recursive: true })
-    },
+    close: program.close,
   }
 }
 
