@@ -750,6 +750,31 @@ create policy tenant_wall on provisioner
 grant select, insert, delete on provisioner to sallyport_app;
 grant update (name, config, sealed_secrets, enabled, corrects_drift, version, updated_at, checked_at, checks, previous_until) on provisioner to sallyport_app;
 
+create table reminder (
+  tenant_id uuid not null,
+  id uuid not null,
+  sent integer not null default 0,
+  next_look_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint reminder_pk PRIMARY KEY (tenant_id, id),
+  constraint reminder_id_fk FOREIGN KEY (tenant_id, id) REFERENCES access_request(tenant_id, id),
+  constraint reminder_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint reminder_sent_ck CHECK (sent >= 0)
+);
+CREATE INDEX reminder_due_ix ON reminder USING btree (next_look_at);
+alter table reminder enable row level security;
+alter table reminder force row level security;
+create policy reminder_work on reminder to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on reminder
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on reminder to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on reminder to sallyport_work;
+grant update (lease_until, generation) on reminder to sallyport_work;
+
 create table role (
   tenant_id uuid not null,
   id text not null,

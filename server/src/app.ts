@@ -104,6 +104,7 @@ import { getRequest } from './requests/get-request.ts'
 import { getRequestDecision } from './requests/get-request-decision.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { previewRequest } from './requests/preview-request.ts'
+import { remindApprovers } from './requests/remind-approvers.job.ts'
 import { endAccessOf } from './requests/transition-store.ts'
 import { whoMayDecide } from './requests/who-may-decide.ts'
 import { createRole } from './roles/create-role.ts'
@@ -262,5 +263,6 @@ export const dueWork = (drivers: Drivers, post: Post): readonly DueWork[] => [
   ...convergeEntitlement(drivers, askAgain),
   sweepProvisioner(drivers),
   runReplay,
+  remindApprovers,
   ...workLanes(post),
 ]

@@ -41,6 +41,10 @@ export const workTables: Record<string, { select: string[]; update: string[] }> 
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],
   },
+  reminder: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
   sweep: {
     select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
     update: ['next_look_at', 'lease_until', 'generation'],

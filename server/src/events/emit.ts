@@ -35,11 +35,18 @@ function eventRow({ type, subject_type, subject_id, data }: NewEvent, by: Actor)
 
 /**
  * One event for each row of a common table expression, which has `id` and `request_id` of what it happened to. For
- * changes of rows that no code has seen; their ids are the database's own. `worker`: who did it, by row, where several did.
+ * changes of rows that no code has seen; their ids are the database's own. `facts`: more of the data, by row. `worker`: who
+ * did it, by row, where several did.
  */
 export function emitEach(
   ctx: WorkCtx,
-  event: { type: EventType; subject_type: string; data?: Record<string, unknown>; worker?: Statement },
+  event: {
+    type: EventType
+    subject_type: string
+    data?: Record<string, unknown>
+    facts?: Statement
+    worker?: Statement
+  },
   rows: Statement,
 ): Statement {
   const { actor } = ctx
@@ -47,7 +54,8 @@ export function emitEach(
       (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
     select ${ctx.tx.tenant_id}::uuid, gen_random_uuid(), ${event.type}::text, ${actor.kind}::text,
       ${actor.user_id}::uuid, ${actor.api_key_id}::uuid, ${event.subject_type}::text, id::text,
-      jsonb_build_object('request_id', request_id) || ${JSON.stringify(event.data ?? {})}::jsonb,
+      jsonb_build_object('request_id', request_id) || ${JSON.stringify(event.data ?? {})}::jsonb
+        || ${event.facts ?? sql`'{}'::jsonb`},
       ${event.worker ?? sql`${ctx.request_id}::text`}
     from ${rows}`
 }

@@ -6,7 +6,14 @@ import type { Statement } from '../kernel/context.ts'
  * Tables that are their own work list: `next_look_at` says when a row next needs a look, `lease_until` who has it until
  * when, `generation` fences whoever lost it.
  */
-export type WorkTable = 'access_request' | 'access_grant' | 'entitlement' | 'sweep' | 'policy_replay' | 'delivery_lane'
+export type WorkTable =
+  | 'access_request'
+  | 'access_grant'
+  | 'entitlement'
+  | 'sweep'
+  | 'policy_replay'
+  | 'reminder'
+  | 'delivery_lane'
 
 /**
  * Which rows of a table are a list of their own: entitlements that a pending grant waits for, and all others; what leaves
@@ -37,6 +44,7 @@ export const workTables: Record<WorkTable, Statement> = {
   entitlement: sql`entitlement`,
   sweep: sql`sweep`,
   policy_replay: sql`policy_replay`,
+  reminder: sql`reminder`,
   delivery_lane: sql`delivery_lane`,
 }
 

@@ -14,6 +14,7 @@ export function dueLoad(): Statement<DueLoad> {
     union all ${of('entitlement', [sql`entitlement where gives`, sql`entitlement where not gives`])}
     union all ${of('sweep', [sql`sweep where true`])}
     union all ${of('policy_replay', [sql`policy_replay where true`])}
+    union all ${of('reminder', [sql`reminder where true`])}
     union all ${of('delivery_lane', [sql`delivery_lane where channel_type = 'email'`, sql`delivery_lane where channel_type = 'webhook'`])}`
 }
 

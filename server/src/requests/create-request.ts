@@ -30,10 +30,15 @@ export const createRequest = operation({
 async function askOnce(ctx: Ctx, input: RequestInput): Promise<CreatedRequest | undefined> {
   const asking = await putQuestion(ctx, input)
   if (!asking.decision.allowed) return refuseAsking(ctx, asking)
-  const pending_ttl_seconds = asking.settings['requests.pending_ttl_seconds']
+  const { 'requests.pending_ttl_seconds': pending_ttl_seconds, 'notifications.reminder_seconds': reminder_seconds } =
+    asking.settings
   const warnings = await warningsOf(ctx.tx, asking)
   const unapprovable = warnings.some(({ code }) => code === 'nobody_may_approve')
-  const request = await insertRequest(ctx, { ...asking, pending_ttl_seconds, unapprovable }, asking.decision)
+  const request = await insertRequest(
+    ctx,
+    { ...asking, pending_ttl_seconds, reminder_seconds, unapprovable },
+    asking.decision,
+  )
   return request && { ...request, ...(warnings.length > 0 && { warnings }) }
 }
 

@@ -36,7 +36,11 @@ async function stage(name: string) {
   }
   const insert = (decision: Decision) => {
     const ctx = { tx, actor: systemActor, request_id: 'test' }
-    return insertRequest(ctx, { requester_id, asked, when, pending_ttl_seconds: 60, unapprovable: false }, decision)
+    return insertRequest(
+      ctx,
+      { requester_id, asked, when, pending_ttl_seconds: 60, reminder_seconds: 0, unapprovable: false },
+      decision,
+    )
   }
   const kept = async () => {
     const rows = await house.asSuperuser<{ n: number }>(

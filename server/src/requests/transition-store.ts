@@ -8,6 +8,7 @@ import type { Decision } from '../policies/deciding/decide.ts'
 import { rulesAreStill } from '../policies/deciding/rule-set-store.ts'
 import { keepDecision } from './decision-store.ts'
 import type { AskedRequest, Circumstances } from './policy-question.ts'
+import { insertReminder } from './reminder-store.ts'
 import type { AccessRequest } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
 
@@ -17,6 +18,8 @@ export type DecidedAsking = {
   asked: Omit<AskedRequest, 'id'>
   when: Circumstances
   pending_ttl_seconds: number
+  /** When those who may decide are first reminded; 0: never. */
+  reminder_seconds: number
   /** Nobody may decide it: that is told too. */
   unapprovable: boolean
 }
@@ -28,7 +31,7 @@ export type DecidedAsking = {
  */
 export async function insertRequest(
   ctx: WorkCtx,
-  { requester_id, asked, when, pending_ttl_seconds, unapprovable }: DecidedAsking,
+  { requester_id, asked, when, pending_ttl_seconds, reminder_seconds, unapprovable }: DecidedAsking,
   decision: Decision,
 ): Promise<AccessRequest | undefined> {
   const { tx } = ctx
@@ -58,6 +61,7 @@ export async function insertRequest(
         returning *),
       kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, asked, when }, saved)}),
       granted as (${atOnce ? insertGrants(asked.places, asked.action, saved) : sql`select 1`}),
+      reminded as (${insertReminder(tx, reminder_seconds, saved)}),
       told as (${emit(ctx, events, saved)})
       select ${requestColumns} from saved`,
   ])

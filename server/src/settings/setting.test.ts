@@ -27,6 +27,10 @@ const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
       ],
     },
   ],
+  [
+    'notifications.reminder_seconds',
+    { takes: ['0', '60', '3600', '604800'], refuses: ['', '1', '59', '604801', '-1', '00', '0.0'] },
+  ],
   ['requests.default_duration_seconds', { takes: ['60', '3600', '1209600'], refuses: ['59', '1209601'] }],
   ['requests.max_duration_seconds', { takes: ['60', '43200', '1209600'], refuses: ['59', '1209601', '99999999999'] }],
   ['requests.pending_ttl_seconds', { takes: ['60', '2592000'], refuses: ['59', '2592001'] }],
@@ -80,6 +84,7 @@ test('a tenant that set nothing has the defaults', () => {
     'locale.default': 'en',
     'notifications.expiring_seconds': 900,
     'notifications.from_address': '',
+    'notifications.reminder_seconds': 3600,
     'requests.default_duration_seconds': 3600,
     'requests.max_duration_seconds': 43200,
     'requests.pending_ttl_seconds': 86400,

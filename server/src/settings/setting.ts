@@ -17,6 +17,12 @@ function wholeNumber(smallest: number, largest: number): Form<number> {
   }
 }
 
+/** Zero for never, or a whole number. */
+function wholeNumberOrNever(smallest: number, largest: number): Form<number> {
+  const number = wholeNumber(smallest, largest)
+  return { allowed: `0 for never, or ${number.allowed}`, read: (text) => (text === '0' ? 0 : number.read(text)) }
+}
+
 const yesOrNo: Form<boolean> = {
   allowed: 'true or false',
   read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
@@ -61,6 +67,11 @@ export const settingTable = {
     'how long before the end of access its holder is told',
   ),
   'notifications.from_address': setting(addressOrNone, '', 'the sender of mail, where a channel names none'),
+  'notifications.reminder_seconds': setting(
+    wholeNumberOrNever(60, 604_800),
+    '3600',
+    'how long a request waits before those who may decide it are reminded; then after twice as long, and so on',
+  ),
   'requests.default_duration_seconds': setting(
     wholeNumber(60, 1_209_600),
     '3600',

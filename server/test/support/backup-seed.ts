@@ -118,6 +118,7 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
     ...{ metadata: trickyJson, audit_session: false, places: '[]', asked_via: 'token', source_ip: '127.0.0.1' },
     lease_until: '2100-01-01T00:00:00Z',
   })
+  await insert('reminder', { id: request_id, sent: 3, next_look_at: '2026-01-01T00:00:00.000001Z', generation: '7' })
   await insert('decision', {
     ...{ id: newId(), request_id, question_kind: 'ask', principal_id: anna, question: 'null', allowed: true },
     ...{ rule_set_version: '1', rule_ids: [newId()], errors: '[]' },

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { rounds, together } from '../../test/support/race.ts'
+import { until } from '../../test/support/wait.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+import { claimDue, type WorkItem } from '../jobs/claim.ts'
+import { systemActor } from '../kernel/context.ts'
+import { remindApprovers } from './remind-approvers.job.ts'
+import { mostReminders, remindOfRequest } from './reminder-store.ts'
+
+const house = await openHouse()
+const on = await askingStage(house, 'reminders')
+const { tenant_id, owner, people } = on
+await on.rule('permit (principal, action == Action::"ReadOnly", resource);')
+await on.rule('@approval_mode("auto") permit (principal, action == Action::"List", resource);')
+const body = on.account('120000000001')
+const ctx = { tx: house.database.tenant(tenant_id), actor: systemActor, request_id: 'test' }
+
+type Reminder = { sent: number; after_seconds: number; at_its_end: boolean }
+
+/** The request's reminder, and when it is looked at again. */
+async function reminderOf(request_id: string): Promise<Reminder | undefined> {
+  const [row] = await house.asSuperuser<Reminder>(
+    `select r.sent, round(extract(epoch from r.next_look_at - clock_timestamp()) / 60)::int * 60 as after_seconds,
+        r.next_look_at = a.next_look_at as at_its_end
+      from reminder r join access_request a on a.id = r.id where r.id = $1`,
+    [request_id],
+  )
+  return row
+}
+
+/** The reminders that were told of. */
+const toldOf = async (request_id: string) =>
+  (await on.eventsOf(request_id)).flatMap(({ type, data }) => (type === 'request.reminded' ? [data.nth] : []))
+
+const set = (key: string, value: string) => on.call(owner, 'PUT', `/v1/settings/${key}`, { value })
+const hasten = (request_id: string) =>
+  house.asSuperuser('update reminder set next_look_at = clock_timestamp() where id = $1', [request_id])
+
+/** Claims what is due as a worker does. */
+async function claimed(): Promise<WorkItem[]> {
+  const ask = { table: 'reminder', part: undefined, most: 50, mostOfOne: 50, without: [] } as const
+  const [claim] = await claimDue(house.database, [ask])
+  return claim?.items ?? []
+}
+
+/** Lets the reminder's moment come, and does what is then due. */
+async function remind(request_id: string): Promise<void> {
+  await hasten(request_id)
+  for (const item of await claimed()) await remindOfRequest(ctx, item)
+}
+
+suite('those who may decide a request are reminded', () => {
+  test('after the first wait, then after twice as long each time, and at most six times', async () => {
+    await set('requests.pending_ttl_seconds', '2592000')
+    const id = await on.ask(body)
+    assert.deepEqual(await reminderOf(id), { sent: 0, after_seconds: 3600, at_its_end: false })
+    for (const nth of [1, 2, 3, 4, 5]) {
+      await remind(id)
+      assert.deepEqual(await reminderOf(id), { sent: nth, after_seconds: 3600 * 2 ** nth, at_its_end: false })
+    }
+    await remind(id)
+    const last = await reminderOf(id)
+    assert.deepEqual([last?.sent, last?.at_its_end], [mostReminders, true])
+    assert.deepEqual(await toldOf(id), [1, 2, 3, 4, 5, 6])
+    await set('requests.pending_ttl_seconds', '86400')
+  })
+
+  test('not after its end: the last look is then, and nothing is left', async () => {
+    const id = await on.ask(body)
+    for (const _ of [1, 2, 3, 4, 5]) await remind(id)
+    assert.equal((await reminderOf(id))?.at_its_end, true)
+    await house.asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [id])
+    await remind(id)
+    assert.equal(await reminderOf(id), undefined)
+    assert.deepEqual(await toldOf(id), [1, 2, 3, 4, 5])
+  })
+
+  for (const [how, end] of [
+    ['approved', (id: string) => on.approve(id)],
+    ['denied', (id: string) => on.call(people.approver, 'POST', `/v1/requests/${id}/deny`, {})],
+    ['cancelled', (id: string) => on.call(people.user, 'DELETE', `/v1/requests/${id}`)],
+  ] as const) {
+    test(`not of what was ${how} meanwhile`, async () => {
+      const id = await on.ask(body)
+      await end(id)
+      await remind(id)
+      assert.deepEqual([await toldOf(id), await reminderOf(id)], [[], undefined])
+    })
+  }
+
+  test('not where nobody has to decide', async () => {
+    assert.equal(await reminderOf(await on.ask({ ...body, action: 'List' })), undefined)
+  })
+
+  test('as the tenant wants: sooner, later than it waits, or never', async () => {
+    await set('notifications.reminder_seconds', '60')
+    const id = await on.ask(body)
+    assert.equal((await reminderOf(id))?.after_seconds, 60)
+    await set('notifications.reminder_seconds', '0')
+    await remind(id)
+    assert.deepEqual([await toldOf(id), (await reminderOf(id))?.at_its_end], [[], true])
+    assert.equal(await reminderOf(await on.ask(body)), undefined)
+    await set('notifications.reminder_seconds', '86400')
+    assert.equal(await reminderOf(await on.ask(body)), undefined)
+    await set('notifications.reminder_seconds', '3600')
+  })
+})
+
+suite('a reminder', () => {
+  test('is told once, whoever dies at it: who lost the lease tells nothing', async () => {
+    const id = await on.ask(body)
+    await hasten(id)
+    const [dead] = await claimed()
+    assert.ok(dead)
+    await house.asSuperuser('update reminder set lease_until = clock_timestamp() where id = $1', [id])
+    const [heir] = await claimed()
+    assert.ok(heir)
+    await remindOfRequest(ctx, dead)
+    assert.deepEqual(await toldOf(id), [])
+    await remindOfRequest(ctx, heir)
+    await remindOfRequest(ctx, heir)
+    await remindOfRequest(ctx, dead)
+    assert.deepEqual(await toldOf(id), [1])
+  })
+
+  test('‖ approve: it comes before the decision, or not at all', async () => {
+    for (const _ of rounds(8)) {
+      const id = await on.ask(body)
+      await hasten(id)
+      const items = await claimed()
+      await together<unknown>([
+        () => on.approve(id),
+        async () => {
+          for (const item of items) await remindOfRequest(ctx, item)
+        },
+      ])
+      const told = (await on.eventsOf(id)).map(({ type }) => type)
+      const decided = told.indexOf('request.approved')
+      assert.ok(decided > 0 && told.lastIndexOf('request.reminded') < decided, told.join())
+    }
+  })
+
+  test('is the work of a list: two who work on it tell of each request once', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, () => on.ask(body)))
+    const workers = [startWorkers(house, [remindApprovers]), startWorkers(house, [remindApprovers])]
+    for (const id of ids) await hasten(id)
+    await until('each was looked at', async () => {
+      const seen = await Promise.all(ids.map(reminderOf))
+      return seen.every((reminder) => reminder?.sent === 1)
+    })
+    for (const { stop } of workers) await stop()
+    for (const id of ids) assert.deepEqual(await toldOf(id), [1])
+  })
+})
