@@ -11,6 +11,7 @@ import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
 import { eventStreamHeaders, openEventStream } from './event-stream.ts'
 import { type LimitsOptions, openLimits } from './limits.ts'
+import { serveLinkPages } from './link-pages.ts'
 import { logLines } from './log-lines.ts'
 import { describeApi, serveReference } from './openapi.ts'
 import type { Operation, ServerEvent } from './operation.ts'
@@ -132,6 +133,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   await server.register(helmet, { contentSecurityPolicy: false })
   await serveReference(server, describeApi(options.operations, options.publicUrl))
   serveHealth(server, options)
+  serveLinkPages(server, options.publicUrl)
   serveOperations(server, options)
   return server
 }

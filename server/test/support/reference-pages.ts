@@ -15,10 +15,9 @@ import {
 import { permissionGroups } from '../../src/permissions/permission.ts'
 import { systemRoles } from '../../src/roles/role.ts'
 import { settingKeys, settingTable } from '../../src/settings/setting.ts'
+import { mailsPage } from './mails-page.ts'
+import { code, type Page, table } from './markdown.ts'
 import { sampleGrants, sampleRequests } from './told-samples.ts'
-
-/** A page's text, from the one table that it shows. */
-type Page = { title: string; from: string; about: string; body: string }
 
 /** The reference pages by their paths. */
 export function referencePages(operations: Record<string, Operation>): Record<string, string> {
@@ -26,6 +25,7 @@ export function referencePages(operations: Record<string, Operation>): Record<st
     configuration: configurationPage(),
     errors: errorsPage(),
     events: eventsPage(),
+    mails: mailsPage(),
     metrics: metricsPage(),
     notifications: notificationsPage(),
     operations: operationsPage(operations),
@@ -183,21 +183,8 @@ function operationsPage(operations: Record<string, Operation>): Page {
     from: 'server/src/app.ts',
     about:
       'Every endpoint. Bodies, replies and errors stand in `/openapi.json` and, to be read, at `/docs` of a running ' +
-      'service. All but those without a credential need the header `X-Tenant-ID`. Beside these: `/livez`, `/readyz`.',
+      'service. All but those without a credential need the header `X-Tenant-ID`. Beside these: `/livez`, `/readyz`, and ' +
+      '`/requests/{id}` and `/grants/{id}`, where links of messages lead: they say how to look, and decide nothing.',
     body: sections.join('\n\n'),
   }
-}
-
-function code(text: string): string {
-  return `\`${text}\``
-}
-
-/** A Markdown table as the formatter leaves it. */
-function table(head: string[], rows: string[][]): string {
-  const lines = [head, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')))
-  const widths = head.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0)))
-  const line = (cells: string[]) =>
-    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`
-  const [first = [], ...rest] = lines
-  return [line(first), line(widths.map((width) => '-'.repeat(width))), ...rest.map(line)].join('\n')
 }

@@ -109,7 +109,7 @@ const records: Samples<RecordFacts> = {
     data: { fields: ['scopes'], scopes_added: ['roles:read'], scopes_removed: ['audit:read'] },
   },
   'role.deleted': { name: null, subject_id: 'auditors' },
-  'role.assigned': { name: bob, data: moved },
+  'role.assigned': { subject_type: 'user', name: bob, data: moved },
   'group.created': { name: 'On call', data: { source: 'local' } },
   'group.updated': { name: 'On call', data: { fields: ['description'] } },
   'group.deleted': { name: null },

@@ -82,8 +82,8 @@ function toldOf(data: RecordFacts['data']): Fact {
 
 function overlap({ data }: RecordFacts): { facts: Fact[] } {
   const seconds = data.overlap_seconds
-  const counted = typeof seconds === 'number' && seconds > 0 ? `for ${duration(seconds)} more` : 'no longer'
-  return { facts: [['Old one counts', counted]] }
+  const counted = typeof seconds === 'number' && seconds > 0 ? `counts for ${duration(seconds)} more` : 'counts no more'
+  return { facts: [['Old secret', counted]] }
 }
 
 /** Access bears our mark at a target, and nobody was given it by us. */
