@@ -120,6 +120,8 @@ suite('what a mail server refuses', () => {
     ['a mailbox that is full just now', 'rcpt', '452 full', /recipient now: 452 /, 'try_again'],
     ['any recipient, since it relays nothing for us', 'rcpt', '557 relay access denied', /recipient now/, 'try_again'],
     ['any recipient before a login', 'rcpt', '530 log in first', /recipient now: 530 /, 'try_again'],
+    ['any recipient in a session that went wrong', 'rcpt', '503 not now', /recipient now: 503 /, 'try_again'],
+    ['the text before a login', 'data', '530 log in first', /the mail now: 530 /, 'try_again'],
     ['a sender', 'mail', '553 not yours', /from this sender now: 553 /, 'try_again'],
     ['the text for good, before it is sent', 'data', '554 no', /refused the mail: 554 /, 'refused'],
     ['the text for good', 'end', '554 spam', /refused the mail: 554 .*spam$/, 'refused'],
