@@ -26,7 +26,7 @@ export const sampleBodies: Record<string, unknown> = {
     ],
   },
   createApiKey: { name: 'a key', scopes: ['requests:create'] },
-  createEmailChannel: { name: 'a channel', to_addresses: ['somebody@example.com'] },
+  createEmailChannel: { name: 'a channel', to_addresses: ['somebody@example.com', 'somebody-else@example.com'] },
   createIdentityProvider: { name: 'a provider', provider_type: 'custom_scim', config: { token: 'a secret' } },
   createGroup: { name: 'a group' },
   createPolicy: { name: 'a policy' },
