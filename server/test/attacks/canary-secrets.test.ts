@@ -8,6 +8,7 @@ import { operations } from '../../src/app.ts'
 import { writeBackup } from '../../src/db/backup.ts'
 import { providerTypes } from '../../src/identity-providers/provider-config.ts'
 import { aiProviderTypes } from '../../src/settings/ai-provider.ts'
+import { giveToChannels, webhookChannel } from '../support/canary-channels.ts'
 import { databaseServer, giveToProvisioners, provisioner } from '../support/canary-provisioners.ts'
 import { openCanaryRun } from '../support/canary-run.ts'
 import { CanarySecrets } from '../support/canary-secrets.ts'
@@ -21,7 +22,20 @@ import { until } from '../support/wait.ts'
  * most talkative. Then everything that it says, keeps or shows is looked through.
  */
 const run = await openCanaryRun()
-const { secrets, idp, client, sallyport, metricsPort, send, owned, inTenant, asOwner, plantToken, plantKey } = run
+const {
+  secrets,
+  idp,
+  client,
+  sallyport,
+  metricsPort,
+  send,
+  owned,
+  inTenant,
+  asOwner,
+  plantToken,
+  plantKey,
+  plantSecret,
+} = run
 const { bootstrap, base_url, asSuperuser } = sallyport
 
 test('secrets are given in every way that the service takes one', async () => {
@@ -63,6 +77,7 @@ test('secrets are given in every way that the service takes one', async () => {
     await send('POST', '/v1/api-keys', { body, headers: asOwner, shown: plantKey })
   }
   await giveToProvisioners(run)
+  await giveToChannels(run)
   for (const type of aiProviderTypes) {
     const config = {
       api_key: secrets.plant(`key of ${type}`),
@@ -109,15 +124,8 @@ test('and in ways that it does not', async () => {
     for (const name of names)
       await send('GET', `${path}?${name}=${secrets.plant(`${name} in a query`)}`, { headers: asOwner })
   }
-  for (const name of [
-    'cookie',
-    'x-auth-token',
-    'proxy-authorization',
-    'authorization',
-    'x-api-key',
-    'user-agent',
-    'referer',
-  ]) {
+  const headers = 'cookie x-auth-token proxy-authorization authorization x-api-key user-agent referer'.split(' ')
+  for (const name of headers) {
     await send('GET', '/v1/users', { headers: { ...inTenant, [name]: secrets.plant(`a secret in ${name}`) } })
     await send('GET', '/v1/users', { headers: { ...inTenant, [name]: `Basic ${btoa(`x:${secrets.plant('Basic')}`)}` } })
   }
@@ -135,6 +143,8 @@ test('and in ways that it does not', async () => {
     ['POST', '/v1/provisioners', (secret) => provisioner({ ...databaseServer, password: [secret] })],
     ['POST', '/v1/provisioners', (secret) => provisioner({ ...databaseServer, password: 'x', secret })],
     ['POST', '/v1/provisioners', (secret) => provisioner({ ...databaseServer, host: '10.0.0.1', password: secret })],
+    ['POST', '/v1/notification-channels/webhook', (secret) => ({ ...webhookChannel(secret), url: 'https://10.0.0.1' })],
+    ['POST', '/v1/notification-channels/webhook', (secret) => ({ ...webhookChannel(`a\n${secret}`) })],
     ['POST', '/v1/identity-providers', (secret) => ({ name: 'X', provider_type: 'none', config: { token: secret } })],
     ['PUT', '/v1/settings/ai-providers/provider_a', (secret) => ({ config: [secret] })],
     ['PUT', '/v1/settings/ai-providers/nobody', (secret) => ({ config: { api_key: secret } })],
@@ -160,16 +170,16 @@ test('every operation is called, and every page', async () => {
     // The sign-in settings of the run stay.
     if (operation.body !== undefined && operationId === 'updateSignInSettings') continue
     for (const headers of [asOwner, asPerson, inTenant]) {
-      const shown = operationId === 'createApiKey' ? plantKey : undefined
+      const shown = { createApiKey: plantKey, createWebhookChannel: plantSecret }[operationId]
       const sent = operation.body === undefined ? {} : { body: fullBody(operationId) }
       await send(operation.method, path, { headers, ...sent, ...(shown && { shown }) })
     }
     if (operation.method === 'GET') await send('GET', `${path}?limit=200`, { headers: asOwner })
   }
-  for (const list of ['/v1/identity-providers', '/v1/api-keys', '/v1/users', '/v1/provisioners']) {
-    const { data = [] } = (await owned('GET', `${list}?limit=200`)).body as { data?: { id: string }[] }
-    assert.ok(data.length > 7, list)
-    for (const { id } of data) await owned('GET', `${list}/${id}`)
+  for (const list of ['identity-providers', 'api-keys', 'users', 'provisioners', 'notification-channels']) {
+    const { data = [] } = (await owned('GET', `/v1/${list}?limit=200`)).body as { data?: { id: string }[] }
+    assert.ok(data.length > 7, `${list}: ${data.length}`)
+    for (const { id } of data) await owned('GET', `/v1/${list}/${id}`)
   }
   for (const path of ['/', '/docs/', '/docs/json', '/openapi.json', '/livez', '/readyz', '/.well-known/jwks.json']) {
     await send('GET', path)
@@ -196,6 +206,7 @@ async function giveSecrets(): Promise<number[]> {
     }),
     await owned('POST', '/v1/identity-providers', { name: 'Late', provider_type: 'custom_scim', config: config() }),
     await owned('POST', '/v1/provisioners', provisioner({ ...databaseServer, password: password() })),
+    await owned('POST', '/v1/notification-channels/webhook', webhookChannel(password())),
     await owned('PUT', '/v1/settings/ai-providers/provider_b', { config: config() }),
     await owned('PUT', '/v1/settings/sign-in', { ...client, issuer: idp.issuer, client_secret: password() }),
   ]
@@ -203,7 +214,7 @@ async function giveSecrets(): Promise<number[]> {
 }
 
 test('the database fails, then is gone, while secrets are on their way', async () => {
-  const tables = ['identity_provider', 'provisioner', 'ai_provider', 'sign_in_setting', 'event']
+  const tables = ['identity_provider', 'provisioner', 'notification_channel', 'ai_provider', 'sign_in_setting', 'event']
   for (const name of tables) await asSuperuser(`alter table ${name} rename to ${name}_gone`)
   assert.ok((await giveSecrets()).filter((status) => status === 500).length >= 3)
   for (const name of tables) await asSuperuser(`alter table ${name}_gone rename to ${name}`)

@@ -55,7 +55,8 @@ function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyp
       })
     // A connection that was idle may be closed at the very moment when it is used again: nothing was read of that call.
     const reply = await ask().catch(ask)
-    const text = await reply.text()
+    const endless = reply.headers.get('content-type')?.startsWith('text/event-stream')
+    const text = await (endless ? firstOf(reply) : reply.text())
     const all = `${text} ${JSON.stringify([...reply.headers])}`
     const once = reply.status < 400 ? (shown?.(text, reply.headers) ?? []) : []
     secrets.keep(`the answer to ${method} ${path.split('?')[0]}`, all, once)
@@ -71,9 +72,19 @@ function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyp
   const plantToken = (text: string) => [secrets.plant('token', String(JSON.parse(text).token).split('.')[2])]
   const plantKey = (text: string) => [secrets.plant('API key', String(JSON.parse(text).key).split('_')[2])]
   /** What follows the prefix is the secret part. */
+  const plantOurs = (secret: string) => secrets.plant('secret of ours', secret.replace(/^whsec_/, ''))
   const plantShownOnce = (text: string) =>
-    Object.values((JSON.parse(text) as { shown_once: Record<string, string> }).shown_once).map((secret) =>
-      secrets.plant('secret of ours', secret.replace(/^whsec_/, '')),
-    )
-  return { send, owned, inTenant, asOwner, plantToken, plantKey, plantShownOnce }
+    Object.values((JSON.parse(text) as { shown_once: Record<string, string> }).shown_once).map(plantOurs)
+  const plantSecret = (text: string) => [plantOurs((JSON.parse(text) as { secret: string }).secret)]
+  return { send, owned, inTenant, asOwner, plantToken, plantKey, plantShownOnce, plantSecret }
+}
+
+/** What a stream without end says at once; then its caller goes away. */
+async function firstOf({ body }: Response): Promise<string> {
+  let said = ''
+  for await (const some of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    said += some
+    if (said.includes('\n\n')) break
+  }
+  return said
 }
