@@ -54,7 +54,7 @@ const requests: Samples<RequestFacts> = {
   'request.denied': { ...settled, status: 'denied', decided_by: 'Grace Hopper', decision_reasoning: 'ask for less' },
   'request.expired': { ...settled, status: 'expired', actor: 'Sallyport' },
   'request.cancelled': { ...settled, status: 'cancelled', is_own: true, actor: 'Ada Lovelace' },
-  'request.reminded': { actor: 'Sallyport', is_own: false },
+  'request.reminded': { actor: 'Sallyport', is_own: false, data: { nth: 2 } },
 }
 
 const activeGrant: Omit<GrantFacts, 'type'> = {
@@ -133,13 +133,16 @@ const records: Samples<RecordFacts> = {
     data: { old: null, new: '28800' },
   },
   'cloud_accounts.updated': { subject_type: 'tenant', data: { upserted: 2, ids: ['prod', 'staging'] } },
-  'notification_channel.created': { name: 'On call', data: { event_filters: ['grant.failed'], enabled: true } },
+  'notification_channel.created': {
+    name: 'On call',
+    data: { channel_type: 'email', event_filters: ['grant.failed'], enabled: true },
+  },
   'notification_channel.updated': {
     name: 'On call',
     data: { fields: ['enabled', 'to_addresses'], event_filters: [], enabled: false },
   },
   'notification_channel.deleted': { name: null },
-  'notification_channel.disabled': { name: 'Pager', data: { why: 'it answered 410 Gone' } },
+  'notification_channel.disabled': { name: 'Pager' },
   'notification_channel.secret_rotated': { name: 'Pager', data: { overlap_seconds: 86_400 } },
   'notification_channel.tested': { name: 'On call' },
   'identity_provider.created': { name: 'Okta', data: { provider_type: 'directory_a', enabled: true } },

@@ -1,5 +1,6 @@
 import { duration, moment } from '../../../kernel/plain-words.ts'
 import { askedFacts, quoted, whatOf, whenFact } from './access-words.ts'
+import { countIn, textIn } from './record-words.ts'
 import type { Fact, MailContent, MailedEvent, RequestFacts, Template } from './template.ts'
 
 export type RequestMail = Extract<MailedEvent, `request.${string}`>
@@ -60,11 +61,10 @@ export const requestMails: Record<RequestMail, Template<RequestFacts>> = {
   'request.cancelled': (facts) => {
     const whose = facts.is_own ? 'their own request' : `the request of ${facts.requester.name}`
     const cancelled = `${facts.actor} cancelled ${whose} for ${whatOf(facts)}`
-    const { reason } = facts.data
     return {
       subject: cancelled,
       headline: `${cancelled}.`,
-      facts: [...askedFacts(facts), ['Because', typeof reason === 'string' ? reason : null], whenFact(facts)],
+      facts: [...askedFacts(facts), ['Because', textIn(facts.data, 'reason')], whenFact(facts)],
     }
   },
 }
@@ -75,7 +75,7 @@ function waiting(facts: RequestFacts, verb: string): MailContent {
   return {
     subject: asks,
     headline: `${asks}.`,
-    facts: [...askedFacts(facts), nowFact(facts, 'pending')],
+    facts: [...askedFacts(facts), ['Reminder', countIn(facts.data, 'nth')], nowFact(facts, 'pending')],
     next: facts.status === 'pending' ? `It waits for an approver${untilWhen(facts)}.` : undefined,
   }
 }

@@ -33,7 +33,7 @@ export const setupMails: Record<SetupMail, Template<RecordFacts>> = {
     }
   },
   'notification_channel.created': did('channel', 'created {it}', ({ data }) => ({
-    facts: [toldOf(data), ['Enabled', yesOrNo(data.enabled)]],
+    facts: [['Type', textIn(data, 'channel_type')], toldOf(data), ['Enabled', yesOrNo(data.enabled)]],
   })),
   'notification_channel.updated': did('channel', 'changed {it}', (facts) => ({
     facts: [...changed(facts).facts, toldOf(facts.data)],
@@ -42,7 +42,7 @@ export const setupMails: Record<SetupMail, Template<RecordFacts>> = {
   'notification_channel.disabled': (facts) => ({
     subject: `The channel ${nameOf(facts)} was switched off: its receiver is gone`,
     headline: `The receiver of the channel ${nameOf(facts)} said that it is gone for good, so the channel was switched off.`,
-    facts: [...recordFacts('channel', facts), ['Because', textIn(facts.data, 'why')], whenFact(facts)],
+    facts: [...recordFacts('channel', facts), whenFact(facts)],
     next: 'Nobody is told by it any more. Give it an address that answers, and switch it on again.',
   }),
   'notification_channel.secret_rotated': did('channel', 'had the signing secret of {it} made anew', overlap),
