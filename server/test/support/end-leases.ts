@@ -1,5 +1,8 @@
 /** What has leases, and what a row of it is known by. */
-const keys = { access_request: 'id', access_grant: 'id', entitlement: 'id', event_cursor: 'subscriber' }
+const keys = {
+  ...{ access_request: 'id', access_grant: 'id', entitlement: 'id', delivery_lane: 'id' },
+  event_cursor: 'subscriber',
+}
 
 /**
  * Lets every lease end at once, as time would. Row by row, each in a transaction of its own: many at once would have to be

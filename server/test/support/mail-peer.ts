@@ -6,8 +6,8 @@ import type { Certificate } from './certificates.ts'
 /** Where a conversation stands: `data` before the text is read, `end` when it was read and waits for its answer. */
 export type MailStep = 'connect' | 'login' | 'mail' | 'rcpt' | 'data' | 'end'
 
-/** `drip`: an answer that never ends. A text begins with the code of the answer, as in `451 come again`. */
-type Behaviour = 'go on' | 'close' | 'hang' | 'drip' | `${4 | 5}${string}`
+/** `drip`: an answer that never ends. `swallow`, at the end: it takes the mail and never says so. A text begins with the code of the answer, as in `451 come again`. */
+type Behaviour = 'go on' | 'close' | 'hang' | 'drip' | 'swallow' | `${4 | 5}${string}`
 
 /** One mail as it was taken. */
 export type TakenMail = { from: string; to: string; raw: string; secure: boolean; user: string | null }
@@ -71,6 +71,9 @@ export async function startMailPeer({ tls = 'none', certificate, login, port = 0
   return Object.assign(peer, { hangUp, stop })
 }
 
+/** No fault: what nobody hears of. */
+const swallowed = new Error('taken, and nobody is told')
+
 type Next = (error?: Error | null) => void
 
 /** What the server asks at each step, answered as the test says. */
@@ -87,6 +90,7 @@ function actingOut(
       if (behaviour === 'go on') next()
       else if (behaviour === 'close') socket?.destroy()
       else if (behaviour === 'drip') drip(socket)
+      else if (behaviour === 'swallow') next(swallowed)
       else if (behaviour !== 'hang') next(answerOf(behaviour))
     }
     decide().catch(next)
@@ -109,9 +113,9 @@ function actingOut(
         let raw = ''
         for await (const chunk of stream.setEncoding('utf8')) raw += chunk
         act('end', session, to, (error) => {
-          if (error) return next(error)
+          if (error && error !== swallowed) return next(error)
           peer.taken.push({ from: senderOf(session), to, raw, secure: session.secure, user: session.user ?? null })
-          next(null, 'taken')
+          if (error !== swallowed) next(null, 'taken')
         })
       }
       act('data', session, to, (error) => (error ? next(error) : void read().catch(() => undefined)))
