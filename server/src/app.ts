@@ -29,6 +29,7 @@ import { removeGroupMember } from './groups/remove-group-member.ts'
 import { setGroupRoleMappings } from './groups/set-group-role-mappings.ts'
 import { updateGroup } from './groups/update-group.ts'
 import type { Operation } from './http/operation.ts'
+import type { Outgoing } from './http/outgoing.ts'
 import { createIdentityProvider } from './identity-providers/create-identity-provider.ts'
 import { deleteIdentityProvider } from './identity-providers/delete-identity-provider.ts'
 import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
@@ -49,6 +50,7 @@ import { listNotificationChannels } from './notification-channels/list-notificat
 import { emailCarrier } from './notification-channels/mail/email-carrier.ts'
 import { rotateChannelSecret } from './notification-channels/rotate-channel-secret.ts'
 import { updateNotificationChannel } from './notification-channels/update-notification-channel.ts'
+import { eventMessage } from './notification-channels/webhook/event-message.ts'
 import { webhookCarrier } from './notification-channels/webhook/webhook-carrier.ts'
 import { listNotifications } from './notifications/list-notifications.ts'
 import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
@@ -252,6 +254,9 @@ export const operations: Record<string, Operation> = {
   listAuditEvents,
   exportAuditEvents,
 }
+
+/** What receivers of the tenants are sent. */
+export const outgoing: Readonly<Record<string, Outgoing>> = { eventMessage }
 
 /** Who acts on events afterwards. */
 export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide), tellChannels]

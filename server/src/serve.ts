@@ -1,4 +1,4 @@
-import { driverTypes, dueWork, openCarriers, operations, subscribers } from './app.ts'
+import { driverTypes, dueWork, openCarriers, operations, outgoing, subscribers } from './app.ts'
 import { type AdmissionCache, createAdmissionCache } from './auth/admission-cache.ts'
 import { authenticateWith } from './auth/authenticate.ts'
 import { openProviderSignIn } from './auth/oidc-sign-in.ts'
@@ -78,12 +78,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const admissions = createAdmissionCache({ isFresh: hearsChanges })
   const server = await buildServer({
     operations,
-    publicUrl: config.public_url,
-    trustProxy: config.trust_proxy,
-    logLevel: config.log_level,
-    stopDelayMs: config.stop_delay_seconds * 1_000,
+    outgoing,
+    ...serverSettings(config),
     ...(metrics && counting(metrics)),
-    limits: { credential: credentialLimit(config), bySource: config.limit_by_source },
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'
       return (await hasDatabase()) ? undefined : 'the database does not answer just now'
@@ -177,6 +174,16 @@ function hearChanges(
     onLoss: (err) =>
       log.warn({ err }, 'changes of rights by other processes are not heard: every request asks for them'),
   })
+}
+
+function serverSettings(config: Config) {
+  return {
+    publicUrl: config.public_url,
+    trustProxy: config.trust_proxy,
+    logLevel: config.log_level,
+    stopDelayMs: config.stop_delay_seconds * 1_000,
+    limits: { credential: credentialLimit(config), bySource: config.limit_by_source },
+  }
 }
 
 function credentialLimit({ rate_limit }: Config) {

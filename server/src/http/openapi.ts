@@ -5,15 +5,20 @@ import type { TSchema } from 'typebox'
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
 import { takesKey } from './idempotency-key.ts'
 import type { Operation } from './operation.ts'
+import { describeOutgoing, type Outgoing } from './outgoing.ts'
 import { jsonSchemaOf } from './schema.ts'
 
 type Json = { [name: string]: unknown }
 
 /**
- * The OpenAPI 3.1 document of the operations. Schemas with a `title` become components of that name; every error that an
+ * The OpenAPI 3.1 document of the operations, and of what is sent to receivers. Schemas with a `title` become components of that name; every error that an
  * operation can answer stands under its status with its code.
  */
-export function describeApi(operations: Record<string, Operation>, publicUrl: string): Json {
+export function describeApi(
+  operations: Record<string, Operation>,
+  publicUrl: string,
+  outgoing: Readonly<Record<string, Outgoing>> = {},
+): Json {
   const components: Record<string, unknown> = { Error: errorSchema }
   const paths: Record<string, Json> = { ...healthPaths }
   for (const [operationId, operation] of Object.entries(operations)) {
@@ -22,6 +27,7 @@ export function describeApi(operations: Record<string, Operation>, publicUrl: st
       [operation.method.toLowerCase()]: describeOperation(operationId, operation, components),
     }
   }
+  const webhooks = describeOutgoing(outgoing, (schema) => hoist(schema, components))
   return {
     openapi: '3.1.0',
     info: {
@@ -32,6 +38,7 @@ export function describeApi(operations: Record<string, Operation>, publicUrl: st
     },
     servers: [{ url: publicUrl }],
     paths,
+    webhooks,
     components: {
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
       headers: sharedHeaders,

@@ -15,12 +15,15 @@ import { serveLinkPages } from './link-pages.ts'
 import { logLines } from './log-lines.ts'
 import { describeApi, serveReference } from './openapi.ts'
 import type { Operation, ServerEvent } from './operation.ts'
+import type { Outgoing } from './outgoing.ts'
 import { type PipelineParts, pipeline } from './pipeline.ts'
 import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
 
 export type ServerOptions = {
   operations: Record<string, Operation>
+  /** What receivers are sent, for the reference. */
+  outgoing?: Readonly<Record<string, Outgoing>>
   parts: PipelineParts
   /** Whether this process can serve: undefined, or what is missing in a sentence. */
   findUnreadiness(): Promise<string | undefined>
@@ -131,7 +134,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   })
   server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
   await server.register(helmet, { contentSecurityPolicy: false })
-  await serveReference(server, describeApi(options.operations, options.publicUrl))
+  await serveReference(server, describeApi(options.operations, options.publicUrl, options.outgoing))
   serveHealth(server, options)
   serveLinkPages(server, options.publicUrl)
   serveOperations(server, options)

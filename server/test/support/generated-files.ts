@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { operations } from '../../src/app.ts'
+import { operations, outgoing } from '../../src/app.ts'
 import { connectAlone } from '../../src/db/connect.ts'
 import { describeApi } from '../../src/http/openapi.ts'
 import { casesPage } from './cases-page.ts'
@@ -12,7 +12,7 @@ import { startTestServer, templateDatabase } from './server.ts'
 /** Every generated file, path from the root of the repository to text, as the source says it now. */
 export async function generateFiles(): Promise<Record<string, string>> {
   return {
-    'server/openapi.json': `${JSON.stringify(describeApi(operations, 'http://127.0.0.1:8080'), null, 2)}\n`,
+    'server/openapi.json': `${JSON.stringify(describeApi(operations, 'http://127.0.0.1:8080', outgoing), null, 2)}\n`,
     'server/schema.sql': await migratedSchema(),
     ...referencePages(operations),
     'docs/reference/cases.md': casesPage(fileURLToPath(new URL('../../../', import.meta.url))),

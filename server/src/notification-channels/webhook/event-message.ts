@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { AuditEvent } from '../../audit/audit-event.ts'
+import type { Outgoing } from '../../http/outgoing.ts'
 import { Uuid } from '../../http/schema.ts'
 import type { ToldEvent } from '../carrier.ts'
 
@@ -9,7 +10,7 @@ const { type, at, ...entry } = AuditEvent.properties
  * What a webhook channel posts: an entry of the audit log, in the envelope of Standard Webhooks. Fields may be added; none is
  * renamed, moved or taken away.
  */
-export const EventMessage = Type.Object(
+const EventMessage = Type.Object(
   {
     type,
     timestamp: { ...at, description: 'when it happened, not when it is sent' },
@@ -17,7 +18,24 @@ export const EventMessage = Type.Object(
   },
   { title: 'EventMessage' },
 )
-export type EventMessage = Static<typeof EventMessage>
+type EventMessage = Static<typeof EventMessage>
+
+/** The message for the reference. */
+export const eventMessage: Outgoing = {
+  summary: 'An event, sent to the receiver of a webhook channel',
+  headers: {
+    'webhook-id': 'the same each time that this message is sent',
+    'webhook-timestamp': 'seconds since 1970: the moment of this attempt',
+    'webhook-signature': '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several, parted by spaces',
+  },
+  body: EventMessage,
+  answers: {
+    '2XX': 'delivered',
+    410: 'the receiver is gone for good: its channel is switched off',
+    429: 'the receiver has no room: all waits, until `Retry-After` where it says; 502, 503 and 504 likewise',
+    default: 'this message is tried again, for 28 hours',
+  },
+}
 
 /** The message of an event: the same in every attempt. */
 export function messageOf(tenant_id: string, event: ToldEvent): EventMessage {
