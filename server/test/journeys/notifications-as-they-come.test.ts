@@ -6,16 +6,11 @@ import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** The client of the guide, as it stands there. */
-type Follow = (
-  url: string,
-  headers: () => Promise<Record<string, string>>,
-  onNotification: (notification: Told) => void,
-  more: { signal: AbortSignal; onMissed?: () => void },
-) => Promise<never>
-type Told = { id: string; event_type: string }
+type Heard = { event: string; data?: { id: string } }
+type Listen = (url: string, headers: () => Promise<Record<string, string>>, signal: AbortSignal) => AsyncIterable<Heard>
 const guide = readFileSync(new URL('../../../docs/guides/notifications.md', import.meta.url), 'utf8')
 const code = /^```js\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? ''
-const { follow } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { follow: Follow }
+const { listen } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { listen: Listen }
 
 const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com', STOP_DELAY_SECONDS: '60' })
 const other = await one.beside()
@@ -46,33 +41,36 @@ test('whoever is deactivated by another process hears no more within seconds (A6
   await until('it has begun', async () => stream.events().length > 0)
   assert.equal((await owner('PATCH', `/v1/users/${ben.id}`, { active: false })).status, 200)
   assert.equal(await until('it has ended', async () => stream.ended()), 'whole')
-  const again = follow(other.base_url + path, headers, () => undefined, { signal: leaving.signal })
-  await assert.rejects(again, /credential/)
+  const again = listen(other.base_url + path, headers, leaving.signal)
+  await assert.rejects(again[Symbol.asyncIterator]().next(), /credential/)
 })
 
 test('what one process writes comes at the other, a stop sends its readers there, and nothing is lost or twice (F13)', async () => {
-  const heard: Told[] = []
   let url = one.base_url
   const headers = async () => ({ ...tenant, authorization: `Bearer ${kim.token}` })
   // Asked anew at each call, as a balancer is, which leaves out whoever stops.
   const balanced = { toString: () => url + path } as string
-  const following = follow(balanced, headers, (told) => heard.push(told), { signal: leaving.signal })
-  following.catch(() => undefined)
+  const heard: Heard[] = []
+  const count = (event: string) => heard.filter((one) => one.event === event).length
+  const listening = (async () => {
+    for await (const one of listen(balanced, headers, leaving.signal)) heard.push(one)
+  })()
   const raw = await openStream(one.base_url + path, await headers())
-  await until('both are open', async () => raw.events().length > 0)
+  await until('both are open', async () => raw.events().length > 0 && count('open') === 1)
   await ask(other)
-  await until('the first has come', async () => heard.length === 1 && raw.ids().length === 1)
+  await until('the first has come', async () => count('notification') === 1 && raw.ids().length === 1)
 
   url = other.base_url
   one.signal('SIGTERM')
-  await until('the stream has ended', async () => raw.ended())
+  assert.equal(await until('the stream has ended', async () => raw.ended()), 'whole')
   // Its port is open for as long as a balancer may need: it was not the end of the process that ended the stream.
   assert.equal(one.exitCode(), undefined)
-  assert.equal(raw.ended(), 'whole')
   const refused = await openStream(one.base_url + path, await headers())
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
   await ask(other)
-  await until('the second has come', async () => heard.length === 2)
-  assert.equal(new Set(heard.map(({ id }) => id)).size, 2)
+  await until('the second has come', async () => count('notification') === 2 && count('open') === 2)
+  assert.equal(new Set(heard.flatMap(({ data }) => data?.id ?? [])).size, 2)
+  leaving.abort()
+  await assert.rejects(listening, { name: 'AbortError' })
   await one.kill()
 })
