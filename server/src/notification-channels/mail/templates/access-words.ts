@@ -1,4 +1,4 @@
-import { duration, moment } from '../../../kernel/plain-words.ts'
+import { duration, line, moment } from '../../../kernel/plain-words.ts'
 import type { AskedType } from '../../../policies/cedar/schema.ts'
 import type { Access, Fact, Person, RequestFacts } from './template.ts'
 
@@ -16,12 +16,12 @@ const nouns: Record<AskedType, string> = {
 function whereOf({ resource_type, resource_id, accounts }: Access): string {
   const noun = Object.hasOwn(nouns, resource_type) ? nouns[resource_type as AskedType] : resource_type
   const known = resource_type === 'cloud_account' && accounts.find(({ account_id }) => account_id === resource_id)
-  return `${noun} ${known ? accountName(known) : resource_id}`
+  return `${noun} ${known ? accountName(known) : named(resource_id)}`
 }
 
 /** `ReadOnlyAccess on account Production (123456789012)`. */
 export function whatOf(access: Access): string {
-  return `${access.action} on ${whereOf(access)}`
+  return `${named(access.action)} on ${whereOf(access)}`
 }
 
 /** What and where, row by row. */
@@ -52,6 +52,15 @@ export function whoIs({ name, email }: Person): string {
   return `${name} (${email})`
 }
 
+/** How many characters of a name stand in a sentence; rows of facts have all of it. */
+const longestName = 120
+
+/** What a user called something, so that a sentence of ours cannot go on in it: more than one word in quotation marks. */
+export function named(text: string): string {
+  const name = line(text, longestName)
+  return /[\s“”]/.test(name) ? `“${name.replace(/[“”]/g, '"')}”` : name
+}
+
 /** What somebody wrote, in quotation marks; null where they wrote nothing. */
 export function quoted(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : `“${text.trim()}”`
@@ -63,5 +72,5 @@ export function whenFact({ at, zone }: { at: string; zone: string }): Fact {
 }
 
 function accountName({ account_id, name }: { account_id: string; name: string | null }): string {
-  return name === null || name === account_id ? account_id : `${name} (${account_id})`
+  return name === null || name === account_id ? account_id : `${named(name)} (${account_id})`
 }

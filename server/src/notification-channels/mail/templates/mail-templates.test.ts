@@ -117,6 +117,16 @@ suite('what a mail says', () => {
     assert.match(mailOf(asked).text, /It waits for an approver until 2026-03-02 09:05 CET \(08:05 UTC\)/)
   })
 
+  test('what a user called something is not read as a sentence of ours (J9)', () => {
+    const [asked] = sampleFacts('request.created')
+    assert.ok(asked !== undefined)
+    const action = 'ReadOnly” on account Sandbox (111111111111). It was approved already. “x'
+    assert.match(
+      mailOf({ ...asked, action } as typeof asked).subject,
+      /asks for “ReadOnly" on account Sandbox \(111111111111\)\. It was approved already\. "x” on account/,
+    )
+  })
+
   test('a request for many accounts names the first of them, and says how many more', () => {
     const [asked] = sampleFacts('request.created')
     assert.ok(asked !== undefined)

@@ -1,5 +1,5 @@
 import { moment } from '../../../kernel/plain-words.ts'
-import { whenFact } from './access-words.ts'
+import { named, whenFact } from './access-words.ts'
 import type { Fact, RecordFacts, Template } from './template.ts'
 
 type Data = Record<string, unknown>
@@ -27,9 +27,9 @@ export function did(
   }
 }
 
-/** A person's name as it is; another record's in quotation marks, or its id where it has none any more. */
+/** A person as they are called; another record by its name, or by its id where it has none any more. */
 export function nameOf({ subject_type, name, subject_id }: RecordFacts): string {
-  return name === null || subject_type === 'user' ? (name ?? subject_id) : `“${name}”`
+  return name === null || subject_type === 'user' ? (name ?? subject_id) : named(name)
 }
 
 /** The record and its id. */
