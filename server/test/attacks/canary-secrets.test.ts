@@ -9,6 +9,7 @@ import { writeBackup } from '../../src/db/backup.ts'
 import { providerTypes } from '../../src/identity-providers/provider-config.ts'
 import { aiProviderTypes } from '../../src/settings/ai-provider.ts'
 import { giveToChannels, webhookChannel } from '../support/canary-channels.ts'
+import { writeToMailServer } from '../support/canary-mail.ts'
 import { databaseServer, giveToProvisioners, provisioner } from '../support/canary-provisioners.ts'
 import { openCanaryRun } from '../support/canary-run.ts'
 import { CanarySecrets } from '../support/canary-secrets.ts'
@@ -78,6 +79,7 @@ test('secrets are given in every way that the service takes one', async () => {
   }
   await giveToProvisioners(run)
   await giveToChannels(run)
+  await writeToMailServer(run)
   for (const type of aiProviderTypes) {
     const config = {
       api_key: secrets.plant(`key of ${type}`),
@@ -234,6 +236,7 @@ test('what refuses to start says no secret of its environment (S4)', async () =>
     { DATABASE_URL: `postgres://sallyport_app:${secrets.plant('DATABASE_URL')}@127.0.0.1:9/nothing` },
     { DATABASE_URL: `mysql://sallyport_app:${secrets.plant('DATABASE_URL of another kind')}@127.0.0.1:9/nothing` },
     { SECRET_KEY: secrets.plant('SECRET_KEY') },
+    { SMTP_URL: `smtp://me:${secrets.plant('SMTP_URL')}@127.0.0.1/elsewhere` },
     { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_SECRET: secrets.plant('OIDC_CLIENT_SECRET') },
   ]
   for (const env of environments) {

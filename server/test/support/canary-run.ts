@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { startTalkativeMailServer } from './canary-mail.ts'
 import { CanarySecrets } from './canary-secrets.ts'
 import { openIdentityProvider } from './identity-provider.ts'
 import { freePort, type Sallyport, startOnTestServer } from './sallyport.ts'
@@ -30,6 +31,7 @@ export async function openCanaryRun() {
     SECRET_KEY: secrets.plant('root key', randomBytes(32).toString('base64')),
     EGRESS_ALLOW: '127.0.0.1',
     METRICS_PORT: `${metricsPort}`,
+    SMTP_URL: await startTalkativeMailServer(secrets),
     OIDC_ISSUER: idp.issuer,
     OIDC_CLIENT_ID: portal.client_id,
     OIDC_CLIENT_SECRET: portal.client_secret,
