@@ -76,14 +76,19 @@ suite('making an API key', () => {
 })
 
 suite('listing API keys', () => {
-  test('shows the newest first, page by page, and no key nor hash', async () => {
-    for (const name of ['one', 'two', 'three']) await create(stranger, { name })
+  test('shows the newest first, page by page, and no key nor hash (S3)', async () => {
+    const made: Awaited<ReturnType<typeof create>>[] = []
+    for (const name of ['one', 'two', 'three']) made.push(await create(stranger, { name }))
     const first = await call(stranger, 'GET', '/v1/api-keys?limit=2')
     const second = await call(stranger, 'GET', `/v1/api-keys?limit=2&cursor=${first.body.next_cursor}`)
     const names = [first, second].flatMap((page) => (page.body.data as { name: string }[]).map((key) => key.name))
     assert.deepEqual(names, ['three', 'two', 'one'])
     assert.deepEqual([first.body.has_more, second.body.has_more], [true, false])
-    assert.ok(!/sp_|hash/.test(JSON.stringify(first.body)))
+    const answers = JSON.stringify([first.body, second.body, (await revoke(stranger, made[0]?.body.id)).body])
+    assert.ok(!/sp_|hash/.test(answers))
+    for (const { body } of made) assert.ok(!answers.includes(String(body.key).split('_')[2] ?? ''))
+    const kept = await db.asSuperuser<{ hash: string }>(`select encode(secret_hash, 'hex') as hash from api_key`)
+    for (const { hash } of kept) assert.ok(!answers.includes(hash))
   })
 
   test('of an identity provider is an empty page of the same form, whosever it is (T9)', async () => {

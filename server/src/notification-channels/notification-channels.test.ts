@@ -20,7 +20,7 @@ const eventsOf = (id: unknown) =>
   )
 
 suite('creating an email channel', () => {
-  test('answers the record, and tells of it without an address', async () => {
+  test('answers the record and nothing beside it, and tells of it without an address (S3)', async () => {
     const made = await create(acme, {
       from_address: 'access@example.com',
       subject_prefix: '[access]',
