@@ -11,6 +11,7 @@ import { insertRule } from '../server/src/policies/rule-store.ts'
 import { createTenant } from '../server/src/tenants/create-tenant.ts'
 import type { Bench, Effort } from './bench.ts'
 import { spread } from './ends.ts'
+import { type Caller, callerOf, meanwhile } from './meanwhile.ts'
 import { gather, startService } from './sallyport.ts'
 
 const accounts = 500
@@ -41,7 +42,6 @@ export const replays: Bench = {
 }
 
 type Size = { questions: number; rules: number }
-type Caller = { tenant_id: string; token: string }
 
 async function measure(
   base_url: string,
@@ -93,44 +93,6 @@ async function measure(
     notes: [
       `The replay of ${size.questions} questions by ${size.rules} rules and by a draft of them took ${seconds} s; ${result.counts.changed} questions were answered otherwise.`,
     ],
-  }
-}
-
-/** Milliseconds of each of some 50 calls a second, one after the other, for as long as something else lasts. */
-async function meanwhile(work: () => Promise<void>, during: Promise<unknown>): Promise<number[]> {
-  const took: number[] = []
-  let over = false
-  const end = during.finally(() => {
-    over = true
-  })
-  while (!over) {
-    const began = performance.now()
-    await work()
-    took.push(performance.now() - began)
-    await pause(20)
-  }
-  await end
-  return took
-}
-
-function callerOf(base_url: string) {
-  return async <Body>(
-    { tenant_id, token }: Caller,
-    method: 'GET' | 'POST',
-    path: string,
-    body?: object,
-  ): Promise<Body> => {
-    const reply = await fetch(`${base_url}${path}`, {
-      method,
-      headers: {
-        'x-tenant-id': tenant_id,
-        ...(token !== '' && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    if (!reply.ok) throw new Error(`${method} ${path} answered ${reply.status}: ${await reply.text()}`)
-    return (await reply.json()) as Body
   }
 }
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
+import { deliveries } from './deliveries.ts'
 import { endpoints } from './endpoints.ts'
 import { grants } from './grants.ts'
 import { policy } from './policy.ts'
@@ -7,7 +8,7 @@ import { replays } from './replays.ts'
 import { asMarkdown, writeReport } from './report.ts'
 
 /** Every bench, by its name. */
-const benches: Record<string, Bench> = { endpoints, grants, policy, replays }
+const benches: Record<string, Bench> = { endpoints, grants, policy, replays, deliveries }
 
 const options = {
   rounds: { type: 'string', default: '4' },

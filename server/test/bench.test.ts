@@ -80,3 +80,8 @@ test('what a bench writes into the docs is what the formatter would write', () =
   const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url))
   assert.equal(execFileSync(biome, ['format', '--stdin-file-path=page.md'], { input: page, encoding: 'utf8' }), page)
 })
+
+test('the bench of deliveries works: every mail comes, and none twice', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'deliveries', '--miniature'], { env })
+  assert.match(stdout, /^250 mails of 5 events to 50 recipients, each in order/m)
+})

@@ -75,8 +75,8 @@ export function openPostRoom(house: House) {
       })
     },
     /** Sends what is due from now on. */
-    send(carriers: Post['carriers']) {
-      const workers = startWorkers(house, workLanes({ carriers, leaving: new AbortController().signal }))
+    send(carriers: Post['carriers'], leaving = new AbortController().signal) {
+      const workers = startWorkers(house, workLanes({ carriers, leaving }))
       sending.push(workers)
       return workers
     },

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { afterEach, suite, test } from 'node:test'
 import { openHouse, type TestTenant } from '../../../test/support/house.ts'
+import { aLockIsWaitedFor } from '../../../test/support/lock.ts'
 import { openPostRoom, openTestCarrier } from '../../../test/support/post-room.ts'
 import { until } from '../../../test/support/wait.ts'
 import { releaseLeases } from '../../jobs/release-leases.ts'
 import type { Outcome } from '../carrier.ts'
+import { insertDeliveries } from './fan-out-store.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)
@@ -144,133 +146,54 @@ suite('whoever lost a lane', () => {
   })
 })
 
-suite('the deliveries of a channel', () => {
-  type Shown = { id: string; event_id: string; recipient: string; status: string }
-  const list = async (tenant: TestTenant, url: string) => {
-    const { status, body } = await call(tenant, 'GET', url)
-    assert.equal(status, 200)
-    return body as { data: Shown[]; next_cursor?: string; has_more: boolean }
-  }
-
-  test('come page by page, the newest events first, each once, and by status', async () => {
-    const tenant = await house.tenant('Pages')
-    const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
-    const other = await channel(tenant, ['c@example.com'], groups)
-    const ids = await happen(tenant, 4)
-    await tell()
-    const all: Shown[] = []
-    let next: string | undefined
-    do {
-      const page = await list(tenant, `${path}/${id}/deliveries?limit=3${next ? `&cursor=${next}` : ''}`)
-      all.push(...page.data)
-      next = page.next_cursor
-    } while (next !== undefined)
-    assert.deepEqual(
-      all.map(({ event_id }) => event_id),
-      ids.toReversed().flatMap((event_id) => [event_id, event_id]),
-    )
-    assert.equal(new Set(all.map((one) => one.id)).size, 8)
-    assert.equal((await list(tenant, `${path}/${other}/deliveries`)).data.length, 4)
-    assert.equal((await list(tenant, `${path}/${id}/deliveries?status=pending`)).data.length, 8)
-    assert.equal((await list(tenant, `${path}/${id}/deliveries?status=failed`)).data.length, 0)
-  })
-
-  test('are not sent once more while they are under way, or where nobody would take them', async () => {
-    const tenant = await house.tenant('Resend')
-    const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
+suite('a turn', () => {
+  test('that ends while something comes in leaves nothing waiting', async () => {
+    const tenant = await house.tenant('Coming in')
+    const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
     await tell()
-    const [first] = (await list(tenant, `${path}/${id}/deliveries`)).data
-    const resend = async (delivery_id = first?.id) => {
-      const { status, body } = await call(tenant, 'POST', `${path}/${id}/deliveries/${delivery_id}/resend`)
-      return [status, body.code]
-    }
-    assert.deepEqual(await resend(), [409, 'delivery_pending'])
-    assert.deepEqual(await resend(id), [404, 'not_found'])
-    room.send({ email: openTestCarrier() })
+    const { carrier, reached, release } = heldCarrier()
+    room.send({ email: carrier })
+    await reached
+    const late = await happen(tenant, 1)
+    await house.database.tenant(tenant.tenant_id).interactive(async (tx) => {
+      await insertDeliveries(tx, late)
+      release()
+      await aLockIsWaitedFor(house, tx)
+    })
     await becomes(id, [
       ['delivered', null],
       ['delivered', null],
     ])
-    const rest = ['a@example.com', 'b@example.com'].filter((address) => address !== first?.recipient)
-    await call(tenant, 'PATCH', `${path}/${id}`, { to_addresses: rest })
-    assert.deepEqual(await resend(), [422, 'unprocessable'])
-    await call(tenant, 'PATCH', `${path}/${id}`, { enabled: false })
-    assert.deepEqual(await resend(), [409, 'channel_disabled'])
   })
 
-  test('are sent once more once, however many ask at one moment', async () => {
-    const tenant = await house.tenant('Resend at once')
+  test('comes to its end when the service stops: what is under way ends, nothing more is begun', async () => {
+    const tenant = await house.tenant('Stopping')
+    const id = await channel(tenant, ['a@example.com'], groups)
+    await happen(tenant, 3)
+    await tell()
+    const { carrier, reached, release } = heldCarrier()
+    const leaving = new AbortController()
+    const workers = room.send({ email: carrier }, leaving.signal)
+    await reached
+    leaving.abort()
+    const stopped = workers.stop()
+    release()
+    await stopped
+    assert.deepEqual(await seen(id), [
+      ['delivered', null],
+      ['pending', null],
+      ['pending', null],
+    ])
+    assert.deepEqual(await house.asSuperuser('select from delivery_lane where lease_until is not null'), [])
+  })
+
+  test('does not wait for a carrier that never ends', async () => {
+    const tenant = await house.tenant('Hanging')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
     await tell()
-    const workers = room.send({ email: openTestCarrier() })
-    await becomes(id, [['delivered', null]])
-    await workers.stop()
-    const [delivery] = await deliveries(id)
-    const url = `${path}/${id}/deliveries/${delivery?.id}/resend`
-    const replies = await Promise.all([1, 2, 3, 4].map(() => call(tenant, 'POST', url)))
-    assert.deepEqual(replies.map(({ status }) => status).sort(), [202, 409, 409, 409])
+    room.send({ email: { ...openTestCarrier(), longestMs: 0, carry: () => new Promise(() => undefined) } })
+    await becomes(id, [['pending', 'no end within 0 s']])
   })
-})
-
-suite('trying a channel', () => {
-  const tryIt = (tenant: TestTenant, id: string) => call(tenant, 'POST', `${path}/${id}/test`)
-
-  test('sends to each of its recipients, whatever it names, to no other channel, and is told', async () => {
-    const tenant = await house.tenant('Trial')
-    const id = await channel(tenant, ['a@example.com', 'b@example.com'], { event_filters: ['grant.failed'] })
-    const other = await channel(tenant, ['c@example.com'])
-    const tried = await tryIt(tenant, id)
-    assert.equal(tried.status, 202)
-    const made = tried.body.deliveries as { event_type: string; recipient: string; status: string }[]
-    assert.deepEqual(
-      made.map(({ event_type, recipient, status }) => [event_type, recipient, status]).sort(),
-      ['a@example.com', 'b@example.com'].map((to) => ['notification_channel.tested', to, 'pending']),
-    )
-    await tell()
-    room.send({ email: openTestCarrier() })
-    await becomes(id, [
-      ['delivered', null],
-      ['delivered', null],
-    ])
-    const types = await house.asSuperuser<{ type: string }>(
-      'select distinct e.type from delivery d join event e on e.id = d.event_id where d.channel_id = $1',
-      [other],
-    )
-    assert.ok(!types.some(({ type }) => type === 'notification_channel.tested'))
-  })
-
-  test('is done one at a time', async () => {
-    const tenant = await house.tenant('Trials')
-    const id = await channel(tenant, ['a@example.com'], groups)
-    const replies = await Promise.all([1, 2, 3].map(() => tryIt(tenant, id)))
-    assert.deepEqual(replies.map(({ status, body }) => [status, body.code]).sort(), [
-      [202, undefined],
-      [409, 'delivery_pending'],
-      [409, 'delivery_pending'],
-    ])
-    room.send({ email: openTestCarrier() })
-    await becomes(id, [['delivered', null]])
-    assert.equal((await tryIt(tenant, id)).status, 202)
-  })
-
-  test('is refused where it is switched off', async () => {
-    const tenant = await house.tenant('Trial off')
-    const id = await channel(tenant, ['a@example.com'], { enabled: false })
-    const { status, body } = await tryIt(tenant, id)
-    assert.deepEqual([status, body.code], [409, 'channel_disabled'])
-  })
-})
-
-test('a tenant has a hundred channels at most (I2)', async () => {
-  const tenant = await house.tenant('Channels')
-  await house.asSuperuser(
-    `insert into notification_channel (tenant_id, id, name, channel_type, config)
-      select $1, gen_random_uuid(), 'c', 'email', '{"to_addresses":["a@example.com"]}' from generate_series(1, 99)`,
-    [tenant.tenant_id],
-  )
-  await channel(tenant, ['last@example.com'])
-  const more = await call(tenant, 'POST', `${path}/email`, { name: 'one more', to_addresses: ['a@example.com'] })
-  assert.deepEqual([more.status, more.body.code], [422, 'unprocessable'])
 })
