@@ -78,6 +78,7 @@ async function seedProviders(insert: Insert): Promise<void> {
   await insert('tenant_key', { version: 1, root_key_id, wrapped_key: 'wrapped' })
   await insert('ai_provider', { type: 'provider_a', config: trickyJson, sealed_secrets: 'sealed' })
   await insert('ai_provider_default', { type: 'provider_a' })
+  await insert('tenant_mail_domain', { domain: 'mail.example.com' })
   await insert('identity_provider', { id: newId(), name: 'p', provider_type: 'custom_scim', config: trickyJson })
   const provisioner_id = newId()
   await insert('provisioner', {
