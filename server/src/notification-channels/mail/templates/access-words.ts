@@ -44,6 +44,7 @@ export function askedFacts(facts: RequestFacts): Fact[] {
     ['For', duration(facts.duration_seconds)],
     ['Reason', quoted(facts.reason)],
     ['Asked', moment(facts.asked_at, facts.zone)],
+    ['Emergency', facts.approval_mode === 'break_glass' ? 'yes: taken without an approver' : null],
     ['Audited', facts.audit_session ? 'yes: what is done in the session is recorded' : null],
   ]
 }
