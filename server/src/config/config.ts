@@ -124,7 +124,7 @@ export const variableTable = {
     default: '`always`, and `never` where SMTP_URL names this machine',
     means:
       'whether nothing is sent over smtp:// before STARTTLS made it safe; certificates are always verified, ' +
-      'NODE_EXTRA_CA_CERTS names a file with authorities of your own; `never` needs an SMTP_URL without a password, but on this machine',
+      'NODE_EXTRA_CA_CERTS names a file with authorities of your own; with `never` SMTP_URL may hold no password, except for this machine',
   },
   SMTP_CONNECTIONS: { default: '`5`', means: 'how many connections to it one process has at most, 1 to 50' },
   SMTP_MESSAGES_PER_SECOND: {

@@ -42,6 +42,7 @@ suite('a mail server', () => {
     [{ SMTP_URL: `smtp://me:${secret}@` }, /no address of a mail server/],
     [{ SMTP_URL: `smtp://me:${secret}@mail.example.com:0` }, /no address of a mail server/],
     [{ SMTP_URL: `smtp://me:${secret}@mail.example.com:99999` }, /no address of a mail server/],
+    [{ SMTP_URL: `smtp://me:${secret}@mail.example.com:465` }, /begin it with smtps/],
     [{ SMTP_URL: `smtp://me:${secret}@mail_1;x.example.com` }, /no address of a mail server/],
     [{ SMTP_URL: `smtp://me:${secret}/@mail.example.com` }, /no address of a mail server|more than a host/],
     [{ SMTP_URL: `smtp://me:${secret}@mail.example.com/?pool=true` }, /more than a host/],

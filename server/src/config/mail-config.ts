@@ -63,6 +63,9 @@ function readSmtpUrl(text: string): SmtpUrl {
   }
   const implicit = url.protocol === 'smtps:'
   const port = url.port === '' ? (implicit ? 465 : 587) : Number(url.port)
+  if (port === 465 && !implicit) {
+    throw new Error('SMTP_URL names port 465, where TLS begins with the first byte; begin it with smtps://')
+  }
   return { host, port, implicit, login: readLogin(url) }
 }
 

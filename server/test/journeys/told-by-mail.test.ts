@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { makeAuthority } from '../support/certificates.ts'
 import { type MailPeer, readMail, startMailPeer } from '../support/mail-peer.ts'
-import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
+import { type Sallyport, startOnTestServer, startScript, urlOf } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** From a request to a mail on its way: the service as a process, a mail server that asks for TLS and for a login. */
@@ -88,5 +88,48 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
       assert.ok(!JSON.stringify(failed).includes(secret))
       assert.ok(!sallyport.output().includes(secret))
     }
+  })
+
+  test('to a mailbox that is greylisted is told when it comes again, in the order in which it happened (F9)', async () => {
+    peer.behave = (step, { to }) => (step === 'rcpt' && to.startsWith('grey@') ? '451 come again' : 'go on')
+    await channel('Grey', 'grey@ops.example')
+    const asked: string[] = []
+    for (const action of ['First', 'Second']) {
+      asked.push((await ada.call<{ id: string }>('POST', '/v1/requests', { ...wanted, action })).body.id)
+    }
+    const waiting = () =>
+      sallyport.asSuperuser(
+        `select d.id from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+          where l.recipient = 'grey@ops.example' and l.failures > 0 order by d.xid, d.seq`,
+      )
+    await until('both wait', async () => (await waiting()).length === 2)
+    peer.behave = () => 'go on'
+    const told = () => peer.taken.filter(({ to }) => to === 'grey@ops.example')
+    await until('both are told', async () => {
+      await sallyport.asSuperuser(`update delivery_lane set next_look_at = clock_timestamp()
+        where failures > 0 and next_look_at > clock_timestamp()`)
+      return told().length === 2
+    })
+    const texts = await Promise.all(told().map(async (one) => (await readMail(one)).text ?? ''))
+    assert.ok(asked.every((id, index) => texts[index]?.includes(id)))
+  })
+
+  test('comes from the tenant’s own address from when on the operator’s command says so (J8)', async () => {
+    const own = { to_addresses: ['own@ops.example'], from_address: 'access@acme.example' }
+    const made = await key('POST', '/v1/notification-channels/email', { name: 'Own', ...own })
+    assert.equal(made.status, 201)
+    const sender = async (number: number) => {
+      await key('POST', '/v1/groups', { name: `group ${number}` })
+      const told = () => peer.taken.filter(({ to }) => to === 'own@ops.example')
+      await until('it is told', async () => told().length === number)
+      return told().at(-1)?.from
+    }
+    assert.equal(await sender(1), 'sallyport@ops.example')
+    const env = { DATABASE_URL: urlOf(sallyport.service), DATA_DIR: sallyport.data_dir }
+    const words = ['mail-domain', 'add', sallyport.bootstrap.tenant_id, 'Acme.example']
+    const command = startScript('admin', words, env)
+    assert.equal(await command.end(), 0, command.output())
+    assert.match(command.output(), /mail of the tenant may come from addresses of `acme\.example`/)
+    assert.equal(await sender(2), 'access@acme.example')
   })
 })

@@ -119,9 +119,9 @@ suite('what a mail server refuses', () => {
     ['a mailbox that is busy', 'rcpt', '450 busy', /recipient now: 450 /, 'try_again'],
     ['a mailbox that is full just now', 'rcpt', '452 full', /recipient now: 452 /, 'try_again'],
     ['any recipient, since it relays nothing for us', 'rcpt', '557 relay access denied', /recipient now/, 'try_again'],
-    ['any recipient before a login', 'rcpt', '530 log in first', /recipient now: 530 /, 'try_again'],
+    ['any recipient before a login', 'rcpt', '530 log in first', /wants a login, or TLS, .*: 530 /, 'try_again'],
     ['any recipient in a session that went wrong', 'rcpt', '503 not now', /recipient now: 503 /, 'try_again'],
-    ['the text before a login', 'data', '530 log in first', /the mail now: 530 /, 'try_again'],
+    ['the text before a login', 'data', '530 log in first', /wants a login, or TLS, .*: 530 /, 'try_again'],
     ['a sender', 'mail', '553 not yours', /from this sender now: 553 /, 'try_again'],
     ['the text for good, before it is sent', 'data', '554 no', /refused the mail: 554 /, 'refused'],
     ['the text for good', 'end', '554 spam', /refused the mail: 554 .*spam$/, 'refused'],
@@ -205,6 +205,13 @@ suite('a login', () => {
     assert.equal(peer.taken[0]?.user, 'sallyport')
   })
 
+  test('that is missing, is tried again: somebody mends it (F9)', async () => {
+    const peer = await peerOf({ login })
+    const outcome = await transportTo(peer).send(letter, patient)
+    assert.equal(outcome.kind, 'try_again')
+    assert.match(JSON.stringify(outcome), /wants a login/)
+  })
+
   test('that is wrong, is tried again: somebody mends it (F9)', async () => {
     const peer = await peerOf({ login })
     const outcome = await transportTo(peer, locked('wrong')).send(letter, patient)
@@ -260,6 +267,14 @@ suite('a safe connection', { skip: authority === undefined && 'there is no opens
       })
     }
   }
+
+  test('from the first byte is asked of no server that begins in the clear: nothing is said to it (F9)', async () => {
+    const peer = await peerOf({ tls: 'starttls', certificate: authority.good, login })
+    const outcome = await transportTo(peer, { tls: 'implicit', login }).send(letter, patient)
+    assert.equal(outcome.kind, 'try_again')
+    assert.match(JSON.stringify(outcome), /made no safe connection/)
+    assert.deepEqual(peer.taken, [])
+  })
 
   test('that somebody has taken out of the offer is insisted on: no login and no mail crosses another (F9)', async () => {
     const peer = await peerOf({ tls: 'stripped', login })

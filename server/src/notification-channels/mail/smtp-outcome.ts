@@ -46,9 +46,12 @@ function finalWords({ code, command, responseCode = 0, response = '' }: SmtpFaul
 function passingWords({ code = '', originalCode, command = '', responseCode = 0 }: SmtpFault): string {
   const detail = originalCode ?? code
   if (isCertificateFault(detail)) return `the certificate of the mail server is not to be trusted (${detail})`
-  if (code === 'ETLS') return 'the mail server made no safe connection, and nothing is sent over another'
+  if (code === 'ETLS' || /^ERR_SSL_|^EPROTO$/.test(detail)) {
+    return 'the mail server made no safe connection, and nothing is sent over another'
+  }
   if (code === 'EAUTH') return 'the mail server did not let us log in'
   if (code === 'ETIMEDOUT' || code === 'EABORT') return 'the mail server did not answer in time'
+  if (responseCode === 530) return 'the mail server wants a login, or TLS, before it takes mail'
   if (command === 'RCPT TO') return 'the mail server does not take the recipient now'
   if (command === 'MAIL FROM') return 'the mail server does not take mail from this sender now'
   if (command === 'DATA') return 'the mail server does not take the mail now'
