@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from '../support/client.ts'
+import { type PersonAtBoth, startTwoProcesses } from '../support/two-processes.ts'
+import { until } from '../support/wait.ts'
+
+/** What people are told while they wait, by two processes that both look: once to each, whoever it was. */
+const { asSuperuser, owner, join, faults } = await startTwoProcesses()
+const [call] = owner
+const [ada, kim, lou] = [await join('Ada', ['user']), await join('Kim', ['approver']), await join('Lou', ['approver'])]
+
+const policy = await call<{ id: string }>('POST', '/v1/policies', { name: 'Told in time' })
+await call('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
+
+async function ask(): Promise<string> {
+  const resource = { type: 'cloud_account', id: '123456789012' }
+  const body = { resource, action: 'Look', duration_seconds: 600 }
+  const asked = await ada.at[0]<{ id: string }>('POST', '/v1/requests', body)
+  assert.equal(asked.status, 201, JSON.stringify(asked.body))
+  return asked.body.id
+}
+
+/** What somebody was told of this, the oldest first. */
+async function toldOf(person: PersonAtBoth, resource_id: string): Promise<string[]> {
+  type Told = { event_type: string; resource_id: string }
+  const { body } = await person.at[1]<Page<Told>>('GET', '/v1/users/me/notifications?limit=200')
+  return body.data.flatMap((told) => (told.resource_id === resource_id ? [told.event_type] : [])).toReversed()
+}
+
+const untilTold = (person: PersonAtBoth, resource_id: string, told: readonly string[]) =>
+  until(`they are told ${told.join()}`, async () => (await toldOf(person, resource_id)).join() === told.join())
+
+/** Lets the next moment of these reminders come. */
+const hasten = (ids: readonly string[]) =>
+  asSuperuser('update reminder set next_look_at = clock_timestamp() where id = any($1::uuid[])', [ids])
+
+test('whoever may decide is reminded once each time, for as long as they may', async () => {
+  const ids = await Promise.all(Array.from({ length: 10 }, ask))
+  for (const id of ids) for (const person of [kim, lou]) await untilTold(person, id, ['request.created'])
+  await hasten(ids)
+  const once = ['request.created', 'request.reminded']
+  for (const id of ids) for (const person of [kim, lou]) await untilTold(person, id, once)
+
+  await call('PUT', `/v1/users/${lou.id}/roles`, { roles: ['user'] })
+  const [first = '', ...others] = ids
+  assert.equal((await kim.at[1]('POST', `/v1/requests/${first}/deny`, {})).status, 200)
+  await hasten(ids)
+  for (const id of others) await untilTold(kim, id, [...once, 'request.reminded'])
+  await until('nothing waits of what was decided', async () => {
+    const left = await asSuperuser('select from reminder where id = $1', [first])
+    return left.length === 0
+  })
+  for (const id of ids) assert.deepEqual(await toldOf(lou, id), once)
+  assert.deepEqual(await toldOf(kim, first), once)
+  await untilTold(ada, first, ['request.denied'])
+})
+
+test('whoever holds access is told of its end before it comes, however short it is', async () => {
+  await call('PUT', '/v1/settings/notifications.expiring_seconds', { value: '86400' })
+  const request_id = await ask()
+  assert.equal((await kim.at[0]('POST', `/v1/requests/${request_id}/approve`, {})).status, 200)
+  const grant = await until('access is active', async () => {
+    const { body } = await ada.at[1]<Page<{ id: string; status: string }>>('GET', `/v1/grants?request_id=${request_id}`)
+    return body.data.find(({ status }) => status === 'active')
+  })
+  const kept = () =>
+    asSuperuser<{ before: number }>(
+      `select extract(epoch from expires_at - expiring_at)::int as before from access_grant where id = $1`,
+      [grant.id],
+    )
+  assert.deepEqual(await kept(), [{ before: 300 }])
+  await untilTold(ada, grant.id, ['grant.activated'])
+  await asSuperuser(
+    `with soon as (
+        update access_grant set expiring_at = clock_timestamp() where id = $1 returning entitlement_id)
+      update entitlement e set next_look_at = clock_timestamp() from soon where e.id = soon.entitlement_id`,
+    [grant.id],
+  )
+  await untilTold(ada, grant.id, ['grant.activated', 'grant.expiring'])
+  assert.deepEqual(faults(), [])
+})
