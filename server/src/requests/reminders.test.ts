@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
-import { rounds, together } from '../../test/support/race.ts'
+import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { claimDue, type WorkItem } from '../jobs/claim.ts'
 import { systemActor } from '../kernel/context.ts'
 import { remindApprovers } from './remind-approvers.job.ts'
 import { mostReminders, remindOfRequest } from './reminder-store.ts'
+import { cancelPendingRequest } from './transition-store.ts'
 
 const house = await openHouse()
 const on = await askingStage(house, 'reminders')
@@ -126,21 +127,19 @@ suite('a reminder', () => {
     assert.deepEqual(await toldOf(id), [1])
   })
 
-  test('‖ approve: it comes before the decision, or not at all', async () => {
-    for (const _ of rounds(8)) {
-      const id = await on.ask(body)
-      await hasten(id)
-      const items = await claimed()
-      await together<unknown>([
-        () => on.approve(id),
-        async () => {
-          for (const item of items) await remindOfRequest(ctx, item)
-        },
-      ])
-      const told = (await on.eventsOf(id)).map(({ type }) => type)
-      const decided = told.indexOf('request.approved')
-      assert.ok(decided > 0 && told.lastIndexOf('request.reminded') < decided, told.join())
-    }
+  test('‖ a decision: it waits for whoever is at the request, and then tells nothing', async () => {
+    const id = await on.ask(body)
+    await hasten(id)
+    const [item] = await claimed()
+    assert.ok(item)
+    const reminding = await ctx.tx.interactive(async (inside) => {
+      assert.equal(await cancelPendingRequest({ ...ctx, tx: inside }, id), true)
+      const done = remindOfRequest(ctx, item)
+      await aLockIsWaitedFor(house, inside)
+      return { done }
+    })
+    await reminding.done
+    assert.deepEqual([await toldOf(id), await reminderOf(id)], [[], undefined])
   })
 
   test('is the work of a list: two who work on it tell of each request once', async () => {
