@@ -293,7 +293,6 @@ create table delivery_lane (
   channel_type text not null,
   recipient text not null,
   failures integer not null default 0,
-  arrivals bigint not null default 0,
   next_look_at timestamp with time zone,
   lease_until timestamp with time zone,
   generation bigint not null default 0,

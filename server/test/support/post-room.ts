@@ -1,6 +1,7 @@
 import { sql } from '../../src/db/sql.ts'
 import { deliver } from '../../src/events/deliver.ts'
 import { emit, type NewEvent } from '../../src/events/emit.ts'
+import { claimDue } from '../../src/jobs/claim.ts'
 import { systemActor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import type { Carrier, Delivery, Outcome } from '../../src/notification-channels/carrier.ts'
@@ -79,6 +80,15 @@ export function openPostRoom(house: House) {
       const workers = startWorkers(house, workLanes({ carriers, leaving }))
       sending.push(workers)
       return workers
+    },
+    /** Claims the one lane that is due, as a process would that does nothing else, and takes one turn of it. */
+    async takeTurn(tenant: TestTenant, carriers: Post['carriers']): Promise<void> {
+      const ask = { table: 'delivery_lane', part: 'email', most: 1, mostOfOne: 1, without: [] } as const
+      const [claim] = await claimDue(house.database, [ask])
+      const item = claim?.items[0]
+      const [work] = workLanes({ carriers, leaving: new AbortController().signal })
+      if (item === undefined || work === undefined) throw new Error('no lane is due')
+      await work.run({ tx: house.database.tenant(tenant.tenant_id), actor: systemActor, request_id: 'test' }, item)
     },
     /** Ends what is sending, and forgets every delivery: the next test has none of another. */
     async clear(): Promise<void> {

@@ -3,10 +3,7 @@ import { afterEach, suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
 import { openPostRoom, openTestCarrier } from '../../../test/support/post-room.ts'
 import { until } from '../../../test/support/wait.ts'
-import { claimDue } from '../../jobs/claim.ts'
-import { systemActor } from '../../kernel/context.ts'
 import type { Outcome } from '../carrier.ts'
-import { workLanes } from './work-lane.job.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)
@@ -244,14 +241,7 @@ suite('a delivery', () => {
     await happen(tenant, 1)
     await tell()
     const carrier = openTestCarrier(() => Promise.reject(new Error('a fault of ours')))
-    const [work] = workLanes({ carriers: { email: carrier }, leaving: new AbortController().signal })
-    const [claim] = await claimDue(house.database, [
-      { table: 'delivery_lane', part: 'email', most: 1, mostOfOne: 1, without: [] },
-    ])
-    const [item] = claim?.items ?? []
-    assert.ok(work !== undefined && item !== undefined)
-    const ctx = { tx: house.database.tenant(tenant.tenant_id), actor: systemActor, request_id: 'test' }
-    await assert.rejects(work.run(ctx, item), /a fault of ours/)
+    await assert.rejects(room.takeTurn(tenant, { email: carrier }), /a fault of ours/)
     assert.match(String((await deliveries(id))[0]?.last_error), /^the service failed to send it/)
     assert.deepEqual(await statuses(id), ['pending'])
   })

@@ -73,7 +73,7 @@ export async function resend(ctx: WorkCtx, channel_id: string, id: string): Prom
         from lane where d.tenant_id = ${tx.tenant_id} and d.id = ${id} and d.lane_id = lane.id and d.finished_at is not null
         returning d.id, d.lane_id),
       woken as (
-        update delivery_lane l set arrivals = arrivals + 1, next_look_at = least(l.next_look_at, clock_timestamp())
+        update delivery_lane l set next_look_at = least(l.next_look_at, clock_timestamp())
         from changed where l.tenant_id = ${tx.tenant_id} and l.id = changed.lane_id),
       told as (${emit(ctx, event, sql`changed`)})
       select id from changed`,

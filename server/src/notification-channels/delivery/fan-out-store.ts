@@ -49,8 +49,7 @@ export function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): State
       insert into delivery_lane (tenant_id, id, channel_id, channel_type, recipient, next_look_at)
       select ${tx.tenant_id}::uuid, gen_random_uuid(), m.*, clock_timestamp()
       from (select distinct channel_id, channel_type, recipient from meant order by channel_id, recipient) m
-      on conflict (tenant_id, channel_id, recipient) do update set arrivals = delivery_lane.arrivals + 1,
-        next_look_at = case when delivery_lane.failures > 0 then delivery_lane.next_look_at
+      on conflict (tenant_id, channel_id, recipient) do update set next_look_at = case when delivery_lane.failures > 0 then delivery_lane.next_look_at
           else least(delivery_lane.next_look_at, clock_timestamp()) end
       returning id, channel_id, recipient),
     made as (
@@ -75,7 +74,7 @@ export function triedFor(channel_type: Statement): Statement {
 /** Has the lanes of channels looked at that were changed or deleted: what they wait for may be otherwise now. */
 export async function wakeLanes(tx: Tx, channel_ids: readonly string[]): Promise<void> {
   await tx.write([
-    sql`update delivery_lane set next_look_at = least(next_look_at, clock_timestamp()), arrivals = arrivals + 1
+    sql`update delivery_lane set next_look_at = least(next_look_at, clock_timestamp())
       where tenant_id = ${tx.tenant_id} and (channel_id = any(${[...channel_ids]}::uuid[]) or channel_id is null)`,
   ])
 }

@@ -28,7 +28,6 @@ export type DueDelivery = Delivery & { attempts: number; last_error: string | nu
 export type OpenLane = {
   recipient: string
   failures: number
-  arrivals: string
   /** Undefined where it was deleted. `version`: when it was changed last. */
   channel: NotificationChannel | undefined
   version: string
@@ -40,10 +39,10 @@ export type OpenLane = {
 
 /** Undefined where the lane was lost. */
 export async function openLane(tx: Tx, item: WorkItem, most: number): Promise<OpenLane | undefined> {
-  type Lane = Pick<OpenLane, 'recipient' | 'failures' | 'arrivals'>
+  type Lane = Pick<OpenLane, 'recipient' | 'failures'>
   type Due = Omit<DueDelivery, 'event'> & Omit<ToldEvent, 'id'> & { event_id: string }
   const [[lane], [channel], rows] = await tx.write([
-    sql<Lane>`select recipient, failures, arrivals::text from delivery_lane
+    sql<Lane>`select recipient, failures from delivery_lane
       where tenant_id = ${tx.tenant_id} and id = ${item.id} and generation = ${item.generation}::bigint`,
     sql<NotificationChannel & { version: string }>`select ${channelRecord}, updated_at::text as version
       from notification_channel where tenant_id = ${tx.tenant_id}
@@ -68,6 +67,12 @@ export async function openLane(tx: Tx, item: WorkItem, most: number): Promise<Op
   return { ...lane, channel: channel && (shown as NotificationChannel), version, due, more: rows.length > most }
 }
 
+/** The channel is on, and what it was when the turn began. */
+function isAsRead(tx: Tx, { channel, version }: OpenLane): Statement {
+  return sql`exists (select from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.id = ${channel?.id ?? null}
+    and c.enabled and c.updated_at = nullif(${version}, '')::timestamptz)`
+}
+
 /** How the turn goes on: what became of the last attempt, in the transaction in which the next one is begun. */
 export type Ended = { delivery: DueDelivery; outcome: Outcome }
 
@@ -85,8 +90,7 @@ export async function beginAttempt(
   const { tx } = ctx
   const begun = sql<{ id: string }>`update delivery set attempts = attempts + 1, attempted_at = clock_timestamp()
     where tenant_id = ${tx.tenant_id} and id = ${id} and finished_at is null and ${ours(tx, item)}
-      and exists (select from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.id = ${lane.channel?.id}
-        and c.enabled and c.updated_at = ${lane.version}::timestamptz)
+      and ${isAsRead(tx, lane)}
     returning id`
   const answers = await tx.write([...endings(ctx, item, lane, ended), begun])
   return (answers.at(-1) ?? []).length > 0
@@ -145,7 +149,8 @@ export type Closing = { failures: number; wait_ms: number; again: boolean }
 
 /**
  * Ends a turn. What was kept long enough is removed, and a lane in which nothing is left goes; else it is looked at when
- * the next of its deliveries is due, or at once where more came in meanwhile.
+ * the next of its deliveries is due. INVARIANT: the lane is locked first, by a statement of its own: what came in until
+ * then is seen, and what comes in after that has it looked at anew.
  */
 export async function closeLane(
   ctx: WorkCtx,
@@ -158,16 +163,17 @@ export async function closeLane(
   const self = sql`l.tenant_id = ${tx.tenant_id} and l.id = ${item.id} and l.generation = ${item.generation}::bigint`
   const kept = sql`make_interval(days => ${keptDays})`
   await tx.write([
+    sql`select from delivery_lane l where ${self} for no key update`,
     ...last,
     sql`delete from delivery where tenant_id = ${tx.tenant_id} and id in (select id from delivery
       where ${inLane(tx, item)} and (finished_at < clock_timestamp() - ${kept} or ${lane.channel === undefined})
       order by finished_at limit ${mostAtOnce}) and ${ours(tx, item)}`,
-    sql`delete from delivery_lane l where ${self} and l.arrivals = ${lane.arrivals}::bigint
+    sql`delete from delivery_lane l where ${self}
       and not exists (select from delivery where ${inLane(tx, item)})`,
     sql`update delivery_lane l set lease_until = null, failures = ${failures},
       next_look_at = case
-        when ${failures} > 0 then ${inMs(wait_ms)}
-        when ${again} or l.arrivals <> ${lane.arrivals}::bigint then clock_timestamp()
+        when ${failures} > 0 and ${isAsRead(tx, lane)} then ${inMs(wait_ms)}
+        when ${again} then clock_timestamp()
         else greatest(clock_timestamp(), least(
           (select min(next_attempt_at) from delivery where ${inLane(tx, item)} and finished_at is null),
           (select min(finished_at) from delivery where ${inLane(tx, item)}) + ${kept})) end

@@ -126,23 +126,28 @@ suite('whoever lost a lane', () => {
     await happen(tenant, 3)
     await tell()
     const asleep = heldCarrier()
-    const sleeper = room.send({ email: asleep.carrier })
+    const sleeping = room.takeTurn(tenant, { email: asleep.carrier })
     await asleep.reached
     // Its lease ends as time would end it, and the lane is another's.
     await releaseLeases(house.database)
-    const awake = openTestCarrier()
-    room.send({ email: awake })
-    const statuses = async () => (await seen(id)).map(([status]) => status)
-    await until('the other sent all', async () => (await statuses()).every((status) => status === 'delivered'))
-    await house.asSuperuser(`update delivery set last_response = 'of the other' where channel_id = $1`, [id])
+    const awake = heldCarrier()
+    room.send({ email: awake.carrier })
+    await awake.reached
     asleep.release()
-    await sleeper.stop()
+    await sleeping
     assert.equal(asleep.carrier.carried.length, 1, 'nothing more after it woke')
+    const [first] = await deliveries(id)
+    assert.deepEqual([first?.status, first?.attempts], ['pending', 2], 'the end is for the other to write')
+    awake.release()
+    await becomes(id, [
+      ['delivered', null],
+      ['delivered', null],
+      ['delivered', null],
+    ])
     assert.deepEqual(
-      awake.carried.map(({ data }) => data.number),
+      awake.carrier.carried.map(({ data }) => data.number),
       [1, 2, 3],
     )
-    assert.ok((await deliveries(id)).every(({ last_response }) => last_response === 'of the other'))
   })
 })
 
