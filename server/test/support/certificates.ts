@@ -19,30 +19,52 @@ export type TestAuthority = {
 }
 
 const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=sallyport'
-const thisMachine = 'subjectAltName=DNS:localhost,IP:127.0.0.1'
+const thisMachine = 'DNS:localhost,IP:127.0.0.1'
 
-/** Makes one with openssl; undefined where this machine has none. */
+/** A certificate that vouches for itself, for these names; undefined where this machine has no openssl. */
+export function selfSigned(names: string): Certificate | undefined {
+  return inFolder(({ openssl, read }) => {
+    openssl(`req -x509 ${newKey} -days 2 -addext subjectAltName=${names} -keyout self.key -out self.crt`)
+    return { key: read('self.key'), cert: read('self.crt') }
+  })
+}
+
+/** Makes an authority; undefined where this machine has no openssl. */
 export function makeAuthority(): TestAuthority | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-certificates-'))
-  const openssl = (words: string) => execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' })
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
-  const vouched = (name: string, names: string, days: number): Certificate => {
-    openssl(`req -new ${newKey} -keyout ${name}.key -out ${name}.csr`)
-    writeFileSync(join(folder, `${name}.ext`), names)
-    const authority = '-CA ca.crt -CAkey ca.key -CAcreateserial'
-    openssl(`x509 -req -in ${name}.csr ${authority} -days ${days} -extfile ${name}.ext -out ${name}.crt`)
-    return { key: read(`${name}.key`), cert: read(`${name}.crt`) }
-  }
-  try {
-    openssl(`req -x509 ${newKey} -days 2 -keyout ca.key -out ca.crt`)
-    openssl(`req -x509 ${newKey} -days 2 -addext ${thisMachine} -keyout self.key -out self.crt`)
-    return {
-      ca: read('ca.crt'),
-      good: vouched('good', thisMachine, 2),
-      expired: vouched('expired', thisMachine, -1),
-      misnamed: vouched('misnamed', 'subjectAltName=DNS:mail.example.com', 2),
-      selfSigned: { key: read('self.key'), cert: read('self.crt') },
+  const itself = selfSigned(thisMachine)
+  return inFolder(({ openssl, read, write }) => {
+    const vouched = (names: string, days: number): Certificate => {
+      openssl(`req -new ${newKey} -keyout one.key -out one.csr`)
+      write('one.ext', `subjectAltName=${names}`)
+      openssl(
+        `x509 -req -in one.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days ${days} -extfile one.ext -out one.crt`,
+      )
+      return { key: read('one.key'), cert: read('one.crt') }
     }
+    openssl(`req -x509 ${newKey} -days 2 -keyout ca.key -out ca.crt`)
+    return (
+      itself && {
+        ca: read('ca.crt'),
+        good: vouched(thisMachine, 2),
+        expired: vouched(thisMachine, -1),
+        misnamed: vouched('DNS:mail.example.com', 2),
+        selfSigned: itself,
+      }
+    )
+  })
+}
+
+type Folder = { openssl(words: string): void; read(name: string): string; write(name: string, text: string): void }
+
+/** Has files made in a folder that is gone afterwards; undefined where they could not be made. */
+function inFolder<Made>(make: (folder: Folder) => Made): Made | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-certificates-'))
+  try {
+    return make({
+      openssl: (words) => void execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' }),
+      read: (name) => readFileSync(join(folder, name), 'utf8'),
+      write: (name, text) => writeFileSync(join(folder, name), text),
+    })
   } catch {
     return undefined
   } finally {
