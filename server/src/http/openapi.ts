@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
+import { headerParameters } from './header-parameters.ts'
 import { takesKey } from './idempotency-key.ts'
 import type { Operation } from './operation.ts'
 import { describeOutgoing, type Outgoing } from './outgoing.ts'
@@ -72,6 +73,7 @@ const errorSchema = {
 
 function describeOperation(operationId: string, operation: Operation, components: Record<string, unknown>): Json {
   const { reply, status } = operation
+  const isEvents = operation.streams === 'text/event-stream'
   const type = operation.streams ?? 'application/json'
   const success =
     reply === null || status === 302
@@ -99,7 +101,11 @@ function describeOperation(operationId: string, operation: Operation, components
     ],
     ...body,
     responses: {
-      [status]: { description: successWords[status], headers: headersOf(operation), ...success },
+      [status]: {
+        description: isEvents ? eventsWords : successWords[status],
+        headers: headersOf(operation),
+        ...success,
+      },
       ...describeErrors(operation),
     },
   }
@@ -136,6 +142,7 @@ const successWords = {
   204: 'Done; no body',
   302: 'Go there; no body',
 }
+const eventsWords = 'Events as they come; this is the `data` of each'
 const requestIdHeader = { 'X-Request-Id': { schema: { type: 'string' }, description: 'leads to the log' } }
 const redirectHeaders = { ...requestIdHeader, Location: { schema: { type: 'string' }, description: 'where to go' } }
 
@@ -179,45 +186,6 @@ function errorHeadersOf(status: number, codes: readonly ErrorCode[]): Json {
 function securityOf({ credential }: Operation): Json[] {
   if (credential === 'none' || credential === 'tenant') return []
   return credential === 'user' ? [{ token: [] }] : [{ token: [] }, { api_key: [] }]
-}
-
-const tenantParameter = {
-  name: 'X-Tenant-ID',
-  in: 'header',
-  required: true,
-  schema: { type: 'string', format: 'uuid' },
-  description: 'the tenant of the credential',
-}
-const keyParameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
-  description: 'makes all calls with it, for 24 hours, one: the first is carried out, the others get its answer',
-}
-const ifMatchParameter = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  schema: { type: 'string' },
-  description: 'the `ETag` that the record must still have',
-}
-
-const lastEventIdParameter = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  required: false,
-  schema: { type: 'string', format: 'uuid' },
-  description: 'the last `id` that came: what came after it is sent first',
-}
-
-function headerParameters(operation: Operation): Json[] {
-  return [
-    ...(operation.credential === 'none' ? [] : [tenantParameter]),
-    ...(takesKey(operation) ? [keyParameter] : []),
-    ...(operation.takesIfMatch ? [ifMatchParameter] : []),
-    ...(operation.streams === 'text/event-stream' ? [lastEventIdParameter] : []),
-  ]
 }
 
 function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
