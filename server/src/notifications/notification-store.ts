@@ -4,7 +4,7 @@ import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import { holdersOf } from '../roles/holding-store.ts'
 import type { NotificationRow } from './notification.ts'
-import type { GrantFacts, RequestFacts } from './who-is-told.ts'
+import type { ChannelFacts, GrantFacts, RequestFacts } from './told-facts.ts'
 
 const columns = sql`id, event_type, title, body, resource_type, resource_id, read_at, created_at`
 
@@ -103,7 +103,7 @@ export type NewNotification = {
   event_type: string
   title: string
   body: string
-  resource_type: 'access_request' | 'access_grant'
+  resource_type: 'access_request' | 'access_grant' | 'notification_channel'
   resource_id: string
 }
 
@@ -137,6 +137,14 @@ export async function findRequestToTell(
     join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id
     left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by
     where request.tenant_id = ${tx.tenant_id}::uuid and request.id = ${id}::uuid`,
+  )
+  return found
+}
+
+/** The channel that an event is about; undefined once it is deleted. */
+export async function findChannelToTell(tx: Tx, id: string): Promise<ChannelFacts | undefined> {
+  const [found] = await tx.read(
+    sql<ChannelFacts>`select name from notification_channel where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid`,
   )
   return found
 }

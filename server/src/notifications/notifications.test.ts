@@ -178,9 +178,33 @@ suite('telling people', () => {
     })
   }
 
+  test('of a channel whose receiver is gone tells whoever looks after channels', async () => {
+    const id = newId()
+    const config = '{"to_addresses":["a@example.com"]}'
+    await asSuperuser(
+      `insert into notification_channel (tenant_id, id, name, channel_type, config) values ($1, $2, 'Pager', 'email', $3)`,
+      [tenant_id, id, config],
+    )
+    await asSuperuser(
+      `insert into role (tenant_id, id, name, scopes) values ($1, 'keeper', 'Keeper', '{notification_channels:write}')`,
+      [tenant_id],
+    )
+    const keeper = await person('Pat', 'keeper')
+    const event = await happened('notification_channel.disabled', id)
+    await handle(event)
+    await handle(event)
+    assert.deepEqual(await counts(), [0, 0, 0, 0])
+    const told = await toldTo(keeper)
+    assert.deepEqual(
+      told.map(({ resource_type, resource_id, title }) => [resource_type, resource_id, title]),
+      [['notification_channel', id, 'A channel was switched off']],
+    )
+  })
+
   test('of what is no longer there tells nobody', async () => {
     await handle(await happened('request.approved', newId()))
     await handle(await happened('grant.expired', newId()))
+    await handle(await happened('notification_channel.disabled', newId()))
     assert.deepEqual(await counts(), [0, 0, 0, 0])
   })
 })

@@ -1,6 +1,7 @@
 import type { DeliveredEvent, Subscriber } from '../events/deliver.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import {
+  findChannelToTell,
   findGrantsToTell,
   findRequestToTell,
   insertNotifications,
@@ -8,10 +9,12 @@ import {
   type NewNotification,
 } from './notification-store.ts'
 import {
+  channelEvent,
   type GrantEvent,
   isGrantEvent,
   isRequestEvent,
   mendingScopes,
+  noticesOfChannel,
   noticesOfGrant,
   noticesOfRequest,
   type RequestAudience,
@@ -23,7 +26,7 @@ import {
 export type WhoMayDecide = (tx: Tx, request_id: string, at: Date) => AsyncIterable<string[]>
 
 /**
- * Writes what each person is told of requests and grants. `whoMayDecide` is policy's answer: asking somebody to decide who
+ * Writes what each person is told. `whoMayDecide` is policy's answer: asking somebody to decide who
  * is not permitted to would only be noise.
  */
 export function tellPeople(whoMayDecide: WhoMayDecide): Subscriber {
@@ -34,6 +37,7 @@ export function tellPeople(whoMayDecide: WhoMayDecide): Subscriber {
       let grants: (DeliveredEvent & { type: GrantEvent })[] = []
       for (const event of events) {
         if (isOfGrant(event)) grants.push(event)
+        if (event.type === channelEvent) await tellOfChannel(ctx, event)
         if (!isRequestEvent(event.type)) continue
         await tellOfGrants(ctx, grants)
         grants = []
@@ -68,6 +72,25 @@ async function tellOfRequest(
     for await (const user_ids of people[to]()) {
       const told = user_ids.map((user_id) => ({ user_id, event_id, event_type, title, body, ...resource }))
       await insertNotifications(tx, told)
+    }
+  }
+}
+
+async function tellOfChannel({ tx }: WorkCtx, { id: event_id, subject_id }: DeliveredEvent): Promise<void> {
+  const channel = await findChannelToTell(tx, subject_id)
+  if (channel === undefined) return
+  const event = {
+    event_id,
+    event_type: channelEvent,
+    resource_type: 'notification_channel',
+    resource_id: subject_id,
+  } as const
+  for (const { title, body } of noticesOfChannel(channel)) {
+    for await (const user_ids of listHolders(tx, ['notification_channels:write'], null)) {
+      await insertNotifications(
+        tx,
+        user_ids.map((user_id) => ({ user_id, title, body, ...event })),
+      )
     }
   }
 }

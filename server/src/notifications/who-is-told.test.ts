@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { sampleGrant, sampleRequest } from '../../test/support/told-samples.ts'
-import {
-  type GrantEvent,
-  type GrantFacts,
-  noticesOfGrant,
-  noticesOfRequest,
-  type RequestEvent,
-  type RequestFacts,
-} from './who-is-told.ts'
+import type { GrantFacts, RequestFacts } from './told-facts.ts'
+import { type GrantEvent, noticesOfGrant, noticesOfRequest, type RequestEvent } from './who-is-told.ts'
 
 const what = 'ReadOnlyAccess on cloud_account 123456789012'
 

@@ -1,10 +1,11 @@
 /**
- * Who is told what: the one table of what people are told of requests and grants. docs/reference/notifications.md is made
+ * Who is told what: the one table of what people are told, of requests, grants and what keeps them from being told. docs/reference/notifications.md is made
  * from it. The strings that users wrote (names, reasons, ids) stand in the texts as data: on one line, shortened, never
  * markup.
  */
 import type { EventType } from '../events/catalogue.ts'
 import { duration, line, moment } from '../kernel/plain-words.ts'
+import type { ChannelFacts, GrantFacts, RequestFacts } from './told-facts.ts'
 
 /** Whom something is told to. */
 export const audiences = {
@@ -13,45 +14,13 @@ export const audiences = {
   eligible_approvers: 'those who may decide that very request, by policy',
   every_approver: 'everybody who holds `requests:approve`, but whoever asked',
   administrators: 'everybody who holds `policies:write` or `users:write`',
+  channel_keepers: 'everybody who holds `notification_channels:write`',
 } as const
 export type Audience = keyof typeof audiences
-export type RequestAudience = Exclude<Audience, 'holder'>
+export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers'>
 
 /** Those who can have a request decided that nobody may decide: by a rule, or by making somebody an approver. */
 export const mendingScopes = ['policies:write', 'users:write'] as const
-
-/** A request as what is told of it needs it. Names are null where nobody is known by them. */
-export type RequestFacts = {
-  requester_id: string
-  requester_name: string
-  resource_type: string
-  resource_id: string
-  action: string
-  reason: string | null
-  approval_mode: 'require' | 'auto' | 'break_glass'
-  duration_seconds: number
-  decision_reasoning: string | null
-  /** When it expires without a decision; null once it does not wait any more. */
-  waits_until: string | null
-  /** Null: no person decided. */
-  decided_by_name: string | null
-  /** Who caused the event, and their name; null: the service itself. */
-  actor_id: string | null
-  actor_name: string | null
-}
-
-/** A grant as what is told of it needs it. */
-export type GrantFacts = {
-  holder_id: string
-  /** What on which resource: `ReadOnlyAccess on cloud_account 123456789012`. */
-  name: string
-  status: string
-  expires_at: string | null
-  ended_by: string | null
-  ended_by_name: string | null
-  /** Why, in words; null where nobody said. */
-  end_reason: string | null
-}
 
 /** `holds`: only then; `means` says it in words. */
 type Condition<Facts> = { means: string; holds(facts: Facts): boolean }
@@ -66,10 +35,11 @@ export type Telling<To extends Audience, Facts> = {
 
 export type RequestEvent = Extract<EventType, `request.${string}`>
 export type GrantEvent = Extract<EventType, `grant.${string}`>
+export const channelEvent = 'notification_channel.disabled' satisfies EventType
 
 type ToldTable = { [Type in RequestEvent]: readonly Telling<RequestAudience, RequestFacts>[] } & {
   [Type in GrantEvent]: readonly Telling<'holder', GrantFacts>[]
-}
+} & { [channelEvent]: readonly Telling<'channel_keepers', ChannelFacts>[] }
 
 /** A rule or an emergency has else decided already: nobody is waited for. */
 const aPersonDecides: Condition<RequestFacts> = {
@@ -220,6 +190,14 @@ export const toldTable: ToldTable = {
   ],
   // It is told how it ends: active, or failed again.
   'grant.retried': [],
+  [channelEvent]: [
+    {
+      to: 'channel_keepers',
+      title: 'A channel was switched off',
+      body: ({ name }) =>
+        `The receiver of ${line(name)} says that it is gone for good. Nothing goes there until somebody switches the channel on again.`,
+    },
+  ],
 }
 
 /** The events of which somebody is told. */
@@ -244,6 +222,11 @@ export function noticesOfRequest(type: RequestEvent, facts: RequestFacts): Notic
 /** Whom the event of a grant is told to, and how. */
 export function noticesOfGrant(type: GrantEvent, facts: GrantFacts): Notice<'holder'>[] {
   return noticesOf(toldTable[type], facts)
+}
+
+/** Whom the end of a channel is told to, and how. */
+export function noticesOfChannel(facts: ChannelFacts): Notice<'channel_keepers'>[] {
+  return noticesOf(toldTable[channelEvent], facts)
 }
 
 function noticesOf<To extends Audience, Facts>(tellings: readonly Telling<To, Facts>[], facts: Facts): Notice<To>[] {

@@ -6,10 +6,10 @@ import { metricTable } from '../../src/metrics/metric-table.ts'
 import {
   type Audience,
   audiences,
-  type GrantFacts,
-  type RequestAudience,
-  type RequestFacts,
+  isGrantEvent,
+  isRequestEvent,
   type Telling,
+  toldEvents,
   toldTable,
 } from '../../src/notifications/who-is-told.ts'
 import { permissionGroups } from '../../src/permissions/permission.ts'
@@ -17,7 +17,7 @@ import { systemRoles } from '../../src/roles/role.ts'
 import { settingKeys, settingTable } from '../../src/settings/setting.ts'
 import { mailsPage } from './mails-page.ts'
 import { code, type Page, table } from './markdown.ts'
-import { sampleGrants, sampleRequests } from './told-samples.ts'
+import { sampleChannels, sampleGrants, sampleRequests } from './told-samples.ts'
 
 /** The reference pages by their paths. */
 export function referencePages(operations: Record<string, Operation>): Record<string, string> {
@@ -102,16 +102,16 @@ function metricsPage(): Page {
 }
 
 function notificationsPage(): Page {
-  const rows = Object.entries(toldTable).flatMap(([type, tellings]) =>
-    type.startsWith('grant.')
-      ? tellings.map((telling) => toldRow(type, telling as Telling<'holder', GrantFacts>, sampleGrants))
-      : tellings.map((telling) => toldRow(type, telling as Telling<RequestAudience, RequestFacts>, sampleRequests)),
-  )
+  const rows = toldEvents.flatMap((type) => {
+    if (isRequestEvent(type)) return toldTable[type].map((telling) => toldRow(type, telling, sampleRequests))
+    if (isGrantEvent(type)) return toldTable[type].map((telling) => toldRow(type, telling, sampleGrants))
+    return toldTable[type].map((telling) => toldRow(type, telling, sampleChannels))
+  })
   return {
     title: 'Notifications',
     from: 'server/src/notifications/who-is-told.ts',
     about:
-      'Who is told what of requests and of access, once for each event. How it is asked for, and when reminders come, is on ' +
+      'Who is told what, once for each event: of requests, of access, and of a channel that is gone. How it is asked for, and when reminders come, is on ' +
       'the page [Notifications](../guides/notifications.md).',
     body: table(['event', 'told to', 'title', 'for example'], rows),
   }

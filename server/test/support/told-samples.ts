@@ -1,4 +1,4 @@
-import type { GrantFacts, RequestFacts } from '../../src/notifications/who-is-told.ts'
+import type { ChannelFacts, GrantFacts, RequestFacts } from '../../src/notifications/told-facts.ts'
 
 /** A request and a grant as the table of who is told what may find them. */
 export const sampleRequest: RequestFacts = {
@@ -34,3 +34,5 @@ export const sampleRequests: readonly RequestFacts[] = [
 ]
 
 export const sampleGrants: readonly GrantFacts[] = [sampleGrant, { ...sampleGrant, status: 'expired' }]
+
+export const sampleChannels: readonly ChannelFacts[] = [{ name: 'Pager of operations' }]
