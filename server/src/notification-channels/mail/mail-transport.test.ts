@@ -112,7 +112,7 @@ suite('a mail that is taken', () => {
   })
 })
 
-suite('what a mail server refuses', () => {
+suite('what a mail server refuses', { concurrency: true }, () => {
   const cases: [string, MailStep, `${4 | 5}${string}`, RegExp, 'refused' | 'try_again'][] = [
     ['a recipient for good', 'rcpt', '550 no such user', /refused the recipient: 550 .*no such user$/, 'refused'],
     ['a recipient just now: greylisting', 'rcpt', '451 greylisted', /recipient now: 451 /, 'try_again'],
@@ -146,7 +146,7 @@ suite('what a mail server refuses', () => {
   }
 })
 
-suite('a mail server that is in trouble', () => {
+suite('a mail server that is in trouble', { concurrency: true }, () => {
   for (const step of ['connect', 'mail', 'rcpt', 'data', 'end'] as const) {
     for (const how of ['close', 'hang', 'drip'] as const) {
       test(`and does ${how} at ${step}, is tried again (F9)`, async () => {
@@ -236,7 +236,7 @@ suite('a login', () => {
 
 const authority = makeAuthority()
 
-suite('a safe connection', { skip: authority === undefined && 'there is no openssl' }, () => {
+suite('a safe connection', { concurrency: true, skip: authority === undefined && 'there is no openssl' }, () => {
   if (authority === undefined) return
   setDefaultCACertificates([...getCACertificates('default'), authority.ca])
   const starttls = { tls: 'starttls', login } as const
