@@ -142,7 +142,7 @@ export const driverTypes: Readonly<Record<ProvisionerType, DriverType>> = {
 }
 
 /** What takes deliveries out of the house, by the type of channel. */
-export const openCarriers = (opening: CarrierOpening): Partial<Carriers> => ({
+export const openCarriers = (opening: CarrierOpening): Carriers => ({
   email: emailCarrier(opening.config),
   webhook: webhookCarrier(opening),
 })

@@ -126,6 +126,7 @@ suite('what a mail server refuses', { concurrency: true }, () => {
     ['the text for good, before it is sent', 'data', '554 no', /refused the mail: 554 /, 'refused'],
     ['the text for good', 'end', '554 spam', /refused the mail: 554 .*spam$/, 'refused'],
     ['the text just now', 'end', '451 come again', /the mail now: 451 /, 'try_again'],
+    ['a mail of this size', 'mail', '552 too long', /no mail of this size: 552 /, 'refused'],
     ['everybody', 'connect', '554 go away', /does not serve us now: 554 /, 'try_again'],
     ['everybody just now', 'connect', '421 too busy', /421 /, 'try_again'],
     ['us in the middle', 'rcpt', '421 closing', /421 /, 'try_again'],

@@ -21,8 +21,8 @@ export type SmtpFault = {
  */
 export function outcomeOf(fault: SmtpFault, hide: readonly string[]): Outcome {
   const said = saidWords(fault.response, hide)
-  const finally_ = finalWords(fault)
-  if (finally_ !== undefined) return { kind: 'refused', why: said === null ? finally_ : `${finally_}: ${said}` }
+  const final = finalWords(fault)
+  if (final !== undefined) return { kind: 'refused', why: said === null ? final : `${final}: ${said}` }
   const words = passingWords(fault)
   return { kind: 'try_again', why: said === null ? words : `${words}: ${said}`, holds_up: 'all' }
 }
@@ -33,8 +33,10 @@ const aboutTheSession = new Set([503, 530, 534, 535, 538])
 function finalWords({ code, command, responseCode = 0, response = '' }: SmtpFault): string | undefined {
   // Written by nobody: the library could not put the address in words.
   if (code === 'EENVELOPE' && command === 'API') return 'this address cannot be written to'
-  // Before it is sent: it is longer than the server takes.
-  if (code === 'EMESSAGE' && command === 'MAIL FROM') return 'the mail server takes no mail of this size'
+  // Longer than the server takes: it says so beforehand, or when it is told the size.
+  if (command === 'MAIL FROM' && (code === 'EMESSAGE' || responseCode === 552)) {
+    return 'the mail server takes no mail of this size'
+  }
   if (responseCode < 500 || responseCode > 599 || aboutTheSession.has(responseCode)) return undefined
   if (command === 'RCPT TO') {
     // `5.7.x`: for policy's sake. Mostly it is us whom it does not take mail from ("relay access denied").
