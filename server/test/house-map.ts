@@ -58,6 +58,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'grants → provisioners': 'a grant is given on a target, through the one interface',
   'grants → settings': 'when the holder is told of the end',
   'groups → roles': 'a group gives its members roles',
+  'notifications → permissions': 'who is told by what they may do',
   'notifications → roles': 'whoever holds the scope to decide is told',
   'notification-channels/mail → settings': 'a tenant names its sender and its time zone',
   'notification-channels/mail → tenants': 'from which domains it may',

@@ -2,6 +2,7 @@ import { allOf, sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
+import type { Scope } from '../permissions/permission.ts'
 import { holdersOf } from '../roles/holding-store.ts'
 import type { NotificationRow } from './notification.ts'
 import type { ChannelFacts, GrantFacts, RequestFacts } from './told-facts.ts'
@@ -155,11 +156,7 @@ const portion = 500
 const mostHolders = 10_000
 
 /** Active people who hold one of these scopes, but for `except`; in portions by their ids. */
-export async function* listHolders(
-  tx: Tx,
-  scopes: Parameters<typeof holdersOf>[1],
-  except: string | null,
-): AsyncGenerator<string[]> {
+export async function* listHolders(tx: Tx, scopes: readonly Scope[], except: string | null): AsyncGenerator<string[]> {
   let after: string | null = null
   for (let told = 0; told < mostHolders; told += portion) {
     const holders: { id: string }[] = await tx.read(sql<{ id: string }>`select person.id from tenant_user person

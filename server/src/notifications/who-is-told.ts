@@ -5,6 +5,7 @@
  */
 import type { EventType } from '../events/catalogue.ts'
 import { duration, line, moment } from '../kernel/plain-words.ts'
+import type { Scope } from '../permissions/permission.ts'
 import type { ChannelFacts, GrantFacts, RequestFacts } from './told-facts.ts'
 
 /** Whom something is told to. */
@@ -20,7 +21,7 @@ export type Audience = keyof typeof audiences
 export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers'>
 
 /** Those who can have a request decided that nobody may decide: by a rule, or by making somebody an approver. */
-export const mendingScopes = ['policies:write', 'users:write'] as const
+export const mendingScopes: readonly Scope[] = ['policies:write', 'users:write']
 
 /** `holds`: only then; `means` says it in words. */
 type Condition<Facts> = { means: string; holds(facts: Facts): boolean }
