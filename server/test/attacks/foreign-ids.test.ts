@@ -55,7 +55,7 @@ function comparable(text: string): string {
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<moment>')
     .replaceAll(/"(priority|ordinal|version)":\d+/g, '"$1":0')
-    .replaceAll(/"(key|token|next_cursor)":"[^"]*"/g, '"$1":"<made>"')
+    .replaceAll(/"(key|token|secret|next_cursor)":"[^"]*"/g, '"$1":"<made>"')
 }
 
 async function send(operationId: string, operation: Operation, where: 'query' | 'body', way: Way, text: string) {
@@ -69,9 +69,11 @@ async function send(operationId: string, operation: Operation, where: 'query' | 
     body: where === 'body' ? withText(body, way, text) : body,
     ...who,
   })
-  // Many rules would make each further one slow to weigh.
-  if (operationId === 'createRule' && reply.status === 201) {
-    await house.call({ method: 'DELETE', url: `${url}/${reply.body.id}`, ...who })
+  // Many rules would make each further one slow to weigh; of channels there may be so many only.
+  const made = /^create(?:Rule|\w+Channel)$/.test(operationId) && reply.status === 201
+  if (made) {
+    const among = url.replace(/(?<=notification-channels)\/\w+$/, '')
+    await house.call({ method: 'DELETE', url: `${among}/${reply.body.id}`, ...who })
   }
   return { status: reply.status, text: comparable(reply.text) }
 }
