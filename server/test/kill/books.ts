@@ -13,6 +13,8 @@ const underWay = `
   select 'entitlement ' || id || ' is due, act ' || coalesce(act, 'none') from entitlement
     where act is not null or next_look_at <= clock_timestamp()
   union all
+  select 'the mail ' || id || ' waits: ' || coalesce(last_error, 'not tried') from delivery where finished_at is null
+  union all
   select 'request ' || id || ' is over and pending' from access_request where next_look_at <= clock_timestamp()
   union all
   select subscriber || ' has not seen ' || type || ' ' || subject_id from event e, event_cursor c
@@ -85,6 +87,10 @@ const untold = `
   select 'no decision is kept of ' || id from access_request r where not exists (
     select from decision d where d.tenant_id = r.tenant_id and d.request_id = r.id
       and d.question_kind = case when r.decided_by is null then 'ask' else 'approve' end)
+  union all
+  select 'no mail tells ' || e.type || ' ' || e.subject_id from event e join notification_channel c
+    on c.tenant_id = e.tenant_id and c.created_at < e.at and e.type = any(c.event_filters) and c.enabled
+    where not exists (select from delivery d where d.tenant_id = e.tenant_id and d.event_id = e.id and d.status = 'delivered')
   union all
   select user_id || ' was not told of ' || type || ' ' || id from concerned c where not exists (
     select from notification n where n.tenant_id = c.tenant_id and n.event_id = c.id and n.user_id = c.user_id)

@@ -11,6 +11,7 @@ import { type Client, clientAt } from '../support/client.ts'
 import type { Exchange } from '../support/recorder.ts'
 import type { FieldTarget } from './field-target.ts'
 import type { Look } from './given-word.ts'
+import { mailedEvents } from './mails.ts'
 
 /** A tenant under fire: who asks, who decides, and a hand on the database for what only time would bring. */
 export type Company = {
@@ -65,6 +66,7 @@ export async function foundCompany({ database, look, target, base_url, record }:
   const owning = await keyOf(made.owner.id, 'admin')
   await writePolicy(owning, target)
   await setUp(owning, target)
+  await openChannel(owning)
   return {
     tenant_id,
     asking: [await join('user'), await join('user'), await join('user')],
@@ -84,6 +86,13 @@ async function writePolicy(owner: Client, target: FieldTarget): Promise<void> {
     const made = await owner('POST', `/v1/policies/${policy.body.id}/rules`, rule)
     if (made.status !== 201) throw new Error(`the rule for ${road} was refused: ${JSON.stringify(made.body)}`)
   }
+}
+
+/** Of what happens to the company a mailbox is told. */
+async function openChannel(owner: Client): Promise<void> {
+  const channel = { name: 'Under fire', to_addresses: ['watch@example.com'], event_filters: mailedEvents }
+  const made = await owner('POST', '/v1/notification-channels/email', channel)
+  if (made.status !== 201) throw new Error(`the channel was refused: ${JSON.stringify(made.body)}`)
 }
 
 async function setUp(owner: Client, target: FieldTarget): Promise<void> {

@@ -104,6 +104,10 @@ const steps = {
   'look closed': { what: 'an entitlement is given back', in: [closing] },
   'cursor claimed': { what: 'events are claimed', in: [/update event_cursor/, /interval '20 seconds'/], idle: true },
   told: { what: 'somebody is told', in: [/insert into notification/] },
+  'mails ordered': { what: 'the deliveries of events are written', in: [/insert into delivery \(/] },
+  'mail begun': { what: 'that a mail is about to be sent is written down', in: [/update delivery set attempts/] },
+  'mail ended': { what: 'that it was taken is written down', in: [/update delivery set status = 'delivered'/] },
+  'lane closed': { what: 'a lane is given back', in: [/update delivery_lane l set lease_until = null/] },
   'cursor moved': { what: 'events are done with', in: [/update event_cursor set xid/] },
 } as const satisfies Record<string, Step>
 

@@ -11,5 +11,6 @@ killAt('sandbox', [
   pointAt('before', 'end written'),
   pointAt('after', 'polled'),
   pointAt('before', 'cursor moved'),
+  pointAt('before', 'mail ended'),
   ...anyBatch,
 ])

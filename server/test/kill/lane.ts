@@ -7,6 +7,7 @@ import { type Company, foundCompany } from './company.ts'
 import { type CrashPoint, strikeAt } from './crash-points.ts'
 import { callOf } from './field-target.ts'
 import { findLost } from './given-word.ts'
+import { openMails } from './mails.ts'
 import { play } from './stories.ts'
 import {
   converge,
@@ -36,6 +37,7 @@ export async function openLane(server: TestServer, leases: Leases, type: Provisi
   const field = await openField<readonly [Victim]>(server, 1, type)
   const { look, victims, database, target } = field
   const [victim] = victims
+  const mails = openMails(look, field.mail)
   let company: Company | undefined
   let kills = 0
 
@@ -64,7 +66,7 @@ export async function openLane(server: TestServer, leases: Leases, type: Provisi
         await victim.riseAgain()
       }
       await target.setWeather({}, day.tenant_id)
-      faults.push(...(await converge(look, target.holds)))
+      faults.push(...(await converge(look, target.holds)), ...(await mails.findFaults(reached ? 1 : 0)))
       const convergedMs = Math.round(performance.now() - began)
       const lastWords = victim.lastWords()
       if (lastWords !== undefined) {

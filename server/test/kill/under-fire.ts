@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import { makeDatabase } from '../support/database.ts'
 import { endLeasesNow } from '../support/end-leases.ts'
+import { type MailPeer, startMailPeer } from '../support/mail-peer.ts'
 import type { Exchange } from '../support/recorder.ts'
 import { type Sallyport, startUnattended } from '../support/sallyport.ts'
 import type { TestServer } from '../support/server.ts'
@@ -45,6 +46,8 @@ export type Field<Victims extends readonly Victim[]> = {
   database: Awaited<ReturnType<typeof makeDatabase>>['database']
   look: Look
   target: FieldTarget
+  /** Where the mails of all of them go. */
+  mail: MailPeer
   victims: Victims
   /** What the people of the field were answered since the last `forget`. */
   exchanges: Exchange[]
@@ -67,7 +70,8 @@ export async function openField<Victims extends readonly Victim[]>(
   const stops: (() => Promise<unknown>)[] = [close]
   const look = oneAtATime(asSuperuser)
   const target = await openFieldTarget(type, look)
-  stops.push(target.close)
+  const mail = await startMailPeer()
+  stops.push(target.close, mail.stop)
   const SECRET_KEY = randomBytes(32).toString('base64')
   async function raise(): Promise<Victim> {
     const proxy = await startWireProxy(service)
@@ -75,7 +79,8 @@ export async function openField<Victims extends readonly Victim[]>(
     stops.push(() => rm(data_dir, { recursive: true, force: true }), proxy.close)
     const DATABASE_URL = `postgres://sallyport_app:app@127.0.0.1:${proxy.port}/${service.database}?application_name=${marked}`
     // Its address moves with each start; the name that its tokens carry does not.
-    const env = { DATABASE_URL, SECRET_KEY, PUBLIC_URL: 'http://sallyport.example', ...target.env }
+    const smtp = { SMTP_URL: mail.url, SMTP_TLS: 'never', SMTP_MESSAGES_PER_SECOND: '0' }
+    const env = { DATABASE_URL, SECRET_KEY, PUBLIC_URL: 'http://sallyport.example', ...smtp, ...target.env }
     const start = () => startUnattended(data_dir, env)
     let process = await start()
     stops.push(async () => {
@@ -106,6 +111,7 @@ export async function openField<Victims extends readonly Victim[]>(
     database,
     look,
     target,
+    mail,
     victims: victims as readonly Victim[] as Victims,
     exchanges: [],
     complaints,

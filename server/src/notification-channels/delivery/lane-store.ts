@@ -162,11 +162,12 @@ export async function closeLane(
   const { tx } = ctx
   const self = sql`l.tenant_id = ${tx.tenant_id} and l.id = ${item.id} and l.generation = ${item.generation}::bigint`
   const kept = sql`make_interval(days => ${keptDays})`
+  const removable = lane.channel === undefined ? sql`true` : sql`finished_at < statement_timestamp() - ${kept}`
   await tx.write([
     sql`select from delivery_lane l where ${self} for no key update`,
     ...last,
     sql`delete from delivery where tenant_id = ${tx.tenant_id} and id in (select id from delivery
-      where ${inLane(tx, item)} and (finished_at < clock_timestamp() - ${kept} or ${lane.channel === undefined})
+      where ${inLane(tx, item)} and ${removable}
       order by finished_at limit ${mostAtOnce}) and ${ours(tx, item)}`,
     sql`delete from delivery_lane l where ${self}
       and not exists (select from delivery where ${inLane(tx, item)})`,

@@ -1,0 +1,32 @@
+import type { MailPeer } from '../support/mail-peer.ts'
+import type { Fault } from './books.ts'
+import type { Look } from './given-word.ts'
+
+/** The events that a company's channel tells of: one at each end of a grant's life. */
+export const mailedEvents = ['request.created', 'grant.activated', 'grant.expired'] as const
+
+/** What is settled with the mail server: an id is one mail, or two where somebody was killed in between. */
+export function openMails(look: Look, { taken }: MailPeer) {
+  const copies = new Map<string, number>()
+  let read = 0
+  return {
+    /** Holds the ledger to what the mail server has. `kills`: since the last time. */
+    async findFaults(kills: number): Promise<Fault[]> {
+      let twice = 0
+      for (; read < taken.length; read += 1) {
+        const id = /^Message-ID: <([0-9a-f-]{36})\./im.exec(taken[read]?.raw ?? '')?.[1] ?? 'none'
+        const count = copies.get(id) ?? 0
+        copies.set(id, count + 1)
+        if (count > 0) twice += 1
+      }
+      const rows = await look<{ id: string }>(`select id from delivery where status = 'delivered'`)
+      const lost = rows.filter(({ id }) => !copies.has(id))
+      return [
+        ...lost.map(({ id }): Fault => ({ kind: 'lost', what: `the mail ${id} is delivered, and nobody has it` })),
+        ...(twice > kills
+          ? [{ kind: 'doubled', what: `${twice} mails came again after ${kills} kills` } as const]
+          : []),
+      ]
+    },
+  }
+}
