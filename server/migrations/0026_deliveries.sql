@@ -10,8 +10,6 @@ create table delivery_lane (
   recipient text not null,
   -- How often in a row the way to the recipient failed, which all that goes there waits for.
   failures integer not null default 0,
-  -- Counts what came in: whoever closes a lane sees by it what came meanwhile.
-  arrivals bigint not null default 0,
   next_look_at timestamptz,
   lease_until timestamptz,
   generation bigint not null default 0,

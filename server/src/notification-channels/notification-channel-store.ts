@@ -14,6 +14,30 @@ export const channelRecord = sql`id, name, channel_type, config, event_filters, 
 /** How many channels a tenant has at most, not counting those made at one moment: each event goes to all of them. */
 const mostChannels = 100
 
+/** How many recipients all of them have at most: so many deliveries one event may make, which others' events wait behind. */
+const mostRecipients = 500
+
+/** The recipients of a channel `c`, as a JSON array: what a webhook's is called does not matter. */
+export const recipientsOf = sql`case c.channel_type when 'email' then c.config -> 'to_addresses' else '[""]'::jsonb end`
+
+/** Whether, beside all other channels of the tenant, there is room for so many recipients of this one. */
+function hasRoom(tx: Tx, id: string, config: ChannelToInsert['config']): Statement {
+  const others = sql`select coalesce(sum(jsonb_array_length(${recipientsOf})), 0) from notification_channel c
+    where c.tenant_id = ${tx.tenant_id} and c.id <> ${id}::uuid`
+  return sql`(${others}) <= ${mostRecipients - countOf(config)}`
+}
+
+function countOf(config: ChannelToInsert['config']): number {
+  return 'to_addresses' in config ? config.to_addresses.length : 1
+}
+
+const tooMany = () =>
+  new Problem(
+    'unprocessable',
+    `a tenant has at most ${mostChannels} notification channels, and ${mostRecipients} recipients in all of them: ` +
+      'delete one first, or name a mailing list of your own',
+  )
+
 type ChannelToInsert = (EmailContent | WebhookContent) & {
   id: string
   channel_type: ChannelType
@@ -34,13 +58,12 @@ export async function insertChannel<Channel extends NotificationChannel>(
         select ${ctx.tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${channel_type}, ${JSON.stringify(config)}::jsonb,
           ${sealed_secrets}, ${event_filters}::text[], ${enabled}::boolean
         where (select count(*) from notification_channel where tenant_id = ${ctx.tx.tenant_id}) < ${mostChannels}
+          and ${hasRoom(ctx.tx, id, config)}
         returning ${channelRecord}),
       told as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
-  if (made === undefined) {
-    throw new Problem('unprocessable', `a tenant has at most ${mostChannels} notification channels: delete one first`)
-  }
+  if (made === undefined) throw tooMany()
   return made
 }
 
@@ -91,6 +114,7 @@ export async function findWebhookToCall(tx: Tx, id: string): Promise<WebhookToCa
 /**
  * Saves what a locked channel shall be, and tells which fields changed; what changes nothing tells nothing. `sealed`: its
  * secrets, where its headers were sent anew.
+ * @throws Problem 422 where it has more recipients than before, and the tenant no room for them
  */
 export async function saveChannel(
   ctx: WorkCtx,
@@ -98,6 +122,7 @@ export async function saveChannel(
   content: EmailContent | WebhookContent,
   sealed?: string,
 ): Promise<NotificationChannel> {
+  const grows = countOf(content.config) > countOf(before.config)
   const fields = [...changedFields(before, content), ...(sealed === undefined ? [] : ['headers'])]
   if (fields.length === 0) return before
   const { name, config, event_filters, enabled } = content
@@ -109,11 +134,13 @@ export async function saveChannel(
             sealed === undefined ? sql`` : sql`, sealed_secrets = ${sealed}`
           }
         where tenant_id = ${ctx.tx.tenant_id} and id = ${before.id}
+          and ${grows ? hasRoom(ctx.tx, before.id, content.config) : sql`true`}
         returning ${channelRecord}),
       told as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
-  if (saved === undefined) throw new Error('a channel that was locked is gone')
+  // It is locked: what kept it from being saved is the room.
+  if (saved === undefined) throw tooMany()
   return saved
 }
 

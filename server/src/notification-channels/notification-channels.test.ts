@@ -48,6 +48,19 @@ suite('creating an email channel', () => {
   })
 
   const many = (count: number) => Array.from({ length: count }, (_, index) => `user${index}@example.com`)
+  test('and its fellows have 500 recipients at most, whichever way they come (I2)', async () => {
+    const crowd = await house.tenant('crowd')
+    const make = (count: number) => create(crowd, { to_addresses: many(count) })
+    const hook = () => as(crowd, 'POST', `${path}/webhook`, { name: 'n', url: 'https://93.184.215.14/hook' })
+    for (let made = 0; made < 9; made += 1) assert.equal((await make(50)).status, 201)
+    const last = await make(49)
+    const full = await make(2)
+    assert.deepEqual([last.status, full.status, full.body.code], [201, 422, 'unprocessable'])
+    assert.deepEqual([(await hook()).status, (await hook()).status], [201, 422])
+    const change = (count: number) => as(crowd, 'PATCH', `${path}/${last.body.id}`, { to_addresses: many(count) })
+    assert.deepEqual([(await change(50)).status, (await change(48)).status, (await change(49)).status], [422, 200, 200])
+  })
+
   test('takes 50 recipients', async () => {
     assert.equal((await create(acme, { to_addresses: many(50) })).status, 201)
   })

@@ -18,7 +18,7 @@ export const updateNotificationChannel = operation({
   params: IdParams,
   body: ChannelChange,
   replies: { 200: NotificationChannel },
-  errors: ['not_found'],
+  errors: ['not_found', 'unprocessable'],
   async run(ctx, { params, body }) {
     // Asked of the network perhaps, so not while the row is held.
     await requireReceiver(body, ctx.egress)

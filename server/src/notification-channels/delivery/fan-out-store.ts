@@ -1,11 +1,10 @@
 import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
+import { recipientsOf } from '../notification-channel-store.ts'
 import { triedForHours } from './delivery.ts'
 
 /** How many deliveries one statement makes at most, unless a single event has more recipients. */
 const mostAtOnce = 5_000
-
-const recipients = sql`case c.channel_type when 'email' then c.config -> 'to_addresses' else '[""]'::jsonb end`
 
 /**
  * Makes the deliveries of these events, each unless it is there already. A channel is told of what happens after it was
@@ -26,7 +25,7 @@ const wants = sql`c.created_at < e.at and (c.event_filters = '{}' or e.type = an
 
 async function countRecipients(tx: Tx): Promise<number> {
   const [row] = await tx.read(
-    sql<{ count: number }>`select coalesce(sum(jsonb_array_length(${recipients})), 0)::integer as count
+    sql<{ count: number }>`select coalesce(sum(jsonb_array_length(${recipientsOf})), 0)::integer as count
       from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.enabled`,
   )
   return row?.count ?? 0
@@ -40,7 +39,7 @@ export function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): State
   return sql`told as (${told}),
     -- Held: a channel that is deleted at this moment is not told, or takes what was made with it.
     channel as materialized (
-      select c.id, c.channel_type, c.event_filters, c.created_at, ${recipients} as recipients
+      select c.id, c.channel_type, c.event_filters, c.created_at, ${recipientsOf} as recipients
       from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.enabled for key share),
     meant as (
       select c.id as channel_id, c.channel_type, r.recipient, e.id as event_id, e.xid, e.seq
