@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { readConfig } from './config/config.ts'
 import { openForOperator } from './db/open.ts'
 import { type Database, openDatabase } from './db/transaction.ts'
+import { tryMail } from './notification-channels/mail/try-mail.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
 import { endBootstrap } from './tenants/bootstrap.ts'
 import { bootstrapPath } from './tenants/bootstrap-file.ts'
@@ -174,6 +175,17 @@ mailDomain
   )
 
 program
+  .command('mail-test')
+  .description('send one mail by SMTP_URL, from MAIL_FROM; says what the mail server answers')
+  .argument('<address>', 'whom to send it to')
+  .action((address: string) =>
+    tryMail(config, address).then(
+      (said) => print({ text: `the mail server took it: ${said ?? 'without a word'}`, data: { address, said } }),
+      fail,
+    ),
+  )
+
+program
   .command('bootstrap')
   .description('the file that the first start leaves in DATA_DIR')
   .helpCommand(false)
@@ -203,11 +215,14 @@ await program.parseAsync()
 /** Does the work on the operator's database and prints what it says; what goes wrong is one line and exit code 1. */
 async function answer(work: (database: Database) => Promise<Said>): Promise<void> {
   try {
-    const said = await withDatabase(work)
-    console.log(program.opts<{ json?: boolean }>().json ? JSON.stringify(said.data, null, 2) : said.text)
+    print(await withDatabase(work))
   } catch (error) {
     fail(error)
   }
+}
+
+function print({ text, data }: Said): void {
+  console.log(program.opts<{ json?: boolean }>().json ? JSON.stringify(data, null, 2) : text)
 }
 
 async function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {

@@ -1,14 +1,10 @@
 import type { Config } from '../../config/config.ts'
-import { mailDomainOf } from '../../tenants/mail-domain.ts'
 import type { Carrier, Delivery, Outcome } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { composeMail } from './compose-mail.ts'
 import { type MailTransport, openMailTransport } from './mail-transport.ts'
-import { senderOf } from './sender.ts'
+import { ownDomain, senderName, senderOf } from './sender.ts'
 import { readSenders } from './sender-store.ts'
-
-/** Whoever reads a mail sees who sent it; a name of the tenant's choosing could be anybody's. */
-const senderName = 'Sallyport'
 
 const noServer: Outcome = {
   kind: 'try_again',
@@ -19,7 +15,7 @@ const noServer: Outcome = {
 /** Takes deliveries to mailboxes: one mail to one recipient. Without a mail server they wait. */
 export function emailCarrier(config: Pick<Config, 'mail_server' | 'mail_from' | 'public_url'>): Carrier {
   const { mail_server, mail_from, public_url } = config
-  const domain = mailDomainOf(mail_from) ?? 'localhost'
+  const domain = ownDomain(mail_from)
   const transport: MailTransport | undefined = mail_server && openMailTransport(mail_server, domain)
 
   return {

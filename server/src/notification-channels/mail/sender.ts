@@ -1,5 +1,13 @@
 import { mailDomainOf } from '../../tenants/mail-domain.ts'
 
+/** Whoever reads a mail sees who sent it; a name of the tenant's choosing could be anybody's. */
+export const senderName = 'Sallyport'
+
+/** The domain of the installation's own sender, for what a mail server and a reader's program are told of it. */
+export function ownDomain(mailFrom: string): string {
+  return mailDomainOf(mailFrom) ?? 'localhost'
+}
+
 /** From whom a mail comes, and to whom an answer to it goes where that is another. */
 export type Sender = { from: string; reply_to: string | undefined }
 

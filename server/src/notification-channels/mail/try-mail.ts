@@ -1,0 +1,40 @@
+import type { Config } from '../../config/config.ts'
+import { readEmail } from '../../kernel/email-address.ts'
+import { newId } from '../../kernel/id.ts'
+import { writeMail } from './mail-layout.ts'
+import { openMailTransport } from './mail-transport.ts'
+import { ownDomain, senderName } from './sender.ts'
+
+/**
+ * Sends one mail to see whether the way to the mail server is right; answers what the server said.
+ * @throws Error with a sentence: no mail server, no address, or what went wrong
+ */
+export async function tryMail(
+  { mail_server, mail_from, public_url }: Pick<Config, 'mail_server' | 'mail_from' | 'public_url'>,
+  address: string,
+): Promise<string | null> {
+  if (mail_server === undefined) throw new Error('SMTP_URL is not set: there is no mail server to try')
+  const to = readEmail(address)
+  if (to === undefined) throw new Error(`\`${address}\` is no e-mail address`)
+  const domain = ownDomain(mail_from)
+  const headline = 'Mail of this Sallyport goes out: this is a trial.'
+  const content = { subject: 'A trial mail of Sallyport', headline, facts: [['Service', public_url]] as const }
+  const transport = openMailTransport(mail_server, domain)
+  try {
+    const outcome = await transport.send(
+      {
+        ...writeMail(content, { subject_prefix: undefined, link: undefined, why: 'Its operator asked for it.' }),
+        from: { name: senderName, address: mail_from },
+        reply_to: undefined,
+        to,
+        message_id: `${newId()}@${domain}`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      },
+      new AbortController().signal,
+    )
+    if (outcome.kind === 'delivered') return outcome.said
+    throw new Error(outcome.why)
+  } finally {
+    transport.close()
+  }
+}
