@@ -223,13 +223,18 @@ function startLoops(
     log.error({ err, subscriber, event_id }, 'an event could not be acted on; it is tried again')
     metrics?.count('sallyport_event_failures_total', { subscriber })
   }
+  // What they wrote may be due at once.
+  const acted = () => {
+    onActed()
+    due.wake()
+  }
   const deliveries = subscribers.map((subscriber) => {
     let last = Number.NEGATIVE_INFINITY
     const turn = async () => {
       const early = last + betweenBatchesMs - performance.now()
       if (due.isBehind() && early > 0) return early
       last = performance.now()
-      return (await deliver(background, telling(subscriber, onActed), onFailure)) ? 0 : Number.MAX_SAFE_INTEGER
+      return (await deliver(background, telling(subscriber, acted), onFailure)) ? 0 : Number.MAX_SAFE_INTEGER
     }
     return startLoop(turn, onFault)
   })

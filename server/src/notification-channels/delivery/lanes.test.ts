@@ -151,6 +151,28 @@ suite('whoever lost a lane', () => {
   })
 })
 
+test('mailboxes that hang, as many as there are, hold up no webhook (F9)', async () => {
+  const tenant = await house.tenant('Types')
+  const addresses = Array.from({ length: 50 }, (_, index) => `a${index}@example.com`)
+  const mail = await channel(tenant, addresses, groups)
+  const receiver = { name: 'a receiver', url: 'https://hooks.example.com/events', ...groups }
+  const { id } = (await call(tenant, 'POST', `${path}/webhook`, receiver)).body
+  await happen(tenant, 2)
+  await tell()
+  const { carrier, reached, release } = heldCarrier()
+  room.send({ email: carrier })
+  await reached
+  room.send({ webhook: openTestCarrier() })
+  await becomes(String(id), [
+    ['delivered', null],
+    ['delivered', null],
+  ])
+  assert.ok((await seen(mail)).every(([status]) => status === 'pending'))
+  const [shown] = (await call(tenant, 'GET', `${path}/${id}/deliveries`)).body.data as object[]
+  assert.ok(shown !== undefined && !('recipient' in shown))
+  release()
+})
+
 suite('a turn', () => {
   test('that ends while something comes in leaves nothing waiting', async () => {
     const tenant = await house.tenant('Coming in')
