@@ -65,6 +65,11 @@ test('the bench of policy works: all contenders answer alike', async () => {
   )
 })
 
+test('the bench of deliveries works: every mail comes, and none twice', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'deliveries', '--miniature'], { env })
+  assert.match(stdout, /^250 mails of 5 events to 50 recipients, each in order/m)
+})
+
 test('it says what there is to measure', async () => {
   const { stdout } = await run(process.execPath, [bench, '--help'], { env })
   assert.match(stdout, /^ {2}endpoints /m)
@@ -79,9 +84,4 @@ test('what a bench writes into the docs is what the formatter would write', () =
   const page = `${asMarkdown('endpoints', { columns: ['', 'a', 'share'], rows, notes: ['Medians.'] })}\n`
   const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url))
   assert.equal(execFileSync(biome, ['format', '--stdin-file-path=page.md'], { input: page, encoding: 'utf8' }), page)
-})
-
-test('the bench of deliveries works: every mail comes, and none twice', async () => {
-  const { stdout } = await run(process.execPath, [bench, 'deliveries', '--miniature'], { env })
-  assert.match(stdout, /^250 mails of 5 events to 50 recipients, each in order/m)
 })
