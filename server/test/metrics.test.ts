@@ -182,3 +182,29 @@ test('a hundred scrapes at once ask the database once', async () => {
   await Promise.all(Array.from({ length: 100 }, read))
   assert.equal(asked, 1)
 })
+
+test('what waits to leave by channels is told, and whose way is closed', async () => {
+  const { database, asSuperuser } = await testDatabase()
+  const read = watch({ metrics: openMetrics(), database, subscribers: [], ...idle })
+  const [tenant_id, lane_id] = [newId(), newId()]
+  await asSuperuser(`
+    insert into tenant (id, name) values ('${tenant_id}', 'acme');
+    insert into delivery_lane (tenant_id, id, channel_type, recipient, failures, next_look_at)
+      values ('${tenant_id}', '${lane_id}', 'email', 'a@example.com', 3, clock_timestamp() + interval '1 hour');
+    insert into event (tenant_id, id, type, actor_kind, subject_type, subject_id, request_id)
+      select '${tenant_id}', gen_random_uuid(), 'group.created', 'operator', 'group', 'x', 'test' from generate_series(1, 3);
+    insert into delivery (tenant_id, id, lane_id, channel_id, event_id, seq, created_at, give_up_at, status, finished_at, next_attempt_at)
+      select tenant_id, gen_random_uuid(), '${lane_id}', gen_random_uuid(), id, seq, clock_timestamp() - interval '2 hours',
+        clock_timestamp(), case when seq % 3 = 0 then 'failed' else 'pending' end,
+        case when seq % 3 = 0 then clock_timestamp() end, case when seq % 3 = 0 then null else clock_timestamp() end
+      from event`)
+  const families = readExposition(await read())
+  const figure = (name: string) => families.get(name)?.samples[0]?.value ?? 0
+  assert.equal(figure('sallyport_deliveries_waiting'), 2)
+  assert.ok(figure('sallyport_deliveries_waiting_oldest_seconds') >= 7_200)
+  const heldUp = families.get('sallyport_delivery_lanes_held_up')?.samples ?? []
+  assert.deepEqual(Object.fromEntries(heldUp.map(({ labels, value }) => [labels.channel_type, value])), {
+    email: 1,
+    webhook: 0,
+  })
+})
