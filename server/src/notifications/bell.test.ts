@@ -80,3 +80,23 @@ test('what was told while nobody waited is heard by the next who does', async ()
   await look(bell)
   assert.equal(await next, 'quiet')
 })
+
+test('whoever comes while it looks hears something: what was written before that look is not looked for again', async () => {
+  let late: Ear | undefined
+  let comes = false
+  const work: Database['work'] = {
+    ...database.work,
+    read: (statement) => {
+      if (comes) late ??= bell.listen(newId())
+      return database.work.read(statement)
+    },
+  }
+  const bell = openBell({ ...database, work })
+  bell.listen(newId())
+  await look(bell)
+  comes = true
+  await look(bell)
+  const heard = late?.hear()
+  await look(bell)
+  assert.equal(await heard, 'told')
+})

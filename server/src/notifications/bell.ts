@@ -46,7 +46,9 @@ export function openBell(database: Database): OpenBell {
     const isFirst = since === undefined
     const { whole_to, told } = await findTold(database.work, since, listening)
     since = whole_to
-    return isFirst ? listening : told
+    // Whoever came meanwhile may have read before this look did, and the next one looks no further back.
+    const before = new Set(listening)
+    return [...(isFirst ? listening : told), ...[...ears.keys()].filter((user_id) => !before.has(user_id))]
   }
 
   function tellAll(what: Heard): void {
