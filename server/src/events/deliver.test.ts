@@ -148,6 +148,30 @@ test('two processes do not hand over at the same time, and a dead one’s place 
   assert.deepEqual(one.subjects(), ['x'])
 })
 
+test('a run that takes longer than a lease keeps its place, and the next begins behind it', async () => {
+  const one = await listening()
+  const name = one.subscriber.name
+  await tell(ctxOf(), 'long')
+  const isHeld = async () =>
+    (await db.asSuperuser('select from event_cursor where subscriber = $1 and lease_until > clock_timestamp()', [name]))
+      .length > 0
+  const long: Subscriber = {
+    ...one.subscriber,
+    async handle(ctx, events) {
+      // As time would end it.
+      await db.asSuperuser('update event_cursor set lease_until = clock_timestamp() where subscriber = $1', [name])
+      await until('it is held again', isHeld)
+      await one.subscriber.handle(ctx, events)
+    },
+  }
+  await until('it is handed over', async () => {
+    await deliver(db.database, long, () => undefined, 10)
+    return one.heard.length > 0
+  })
+  await hear(one.subscriber)
+  assert.deepEqual(one.subjects(), ['long'])
+})
+
 test('a refusal leaves its entry, although nothing else happens', async () => {
   const problem = new Problem('forbidden', 'no')
   const refused = refuse(ctxOf(), problem, { type: 'access.refused', subject_type: 'operation', subject_id: 'refusal' })

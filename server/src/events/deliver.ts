@@ -32,16 +32,39 @@ type Cursor = { xid: string; seq: string; generation: string }
 
 const batchSize = 400
 const longestRun = 100
-/** Half a lease: a batch that takes longer is cut, its progress saved, the rest taken up again. */
+const lease = sql`clock_timestamp() + interval '20 seconds'`
+/** A batch that takes longer is cut after the run that it is in, its progress saved, the rest taken up again. */
 const longestBatchMs = 10_000
+/** A quarter of a lease. */
+const usualRenewalMs = 5_000
 
 /**
  * Hands a subscriber what has happened since it last looked, in commit order, and what waits to be tried again.
- * Answers whether there is more. One process at a time does this for a subscriber; others answer false.
+ * Answers whether there is more. One process at a time does this for a subscriber; others answer false. The cursor is held
+ * for as long as it takes: were it lost to another process each time, a run that takes longer than a lease never ended.
  */
-export async function deliver(database: Database, subscriber: Subscriber, onFailure: OnFailure): Promise<boolean> {
+export async function deliver(
+  database: Database,
+  subscriber: Subscriber,
+  onFailure: OnFailure,
+  renewalMs = usualRenewalMs,
+): Promise<boolean> {
   const cursor = await claimCursor(database, subscriber.name)
   if (cursor === undefined) return false
+  const renewal = setInterval(() => void holdCursor(database, subscriber.name, cursor), renewalMs)
+  try {
+    return await handAllOver(database, subscriber, cursor, onFailure)
+  } finally {
+    clearInterval(renewal)
+  }
+}
+
+async function handAllOver(
+  database: Database,
+  subscriber: Subscriber,
+  cursor: Cursor,
+  onFailure: OnFailure,
+): Promise<boolean> {
   const positions = await readPositions(database, cursor)
   const started = performance.now()
   let reached: Position | undefined
@@ -60,11 +83,18 @@ async function claimCursor(database: Database, subscriber: string): Promise<Curs
   const [, claimed] = await database.work.write([
     sql`insert into event_cursor (subscriber) values (${subscriber}) on conflict do nothing`,
     sql<Cursor>`update event_cursor
-      set lease_until = clock_timestamp() + interval '20 seconds', generation = generation + 1
+      set lease_until = ${lease}, generation = generation + 1
       where subscriber = ${subscriber} and (lease_until is null or lease_until <= clock_timestamp())
       returning xid::text, seq::text, generation::text`,
   ])
   return claimed[0]
+}
+
+/** Where it fails the next time may do; without it, whoever comes next begins where this one did. */
+async function holdCursor(database: Database, subscriber: string, { generation }: Cursor): Promise<void> {
+  const held = sql`update event_cursor set lease_until = ${lease}
+    where subscriber = ${subscriber} and generation = ${generation}::bigint and lease_until is not null`
+  await database.work.write([held]).catch(() => undefined)
 }
 
 /** Only below the oldest open transaction: what commits late is still ahead of the cursor then. */
