@@ -4,7 +4,9 @@ import { openHouse, type TestTenant } from '../../../test/support/house.ts'
 import { aLockIsWaitedFor } from '../../../test/support/lock.ts'
 import { openPostRoom, openTestCarrier } from '../../../test/support/post-room.ts'
 import { until } from '../../../test/support/wait.ts'
+import { emit } from '../../events/emit.ts'
 import { releaseLeases } from '../../jobs/release-leases.ts'
+import { systemActor } from '../../kernel/context.ts'
 import type { Outcome } from '../carrier.ts'
 import { insertDeliveries } from './fan-out-store.ts'
 
@@ -83,6 +85,30 @@ suite('what waits for a channel', () => {
     assert.equal(carrier.carried.length, 1)
   })
 
+  test('and what was done with goes with a channel that is deleted, however much it is, and does not wait for its day', async () => {
+    const tenant = await house.tenant('Deleted late')
+    const id = await channel(tenant, ['a@example.com'], groups)
+    const tx = house.database.tenant(tenant.tenant_id)
+    const event = { type: 'group.created', subject_type: 'group', subject_id: id } as const
+    await tx.write([
+      emit(
+        { tx, actor: systemActor, request_id: 'test' },
+        Array.from({ length: 600 }, () => event),
+      ),
+    ])
+    await tell()
+    await house.asSuperuser(
+      `update delivery set status = 'delivered', finished_at = clock_timestamp(), next_attempt_at = null
+        where tenant_id = $1`,
+      [tenant.tenant_id],
+    )
+    assert.equal((await call(tenant, 'DELETE', `${path}/${id}`)).status, 204)
+    await tell()
+    room.send({ email: openTestCarrier(() => taken) })
+    const lanes = () => house.asSuperuser('select from delivery_lane where tenant_id = $1', [tenant.tenant_id])
+    await until('nothing is left', async () => (await lanes()).length === 0)
+  })
+
   test('whose receiver is gone fails: the channel is switched off, and that is told once', async () => {
     const tenant = await house.tenant('Gone')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
@@ -155,14 +181,15 @@ test('mailboxes that hang, as many as there are, hold up no webhook (F9)', async
   const tenant = await house.tenant('Types')
   const addresses = Array.from({ length: 50 }, (_, index) => `a${index}@example.com`)
   const mail = await channel(tenant, addresses, groups)
+  await happen(tenant, 2)
+  await tell()
+  const { carrier, reached, release } = heldCarrier()
+  room.send({ email: carrier, webhook: openTestCarrier() })
+  await reached
   const receiver = { name: 'a receiver', url: 'https://hooks.example.com/events', ...groups }
   const { id } = (await call(tenant, 'POST', `${path}/webhook`, receiver)).body
   await happen(tenant, 2)
   await tell()
-  const { carrier, reached, release } = heldCarrier()
-  room.send({ email: carrier })
-  await reached
-  room.send({ webhook: openTestCarrier() })
   await becomes(String(id), [
     ['delivered', null],
     ['delivered', null],

@@ -56,7 +56,9 @@ async function workLane(ctx: WorkCtx, item: WorkItem, post: Post, cut: AbortSign
   const { channel, due, more } = lane
   const closed = whyClosed(lane)
   if (channel === undefined || closed !== undefined) {
-    await closeLane(ctx, item, lane, [giveUpAll(ctx.tx, item, closed ?? '')], { failures: 0, wait_ms: 0, again: more })
+    // Of a channel that is deleted all goes, also what was done with: at once, a portion at a time.
+    const again = more || channel === undefined
+    await closeLane(ctx, item, lane, [giveUpAll(ctx.tx, item, closed ?? '')], { failures: 0, wait_ms: 0, again })
     return
   }
   const timely = due.filter(({ is_over }) => !is_over)
