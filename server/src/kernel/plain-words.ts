@@ -3,7 +3,12 @@ import { readZone } from './time-zone.ts'
 
 const longestLine = 200
 /** Line ends, other controls, and the marks that turn the direction of what follows: a name could forge the rest with them. */
-const forging = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+const forging = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
+
+/** Whether a text reads as it is written: one line, no controls, nothing that turns the direction of what follows. */
+export function isPlainLine(text: string): boolean {
+  return text.search(forging) === -1
+}
 
 /** What a user wrote, on one line of at most so many characters. */
 export function line(text: string, longest = longestLine): string {

@@ -1,3 +1,5 @@
+import { isPlainLine } from './plain-words.ts'
+
 /** A field of a config that may be shown: whatever is not of its form is taken for a secret. */
 export type ShownField = {
   shows(value: unknown): boolean
@@ -9,14 +11,13 @@ export type ShownField = {
 export type ShownFields = Readonly<Record<string, ShownField>>
 
 const longestText = 500
-const oneLine = /^[^\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u
 
 function ifText(shows: (text: string) => boolean) {
   return (value: unknown) => typeof value === 'string' && value.length <= longestText && shows(value)
 }
 
 /** Text of one line: a name, a filter, a schedule. */
-export const textField: ShownField = { shows: ifText((text) => oneLine.test(text)), leads: false }
+export const textField: ShownField = { shows: ifText(isPlainLine), leads: false }
 
 export const numberField: ShownField = { shows: (value) => typeof value === 'number', leads: false }
 
@@ -39,7 +40,7 @@ export function leading(field: ShownField): ShownField {
 }
 
 function isBareUrl(text: string): boolean {
-  if (!oneLine.test(text) || /[@?#\\]/.test(text)) return false
+  if (!isPlainLine(text) || /[@?#\\]/.test(text)) return false
   const url = URL.parse(text)
   return url !== null && ['http:', 'https:', 'ldap:', 'ldaps:'].includes(url.protocol)
 }

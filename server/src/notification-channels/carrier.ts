@@ -37,7 +37,10 @@ export type Outcome =
   | { kind: 'delivered'; said: string | null }
   /** Never to be had: it is not tried again by itself. */
   | { kind: 'refused'; why: string }
-  /** It may pass. `holds_up`: this delivery alone, or all that goes to this recipient, in their order behind it. */
+  /**
+   * It may pass. `holds_up`: this delivery alone, or all that goes to this recipient, in their order behind it. `after_ms`: for
+   * how long the other side wants to be left alone, as far as it is heard: an hour at most.
+   */
   | { kind: 'try_again'; why: string; holds_up: 'this' | 'all'; after_ms?: number }
   /** The receiver is gone for good: its channel is switched off. */
   | { kind: 'gone'; why: string }

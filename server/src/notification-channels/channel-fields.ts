@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { type EventType, eventTable } from '../events/catalogue.ts'
 import { DateTime, OneOf, Uuid } from '../http/schema.ts'
 import type { FaultyField } from '../kernel/errors.ts'
+import { isPlainLine } from '../kernel/plain-words.ts'
 
 const longestName = 200
 
@@ -54,12 +55,9 @@ export function nameFaults(name: string | undefined): FaultyField[] {
   return name.trim() === '' ? [{ pointer: '/name', why: 'must be a name, not spaces alone' }] : []
 }
 
-// Line ends and other controls, separators, and what changes the direction of the text around it.
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
-
 /** What stands in a mail's header is one plain line: no second header, no text that reads otherwise than it is written. */
 export function lineFaults(pointer: string, text: string): FaultyField[] {
-  if (unprintable.test(text)) {
+  if (!isPlainLine(text)) {
     return [{ pointer, why: 'must be one line, without control characters or changes of direction' }]
   }
   return text.includes('=?')

@@ -1,6 +1,6 @@
 /**
- * Who is told what: the one table of what people are told, of requests, grants and what keeps them from being told. docs/reference/notifications.md is made
- * from it. The strings that users wrote (names, reasons, ids) stand in the texts as data: on one line, shortened, never
+ * Who is told what: the one table of what people are told of requests and grants, and of what would keep them from being
+ * told. docs/reference/notifications.md is made from it. The strings that users wrote (names, reasons, ids) stand in the texts as data: on one line, shortened, never
  * markup.
  */
 import type { EventType } from '../events/catalogue.ts'

@@ -4,12 +4,12 @@ import { emit, type NewEvent } from '../../src/events/emit.ts'
 import { claimDue } from '../../src/jobs/claim.ts'
 import { systemActor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
-import type { Carrier, Delivery, Outcome } from '../../src/notification-channels/carrier.ts'
+import type { Carrier, Carriers, Delivery, Outcome } from '../../src/notification-channels/carrier.ts'
 import { tellChannels } from '../../src/notification-channels/delivery/tell-channels.subscriber.ts'
 import { type Post, workLanes } from '../../src/notification-channels/delivery/work-lane.job.ts'
 import type { House, TestTenant } from './house.ts'
 import { until } from './wait.ts'
-import { startWorkers } from './workers.ts'
+import { noPost, startWorkers } from './workers.ts'
 
 type Behave = (delivery: Delivery, channel: { id: string }) => Outcome | Promise<Outcome>
 
@@ -34,6 +34,10 @@ export function openTestCarrier(behave: Behave = () => delivered) {
     close: async () => undefined,
   }
   return carrier
+}
+
+function postWith(carriers: Partial<Carriers>, leaving = noPost.leaving): Post {
+  return { carriers: { ...noPost.carriers, ...carriers }, leaving }
 }
 
 /** Where deliveries of a house are made and sent, as its workers would. */
@@ -75,18 +79,18 @@ export function openPostRoom(house: House) {
         return ahead.length === 0
       })
     },
-    /** Sends what is due from now on. */
-    send(carriers: Post['carriers'], leaving = new AbortController().signal) {
-      const workers = startWorkers(house, workLanes({ carriers, leaving }))
+    /** Sends what is due from now on; what goes by another type of channel waits. */
+    send(carriers: Partial<Carriers>, leaving = noPost.leaving) {
+      const workers = startWorkers(house, workLanes(postWith(carriers, leaving)))
       sending.push(workers)
       return workers
     },
     /** Claims the one lane that is due, as a process would that does nothing else, and takes one turn of it. */
-    async takeTurn(tenant: TestTenant, carriers: Post['carriers']): Promise<void> {
+    async takeTurn(tenant: TestTenant, carriers: Partial<Carriers>): Promise<void> {
       const ask = { table: 'delivery_lane', part: 'email', most: 1, mostOfOne: 1, without: [] } as const
       const [claim] = await claimDue(house.database, [ask])
       const item = claim?.items[0]
-      const [work] = workLanes({ carriers, leaving: new AbortController().signal })
+      const [work] = workLanes(postWith(carriers))
       if (item === undefined || work === undefined) throw new Error('no lane is due')
       await work.run({ tx: house.database.tenant(tenant.tenant_id), actor: systemActor, request_id: 'test' }, item)
     },

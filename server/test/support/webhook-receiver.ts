@@ -1,5 +1,6 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
 /** A message as the standard's own library let it through. */
@@ -61,7 +62,7 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
   }
 
   const server = createServer(async (request, reply) => {
-    const body = await textOf(request)
+    const body = await text(request)
     const headers = request.headers as Record<string, string>
     try {
       new Webhook(receiver.secret).verify(body, headers)
@@ -98,10 +99,4 @@ export function signedResult(
   const timestamp = String(Math.floor(at.getTime() / 1000))
   const signature = new Webhook(key).sign(id, at, body)
   return { body, headers: { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } }
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of request.setEncoding('utf8')) text += chunk
-  return text
 }

@@ -246,20 +246,6 @@ suite('a delivery', () => {
     assert.deepEqual(await statuses(id), ['pending'])
   })
 
-  test('waits where the service cannot send what goes by its channel, and says so', async () => {
-    const tenant = await house.tenant('No way')
-    const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
-    await happen(tenant, 1)
-    await tell()
-    room.send({})
-    const [row] = await until('it says so', async () => {
-      const rows = await deliveries(id)
-      return rows[0]?.last_error != null && rows
-    })
-    assert.deepEqual([row?.status, row?.attempts], ['pending', 0])
-    assert.match(String(row?.last_error), /not set up to send what goes by `email`/)
-  })
-
   test('that was kept long enough goes, and its lane with it', async () => {
     const tenant = await house.tenant('Old')
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })

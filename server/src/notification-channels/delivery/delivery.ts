@@ -16,8 +16,6 @@ export const keptDays = 30
 
 const firstWaitMs = 10_000
 const longestWaitMs = 30 * 60_000
-/** Whoever asks to be left alone for longer is asked again all the same. */
-const longestAskedMs = 6 * 3_600_000
 
 /**
  * Milliseconds to wait after so many failures in a row: longer each time, and never the same for all who failed together.
@@ -26,7 +24,7 @@ const longestAskedMs = 6 * 3_600_000
 export function waitMs(failures: number, random: number, asked = 0): number {
   const most = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(failures - 1, 30))
   const own = Math.round(most * (0.5 + random / 2))
-  return Math.max(own, Math.min(longestAskedMs, asked))
+  return Math.max(own, asked)
 }
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const

@@ -1,6 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
+import { longestWords } from '../../kernel/said-words.ts'
 import type { Delivery, Outcome, ToldEvent } from '../carrier.ts'
 import type { NotificationChannel } from '../notification-channel.ts'
 import { channelRecord, switchOff } from '../notification-channel-store.ts'
@@ -8,8 +9,6 @@ import { keptDays, waitMs } from './delivery.ts'
 
 /** How many rows of a lane are removed, or given up together, in one turn. */
 const mostAtOnce = 500
-
-const longestText = 500
 
 /** INVARIANT: stands in each write of a turn: whoever lost the lane writes nothing. Held until the transaction ends. */
 function ours(tx: Tx, item: WorkItem): Statement {
@@ -109,17 +108,19 @@ export function endings(ctx: WorkCtx, item: WorkItem, lane: OpenLane, ended: End
 
 function changeOf(outcome: Outcome, { attempts }: DueDelivery): Statement {
   if (outcome.kind === 'delivered') {
-    const said = outcome.said?.slice(0, longestText) ?? null
+    const said = outcome.said?.slice(0, longestWords) ?? null
     return sql`status = 'delivered', finished_at = clock_timestamp(), next_attempt_at = null, last_error = null,
       last_response = ${said}`
   }
-  const why = outcome.why.slice(0, longestText)
-  if (outcome.kind !== 'try_again') {
-    return sql`status = 'failed', finished_at = clock_timestamp(), next_attempt_at = null, last_error = ${why}`
-  }
+  const why = outcome.why.slice(0, longestWords)
+  if (outcome.kind !== 'try_again') return failed(sql`${why}`)
   // Held up with all others, it is the lane that waits.
   const wait = outcome.holds_up === 'all' ? 0 : waitMs(attempts + 1, Math.random(), outcome.after_ms)
   return sql`last_error = ${why}, next_attempt_at = least(give_up_at, ${inMs(wait)})`
+}
+
+function failed(why: Statement): Statement {
+  return sql`status = 'failed', finished_at = clock_timestamp(), next_attempt_at = null, last_error = ${why}`
 }
 
 function inMs(ms: number): Statement {
@@ -130,8 +131,7 @@ function inMs(ms: number): Statement {
 export function giveUp(tx: Tx, item: WorkItem, late: readonly DueDelivery[]): Statement[] {
   if (late.length === 0) return []
   return [
-    sql`update delivery set status = 'failed', finished_at = clock_timestamp(), next_attempt_at = null,
-        last_error = 'its time was over' || coalesce('; the last attempt: ' || last_error, '')
+    sql`update delivery set ${failed(sql`'its time was over' || coalesce('; the last attempt: ' || last_error, '')`)}
       where tenant_id = ${tx.tenant_id} and id = any(${late.map(({ id }) => id)}::uuid[]) and finished_at is null
         and ${ours(tx, item)}`,
   ]
@@ -139,7 +139,7 @@ export function giveUp(tx: Tx, item: WorkItem, late: readonly DueDelivery[]): St
 
 /** Has all that waits in the lane failed, a portion at a time. */
 export function giveUpAll(tx: Tx, item: WorkItem, why: string): Statement {
-  return sql`update delivery set status = 'failed', finished_at = clock_timestamp(), next_attempt_at = null, last_error = ${why}
+  return sql`update delivery set ${failed(sql`${why}`)}
     where tenant_id = ${tx.tenant_id} and id in (select id from delivery where ${inLane(tx, item)} and finished_at is null
       order by xid, seq limit ${mostAtOnce}) and ${ours(tx, item)}`
 }

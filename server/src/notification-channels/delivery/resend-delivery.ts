@@ -7,7 +7,7 @@ import { findChannel } from '../notification-channel-store.ts'
 import { DeliveryRecord, requireEnabled } from './delivery.ts'
 import { findDelivery, resend } from './delivery-store.ts'
 
-/** Sends once more what was delivered or failed. It bears the same id as before: a receiver that has it may drop it. */
+/** Sends once more what was delivered or failed: a webhook under the same id as before, a mail as a new one. */
 export const resendDelivery = operation({
   method: 'POST',
   path: '/v1/notification-channels/{id}/deliveries/{delivery_id}/resend',

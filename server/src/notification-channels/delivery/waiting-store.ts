@@ -1,5 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import type { Statement } from '../../kernel/context.ts'
+import { channelTypes } from './delivery.ts'
 
 const mostCounted = 10_000
 
@@ -18,7 +19,7 @@ export type HeldUpLanes = { channel_type: string; held_up: number }
 /** Recipients to whom the way failed last; to be read as `sallyport_work`. */
 export function heldUpLanes(): Statement<HeldUpLanes> {
   return sql<HeldUpLanes>`select t.channel_type, count(l.held)::integer as held_up
-    from (values ('email'), ('webhook')) t (channel_type)
+    from unnest(${channelTypes}::text[]) t (channel_type)
     left join lateral (select true as held from delivery_lane l
       where l.channel_type = t.channel_type and l.failures > 0 limit ${mostCounted}) l on true
     group by t.channel_type`

@@ -18,7 +18,7 @@ import {
 
 /** With what deliveries are taken out of the house. */
 export type Post = {
-  carriers: Partial<Carriers>
+  carriers: Carriers
   /** The service stops: what is under way may end, nothing more is begun. */
   leaving: AbortSignal
   /** Told of each attempt's end. */
@@ -98,8 +98,6 @@ async function takeTurn(
   { post, cut, channel }: Means,
 ): Promise<Turn> {
   const carrier = post.carriers[channel.channel_type]
-  const [first] = due
-  if (carrier === undefined) return first === undefined ? { count: 0 } : { count: 0, ended: noWay(first, channel) }
   const until = performance.now() + longestTurnMs
   const turn: Turn = { count: 0 }
   for (const delivery of due) {
@@ -122,11 +120,6 @@ const failedHere: Outcome = {
   kind: 'try_again',
   holds_up: 'this',
   why: 'the service failed to send it; its log says why',
-}
-
-function noWay(delivery: DueDelivery, { channel_type }: NotificationChannel): Ended {
-  const why = `this service is not set up to send what goes by \`${channel_type}\``
-  return { delivery, outcome: { kind: 'try_again', holds_up: 'all', why } }
 }
 
 /** One attempt, which ends: a carrier keeps its own time, and one that does not is not waited for. */

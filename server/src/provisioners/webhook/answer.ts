@@ -1,3 +1,4 @@
+import { jsonFieldsOf } from '../../egress/json-fields.ts'
 import { retryAfterMs } from '../../egress/retry-after.ts'
 import { longestWords, saidWords } from '../../kernel/said-words.ts'
 import { NotNow, TargetError } from '../driver.ts'
@@ -14,9 +15,7 @@ const [longestWaitMs, usualWaitMs] = [300_000, 5_000]
  */
 export async function readAnswer(response: Response, now: Date, hide: readonly string[]): Promise<Answer> {
   const { status } = response
-  const text = await response.text()
-  const isJson = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(response.headers.get('content-type') ?? '')
-  const fields = isJson ? readFields(text) : undefined
+  const fields = jsonFieldsOf(await response.text(), response.headers)
   if (status === 429) throw new NotNow(Math.min(retryAfterMs(response.headers, now) ?? usualWaitMs, longestWaitMs))
   if (status !== 200 && status !== 202) throw new TargetError(kindOf(status), wordsOf(response, fields, hide))
   if (fields === undefined && status === 200) {
@@ -26,15 +25,6 @@ export async function readAnswer(response: Response, now: Date, hide: readonly s
     )
   }
   return { status, fields: fields ?? {} }
-}
-
-function readFields(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /**

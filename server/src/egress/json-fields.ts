@@ -1,0 +1,10 @@
+/** The fields of what somebody else answered; undefined where that is no JSON object, or does not say that it is JSON. */
+export function jsonFieldsOf(text: string, headers: Headers): Record<string, unknown> | undefined {
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
