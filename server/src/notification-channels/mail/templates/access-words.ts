@@ -72,6 +72,11 @@ export function whenFact({ at, zone }: { at: string; zone: string }): Fact {
   return ['When', moment(at, zone)]
 }
 
+/** To stand behind a sentence; empty where there is no end. */
+export function untilWhen(end: string | null, zone: string): string {
+  return end === null ? '' : ` until ${moment(end, zone)}`
+}
+
 function accountName({ account_id, name }: { account_id: string; name: string | null }): string {
   return name === null || name === account_id ? account_id : `${named(name)} (${account_id})`
 }

@@ -1,5 +1,5 @@
 import { moment } from '../../../kernel/plain-words.ts'
-import { accessFacts, quoted, whatOf, whenFact, whoIs } from './access-words.ts'
+import { accessFacts, quoted, untilWhen, whatOf, whenFact, whoIs } from './access-words.ts'
 import type { Fact, GrantFacts, MailContent, MailedEvent, Template } from './template.ts'
 
 export type GrantMail = Extract<MailedEvent, `grant.${string}`>
@@ -8,11 +8,15 @@ export type GrantMail = Extract<MailedEvent, `grant.${string}`>
 export const grantMails: Record<GrantMail, Template<GrantFacts>> = {
   'grant.activated': (facts) => {
     const has = `${facts.holder.name} has ${whatOf(facts)}`
-    return { subject: has, headline: `${has}${untilWhen(facts)}.`, facts: [...heldFacts(facts), endFact(facts)] }
+    return {
+      subject: has,
+      headline: `${has}${untilWhen(facts.expires_at, facts.zone)}.`,
+      facts: [...heldFacts(facts), endFact(facts)],
+    }
   },
   'grant.expiring': (facts) => ({
     subject: `Ends soon: ${whatOf(facts)} of ${facts.holder.name}`,
-    headline: `${facts.holder.name} has ${whatOf(facts)}${untilWhen(facts)}, and no longer.`,
+    headline: `${facts.holder.name} has ${whatOf(facts)}${untilWhen(facts.expires_at, facts.zone)}, and no longer.`,
     facts: [...heldFacts(facts), endFact(facts)],
     next: `It is taken away then. ${facts.holder.name} may ask again.`,
   }),
@@ -97,8 +101,4 @@ function heldFacts(facts: GrantFacts): Fact[] {
 function endFact(facts: GrantFacts): Fact {
   const { expires_at, zone } = facts
   return [hasEnded(facts) ? 'Was to end' : 'Ends', expires_at === null ? null : moment(expires_at, zone)]
-}
-
-function untilWhen({ expires_at, zone }: GrantFacts): string {
-  return expires_at === null ? '' : ` until ${moment(expires_at, zone)}`
 }

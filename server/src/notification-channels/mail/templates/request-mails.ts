@@ -1,5 +1,5 @@
-import { duration, moment } from '../../../kernel/plain-words.ts'
-import { askedFacts, quoted, whatOf, whenFact } from './access-words.ts'
+import { duration } from '../../../kernel/plain-words.ts'
+import { askedFacts, quoted, untilWhen, whatOf, whenFact } from './access-words.ts'
 import { countIn, textIn } from './record-words.ts'
 import type { Fact, MailContent, MailedEvent, RequestFacts, Template } from './template.ts'
 
@@ -23,7 +23,7 @@ export const requestMails: Record<RequestMail, Template<RequestFacts>> = {
       subject: `Nobody may approve: ${what}`,
       headline: `${what}, and nobody may approve it.`,
       facts: [...askedFacts(facts), nowFact(facts, 'pending')],
-      next: `It waits${untilWhen(facts)}, in vain unless somebody gets the right to approve it: by a role with requests:approve, and by a policy that permits them to.`,
+      next: `It waits${untilWhen(facts.waits_until, facts.zone)}, in vain unless somebody gets the right to approve it: by a role with requests:approve, and by a policy that permits them to.`,
     }
   },
   'request.break_glass': (facts) => {
@@ -76,7 +76,8 @@ function waiting(facts: RequestFacts, verb: string): MailContent {
     subject: asks,
     headline: `${asks}.`,
     facts: [...askedFacts(facts), ['Reminder', countIn(facts.data, 'nth')], nowFact(facts, 'pending')],
-    next: facts.status === 'pending' ? `It waits for an approver${untilWhen(facts)}.` : undefined,
+    next:
+      facts.status === 'pending' ? `It waits for an approver${untilWhen(facts.waits_until, facts.zone)}.` : undefined,
   }
 }
 
@@ -93,8 +94,4 @@ function decidedFacts(facts: RequestFacts, by: string): Fact[] {
 function nowFact({ status, decided_by }: RequestFacts, then: RequestFacts['status']): Fact {
   const by = decided_by === null ? '' : ` by ${decided_by}`
   return ['By now', status === then ? null : `${status}${by}`]
-}
-
-function untilWhen({ waits_until, zone }: RequestFacts): string {
-  return waits_until === null ? '' : ` until ${moment(waits_until, zone)}`
 }
