@@ -25,7 +25,7 @@ const files: string[] = []
  * strangers at every door, providers of identity): trying it on another would try the same again.
  */
 const onNoOther =
-  /src\/(aws|db\/embedded|http|kernel|policies\/(cedar|deciding|invariants|nearest)|provisioners\/[\w-]+)\/|test\/(attacks|aws|kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(heaviest|killed-in|start-and)-/
+  /src\/(aws|db\/embedded|http|kernel|policies\/(cedar|deciding|invariants|nearest)|provisioners\/[\w-]+)\/|test\/(attacks|aws|kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(a-day|heaviest|killed-in|start-and|told-by)-/
 /** Much of a test is waiting: two more at a time than there are cores. */
 const atOnce = availableParallelism() + 2
 for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {
