@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterEach, beforeEach, suite, test } from 'node:test'
+import { setImmediate as pause } from 'node:timers/promises'
 import { openStream, type Stream } from '../../test/support/event-stream.ts'
 import { openHouse, type Person, type TestTenant } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
@@ -227,6 +230,21 @@ test('many streams hold no connection to the database, and are no requests under
   for (const stream of all) stream.close()
   await nobodyListens()
   assert.equal(house.app.server.underWay, 0)
+})
+
+test('whoever hangs up while their stream begins leaves nothing behind', async () => {
+  const { port } = new URL(address)
+  const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${kim.token}\r\nx-tenant-id: ${tenant.tenant_id}\r\n\r\n`
+  for (let turns = 0; turns < 60; turns += 1) {
+    const caller = connect(Number(port), '127.0.0.1')
+    caller.on('error', () => undefined)
+    await once(caller, 'connect')
+    caller.write(head)
+    for (let waited = 0; waited < turns; waited += 1) await pause()
+    caller.destroy()
+  }
+  await nobodyListens()
+  await until('nothing is under way', async () => house.app.server.underWay === 0)
 })
 
 test('HEAD tells of what type it is, and opens none', async () => {
