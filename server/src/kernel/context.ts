@@ -143,7 +143,7 @@ export type Ear = { hear(): Promise<Heard>; close(): void }
 /** Tells people of this process's streams that they may have been told something. */
 export type Bell = {
   /** @throws Problem 503 where as many listen as can, or the service stops */
-  listen(user_id: string): Ear
+  listen(tenant_id: string, user_id: string): Ear
 }
 
 /** What an operation is handed. */

@@ -56,7 +56,7 @@ export function openBell(database: Database): OpenBell {
   }
 
   return {
-    listen(user_id) {
+    listen(tenant_id, user_id) {
       if (isClosed) throw new Problem('unavailable', 'the service is stopping; come again in a moment')
       const theirs = ears.get(user_id) ?? []
       const [oldest] = theirs
@@ -64,8 +64,13 @@ export function openBell(database: Database): OpenBell {
         oldest.tell('replaced')
         close(user_id, oldest)
       }
+      if (count >= mostAtAll) {
+        const giving = whoGivesWay(ears, tenant_id)
+        giving?.ear.tell('over')
+        if (giving !== undefined) close(giving.user_id, giving.ear)
+      }
       if (count >= mostAtAll) throw new Problem('unavailable', 'as many listen as can; come again in a moment')
-      const ear = openEar()
+      const ear = openEar(tenant_id)
       ears.set(user_id, [...(ears.get(user_id) ?? []), ear])
       count += 1
       return { hear: ear.hear, close: () => close(user_id, ear) }
@@ -89,14 +94,24 @@ export function openBell(database: Database): OpenBell {
   }
 }
 
-type OpenEar = Pick<Ear, 'hear'> & { tell(what: Heard): void }
+/** When all places are taken, the tenant that has most gives one up for one that has fewer: none keeps the others out. */
+function whoGivesWay(ears: ReadonlyMap<string, OpenEar[]>, tenant_id: string) {
+  const all = [...ears].flatMap(([user_id, theirs]) => theirs.map((ear) => ({ user_id, ear })))
+  const ofTenants = Map.groupBy(all, ({ ear }) => ear.tenant_id)
+  const [most = []] = [...ofTenants.values()].sort((one, other) => other.length - one.length)
+  const hasFewer = (ofTenants.get(tenant_id)?.length ?? 0) + 1 < most.length
+  return hasFewer ? most[0] : undefined
+}
+
+type OpenEar = Pick<Ear, 'hear'> & { tenant_id: string; tell(what: Heard): void }
 
 /** Keeps what was told until somebody waits for it, save that it was quiet; an end is kept for ever. */
-function openEar(): OpenEar {
+function openEar(tenant_id: string): OpenEar {
   let kept: Heard | undefined
   let wake: ((heard: Heard) => void) | undefined
   const isEnd = (heard: Heard | undefined) => heard === 'over' || heard === 'replaced'
   return {
+    tenant_id,
     tell(what) {
       if (isEnd(kept) || (what === 'quiet' && wake === undefined)) return
       if (isEnd(what) || wake === undefined) kept = what

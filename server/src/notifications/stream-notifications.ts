@@ -32,7 +32,7 @@ async function* told(ctx: Ctx, lastId: string | undefined): AsyncGenerator<Serve
   const { tx, actor, bell } = ctx
   const user_id = actor.user_id ?? beginning.id
   const last = readLast(lastId)
-  const ear = bell.listen(user_id)
+  const ear = bell.listen(tx.tenant_id, user_id)
   try {
     let { place, hasMissed } = await findStart(tx, user_id, last)
     // So that a client to whom nothing came knows where it was.
