@@ -128,6 +128,22 @@ suite('trying a channel', () => {
     assert.equal((await tryIt(tenant, id)).status, 202)
   })
 
+  test('has what waits tried at once, trial or none: its way may have been mended', async () => {
+    const tenant = await house.tenant('Mended')
+    const id = await channel(tenant, ['a@example.com'], groups)
+    await happen(tenant, 1)
+    await tell()
+    await house.asSuperuser(
+      `update delivery_lane set failures = 9, next_look_at = clock_timestamp() + interval '1 hour'`,
+    )
+    room.send({ email: openTestCarrier() })
+    assert.equal((await tryIt(tenant, id)).status, 202)
+    await becomes(id, [
+      ['delivered', null],
+      ['delivered', null],
+    ])
+  })
+
   test('is refused where it is switched off', async () => {
     const tenant = await house.tenant('Trial off')
     const id = await channel(tenant, ['a@example.com'], { enabled: false })

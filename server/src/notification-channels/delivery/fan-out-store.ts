@@ -70,10 +70,17 @@ export function triedFor(channel_type: Statement): Statement {
   return sql`make_interval(hours => (${JSON.stringify(triedForHours)}::jsonb ->> ${channel_type})::integer)`
 }
 
-/** Has the lanes of channels looked at that were changed or deleted: what they wait for may be otherwise now. */
+/**
+ * Has the lanes of channels looked at now: what they wait for may be otherwise, as where a channel was changed, deleted or
+ * is tried. In the order in which events come into them: else the two would hold each other up.
+ */
 export async function wakeLanes(tx: Tx, channel_ids: readonly string[]): Promise<void> {
   await tx.write([
-    sql`update delivery_lane set next_look_at = least(next_look_at, clock_timestamp())
-      where tenant_id = ${tx.tenant_id} and (channel_id = any(${[...channel_ids]}::uuid[]) or channel_id is null)`,
+    sql`with lane as (
+        select id from delivery_lane
+        where tenant_id = ${tx.tenant_id} and (channel_id = any(${[...channel_ids]}::uuid[]) or channel_id is null)
+        order by channel_id, recipient for no key update)
+      update delivery_lane l set next_look_at = least(l.next_look_at, clock_timestamp())
+      from lane where l.tenant_id = ${tx.tenant_id} and l.id = lane.id`,
   ])
 }
