@@ -565,7 +565,7 @@ create policy notification_work on notification for select to sallyport_work
 create policy tenant_wall on notification
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
-grant select, insert on notification to sallyport_app;
+grant select, insert, delete on notification to sallyport_app;
 grant update (read_at) on notification to sallyport_app;
 grant select (user_id, xid) on notification to sallyport_work;
 

@@ -1,5 +1,5 @@
 import { allOf, sql } from '../db/sql.ts'
-import type { Tx } from '../kernel/context.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import type { Scope } from '../permissions/permission.ts'
@@ -108,7 +108,16 @@ export type NewNotification = {
   resource_id: string
 }
 
-/** Tells each person, unless they were told of this event before. */
+const keptSince = sql`statement_timestamp() - interval '180 days'`
+/** Those that are too old are far fewer than those that are written, once the first have gone. */
+const mostRemoved = 1_000
+
+/** The least id of that moment: what is older is found by the key. */
+function idOf(moment: Statement): Statement {
+  return sql`rpad(lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`
+}
+
+/** Tells each person, unless they were told of this event before. Some of what was kept long enough goes. */
 export async function insertNotifications(tx: Tx, notifications: readonly NewNotification[]): Promise<void> {
   if (notifications.length === 0) return
   const rows = notifications.map((notification) => ({ ...notification, id: newId() }))
@@ -118,6 +127,9 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
         as told (id uuid, user_id uuid, event_id uuid, event_type text, title text, body text, resource_type text,
           resource_id uuid)
       on conflict (tenant_id, event_id, user_id) do nothing`,
+    sql`delete from notification where tenant_id = ${tx.tenant_id} and id in (
+      select id from notification where tenant_id = ${tx.tenant_id} and id < ${idOf(keptSince)} and created_at < ${keptSince}
+      order by id limit ${mostRemoved})`,
   ])
 }
 
