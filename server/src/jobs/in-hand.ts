@@ -42,7 +42,8 @@ export function keepInHand({ width, perTenant }: Bounds, tenantDoor: (id: string
   let short = false
 
   const remove = (item: WorkItem) => {
-    rows.delete(item.id)
+    // A row that was given back may have been claimed again before its end is seen here: that claim stays in hand.
+    if (rows.get(item.id)?.item === item) rows.delete(item.id)
     const tenant = tenants.get(item.tenant_id)
     if (tenant === undefined) return
     const wasFull = isFull(tenant.count)

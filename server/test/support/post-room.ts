@@ -45,6 +45,19 @@ export function openPostRoom(house: House) {
   const call = (tenant: TestTenant, method: string, url: string, body?: unknown) =>
     house.call({ method, url, api_key: tenant.owner.api_key, tenant_id: tenant.tenant_id, body })
   const sending: { stop(): Promise<void> }[] = []
+  /** Makes the deliveries of what has happened until now. */
+  const tell = async (): Promise<void> => {
+    const failed = (_subscriber: string, _event: string, error: unknown) => {
+      throw error
+    }
+    // What stands behind a transaction that is open anywhere on the server is not told yet.
+    await until('all that has happened is told', async () => {
+      await deliver(house.database, tellChannels, failed)
+      const ahead = await house.asSuperuser(`select from event e join event_cursor c on c.subscriber = 'channels'
+        where (e.xid, e.seq) > (c.xid, c.seq) limit 1`)
+      return ahead.length === 0
+    })
+  }
   return {
     call,
     /** A channel of this tenant; answers its id. */
@@ -66,19 +79,7 @@ export function openPostRoom(house: House) {
       }
       return ids
     },
-    /** Makes the deliveries of what has happened until now. */
-    async tell(): Promise<void> {
-      const failed = (_subscriber: string, _event: string, error: unknown) => {
-        throw error
-      }
-      // What stands behind a transaction that is open anywhere on the server is not told yet.
-      await until('all that has happened is told', async () => {
-        await deliver(house.database, tellChannels, failed)
-        const ahead = await house.asSuperuser(`select from event e join event_cursor c on c.subscriber = 'channels'
-          where (e.xid, e.seq) > (c.xid, c.seq) limit 1`)
-        return ahead.length === 0
-      })
-    },
+    tell,
     /** Sends what is due from now on; what goes by another type of channel waits. */
     send(carriers: Partial<Carriers>, leaving = noPost.leaving) {
       const workers = startWorkers(house, workLanes(postWith(carriers, leaving)))
@@ -94,9 +95,10 @@ export function openPostRoom(house: House) {
       if (item === undefined || work === undefined) throw new Error('no lane is due')
       await work.run({ tx: house.database.tenant(tenant.tenant_id), actor: systemActor, request_id: 'test' }, item)
     },
-    /** Ends what is sending, and forgets every delivery: the next test has none of another. */
+    /** Ends what is sending, and forgets every delivery, and every event of which some would be made. */
     async clear(): Promise<void> {
       for (const workers of sending.splice(0)) await workers.stop()
+      await tell()
       await house.asSuperuser('truncate delivery, delivery_lane')
     },
     /** The deliveries of a channel, in the order of the events. */

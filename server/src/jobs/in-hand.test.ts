@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Tx } from '../kernel/context.ts'
+import { keepInHand } from './in-hand.ts'
+
+test('a row that is claimed again before the end of its last claim is seen stays in hand', async () => {
+  const hand = keepInHand(
+    { width: 4, perTenant: 4 },
+    (tenant_id) => ({ tenant_id }) as Tx,
+    () => undefined,
+  )
+  const row = { tenant_id: 't', id: 'r' }
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  hand.add({ ...row, generation: '1' }, () => first.promise)
+  hand.add({ ...row, generation: '2' }, () => second.promise)
+  first.resolve()
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(
+    hand.olderThan(-1).map(({ generation }) => generation),
+    ['2'],
+  )
+  second.resolve()
+  await hand.allDone()
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual([hand.olderThan(-1), hand.room()], [[], { most: 4, mostOfOne: 1 }])
+})
