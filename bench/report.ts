@@ -15,7 +15,7 @@ export function asMarkdown(name: string, { columns, rows, notes }: Measured): st
 
 /** Its lines, padded as the formatter of this repository pads a table: what a bench writes is to pass the check as it is. */
 function asTable(columns: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = columns.map((_, at) => Math.max(4, ...[columns, ...rows].map((row) => row[at]?.length ?? 0)))
+  const widths = columns.map((_, at) => Math.max(3, ...[columns, ...rows].map((row) => row[at]?.length ?? 0)))
   const isLeft = (at: number) => at === 0
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const padded = (row: readonly string[]) =>

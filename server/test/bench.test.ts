@@ -78,10 +78,10 @@ test('it says what there is to measure', async () => {
 
 test('what a bench writes into the docs is what the formatter would write', () => {
   const rows = [
-    ['GET — /v1', '1', '22 (3 %)'],
-    ['é', '10,000,000', ''],
+    ['GET — /v1', '1', '22 (3 %)', '4.2', '1'],
+    ['é', '10,000,000', '', '9.4', '22'],
   ]
-  const page = `${asMarkdown('endpoints', { columns: ['', 'a', 'share'], rows, notes: ['Medians.'] })}\n`
+  const page = `${asMarkdown('endpoints', { columns: ['', 'a', 'share', 'p50', 'n'], rows, notes: ['Medians.'] })}\n`
   const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url))
   assert.equal(execFileSync(biome, ['format', '--stdin-file-path=page.md'], { input: page, encoding: 'utf8' }), page)
 })
