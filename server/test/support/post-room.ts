@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from '../../src/db/sql.ts'
 import { deliver } from '../../src/events/deliver.ts'
 import { emit, type NewEvent } from '../../src/events/emit.ts'
@@ -38,6 +39,23 @@ export function openTestCarrier(behave: Behave = () => delivered) {
 
 function postWith(carriers: Partial<Carriers>, leaving = noPost.leaving): Post {
   return { carriers: { ...noPost.carriers, ...carriers }, leaving }
+}
+
+/** What became of deliveries, by the tables themselves. */
+function openLedger(house: House) {
+  /** The deliveries of a channel, in the order of the events. */
+  const deliveries = (channel_id: string) =>
+    house.asSuperuser<Row>(
+      `select d.*, l.recipient, l.failures from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+        where d.channel_id = $1 order by d.xid, d.seq, l.recipient`,
+      [channel_id],
+    )
+  /** How each of them stands, and why. */
+  const seen = async (channel_id: string) =>
+    (await deliveries(channel_id)).map(({ status, last_error }) => [status, last_error])
+  const becomes = (channel_id: string, wanted: unknown[][]) =>
+    until(`it becomes ${JSON.stringify(wanted)}`, async () => isDeepStrictEqual(await seen(channel_id), wanted))
+  return { deliveries, seen, becomes }
 }
 
 /** Where deliveries of a house are made and sent, as its workers would. */
@@ -101,13 +119,7 @@ export function openPostRoom(house: House) {
       await tell()
       await house.asSuperuser('truncate delivery, delivery_lane')
     },
-    /** The deliveries of a channel, in the order of the events. */
-    deliveries: (channel_id: string) =>
-      house.asSuperuser<Row>(
-        `select d.*, l.recipient, l.failures from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
-          where d.channel_id = $1 order by d.xid, d.seq, l.recipient`,
-        [channel_id],
-      ),
+    ...openLedger(house),
   }
 }
 

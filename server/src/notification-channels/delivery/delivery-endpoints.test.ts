@@ -2,20 +2,14 @@ import assert from 'node:assert/strict'
 import { afterEach, suite, test } from 'node:test'
 import { openHouse, type TestTenant } from '../../../test/support/house.ts'
 import { openPostRoom, openTestCarrier } from '../../../test/support/post-room.ts'
-import { until } from '../../../test/support/wait.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)
-const { call, channel, happen, tell, deliveries } = room
+const { call, channel, happen, tell, deliveries, becomes } = room
 const path = '/v1/notification-channels'
 const groups = { event_filters: ['group.created'] }
 
 afterEach(room.clear)
-
-/** What became of a channel's deliveries, and why. */
-const seen = async (id: string) => (await deliveries(id)).map(({ status, last_error }) => [status, last_error])
-const becomes = (id: string, wanted: unknown[][]) =>
-  until(`it becomes ${JSON.stringify(wanted)}`, async () => JSON.stringify(await seen(id)) === JSON.stringify(wanted))
 
 suite('the deliveries of a channel', () => {
   type Shown = { id: string; event_id: string; recipient: string; status: string }

@@ -12,18 +12,13 @@ import { insertDeliveries } from './fan-out-store.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)
-const { call, channel, happen, tell, deliveries } = room
+const { call, channel, happen, tell, deliveries, seen, becomes } = room
 const path = '/v1/notification-channels'
 const groups = { event_filters: ['group.created'] }
 
 afterEach(room.clear)
 
 const taken: Outcome = { kind: 'delivered', said: null }
-
-/** What became of a channel's deliveries, and why. */
-const seen = async (id: string) => (await deliveries(id)).map(({ status, last_error }) => [status, last_error])
-const becomes = (id: string, wanted: unknown[][]) =>
-  until(`it becomes ${JSON.stringify(wanted)}`, async () => JSON.stringify(await seen(id)) === JSON.stringify(wanted))
 
 /** A carrier that is held at its first delivery, until the test lets go. */
 function heldCarrier() {
@@ -35,6 +30,18 @@ function heldCarrier() {
     return taken
   })
   return { carrier, reached, release }
+}
+
+/** A channel of one recipient to whom the first of so many deliveries is on its way, until the test lets go. */
+async function underWay(name: string, count: number, leaving?: AbortSignal) {
+  const tenant = await house.tenant(name)
+  const id = await channel(tenant, ['a@example.com'], groups)
+  await happen(tenant, count)
+  await tell()
+  const { carrier, reached, release } = heldCarrier()
+  const workers = room.send({ email: carrier }, leaving)
+  await reached
+  return { tenant, id, carrier, release, workers }
 }
 
 suite('what waits for a channel', () => {
@@ -49,13 +56,7 @@ suite('what waits for a channel', () => {
   ]
   for (const [name, end, why] of endings) {
     test(`${name} fails, and nothing more is sent`, async () => {
-      const tenant = await house.tenant('Ending')
-      const id = await channel(tenant, ['a@example.com'], groups)
-      await happen(tenant, 3)
-      await tell()
-      const { carrier, reached, release } = heldCarrier()
-      room.send({ email: carrier })
-      await reached
+      const { tenant, id, carrier, release } = await underWay('Ending', 3)
       await end(tenant, id)
       release()
       await becomes(id, [
@@ -68,13 +69,7 @@ suite('what waits for a channel', () => {
   }
 
   test('that is deleted goes with it, a portion at a time, and nothing more is sent', async () => {
-    const tenant = await house.tenant('Deleted')
-    const id = await channel(tenant, ['a@example.com'], groups)
-    await happen(tenant, 3)
-    await tell()
-    const { carrier, reached, release } = heldCarrier()
-    room.send({ email: carrier })
-    await reached
+    const { tenant, id, carrier, release } = await underWay('Deleted', 3)
     assert.equal((await call(tenant, 'DELETE', `${path}/${id}`)).status, 204)
     assert.equal((await call(tenant, 'GET', `${path}/${id}/deliveries`)).status, 404)
     release()
@@ -202,13 +197,7 @@ test('mailboxes that hang, as many as there are, hold up no webhook (F9)', async
 
 suite('a turn', () => {
   test('that ends while something comes in leaves nothing waiting', async () => {
-    const tenant = await house.tenant('Coming in')
-    const id = await channel(tenant, ['a@example.com'], groups)
-    await happen(tenant, 1)
-    await tell()
-    const { carrier, reached, release } = heldCarrier()
-    room.send({ email: carrier })
-    await reached
+    const { tenant, id, release } = await underWay('Coming in', 1)
     const late = await happen(tenant, 1)
     await house.database.tenant(tenant.tenant_id).interactive(async (tx) => {
       await insertDeliveries(tx, late)
@@ -222,14 +211,8 @@ suite('a turn', () => {
   })
 
   test('comes to its end when the service stops: what is under way ends, nothing more is begun', async () => {
-    const tenant = await house.tenant('Stopping')
-    const id = await channel(tenant, ['a@example.com'], groups)
-    await happen(tenant, 3)
-    await tell()
-    const { carrier, reached, release } = heldCarrier()
     const leaving = new AbortController()
-    const workers = room.send({ email: carrier }, leaving.signal)
-    await reached
+    const { id, release, workers } = await underWay('Stopping', 3, leaving.signal)
     leaving.abort()
     const stopped = workers.stop()
     release()
