@@ -42,6 +42,11 @@ export function isoMoment(column: Statement): Statement {
   return sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
+/** The twelve digits with which the ids of that moment begin: those of `newId` are in the order of time. */
+export function idDigits(moment: Statement): Statement {
+  return sql`lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint), 12, '0')`
+}
+
 function isFragment(part: unknown): part is Fragment<unknown> {
   return typeof part === 'object' && part !== null && fragmentMark in part
 }

@@ -20,9 +20,12 @@ const mostRecipients = 500
 /** The recipients of a channel `c`, as a JSON array: what a webhook's is called does not matter. */
 export const recipientsOf = sql`case c.channel_type when 'email' then c.config -> 'to_addresses' else '[""]'::jsonb end`
 
+/** How many recipients channels `c` have in all. */
+export const countOfRecipients = sql`coalesce(sum(jsonb_array_length(${recipientsOf})), 0)::integer`
+
 /** Whether, beside all other channels of the tenant, there is room for so many recipients of this one. */
 function hasRoom(tx: Tx, id: string, config: ChannelToInsert['config']): Statement {
-  const others = sql`select coalesce(sum(jsonb_array_length(${recipientsOf})), 0) from notification_channel c
+  const others = sql`select ${countOfRecipients} from notification_channel c
     where c.tenant_id = ${tx.tenant_id} and c.id <> ${id}::uuid`
   return sql`(${others}) <= ${mostRecipients - countOf(config)}`
 }

@@ -1,4 +1,4 @@
-import { allOf, sql } from '../db/sql.ts'
+import { allOf, idDigits, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
@@ -114,7 +114,7 @@ const mostRemoved = 1_000
 
 /** The least id of that moment: what is older is found by the key. */
 function idOf(moment: Statement): Statement {
-  return sql`rpad(lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`
+  return sql`rpad(${idDigits(moment)}, 32, '0')::uuid`
 }
 
 /** Tells each person, unless they were told of this event before. Some of what was kept long enough goes. */

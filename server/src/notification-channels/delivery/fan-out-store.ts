@@ -1,6 +1,6 @@
-import { sql } from '../../db/sql.ts'
+import { idDigits, sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
-import { recipientsOf } from '../notification-channel-store.ts'
+import { countOfRecipients, recipientsOf } from '../notification-channel-store.ts'
 import { triedForHours } from './delivery.ts'
 
 /** How many deliveries one statement makes at most, unless a single event has more recipients. */
@@ -25,7 +25,7 @@ const wants = sql`c.created_at < e.at and (c.event_filters = '{}' or e.type = an
 
 async function countRecipients(tx: Tx): Promise<number> {
   const [row] = await tx.read(
-    sql<{ count: number }>`select coalesce(sum(jsonb_array_length(${recipientsOf})), 0)::integer as count
+    sql<{ count: number }>`select ${countOfRecipients} as count
       from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.enabled`,
   )
   return row?.count ?? 0
@@ -62,7 +62,7 @@ export function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): State
 
 /** An id like those of `newId`: a random one would put each row at another end of the index. */
 const idInOrder = sql`overlay(gen_random_uuid()::text placing
-  regexp_replace(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0'), '(.{8})', '\\1-') || '-7'
+  regexp_replace(${idDigits(sql`clock_timestamp()`)}, '(.{8})', '\\1-') || '-7'
   from 1 for 15)::uuid`
 
 /** For how long a channel of this type is tried. */
