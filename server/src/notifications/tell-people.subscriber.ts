@@ -25,6 +25,8 @@ import {
 /** The ids of those who may decide the request at that moment, in portions. */
 export type WhoMayDecide = (tx: Tx, request_id: string, at: Date) => AsyncIterable<string[]>
 
+type Portions = AsyncIterable<string[]> | string[][]
+
 /**
  * Writes what each person is told. `whoMayDecide` is policy's answer: asking somebody to decide who
  * is not permitted to would only be noise.
@@ -61,7 +63,7 @@ async function tellOfRequest(
   const request = await findRequestToTell(tx, subject_id, actor_id)
   if (request === undefined) return
   const { requester_id } = request
-  const people: Record<RequestAudience, () => AsyncIterable<string[]> | string[][]> = {
+  const people: Record<RequestAudience, () => Portions> = {
     requester: () => [[requester_id]],
     eligible_approvers: () => whoMayDecide(tx, subject_id, new Date(at)),
     every_approver: () => listHolders(tx, ['requests:approve'], requester_id),
@@ -69,10 +71,7 @@ async function tellOfRequest(
   }
   const resource = { resource_type: 'access_request', resource_id: subject_id } as const
   for (const { to, title, body } of noticesOfRequest(event_type, request)) {
-    for await (const user_ids of people[to]()) {
-      const told = user_ids.map((user_id) => ({ user_id, event_id, event_type, title, body, ...resource }))
-      await insertNotifications(tx, told)
-    }
+    await tellAll(tx, people[to](), { event_id, event_type, title, body, ...resource })
   }
 }
 
@@ -86,12 +85,17 @@ async function tellOfChannel({ tx }: WorkCtx, { id: event_id, subject_id }: Deli
     resource_id: subject_id,
   } as const
   for (const { title, body } of noticesOfChannel(channel)) {
-    for await (const user_ids of listHolders(tx, ['notification_channels:write'], null)) {
-      await insertNotifications(
-        tx,
-        user_ids.map((user_id) => ({ user_id, title, body, ...event })),
-      )
-    }
+    await tellAll(tx, listHolders(tx, ['notification_channels:write'], null), { title, body, ...event })
+  }
+}
+
+/** Tells the same to many, a portion of them after another. */
+async function tellAll(tx: Tx, people: Portions, told: Omit<NewNotification, 'user_id'>): Promise<void> {
+  for await (const user_ids of people) {
+    await insertNotifications(
+      tx,
+      user_ids.map((user_id) => ({ ...told, user_id })),
+    )
   }
 }
 
