@@ -16,7 +16,7 @@ import { sweepSoon } from './grants/sweep-store.ts'
 import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
-import { type DueWork, startDueWork } from './jobs/work-list.ts'
+import { type DueWork, type FailedWork, startDueWork } from './jobs/work-list.ts'
 import type { Ctx } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
 import { seldom } from './kernel/seldom.ts'
@@ -214,10 +214,15 @@ function startLoops(
   const onFault = seldom<unknown>(5_000, (err, keptBack) => {
     log.error({ err, keptBack }, 'background work failed; it goes on')
   })
-  const due = startDueWork(background, works, workWidth, onFault, (table, item, err) => {
+  const onWorkFailure: FailedWork = (table, item, err) => {
     log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
     metrics?.count('sallyport_work_failures_total', { list: table })
-  })
+  }
+  // Rows that are done have written events.
+  const onDone = () => {
+    for (const loop of deliveries) loop.wakeSoon()
+  }
+  const due = startDueWork(background, works, workWidth, onFault, onWorkFailure, onDone)
   background.work.write([sweepSoon()]).catch(onFault)
   const onFailure = (subscriber: string, event_id: string, err: unknown) => {
     log.error({ err, subscriber, event_id }, 'an event could not be acted on; it is tried again')

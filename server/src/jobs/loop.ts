@@ -1,50 +1,77 @@
-/** A chore that runs again and again: at once when woken, else at the moment it asked for, at the latest every second. */
 export type Loop = {
-  /** Something changed: look now rather than at the next moment. */
+  /** Something was written: check at once. */
   wake(): void
-  /** Ends after the turn that is under way. */
+  /** Work has ended that may have left more to do: check within moments, and once for all that ends until then. */
+  wakeSoon(): void
+  /** Ends after the run that is under way. */
   stop(): Promise<void>
 }
 
-/** What a turn answers: milliseconds until it wants to look again; 0 = there is more. */
+/** What a run answers: milliseconds until it wants to run again; 0 = there is more. */
 export type Turn = () => Promise<number>
 
-const longestWaitMs = 1_000
+/** What another process wrote is found after this. */
+const maxWaitMs = 1_000
 
-/** Runs `turn` without overlap. A turn that throws is told to `onFailure` and tried again after a second. */
+/**
+ * How long `wakeSoon` gathers: ten times what a run takes, so that runs for the sake of work that ended take a tenth of the
+ * time at most, however much of it ends.
+ */
+const gather = { least: 10, most: 200, runs: 10 }
+
+/** Runs `turn` without overlap. A run that throws is reported to `onFailure` and tried again after a second. */
 export function startLoop(turn: Turn, onFailure: (error: unknown) => void): Loop {
   let stopping = false
   let woken = false
-  let interrupt = () => {}
+  let gatherMs = gather.least
+  /** When the next run begins, by the clock of `performance`; meanwhile `timer` waits for it. */
+  let nextAt = Number.POSITIVE_INFINITY
+  let timer: NodeJS.Timeout | undefined
+  let begin = () => {}
 
-  const pause = (ms: number) =>
+  const setTimer = () => {
+    clearTimeout(timer)
+    timer = setTimeout(begin, Math.max(0, nextAt - performance.now()))
+  }
+  const runAt = (moment: number) => {
+    nextAt = Math.min(nextAt, moment)
+    if (timer !== undefined) setTimer()
+  }
+
+  const untilNext = () =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      interrupt = () => {
-        clearTimeout(timer)
-        resolve()
-      }
+      begin = resolve
+      setTimer()
+    }).finally(() => {
+      clearTimeout(timer)
+      timer = undefined
     })
 
   const running = (async () => {
     while (!stopping) {
       woken = false
-      const wait = await turn().catch((error: unknown) => {
+      nextAt = Number.POSITIVE_INFINITY
+      const beganAt = performance.now()
+      const waitMs = await turn().catch((error: unknown) => {
         onFailure(error)
-        return longestWaitMs
+        return maxWaitMs
       })
-      if (!woken && !stopping && wait > 0) await pause(Math.min(wait, longestWaitMs))
+      const endedAt = performance.now()
+      gatherMs = Math.min(gather.most, Math.max(gather.least, gather.runs * (endedAt - beganAt)))
+      runAt(endedAt + Math.min(waitMs, maxWaitMs))
+      if (!woken && !stopping && nextAt > endedAt) await untilNext()
     }
   })()
 
   return {
     wake() {
       woken = true
-      interrupt()
+      begin()
     },
+    wakeSoon: () => runAt(performance.now() + gatherMs),
     async stop() {
       stopping = true
-      interrupt()
+      begin()
       await running
     },
   }

@@ -54,6 +54,18 @@ function worker(run?: (item: WorkItem) => Promise<void>) {
   return { done, failures, loop }
 }
 
+test('what the work of a row makes due is done without waiting for the next look: a chain of thirty', async () => {
+  const chain = 30
+  const links = [await due(0)]
+  const one = worker(async ({ id }) => {
+    if (id === links.at(-1) && links.length < chain) links.push(await due(0))
+  })
+  // By the look of every second alone it takes half a minute.
+  await until('the last is done', async () => one.done.length === chain, 15_000)
+  assert.deepEqual(one.done, links)
+  await one.loop.stop()
+})
+
 test('does what is due, each once, though two processes look', async () => {
   const ids = await Promise.all(Array.from({ length: 40 }, () => due(0)))
   const [one, two] = [worker(), worker()]

@@ -37,8 +37,8 @@ const lockedMs = 10
 
 /**
  * Does what is due, in every list, at most `width` rows of one at a time where it does not say otherwise; a slow row holds
- * up no other, and a slow tenant no other. `wake` it when something was written; by itself it looks at the next moment,
- * and every second for what other processes wrote.
+ * up no other, and a slow tenant no other. `wake` it when something was written; by itself it checks at the next moment
+ * that a row is due, when a row is done, and every second for what other processes wrote. `onDone`: after each row.
  */
 export function startDueWork(
   database: Database,
@@ -46,6 +46,7 @@ export function startDueWork(
   width: number,
   onFault: (error: unknown) => void,
   onFailure: FailedWork,
+  onDone: () => void = () => undefined,
 ): DueWorkLoop {
   const worked: Worked[] = works.map((work) => {
     const bounds = work.bounds ?? { width, perTenant: width }
@@ -54,9 +55,12 @@ export function startDueWork(
   const first = worked.filter(({ work }) => work.part === 'takes')
   const others = worked.filter(({ work }) => work.part !== 'takes')
   const start = ({ work, hand }: Worked, item: WorkItem) =>
-    hand.add(item, (tx) =>
-      doItem({ tx, actor: systemActor, request_id: `${work.table}:${item.id}` }, work, item, onFailure),
-    )
+    hand.add(item, async (tx) => {
+      await doItem({ tx, actor: systemActor, request_id: `${work.table}:${item.id}` }, work, item, onFailure)
+      // The claim that took it could not know when it is due again, nor what else it made due.
+      loop.wakeSoon()
+      onDone()
+    })
   let turnsWithoutOthers = 0
   let behind = false
 
@@ -79,6 +83,7 @@ export function startDueWork(
 
   return {
     wake: loop.wake,
+    wakeSoon: loop.wakeSoon,
     isBehind: () => behind,
     async stop() {
       await loop.stop()
