@@ -33,11 +33,19 @@ export async function driftStage(house: House, name: string, corrects_drift?: bo
     )
   }
 
-  /** Access that is active; answers its request and its grant. */
+  /** Access that is active, and the turn that gave it over; answers its request and its grant. */
   async function held(account: string, more: object = {}): Promise<{ request: string; grant: string }> {
     const request = await on.ask(on.account(account, more))
     const [grant] = await on.grantsAre(request, 'active', 'successful')
     assert.ok(grant)
+    await until('the turn is over', async () => {
+      const turns = await house.asSuperuser(
+        `select from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
+          where g.tenant_id = $1 and g.id = $2 and e.lease_until is not null`,
+        [tenant_id, grant.id],
+      )
+      return turns.length === 0
+    })
     return { request, grant: grant.id }
   }
   async function revoke({ grant }: { grant: string }): Promise<void> {
