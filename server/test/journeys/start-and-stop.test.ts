@@ -148,7 +148,7 @@ test('starts on an empty folder, stops when told to, and goes on where it was', 
     const done = startScript('admin', ['bootstrap', 'done'], { DATA_DIR: data_dir })
     assert.equal(await done.end(), 0, done.output())
     assert.ok(!existsSync(bootstrapFile))
-    await until('the key is no credential any more', async () => (await key('GET', '/v1/users')).status === 401, 6_000)
+    await until('the key is no credential any more', async () => (await key('GET', '/v1/users')).status === 401)
     const signedIn = await again.client(undefined)('POST', '/v1/auth/login', first.bootstrap.admin)
     assert.equal(signedIn.status, 200, 'the owner can no longer sign in')
     assert.equal(await again.stop(), 0, again.output())

@@ -35,7 +35,7 @@ export function clientAt(base_url: string, own: Record<string, string>): Client 
       method,
       redirect: 'manual',
       headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
       ...(body !== undefined && { body: sent['content-type'] === 'text/plain' ? String(body) : JSON.stringify(body) }),
     })
     const text = await reply.text()

@@ -1,19 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { isOver } from './time-limit.ts'
+
+/** Between two checks: longer and longer, so that a long wait does not keep a core busy. */
+const pauses = { firstMs: 10, longestMs: 80, growth: 1.3 }
 
 /**
- * Waits until `look` answers something; throws what it last saw when that takes too long. The pause between looks is
- * short: a test waits for a condition, never for a time.
+ * Waits until `check` answers something: a test waits for a condition, never for a time.
+ * @throws Error when that takes longer than `limitMs`, scaled to how slow the machine is.
  */
 export async function until<Value>(
   what: string,
-  look: () => Promise<Value | undefined | false>,
-  longestMs = 20_000,
+  check: () => Promise<Value | undefined | false>,
+  limitMs = 60_000,
 ): Promise<Value> {
-  const deadline = performance.now() + longestMs
-  for (;;) {
-    const seen = await look()
+  const beganAt = performance.now()
+  for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauses.longestMs, pauseMs * pauses.growth)) {
+    const seen = await check()
     if (seen !== undefined && seen !== false) return seen
-    if (performance.now() > deadline) throw new Error(`waited ${longestMs} ms in vain: ${what}`)
-    await pause(20)
+    if (isOver(beganAt, limitMs)) throw new Error(`waited ${limitMs} ms without success: ${what}`)
+    await pause(pauseMs)
   }
 }
