@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type SystemRoleId, systemRoles } from '../src/roles/role.ts'
-import { openHouse, operations } from './support/house.ts'
-import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
+import { operations } from './support/house.ts'
+import { addressed, sampleBodies } from './support/samples.ts'
+import { openStage } from './support/stage.ts'
 
 /** Walks every registered operation with each credential and each role, so that nobody can forget a permission. */
-const house = await openHouse()
-const tenant = await house.tenant('access')
+const { house, ours: tenant, ourRecords: records } = await openStage()
 const { tenant_id } = tenant
-const records = await makeRecords(house, tenant)
 
 /** Without a provider to ask, or a signature, what comes after the door answers this. */
 const answeredInside: Record<string, string> = {

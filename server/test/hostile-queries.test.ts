@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { jsonSchemaOf } from '../src/http/schema.ts'
-import { openHouse, operations, type Reply } from './support/house.ts'
-import { addressed, makeRecords, type Records, sampleBodies } from './support/samples.ts'
+import { operations, type Reply } from './support/house.ts'
+import { addressed, type Records, sampleBodies } from './support/samples.ts'
+import { openStage } from './support/stage.ts'
 
 /** Walks every operation with what its path and its query should never hold; every list with broken limits and cursors. */
-const house = await openHouse()
-const tenant = await house.tenant('hostile queries')
-const records = await makeRecords(house, tenant)
+const { house, ours: tenant, ourRecords: records } = await openStage()
 const { tenant_id, owner, people } = tenant
 
 const asOwner = async (method: string, url: string, body?: unknown) => {

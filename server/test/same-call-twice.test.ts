@@ -4,14 +4,12 @@ import { takesKey } from '../src/http/idempotency-key.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { jsonSchemaOf } from '../src/http/schema.ts'
 import { newId } from '../src/kernel/id.ts'
-import { openHouse, operations, type Person } from './support/house.ts'
+import { operations, type Person } from './support/house.ts'
 import { addressed, makeRecords, type Records, sampleBodies } from './support/samples.ts'
+import { openStage } from './support/stage.ts'
 
 /** Walks every registered operation that changes something, so that nobody can forget one: with a key it is carried out once. */
-const house = await openHouse()
-const ours = await house.tenant('ours')
-const theirs = await house.tenant('theirs')
-const theirRecords = await makeRecords(house, theirs)
+const { house, ours, theirs, theirRecords } = await openStage()
 const tables = await house.asSuperuser<{ name: string }>(
   `select distinct c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'kept_answer' order by 1`,

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { jsonSchemaOf } from '../../src/http/schema.ts'
-import { openHouse, operations, type Person, type TestTenant } from '../support/house.ts'
+import { operations, type Person, type TestTenant } from '../support/house.ts'
 import { addressed, makeRecords, type Records, sampleBodies } from '../support/samples.ts'
+import { openStage } from '../support/stage.ts'
 
 /** Walks every list: where a page of it ended is good for the next page of that list alone. */
-const house = await openHouse()
-const ours = await house.tenant('ours')
-const theirs = await house.tenant('theirs')
-const otherRecords = await makeRecords(house, ours)
+const { house, ours, theirs, ourRecords: otherRecords } = await openStage()
 const ourRecords = await makeMore(ours)
-await makeRecords(house, theirs)
 const theirRecords = await makeMore(theirs)
 
 /** Of everything that has a list there must be two. */

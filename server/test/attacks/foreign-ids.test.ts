@@ -4,19 +4,16 @@ import type { Operation } from '../../src/http/operation.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { draftsOnce } from '../support/drafts-once.ts'
 import { fullBody } from '../support/full-bodies.ts'
-import { openHouse, operations, type TestTenant } from '../support/house.ts'
-import { addressed, makeRecords } from '../support/samples.ts'
+import { operations, type TestTenant } from '../support/house.ts'
+import { addressed } from '../support/samples.ts'
+import { openStage } from '../support/stage.ts'
 import { textFields, type Way, withText } from '../support/text-fields.ts'
 
 /**
  * Walks every place for text in every query and body: what names something of another tenant there is answered like
  * what names nothing. Paths are walked in isolation.test.ts.
  */
-const house = await openHouse()
-const ours = await house.tenant('ours')
-const theirs = await house.tenant('theirs')
-const ourRecords = await makeRecords(house, ours)
-const theirRecords = await makeRecords(house, theirs)
+const { house, ours, theirs, ourRecords, theirRecords } = await openStage()
 
 /** Texts of each form that are in use there and nowhere here, beside one that is in use nowhere. */
 const forms = {

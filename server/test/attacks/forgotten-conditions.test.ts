@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Statement } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
-import { type House, openHouse, operations, type TestTenant } from '../support/house.ts'
+import { type House, operations, type TestTenant } from '../support/house.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
-import { addressed, makeRecords, type Records, sampleBodies } from '../support/samples.ts'
+import { addressed, type Records, sampleBodies } from '../support/samples.ts'
+import { openStage } from '../support/stage.ts'
 
 /**
  * The service as it would be if every statement had forgotten whose rows it means: each `tenant_id = …` is taken
@@ -21,11 +22,12 @@ function forget(statement: Statement): Statement {
   return { ...statement, text }
 }
 
-const ours = await openHouse({}, (database) => rewrittenDatabase(database, forget))
-const ourTenant = await ours.tenant('ours')
-const theirTenant = await ours.tenant('theirs')
-await makeRecords(ours, ourTenant)
-const theirRecords = await makeRecords(ours, theirTenant)
+const {
+  house: ours,
+  ours: ourTenant,
+  theirs: theirTenant,
+  theirRecords,
+} = await openStage({}, (database) => rewrittenDatabase(database, forget))
 const noRecords: Records = Object.fromEntries(
   Object.entries(theirRecords).map(([path, ids]) => [
     path,

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { openHouse, operations } from '../support/house.ts'
-import { addressed, makeRecords, sampleBodies } from '../support/samples.ts'
+import { operations } from '../support/house.ts'
+import { addressed, sampleBodies } from '../support/samples.ts'
+import { openStage } from '../support/stage.ts'
 import { type Way, withText } from '../support/text-fields.ts'
 
 /** Whatever will stand in the header of a mail, or in what people read of others, sent as it must not be. */
-const house = await openHouse()
-const tenant = await house.tenant('headers')
-const records = await makeRecords(house, tenant)
+const { house, ours: tenant, ourRecords: records } = await openStage()
 const { tenant_id, owner, people } = tenant
 
 const lines: Record<string, string> = {

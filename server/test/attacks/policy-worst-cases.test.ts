@@ -49,7 +49,7 @@ suite('conditions that climb', () => {
         maxLength: 5,
       },
     )
-    for (const chosen of fc.sample(layers, rounds(15).length)) {
+    for (const chosen of fc.sample(layers, rounds(6).length)) {
       const condition = chosen.reduce((inner, { name, n }) => builders[name]?.(inner, n) ?? inner, 'context.has_reason')
       await endure({ policy_text: whole(condition) })
     }

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
 import { fullBody } from '../support/full-bodies.ts'
-import { openHouse, operations } from '../support/house.ts'
-import { addressed, makeRecords } from '../support/samples.ts'
+import { operations } from '../support/house.ts'
+import { addressed } from '../support/samples.ts'
+import { openStage } from '../support/stage.ts'
 
 /** An id belongs to one thing for ever: nobody chooses one, and who is gone does not come back as somebody else. */
-const house = await openHouse()
-const ours = await house.tenant('ours')
-const theirs = await house.tenant('theirs')
-const records = await makeRecords(house, ours)
+const { house, ours, theirs, ourRecords: records } = await openStage()
 
 for (const [operationId, { method, path, body, status, credential }] of Object.entries(operations)) {
   if (method !== 'POST' || status !== 201 || body === undefined) continue

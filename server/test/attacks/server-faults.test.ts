@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openHouse, operations, type Reply } from '../support/house.ts'
-import { addressed, makeRecords, sampleBodies } from '../support/samples.ts'
+import { operations, type Reply } from '../support/house.ts'
+import { addressed, sampleBodies } from '../support/samples.ts'
+import { openStage } from '../support/stage.ts'
 
 /** The service breaks below every operation: callers learn that it did, and nothing of what it is made of. */
-const house = await openHouse()
-const tenant = await house.tenant('faults')
-const records = await makeRecords(house, tenant)
+const { house, ours: tenant, ourRecords: records } = await openStage()
 
 /** What a caller is told of the service's own fault: these headers, and nothing that names a program or a version. */
 const told = [

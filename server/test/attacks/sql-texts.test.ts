@@ -5,10 +5,11 @@ import { type Operation, operation } from '../../src/http/operation.ts'
 import type { Statement } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { fullBody } from '../support/full-bodies.ts'
-import { openHouse, operations, type Reply } from '../support/house.ts'
+import { operations, type Reply } from '../support/house.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
-import { addressed, makeRecords } from '../support/samples.ts'
+import { addressed } from '../support/samples.ts'
 import { sliceServer } from '../support/slice-server.ts'
+import { openStage } from '../support/stage.ts'
 import { textAt, textFields, type Way, withText } from '../support/text-fields.ts'
 
 /**
@@ -48,10 +49,8 @@ function injected(): string[] {
   return found
 }
 
-const house = await openHouse({}, (database) => rewrittenDatabase(database, listen))
-const tenant = await house.tenant('injected')
-const records = await makeRecords(house, tenant)
-const { tenant_id, owner } = tenant
+const { house, ours, ourRecords: records } = await openStage({}, (database) => rewrittenDatabase(database, listen))
+const { tenant_id, owner } = ours
 
 /** Calls as the owner, with a sound request but for what is given. */
 async function send(

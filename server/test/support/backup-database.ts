@@ -44,6 +44,11 @@ export async function bareDatabase(): Promise<TestDatabase> {
  */
 export async function useOwnServer(): Promise<() => Promise<void>> {
   const { server, stop } = await startTestServer()
+  const shared = process.env[serverVariable]
   process.env[serverVariable] = JSON.stringify(server)
-  return stop
+  return async () => {
+    if (shared === undefined) delete process.env[serverVariable]
+    else process.env[serverVariable] = shared
+    await stop()
+  }
 }

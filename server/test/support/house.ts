@@ -13,9 +13,10 @@ import { newId } from '../../src/kernel/id.ts'
 import { type SystemRoleId, systemRoles } from '../../src/roles/role.ts'
 import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { type App, createApp } from '../../src/serve.ts'
-import { createTenant } from '../../src/tenants/create-tenant.ts'
+import { insertTenant, operatorCtx, type TenantToInsert } from '../../src/tenants/create-tenant.ts'
+import { ownerRoles } from '../../src/tenants/tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
-import { testDatabase } from './database.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
 import { answersAsDescribed } from './described.ts'
 import { unlimited } from './unlimited.ts'
 
@@ -44,10 +45,21 @@ export type Reply = { status: number; body: Record<string, unknown>; text: strin
  * The whole service on a database of this file's own, called without a socket. Its workers do not run. `through`: what
  * stands between it and its database.
  */
-export async function openHouse(env: Environment = {}, through = (database: Database) => database) {
-  const db = await testDatabase()
+export async function openHouse(env: Environment = {}, through: Through = itself): Promise<House> {
+  return houseOn(await testDatabase(), { env, through, rootKey: randomBytes(32) })
+}
+
+/** What stands between the service and its database. */
+export type Through = (database: Database) => Database
+const itself: Through = (database) => database
+
+/** The same on a database that may hold something already, sealed with this key. */
+export async function houseOn(
+  db: TestDatabase,
+  { env = {}, through = itself, rootKey }: { env?: Environment; through?: Through; rootKey: Buffer },
+) {
   const database = through(db.database)
-  const rootKeys = rootKeysOf([rootKeyOf(randomBytes(32))])
+  const rootKeys = rootKeysOf([rootKeyOf(rootKey)])
   const config = readConfig({ LOG_LEVEL: 'silent', ...unlimited, ...env })
   const onFailure = (error: unknown) => console.error(error)
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
@@ -71,16 +83,32 @@ export async function openHouse(env: Environment = {}, through = (database: Data
   }
 }
 
-export type House = Awaited<ReturnType<typeof openHouse>>
+export type House = Awaited<ReturnType<typeof houseOn>>
 
 function testCtx(tx: Tx): WorkCtx {
   return { tx, actor: systemActor, request_id: 'test' }
 }
 
+/** A password and its hash over 8 KiB in one pass: a service's own takes 50 ms to make and to check. */
+export const cheapPassword = {
+  text: 'a long enough password',
+  hash: '$argon2id$v=19$m=8,t=1,p=1$YSBzYWx0IG9mIHRlc3RzIQ$/q3M8W2tZdCS82VrkWZOXNTgpfnH4oShe7bLmypDo8Q',
+}
+
+/** There are hundreds of them. */
+const owner: TenantToInsert['owner'] = {
+  email: 'owner@example.com',
+  name: 'Owner',
+  auth_provider: 'local',
+  roles: [...ownerRoles],
+  avatar_base64: null,
+  password_hash: cheapPassword.hash,
+}
+
 async function makeTenant(database: Database, tokenKeys: TokenKeys, name: string): Promise<TestTenant> {
-  const owner = { email: 'owner@example.com', name: 'Owner', password: 'a long enough password' }
-  const made = await createTenant(database, { name, owner })
-  const ctx = testCtx(database.tenant(made.tenant_id))
+  const tx = database.tenant(newId())
+  const ownerMade = await tx.interactive((inside) => insertTenant(operatorCtx(inside), { name, owner }))
+  const ctx = testCtx(tx)
   const people: Partial<Record<SystemRoleId, Person>> = {}
   for (const [role, { scopes }] of Object.entries(systemRoles)) {
     const user = await insertUser(ctx, {
@@ -97,8 +125,8 @@ async function makeTenant(database: Database, tokenKeys: TokenKeys, name: string
     people[role as SystemRoleId] = await equip(ctx, tokenKeys, user.id, scopes)
   }
   return {
-    tenant_id: made.tenant_id,
-    owner: await equip(ctx, tokenKeys, made.owner.id, systemRoles.admin.scopes),
+    tenant_id: tx.tenant_id,
+    owner: await equip(ctx, tokenKeys, ownerMade.id, systemRoles.admin.scopes),
     people: people as Record<SystemRoleId, Person>,
   }
 }

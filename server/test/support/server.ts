@@ -20,9 +20,11 @@ export async function startTestServer(): Promise<RunningServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-test-'))
   const embedded = await startEmbedded({ dataDir, log: () => undefined, onCrash: (reason) => console.error(reason) })
   const { host, port, superuser: user, password = '' } = embedded
-  await makeTemplate({ host, port, user, password })
+  const server = { host, port, user, password }
+  await forgoDurability(server)
+  await makeTemplate(server)
   return {
-    server: { host, port, user, password },
+    server,
     stop: async () => {
       await embedded.stop()
       await rm(dataDir, { recursive: true, force: true })
@@ -36,6 +38,18 @@ export async function startTestServerOn15(): Promise<RunningServer> {
   const server = { host: superuser.host ?? '', port: superuser.port ?? 0, user: superuser.user ?? '', password: '' }
   await makeTemplate(server)
   return { server, stop }
+}
+
+/** Nothing of this server outlives the run: it need not write to disk what a power cut would take. */
+async function forgoDurability(server: TestServer): Promise<void> {
+  const admin = await connectAlone({ ...server, database: 'postgres' })
+  for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+    await admin.query(`alter system set ${setting} = off`)
+  }
+  // Hundreds of databases come and go: a worker for each in turn would do nothing but start and end.
+  await admin.query(`alter system set autovacuum_naptime = '10min'`)
+  await admin.query('select pg_reload_conf()')
+  await admin.end()
 }
 
 /** A migrated database that each test file clones. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chownSync, existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
 import { appRole, ownerRole, setUpRoles } from '../../src/db/roles.ts'
@@ -24,7 +25,7 @@ type SystemPostgres = {
  */
 export async function startPostgres15(port?: number): Promise<SystemPostgres> {
   // Short: a socket's path has a bound.
-  const home = await mkdtemp('/tmp/sallyport-15-')
+  const home = await mkdtemp(join(tmpdir(), '15-'))
   // PostgreSQL refuses to run as root.
   const runAs = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined
   if (runAs !== undefined) chownSync(home, runAs.uid, runAs.gid)

@@ -28,7 +28,7 @@ export function startWorkers(
     (error) => faults.push(error),
     (_table, _item, error) => faults.push(error),
   )
-  const waking = setInterval(() => work.wake(), 20)
+  const waking = setInterval(() => work.wake(), 100)
   const stop = async () => {
     clearInterval(waking)
     await work.stop()

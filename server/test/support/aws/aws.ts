@@ -57,7 +57,7 @@ export async function openAws(settings: Partial<Settings> = {}) {
 
 /** The same for a command that is no test: whoever starts it closes it. */
 export async function startAws(settings: Partial<Settings> = {}) {
-  const cloud = emptyCloud({ ...usual, ...settings })
+  const cloud = emptyCloud({ ...structuredClone(usual), ...settings })
   const misdeeds = openMisdeeds()
   const { origin, close } = await serveAws(cloud, misdeeds)
   return {
