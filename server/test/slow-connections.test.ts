@@ -40,7 +40,7 @@ function ended(all: readonly Socket[]): Promise<string[]> {
       socket.on('data', (bytes) => {
         said += String(bytes)
       })
-      await until('the connection is let go', async () => socket.closed, 60_000)
+      await until('the connection is let go', async () => socket.closed)
       return said.split('\r\n')[0] ?? ''
     }),
   )
@@ -77,7 +77,7 @@ suite('300 connections at once that are slow to say what they want (I13)', { con
       return socket.pause()
     })
     await until('all have asked', async () => deaf.every((socket) => socket.bytesWritten > 0))
-    await until('the service holds no connection', async () => (await held()) === 0, 60_000)
+    await until('the service holds no connection', async () => (await held()) === 0)
   })
 
   test('while others are served', async () => {

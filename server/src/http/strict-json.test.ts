@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { fc } from '../../test/support/chance.ts'
+import { rounds } from '../../test/support/race.ts'
 import { Problem } from '../kernel/errors.ts'
 import { parseStrictJson } from './strict-json.ts'
 
@@ -116,7 +117,7 @@ suite('strict JSON against JSON.parse', () => {
   test('ordinary JSON reads the same', () => {
     fc.assert(
       fc.property(written, (text) => assert.deepStrictEqual(read(text), JSON.parse(text))),
-      { numRuns: 1000 },
+      { numRuns: rounds(400).length },
     )
   })
 
@@ -130,13 +131,13 @@ suite('strict JSON against JSON.parse', () => {
       if (refused) assert.throws(() => JSON.parse(damaged), SyntaxError)
       else if (fault === undefined) assert.deepStrictEqual(read(damaged), JSON.parse(damaged))
     })
-    fc.assert(property, { numRuns: 3000 })
+    fc.assert(property, { numRuns: rounds(1_000).length })
   })
 
   test('any text at all gives a value or a Problem', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => void faultOf(text)),
-      { numRuns: 1000 },
+      { numRuns: rounds(400).length },
     )
   })
 })

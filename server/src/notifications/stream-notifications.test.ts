@@ -160,7 +160,7 @@ suite('a stream of one’s own notifications', { concurrency: false }, () => {
 })
 
 suite('a stream ends', { concurrency: false }, () => {
-  const ends = (stream: Stream) => until('it has ended', async () => stream.ended(), 30_000)
+  const ends = (stream: Stream) => until('it has ended', async () => stream.ended())
 
   test('with the person: deactivated, they hear no more (A6)', async () => {
     const stream = await listen(kim)

@@ -56,7 +56,7 @@ test('a receiver is told of a request, and of what happened while it was dead wh
           .map((line) => JSON.parse(line))
       : []
   const toldOf = (request_id: string) =>
-    until('the receiver is told', async () => taken().find(({ data }) => data.subject.id === request_id), 60_000)
+    until('the receiver is told', async () => taken().find(({ data }) => data.subject.id === request_id))
 
   const first = await ask()
   const { webhook_id: _, type, timestamp, data } = await toldOf(first)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { after, suite, test } from 'node:test'
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
+import { anySeed } from '../support/chance.ts'
 import { findServer } from '../support/database.ts'
 import type { CrashPoint } from './crash-points.ts'
 import { openLane } from './lane.ts'
@@ -14,7 +14,7 @@ export function killAt(type: ProvisionerType, points: readonly CrashPoint[]): vo
     after(() => lane.close().finally(stop))
     for (const point of points) {
       test(`killed ${point.name}: nothing lost, left behind, doubled or untold (F1)`, async (t) => {
-        const seed = randomInt(1_000_000)
+        const seed = anySeed()
         const { reached, faults, convergedMs } = await lane.kill(point, seed)
         assert.ok(reached, `the point never came: has its statement changed? It is described in crash-points.ts`)
         const again = `npm run test:kill -- --kills 1 --seed ${seed} --provisioner ${type} --point "${point.name}"`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { anySeed } from '../support/chance.ts'
 import { findServer } from '../support/database.ts'
 import { pointAt } from './crash-points.ts'
 import { openPair, type Pair } from './pair.ts'
@@ -23,7 +23,7 @@ function assertSound({ reached, faults }: Outcome): void {
 }
 
 test('two processes on one database both do the work, and each thing is done once', async () => {
-  const outcome = await pair.share(randomInt(1_000_000))
+  const outcome = await pair.share(anySeed())
   assertSound(outcome)
   assert.ok(
     outcome.claims.every((count) => count > 0),
@@ -32,7 +32,7 @@ test('two processes on one database both do the work, and each thing is done onc
 })
 
 test('one is killed in the middle of an act: the other takes over what it held (F1)', async () => {
-  assertSound(await pair.loseOne(pointAt('after', 'create sent'), randomInt(1_000_000)))
+  assertSound(await pair.loseOne(pointAt('after', 'create sent'), anySeed()))
 })
 
 /** What a worker may be about to write when it falls asleep, and what its waking would spoil without a fence. */

@@ -44,7 +44,7 @@ async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
 function goOnAsking(base_url: string, headers: Record<string, string>) {
   const calls: Call[] = []
   let stopped = false
-  const asking = Array.from({ length: 6 }, async (_, person) => {
+  const asking = Array.from({ length: 4 }, async (_, person) => {
     const { send, close } = openCaller(headers)
     for (let turn = person; !stopped; turn += 1) {
       const began = performance.now()
@@ -53,7 +53,7 @@ function goOnAsking(base_url: string, headers: Record<string, string>) {
         ? send(`${base_url}/v1/requests`, 'POST', { resource, action: 'Look', duration_seconds: 600 })
         : send(`${base_url}/v1/grants?limit=5`, 'GET'))
       calls.push({ ...outcome, at: performance.now(), ms: performance.now() - began })
-      await pause(20)
+      await pause(150)
     }
     close()
   })
@@ -113,7 +113,7 @@ for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
 
     await server.goAway(absence)
     const goneAt = performance.now()
-    await until('they are refused', async () => calls.filter(isRefused).length >= 6, 60_000)
+    await until('they are refused', async () => calls.filter(isRefused).length >= 6)
     assert.deepEqual([await healthOf('/livez'), await healthOf('/readyz'), await isUp()], [200, 503, 0])
     await until(
       'the time is over, and with it what she held',

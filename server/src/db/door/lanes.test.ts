@@ -26,9 +26,11 @@ const whoServes = sql<{ pid: number }>`select pg_backend_pid() as pid`
 /** Asks until many at once are served by one connection: the statement is proven quick. */
 async function sharedPid(database: Database): Promise<number> {
   return until('a quick statement goes by the shared connection', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => database.service.read(whoServes)))
-    const pids = new Set(answers.map(([row]) => row?.pid))
-    return pids.size === 1 && [...pids][0]
+    const asked = Array.from({ length: 20 }, () => database.service.read(whoServes))
+    // By connections of their own no more are under way than there are of those.
+    const { busy } = database.load()
+    const pids = new Set((await Promise.all(asked)).map(([row]) => row?.pid))
+    return busy === asked.length && pids.size === 1 && [...pids][0]
   })
 }
 

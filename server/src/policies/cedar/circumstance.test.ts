@@ -10,7 +10,7 @@ import { type AskQuestion, askOf } from './question.ts'
 import { complement, holds, intersection, nearest, type Ranges, union } from './range.ts'
 import { sampleAccount, sampleAsk } from './samples.ts'
 
-const numRuns = rounds(100).length
+const numRuns = rounds(50).length
 
 /** Whether the engine finds that the clauses hold. */
 function engineHolds(clauses: Clause[], question: AskQuestion): boolean {

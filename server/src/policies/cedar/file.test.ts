@@ -113,7 +113,7 @@ const words = [
 const anyText = () => Array.from({ length: Math.floor(Math.random() * 8) }, () => anyOf(words)).join('')
 
 test('a text written as a string of Cedar is that text to the engine, and the file is parted as the engine parts it', () => {
-  for (const _ of rounds(200)) {
+  for (const _ of rounds(100)) {
     const texts = Array.from({ length: 1 + Math.floor(Math.random() * 4) }, anyText)
     const comment = () => anyOf(['', '\n', ` // ${anyText().replaceAll(/[\n\r]/g, ' ')}\n`])
     const file = texts

@@ -18,7 +18,7 @@ import { changeStatement, readStatement, type StatementFields, statementFromInpu
  * Fields to text to fields, and text to fields to text, over rules by chance: the fields and the text come from one
  * meaning by two roads, one of which is not the engine's.
  */
-const numRuns = rounds(60).length
+const numRuns = rounds(20).length
 
 /** What a text means to the engine: exactly one statement. Whether a list of one action is a list is no meaning. */
 function meaning(policyText: string): unknown {

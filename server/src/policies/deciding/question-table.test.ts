@@ -127,5 +127,5 @@ test('rules by chance, some of which fail, are answered by the table, each resou
       assert.deepEqual(outcomeOf(decideAsk(sampleRuleSet(rules), question)), { mode, audit })
     },
   )
-  fc.assert(property, { numRuns: rounds(80).length })
+  fc.assert(property, { numRuns: rounds(40).length })
 })

@@ -11,7 +11,7 @@ import { pace } from './pace.ts'
 import { chosen, type Listener, type ToldMiss, told } from './told-miss.ts'
 
 /** Whatever the rules and the question: what is told is true, and nobody learns what is not theirs to know. */
-const numRuns = rounds(60).length
+const numRuns = rounds(30).length
 
 /** Each speaks of something else, so that each is one part. `hidden` and 10.99 are never for whoever may not read rules. */
 const conditions = [
