@@ -62,7 +62,7 @@ const workspaces: Rule = {
 
 // ── How files look ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|job|subscriber|config))?\.tsx?$/
+const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|long\.test|job|subscriber|config))?\.tsx?$/
 const bannedWords = /^(?:utils?|helpers?|common|managers?|services?|types?)$/
 
 const names: Rule = {

@@ -1,67 +1,106 @@
 import { spawn } from 'node:child_process'
-import { glob, mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { type Durations, planBatches } from './runner/batches.ts'
+import { runBatches } from './runner/pool.ts'
+import { endRemains, findRemains } from './runner/remains.ts'
+import { describe, type Outcome, slowest, summarize } from './runner/report.ts'
+import { makeRunFolder } from './runner/run-folder.ts'
+import { findTestFiles } from './runner/test-files.ts'
 import { longVariable } from './support/race.ts'
 import { serverVariable, startTestServer, startTestServerOn15 } from './support/server.ts'
 import { skipPostgres15 } from './support/system-postgres.ts'
 
-/**
- * `npm test`: every test, on one embedded PostgreSQL that goes when they are done. `npm test -- server/src/policies`
- * runs those whose path holds one of the words given; with `--postgres-15` on the system's PostgreSQL 15, the oldest that
- * we serve, where it is there. `npm run test:races` is the races alone, many times as long.
- */
-const on15 = process.argv.includes('--postgres-15')
-if (on15 && skipPostgres15 !== false) {
-  console.log(`passed over: ${skipPostgres15}`)
+const usage = `npm test -- [options] [words]
+
+Runs every test on an embedded PostgreSQL of the run's own, or those whose file's path holds one of the words.
+
+  --long          the tests that take minutes, and all that is tried by chance many times as often
+  --postgres-15   what can differ there, on the PostgreSQL 15 of the system
+  --all           with --postgres-15: everything
+  --record        writes how long files took to server/test/durations.json, by which they are spread over processes
+`
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    long: { type: 'boolean', default: false },
+    'postgres-15': { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const on15 = values['postgres-15']
+if (values.help) {
+  console.log(usage)
   process.exit(0)
 }
-const long = process.argv.includes('--long')
-const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-const root = new URL('../../', import.meta.url)
-const files: string[] = []
-/**
- * What asks no database, starts the embedded one whatever it is told, or is about what stands before any database (HTTP,
- * strangers at every door, providers of identity): trying it on another would try the same again.
- */
-const onNoOther =
-  /src\/(aws|db\/embedded|http|kernel|policies\/(cedar|deciding|invariants|nearest)|provisioners\/[\w-]+)\/|test\/(attacks|aws|kill|limits|oidc|outage)\/|test\/(bench|house-rules|patterns|reference|http|hostile-\w+|large-bodies|slow-connections)\.|journeys\/(a-day|heaviest|killed-in|start-and|told-by)-/
-/** Much of a test is waiting: two more at a time than there are cores. */
-const atOnce = availableParallelism() + 2
-for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root.pathname })) {
-  if (on15 && wanted.length === 0 && onNoOther.test(file)) continue
-  if (wanted.length === 0 || wanted.some((word) => file.includes(word))) files.push(file)
+if (on15 && skipPostgres15 !== false) {
+  console.log(`skipped: ${skipPostgres15}`)
+  process.exit(0)
 }
+
+const began = performance.now()
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const files = await findTestFiles(root, { words, long: values.long, on15, all: values.all })
 if (files.length === 0) {
-  console.error(`no test file's path holds ${wanted.map((word) => `\`${word}\``).join(' or ')}`)
+  console.error(`no test file's path holds ${words.map((word) => `\`${word}\``).join(' or ')}`)
   process.exit(1)
 }
 
+/** Breaks servers, or changes the process that it runs in: nothing of another file is beside it. */
+const alone = (file: string) => /\/(db\/embedded|kill|outage)\//.test(file)
+const durationsFile = join(root, 'server/test/durations.json')
+const durations = JSON.parse(readFileSync(durationsFile, 'utf8')) as Durations
+const batches = planBatches(files, durations, alone)
+
+// Everything that the run makes and starts carries this folder's name: so all of it is found again, however the run ends.
+const folder = makeRunFolder()
+const watchdog = spawn(process.execPath, [join(root, 'server/test/runner/watchdog.ts')], {
+  stdio: ['pipe', 'ignore', 'inherit'],
+  detached: true,
+})
+watchdog.stdin.write(folder)
+process.env.TMPDIR = folder
+const ending = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => ending.abort(name))
+
 const { server, stop } = await (on15 ? startTestServerOn15() : startTestServer())
-// Hundreds of processes load the same modules: the first strips their types and compiles them for all.
-const compiled = await mkdtemp(join(tmpdir(), 'sallyport-compiled-'))
-const child = spawn(
-  process.execPath,
-  [
-    '--test',
-    `--test-concurrency=${atOnce}`,
-    `--test-timeout=${long ? 1_200_000 : 120_000}`,
-    '--test-reporter=spec',
-    ...files.sort(),
-  ],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      NODE_COMPILE_CACHE: compiled,
-      [serverVariable]: JSON.stringify(server),
-      ...(long && { [longVariable]: 'yes' }),
-    },
+const outcomes: Outcome[] = []
+await runBatches(batches, {
+  root,
+  // Much of a test is waiting: two more at a time than there are cores.
+  width: availableParallelism() + 2,
+  env: {
+    ...process.env,
+    NODE_COMPILE_CACHE: join(folder, 'compiled'),
+    [serverVariable]: JSON.stringify(server),
+    ...(values.long && { [longVariable]: 'yes' }),
   },
-)
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
-const code = await new Promise<number>((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)))
+  hangMs: values.long ? 1_200_000 : 120_000,
+  signal: ending.signal,
+  onOutcome(outcome) {
+    outcomes.push(outcome)
+    process.stdout.write(describe(outcome, `[${outcomes.length}/${files.length}]`, words.length > 0))
+  },
+})
 await stop()
-await rm(compiled, { recursive: true, force: true })
-process.exitCode = code
+
+const remains = ending.signal.aborted ? [] : findRemains(folder)
+await endRemains(folder)
+watchdog.stdin.end()
+if (values.record) {
+  const known = outcomes.map(({ file, seconds }) => [file, Math.round(seconds * 10) / 10])
+  writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(known.sort()), undefined, 2)}\n`)
+}
+
+const seconds = (performance.now() - began) / 1_000
+if (words.length === 0) console.log(['the ten longest files:', ...slowest(outcomes, 10)].join('\n'))
+for (const { pid, command } of remains) console.log(`✖ left running by a test: ${command} (pid ${pid})`)
+if (ending.signal.aborted) console.log(`✖ ended by ${ending.signal.reason}`)
+console.log(summarize(outcomes, seconds))
+const passed = !ending.signal.aborted && remains.length === 0 && outcomes.every(({ totals }) => totals.success)
+process.exit(passed ? 0 : 1)

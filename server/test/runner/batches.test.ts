@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Batch, type Durations, planBatches } from './batches.ts'
+
+const plan = (durations: Durations, alone: (file: string) => boolean = () => false) =>
+  planBatches(Object.keys(durations), durations, alone).map(({ files, seconds }: Batch) => [seconds, ...files])
+
+const trials: [string, unknown[], unknown[]][] = [
+  [
+    'files of one folder share a process',
+    plan({ 'a/b/c/one': 2, 'a/b/c/d/two': 3 }),
+    [[5, 'a/b/c/d/two', 'a/b/c/one']],
+  ],
+  [
+    'small folders share one, each together',
+    plan({ 'a/b/x/1': 1, 'a/b/y/1': 2, 'a/b/x/2': 2 }),
+    [[5, 'a/b/x/2', 'a/b/x/1', 'a/b/y/1']],
+  ],
+  [
+    'a process is filled to 25 s, and the longest comes first',
+    plan({ 'a/b/x/1': 10, 'a/b/x/2': 20, 'a/b/x/3': 5, 'a/b/x/4': 1 }),
+    [
+      [25, 'a/b/x/2', 'a/b/x/3'],
+      [11, 'a/b/x/1', 'a/b/x/4'],
+    ],
+  ],
+  [
+    'what is longer than that is by itself',
+    plan({ 'a/b/x/1': 40, 'a/b/x/2': 1 }),
+    [
+      [40, 'a/b/x/1'],
+      [1, 'a/b/x/2'],
+    ],
+  ],
+  [
+    'what is to be alone is alone',
+    plan({ 'a/b/x/1': 2, 'a/b/x/2': 3, 'a/b/x/3': 1 }, (file) => file.endsWith('2')),
+    [
+      [3, 'a/b/x/1', 'a/b/x/3'],
+      [3, 'a/b/x/2'],
+    ],
+  ],
+]
+for (const [sentence, planned, expected] of trials) {
+  test(sentence, () => assert.deepEqual(planned, expected))
+}
+
+test('a file of which nothing is known is taken for a second', () => {
+  assert.deepEqual(
+    planBatches(['a/b/c/new'], {}, () => false),
+    [{ files: ['a/b/c/new'], seconds: 1 }],
+  )
+})

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { isOver } from '../support/time-limit.ts'
+import type { Batch } from './batches.ts'
+import { brokenOff, type FromWorker, type Outcome } from './report.ts'
+
+export type PoolOptions = {
+  root: string
+  /** How many processes at once. */
+  width: number
+  env: NodeJS.ProcessEnv
+  /** Milliseconds without the end of any test, on the reference machine, after which a process hangs. */
+  hangMs: number
+  /** What the tests of a process may leave to settle after their end: connections that are just closing, say. */
+  settleMs?: number
+  onOutcome: (outcome: Outcome) => void
+  /** Ends the run: what is running is killed, nothing more is begun. */
+  signal: AbortSignal
+}
+
+const usualSettleMs = 10_000
+const checkEveryMs = 500
+const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
+
+/** Runs all batches, `width` processes at a time, in their order. */
+export async function runBatches(batches: readonly Batch[], options: PoolOptions): Promise<void> {
+  const left = batches.values()
+  const slot = async () => {
+    for (const { files } of left) await runFiles(files, options)
+  }
+  await Promise.all(Array.from({ length: options.width }, slot))
+}
+
+/** The files of one process; after one that ended it, the rest in another. */
+async function runFiles(files: readonly string[], options: PoolOptions): Promise<void> {
+  for (let left = files; left.length > 0 && !options.signal.aborted; ) {
+    const ended = await runProcess(left, options)
+    left = left.slice(ended)
+  }
+}
+
+/** Runs files in a process until it ends; answers of how many the outcome is known. */
+async function runProcess(files: readonly string[], options: PoolOptions): Promise<number> {
+  const child = spawn(process.execPath, [worker, ...files], {
+    cwd: options.root,
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // A group of its own: whatever it started and did not end goes with it.
+    detached: true,
+  })
+  const state = { ended: 0, file: files[0] ?? '', startedAt: performance.now(), heardAt: performance.now(), test: '' }
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  }
+  const takeSaid = () => {
+    const all = said
+    said = ''
+    return all
+  }
+  let untold: Omit<Outcome, 'said'> | undefined
+  const tell = () => {
+    if (untold !== undefined) options.onOutcome({ ...untold, said: takeSaid() })
+    untold = undefined
+  }
+  const breakOff = (why: string) => {
+    const seconds = (performance.now() - state.startedAt) / 1_000
+    options.onOutcome(brokenOff(state.file, seconds, why, takeSaid()))
+  }
+  child.on('message', (message: FromWorker) => {
+    state.heardAt = performance.now()
+    if (message.type === 'started') Object.assign(state, { file: message.file, startedAt: state.heardAt, test: '' })
+    if (message.type === 'progress') state.test = message.test
+    if (message.type !== 'finished') return
+    tell()
+    state.ended += 1
+    untold = message
+    // What it wrote before lies in its outputs, which are read in this turn or the next; of the last, all until its end.
+    if (state.ended < files.length) void nextTurn().then(nextTurn).then(tell)
+  })
+  const why = await endOf(child, options, () => {
+    const isAtEnd = state.ended === files.length
+    if (!isOver(state.heardAt, isAtEnd ? (options.settleMs ?? usualSettleMs) : options.hangMs)) return undefined
+    return isAtEnd
+      ? `something that one of these files opened is still open: ${files.join(', ')}`
+      : `no test ended for ${options.hangMs / 1_000} s; the last that did: ${state.test || 'none'}`
+  })
+  tell()
+  if (options.signal.aborted) return files.length
+  if (state.ended === files.length) {
+    if (why !== undefined) breakOff(why)
+    return files.length
+  }
+  breakOff(why ?? 'its process ended before its tests did')
+  return state.ended + 1
+}
+
+/** Waits for the end of a process and of its outputs; answers what was wrong with it. `findFault` is asked now and then. */
+async function endOf(
+  child: ChildProcess,
+  { signal }: PoolOptions,
+  findFault: () => string | undefined,
+): Promise<string | undefined> {
+  let fault: string | undefined
+  const kill = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It ended just now.
+    }
+  }
+  const timer = setInterval(() => {
+    fault ??= findFault()
+    if (fault !== undefined) kill()
+  }, checkEveryMs)
+  signal.addEventListener('abort', kill)
+  const ended = await new Promise<string | undefined>((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('close', (code, by) => resolve(code === 0 || code === 1 ? undefined : `it ended with ${by ?? code}`))
+  })
+  clearInterval(timer)
+  signal.removeEventListener('abort', kill)
+  // Children of tests that outlived it.
+  kill()
+  return fault ?? ended
+}

@@ -1,0 +1,58 @@
+/** How many tests of a file ended how. */
+export type Totals = {
+  tests: number
+  suites: number
+  passed: number
+  failed: number
+  cancelled: number
+  skipped: number
+  todo: number
+  success: boolean
+}
+
+/** What a process that runs test files says to its parent. */
+export type FromWorker =
+  | { type: 'started'; file: string }
+  | { type: 'progress'; test: string }
+  | { type: 'finished'; file: string; seconds: number; totals: Totals; output: string }
+
+/** What became of a file. `output`: what its tests reported; `said`: what was written beside that. */
+export type Outcome = { file: string; seconds: number; totals: Totals; output: string; said: string }
+
+const counted = ['tests', 'suites', 'passed', 'failed', 'cancelled', 'skipped', 'todo'] as const
+
+const nothing: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0, success: true }
+
+/** A file that did not come to its end. */
+export function brokenOff(file: string, seconds: number, why: string, said: string): Outcome {
+  const totals = { ...nothing, tests: 1, failed: 1, success: false }
+  return { file, seconds, totals, output: `✖ ${file}\n  ${why}\n`, said }
+}
+
+/** One line for a file, and all that it said where it failed or where the caller wants to read it. */
+export function describe({ file, seconds, totals, output, said }: Outcome, place: string, whole: boolean): string {
+  const tests = totals.tests === 1 ? '1 test' : `${totals.tests} tests`
+  const line = `${totals.success ? '✔' : '✖'} ${place} ${file} (${tests}, ${seconds.toFixed(1)} s)\n`
+  const spoken = said.trim() === '' ? '' : `${said.trimEnd()}\n`
+  return whole || !totals.success ? `${line}${output}${spoken}` : `${line}${spoken}`
+}
+
+/** The closing lines: as node:test itself ends a run. */
+export function summarize(outcomes: readonly Outcome[], seconds: number): string {
+  const failed = outcomes.filter(({ totals }) => !totals.success)
+  const sums = counted.map((name) => outcomes.reduce((sum, { totals }) => sum + totals[name], 0))
+  const names = ['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo']
+  return [
+    ...(failed.length > 0 ? ['✖ failing files:', ...failed.map(({ file }) => `  ${file}`)] : []),
+    ...names.map((name, index) => `ℹ ${name} ${sums[index]}`),
+    `ℹ duration_ms ${Math.round(seconds * 1_000)}`,
+  ].join('\n')
+}
+
+/** The files that took longest, for whoever looks for seconds. */
+export function slowest(outcomes: readonly Outcome[], count: number): string[] {
+  return [...outcomes]
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, count)
+    .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`)
+}
