@@ -4,7 +4,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import type { AppliedMigration } from './migrate.ts'
+import type { AppliedMigration } from './past-migrations.ts'
 
 // A backup is gzipped lines of JSON, and only the database ever reads its rows:
 //   {"kind":"header",…}                                                first

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type BackupCounts, type BackupWriter, createBackupFile } from './backup-file.ts'
 import { asWorkRole, type BackupTable, listBackupTables, prepareLongTransaction } from './backup-tables.ts'
 import { type ConnectionTarget, connectAlone } from './connect.ts'
-import type { AppliedMigration } from './migrate.ts'
+import type { AppliedMigration } from './past-migrations.ts'
 
 export type LongWork = {
   /** Told after each batch how many rows are behind it; the next begins when it is done. */

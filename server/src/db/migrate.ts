@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { type ConnectionTarget, connectAlone } from './connect.ts'
+import { type AppliedMigration, inOurTerms } from './past-migrations.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
 /** Any fixed number: two processes that start together take turns. */
 const advisoryLock = 7_255_101
 
-/** A migration as a database remembers it. */
-export type AppliedMigration = { name: string; checksum: string }
 type Migration = AppliedMigration & { text: string }
 
 /** The migrations of this version, in order. */
@@ -37,8 +36,8 @@ export async function migrate(owner: ConnectionTarget, last?: string): Promise<s
       checksum text not null,
       ran_at timestamptz not null default clock_timestamp())`)
     await client.query('grant select on migration to sallyport_app')
-    const done = await client.query<{ name: string; checksum: string }>('select name, checksum from migration')
-    const checksums = new Map(done.rows.map((row) => [row.name, row.checksum]))
+    const done = await client.query<AppliedMigration>('select name, checksum from migration')
+    const checksums = new Map(inOurTerms(done.rows, migrations).map(({ name, checksum }) => [name, checksum]))
     const ran: string[] = []
     for (const migration of migrations) {
       const before = checksums.get(migration.name)
@@ -67,8 +66,8 @@ export async function findMissingMigrations(service: ConnectionTarget): Promise<
       `select to_regclass('public.migration') is not null as exists`,
     )
     if (!rows[0]?.exists) return migrations.map((migration) => migration.name)
-    const done = await client.query<{ name: string }>('select name from migration')
-    const names = new Set(done.rows.map((row) => row.name))
+    const done = await client.query<AppliedMigration>('select name, checksum from migration')
+    const names = new Set(inOurTerms(done.rows, migrations).map(({ name }) => name))
     return migrations.map((migration) => migration.name).filter((name) => !names.has(name))
   } finally {
     await client.end()

@@ -9,7 +9,8 @@ import {
 } from './backup-file.ts'
 import { asWorkRole, type BackupTable, listBackupTables, prepareLongTransaction } from './backup-tables.ts'
 import { type ConnectionTarget, connectAlone } from './connect.ts'
-import { type AppliedMigration, listMigrations, migrate } from './migrate.ts'
+import { listMigrations, migrate } from './migrate.ts'
+import { type AppliedMigration, inOurTerms } from './past-migrations.ts'
 
 /** Where a backup goes: the database as the role that serves, and as the one that owns its tables. */
 export type RestoreTarget = { service: ConnectionTarget; owner: ConnectionTarget }
@@ -25,14 +26,16 @@ const advisoryLock = 7_255_102
  */
 export async function restoreBackup(target: RestoreTarget, file: string, work: LongWork = {}): Promise<BackupCounts> {
   const header = await inspect(file, work)
-  const last = requireKnown(header.migrations, await listMigrations())
+  const ours = await listMigrations()
+  const theirs = inOurTerms(header.migrations, ours)
+  const last = requireKnown(theirs, ours)
   const client = await connectAlone(target.service)
   const owner = await connectAlone(target.owner).catch(async (error: unknown) => {
     await client.end()
     throw error
   })
   try {
-    await requireEmpty(client, header.migrations)
+    await requireEmpty(client, theirs, ours)
     await migrate(target.owner, last)
     const counts = await fill(client, owner, file, work)
     await migrate(target.owner)
@@ -79,7 +82,11 @@ export function requireKnown(theirs: readonly AppliedMigration[], ours: readonly
 }
 
 /** A database without tables, or with no row in them and at most at the backup's version. */
-async function requireEmpty(client: pg.Client, theirs: readonly AppliedMigration[]): Promise<void> {
+async function requireEmpty(
+  client: pg.Client,
+  theirs: readonly AppliedMigration[],
+  ours: readonly AppliedMigration[],
+): Promise<void> {
   const { rows } = await client.query<{ made: boolean }>(
     `select to_regclass('public.migration') is not null and to_regclass('public.tenant') is not null as made`,
   )
@@ -87,8 +94,8 @@ async function requireEmpty(client: pg.Client, theirs: readonly AppliedMigration
   await client.query('begin read only')
   await requireNoRows(client, await listBackupTables(client))
   await client.query('commit')
-  const applied = await client.query<{ name: string }>('select name from migration order by name')
-  const ahead = applied.rows.find(({ name }) => !theirs.some((migration) => migration.name === name))
+  const applied = await client.query<AppliedMigration>('select name, checksum from migration')
+  const ahead = inOurTerms(applied.rows, ours).find(({ name }) => !theirs.some((migration) => migration.name === name))
   if (ahead !== undefined) {
     throw new Error(
       `the database has \`${ahead.name}\` already, which came after the backup: restore into a new database, which is filled first and brought to this version then`,

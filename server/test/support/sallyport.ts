@@ -67,7 +67,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
  * tests are done.
  */
 export function startScript(
-  name: 'start' | 'demo' | 'admin',
+  name: 'start' | 'demo' | 'admin' | 'restore',
   args: readonly string[],
   env: Record<string, string>,
 ): Started {
