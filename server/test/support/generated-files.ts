@@ -5,17 +5,24 @@ import { operations, outgoing } from '../../src/app.ts'
 import { connectAlone } from '../../src/db/connect.ts'
 import { describeApi } from '../../src/http/openapi.ts'
 import { casesPage } from './cases-page.ts'
+import { manifestFile, writeManifest } from './migration-manifest.ts'
 import { referencePages } from './reference-pages.ts'
 import { dumpSchema } from './schema-dump.ts'
 import { startTestServer, templateDatabase } from './server.ts'
 
-/** Every generated file, path from the root of the repository to text, as the source says it now. */
+const root = new URL('../../../', import.meta.url)
+
+/**
+ * Every generated file, path from the root of the repository to text, as the source says it now.
+ * @throws Error with a sentence where a migration that has landed was edited.
+ */
 export async function generateFiles(): Promise<Record<string, string>> {
   return {
+    [manifestFile]: await writeManifest(root),
     'server/openapi.json': `${JSON.stringify(describeApi(operations, 'http://127.0.0.1:8080', outgoing), null, 2)}\n`,
     'server/schema.sql': await migratedSchema(),
     ...referencePages(operations),
-    'docs/reference/cases.md': casesPage(fileURLToPath(new URL('../../../', import.meta.url))),
+    'docs/reference/cases.md': casesPage(fileURLToPath(root)),
   }
 }
 

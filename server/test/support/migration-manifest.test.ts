@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { extendManifest } from './migration-manifest.ts'
+
+const landed = { '0001_a': 'aa', '0002_b': 'bb' }
+const migration = (name: string, checksum: string) => ({ name, checksum })
+const a = migration('0001_a', 'aa')
+const b = migration('0002_b', 'bb')
+
+test('what has landed stays as it is', () => assert.deepEqual(extendManifest(landed, [a, b]), landed))
+
+test('what is new is added', () =>
+  assert.deepEqual(extendManifest(landed, [a, b, migration('0003_c', 'cc')]), { ...landed, '0003_c': 'cc' }))
+
+const refused: [string, ReturnType<typeof migration>[]][] = [
+  ['edited', [a, migration('0002_b', 'bx')]],
+  ['renamed', [a, migration('0002_c', 'bb')]],
+  ['removed', [a]],
+]
+for (const [what, migrations] of refused) {
+  test(`what has landed may not be ${what}`, () =>
+    assert.throws(() => extendManifest(landed, migrations), /`0002_b`: a migration that has landed is never edited/))
+}
