@@ -7,8 +7,8 @@ import { asMarkdown } from '../../bench/report.ts'
 
 const run = promisify(execFile)
 const bench = fileURLToPath(new URL('../../bench/run.ts', import.meta.url))
-const { PATH, HOME } = process.env
-const env = { ...(PATH && { PATH }), ...(HOME && { HOME }) }
+const { PATH, HOME, TMPDIR } = process.env
+const env = { ...(PATH && { PATH }), ...(HOME && { HOME }), ...(TMPDIR && { TMPDIR }) }
 
 test('the bench of endpoints works, and tells how fast each contender is', async () => {
   const { stdout } = await run(process.execPath, [bench, 'endpoints', '--miniature'], { env })

@@ -4,7 +4,8 @@ import type { Operation } from '../../src/http/operation.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { draftsOnce } from '../support/drafts-once.ts'
 import { fullBody } from '../support/full-bodies.ts'
-import { operations, type TestTenant } from '../support/house.ts'
+import { operations } from '../support/house.ts'
+import { picturesOf } from '../support/picture.ts'
 import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 import { textFields, type Way, withText } from '../support/text-fields.ts'
@@ -75,27 +76,16 @@ async function send(operationId: string, operation: Operation, where: 'query' | 
   return { status: reply.status, text: comparable(reply.text) }
 }
 
-async function pictureOf({ tenant_id }: TestTenant): Promise<string> {
-  const tables = [
-    'api_key',
-    'cloud_account',
-    'group_member',
-    'policy',
-    'policy_rule',
-    'role',
-    'tenant_user',
-    'user_role',
-  ]
-  const rows = await Promise.all(
-    tables.map((table) =>
-      house.asSuperuser(
-        `select (to_jsonb(t) - 'last_used_at')::text as row from ${table} t where tenant_id = $1 order by 1`,
-        [tenant_id],
-      ),
-    ),
-  )
-  return JSON.stringify(rows)
-}
+const picture = picturesOf(house, [
+  'api_key',
+  'cloud_account',
+  'group_member',
+  'policy',
+  'policy_rule',
+  'role',
+  'tenant_user',
+  'user_role',
+])
 
 const isWalked = draftsOnce()
 for (const [operationId, operation] of Object.entries(operations)) {
@@ -108,7 +98,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   suite(operationId, () => {
     for (const [where, way] of places) {
       test(`takes what is theirs for what is not there, in its ${where} at ${way.join('/')} (T2)`, async () => {
-        const before = await pictureOf(theirs)
+        const before = await picture(theirs.tenant_id)
         // What changes by being done at all has changed then.
         await send(operationId, operation, where, way, newId())
         for (const { nothing, theirs: foreign } of Object.values(forms)) {
@@ -118,7 +108,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
             assert.deepEqual(await send(operationId, operation, where, way, text), expected, text)
           }
         }
-        assert.equal(await pictureOf(theirs), before)
+        assert.deepEqual(await picture(theirs.tenant_id), before)
       })
     }
   })

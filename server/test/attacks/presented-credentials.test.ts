@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
-import { openHouse, operations } from '../support/house.ts'
-import { addressed, makeRecords, sampleBodies } from '../support/samples.ts'
+import { operations } from '../support/house.ts'
+import { addressed, sampleBodies } from '../support/samples.ts'
+import { openStage } from '../support/stage.ts'
 
 /** A credential that is sound, sent as no caller should: twice, beside another, elsewhere. Over a real socket. */
-const house = await openHouse()
+const { house, ours, ourRecords } = await openStage()
 const { tenant_id, owner, people } = await house.tenant('presented')
 const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
 const port = Number(new URL(address).port)
@@ -199,8 +200,7 @@ const endpoints: [operationId: string, takes: ('token' | 'api_key')[]][] = [
 ]
 
 suite('of the 21 endpoints', async () => {
-  const tenant = await house.tenant('endpoints')
-  const records = await makeRecords(house, tenant)
+  const [tenant, records] = [ours, ourRecords]
   const provider = records['/v1/identity-providers/{id}']?.id
   const scimKey = await house.call({
     ...{ method: 'POST', url: '/v1/api-keys', tenant_id: tenant.tenant_id, token: tenant.owner.token },

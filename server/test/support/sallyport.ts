@@ -71,14 +71,22 @@ export function startScript(
   args: readonly string[],
   env: Record<string, string>,
 ): Started {
-  const { child, started } = spawnScript(name, args, env)
+  const { child, started } = spawnScript(name, args, env, shortLived)
   after(() => endChild(child))
   return started
 }
 
-function spawnScript(name: string, args: readonly string[], env: Record<string, string>) {
+/** To optimize what WebAssembly holds of the policy engine takes longer than a test needs its service. */
+const shortLived = ['--liftoff-only']
+
+function spawnScript(
+  name: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  options: readonly string[] = [],
+) {
   const words = (scripts[name] ?? '').split(' ')
-  const child = spawn(process.execPath, [...words.slice(1), ...args], {
+  const child = spawn(process.execPath, [...options, ...words.slice(1), ...args], {
     cwd: root,
     env: { ...ordinaryEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
