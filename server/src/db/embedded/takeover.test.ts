@@ -34,6 +34,9 @@ test('takes over the server of a Sallyport that was killed, and notices its end'
   await until(() => crashes.length > 0, 'word of the crash')
   assert.match(crashes[0] ?? '', new RegExp(`\\(pid ${pid}\\) ended by itself \\(its process is gone\\): its log is`))
   await postgres.stop()
+  // A start clears away the shared memory that it left.
+  await untilNothingRunsOn(dataDir)
+  await (await start(t, dataDir)).stop()
 })
 
 test('stops a server that it took over', { skip: !isLinux }, async (t) => {
