@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isOver } from '../support/time-limit.ts'
 import type { Batch } from './batches.ts'
+import { readOutputs } from './outputs.ts'
 import { brokenOff, type FromWorker, type Outcome } from './report.ts'
 
 export type PoolOptions = {
@@ -50,36 +50,29 @@ async function runProcess(files: readonly string[], options: PoolOptions): Promi
     detached: true,
   })
   const state = { ended: 0, file: files[0] ?? '', startedAt: performance.now(), heardAt: performance.now(), test: '' }
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-  }
-  const takeSaid = () => {
-    const all = said
-    said = ''
-    return all
-  }
-  let untold: Omit<Outcome, 'said'> | undefined
-  const tell = () => {
-    if (untold !== undefined) options.onOutcome({ ...untold, said: takeSaid() })
-    untold = undefined
+  /** Files that have ended, whose words may still be on their way. */
+  const untold: Omit<Outcome, 'said'>[] = []
+  const outputs = readOutputs(child, () => tell(outputs.take))
+  const tell = (take: () => string | undefined) => {
+    for (let [file] = untold; file !== undefined; [file] = untold) {
+      const said = take()
+      if (said === undefined) return
+      untold.shift()
+      options.onOutcome({ ...file, said })
+    }
   }
   const breakOff = (why: string) => {
     const seconds = (performance.now() - state.startedAt) / 1_000
-    options.onOutcome(brokenOff(state.file, seconds, why, takeSaid()))
+    options.onOutcome(brokenOff(state.file, seconds, why, outputs.rest()))
   }
   child.on('message', (message: FromWorker) => {
     state.heardAt = performance.now()
     if (message.type === 'started') Object.assign(state, { file: message.file, startedAt: state.heardAt, test: '' })
     if (message.type === 'progress') state.test = message.test
     if (message.type !== 'finished') return
-    tell()
     state.ended += 1
-    untold = message
-    // What it wrote before lies in its outputs, which are read in this turn or the next; of the last, all until its end.
-    if (state.ended < files.length) void nextTurn().then(nextTurn).then(tell)
+    untold.push(message)
+    tell(outputs.take)
   })
   const why = await endOf(child, options, () => {
     const isAtEnd = state.ended === files.length
@@ -88,7 +81,7 @@ async function runProcess(files: readonly string[], options: PoolOptions): Promi
       ? `something that one of these files opened is still open: ${files.join(', ')}`
       : `no test ended for ${options.hangMs / 1_000} s; the last that did: ${state.test || 'none'}`
   })
-  tell()
+  tell(outputs.rest)
   if (options.signal.aborted) return files.length
   if (state.ended === files.length) {
     if (why !== undefined) breakOff(why)

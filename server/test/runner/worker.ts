@@ -5,6 +5,7 @@ import { spec } from 'node:test/reporters'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
+import { endOfFile } from './outputs.ts'
 import type { FromWorker, Totals } from './report.ts'
 
 /**
@@ -22,6 +23,7 @@ for (const file of process.argv.slice(2)) {
   send({ type: 'started', file })
   const began = performance.now()
   const { totals, output } = await runFile(file)
+  for (const stream of [process.stdout, process.stderr]) stream.write(endOfFile)
   send({ type: 'finished', file, seconds: (performance.now() - began) / 1_000, totals, output })
 }
 // Whatever a test left open keeps this process alive from here on, and its parent says so.

@@ -1,0 +1,37 @@
+import type { ChildProcess } from 'node:child_process'
+
+/** Written to both outputs of a process at the end of each test file: what stands before it is that file's. */
+export const endOfFile = '\0end of a test file\0'
+
+/** What a process writes, file by file. */
+export type Outputs = {
+  /** What was written up to the next end of a file; undefined while that is still to come. */
+  take(): string | undefined
+  /** All that is left. */
+  rest(): string
+}
+
+/** Reads both outputs of a process. `onMore`: something was read. */
+export function readOutputs({ stdout, stderr }: ChildProcess, onMore: () => void): Outputs {
+  let texts = ['', '']
+  for (const [index, stream] of [stdout, stderr].entries()) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      texts[index] += text
+      onMore()
+    })
+  }
+  return {
+    take() {
+      const ends = texts.map((text) => text.indexOf(endOfFile))
+      if (ends.includes(-1)) return undefined
+      const said = texts.map((text, index) => text.slice(0, ends[index]))
+      texts = texts.map((text, index) => text.slice((ends[index] ?? 0) + endOfFile.length))
+      return said.join('')
+    },
+    rest() {
+      const said = texts.join('').replaceAll(endOfFile, '')
+      texts = ['', '']
+      return said
+    },
+  }
+}
