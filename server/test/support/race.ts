@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Set by `npm run test:races`: each race is run many times as often. */
+/** Set in a long run: each race is run many times as often. */
 export const longVariable = 'SALLYPORT_TEST_LONG'
 const timesAsLong = 14
 
