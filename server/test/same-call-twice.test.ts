@@ -5,22 +5,15 @@ import type { Operation } from '../src/http/operation.ts'
 import { jsonSchemaOf } from '../src/http/schema.ts'
 import { newId } from '../src/kernel/id.ts'
 import { operations, type Person } from './support/house.ts'
-import { picturesOf } from './support/picture.ts'
+import { picturesOfAll } from './support/picture.ts'
 import { addressed, makeRecords, type Records, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Walks every registered operation that changes something, so that nobody can forget one: with a key it is carried out once. */
 const { house, ours, theirs, theirRecords } = await openStage()
-const tables = await house.asSuperuser<{ name: string }>(
-  `select distinct c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
-    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'kept_answer' order by 1`,
-)
 
 /** All that a tenant's tables hold, beside the answers kept. */
-const picture = picturesOf(
-  house,
-  tables.map(({ name }) => name),
-)
+const picture = await picturesOfAll(house, 'kept_answer')
 
 /** Bodies that do something, where the sample names what is not there. */
 const bodies: Record<string, (records: Records) => unknown> = {

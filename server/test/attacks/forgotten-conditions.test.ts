@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import type { Statement } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { type House, operations, type TestTenant } from '../support/house.ts'
-import { picturesOf } from '../support/picture.ts'
+import { picturesOfAll } from '../support/picture.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
 import { addressed, type Records, sampleBodies } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
@@ -48,14 +48,7 @@ async function asOurs(house: House, tenant: TestTenant, operationId: string, rec
   return house.call({ method: operation.method, url, body, ...credential, tenant_id: tenant.tenant_id })
 }
 
-const tables = await ours.asSuperuser<{ name: string }>(
-  `select table_name as name from information_schema.columns
-    where table_schema = 'public' and column_name = 'tenant_id' and table_name <> 'event' order by 1`,
-)
-const picture = picturesOf(
-  ours,
-  tables.map(({ name }) => name),
-)
+const picture = await picturesOfAll(ours, 'event')
 
 const closed = Object.entries(operations).filter(([, { credential }]) => credential === 'any' || credential === 'user')
 

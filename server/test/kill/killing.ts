@@ -3,7 +3,7 @@ import { after, suite, test } from 'node:test'
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import { anySeed } from '../support/chance.ts'
 import { findServer } from '../support/database.ts'
-import type { CrashPoint } from './crash-points.ts'
+import { type CrashPoint, pointAt } from './crash-points.ts'
 import { openLane } from './lane.ts'
 
 /** One service, its company's access given by that type of provisioner, killed at each of the points. */
@@ -23,4 +23,9 @@ export function killAt(type: ProvisionerType, points: readonly CrashPoint[]): vo
       })
     }
   })
+}
+
+/** Killed at each call that the target has just done, and not answered. */
+export function killAtCalls(type: ProvisionerType): void {
+  killAt(type, [pointAt('after', 'create sent'), pointAt('after', 'delete sent')])
 }

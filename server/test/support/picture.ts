@@ -14,3 +14,16 @@ export function picturesOf({ asSuperuser }: House, tables: readonly string[]): (
     return Object.fromEntries(rows.map(({ name, sum }) => [name, sum]))
   }
 }
+
+/** The same of every table that holds rows of tenants, but for `except`. */
+export async function picturesOfAll(house: House, except: string): Promise<(tenant_id: string) => Promise<Picture>> {
+  const tables = await house.asSuperuser<{ name: string }>(
+    `select table_name as name from information_schema.columns
+      where table_schema = 'public' and column_name = 'tenant_id' and table_name <> $1 order by 1`,
+    [except],
+  )
+  return picturesOf(
+    house,
+    tables.map(({ name }) => name),
+  )
+}
