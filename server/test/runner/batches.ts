@@ -11,7 +11,7 @@ const fullSeconds = 25
 const unknownSeconds = 1
 
 /**
- * Packs the files into processes: as few as hold them, since each loads its modules anew; files of one folder together, which
+ * Packs the files into processes: as few as hold them, since each loads all modules again; files of one folder together, which
  * load the same ones; each of `alone` by itself. The longest batch comes first, so that none is left running at the end. The
  * same files are packed the same way each time: what failed in a process fails again in it.
  */

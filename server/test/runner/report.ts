@@ -49,7 +49,7 @@ export function summarize(outcomes: readonly Outcome[], seconds: number): string
   ].join('\n')
 }
 
-/** The files that took longest, for whoever looks for seconds. */
+/** The files that took longest: where to look when a run has become slow. */
 export function slowest(outcomes: readonly Outcome[], count: number): string[] {
   return [...outcomes]
     .sort((a, b) => b.seconds - a.seconds)

@@ -71,7 +71,7 @@ export async function ask(endpoint: Awaited<ReturnType<typeof readRunningEmbedde
 
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const done = await waitFor(async () => ((await condition()) ? true : undefined), 60_000, 10)
-  assert.ok(done, `in vain for a minute: ${what}`)
+  assert.ok(done, `waited a minute without success: ${what}`)
 }
 
 /** The processes whose command line or working folder names `folder`. */
