@@ -136,7 +136,10 @@ async function seed(data_dir: string, base_url: string, { channels }: Size): Pro
   const endpoint = await readRunningEmbedded(data_dir)
   if (endpoint === undefined) throw new Error('the embedded database does not run')
   const { host, port, superuser: user, password: secret } = endpoint
-  const database = openDatabase({ host, port, user, database: 'sallyport', ...(secret && { password: secret }) }, 2)
+  const database = openDatabase(
+    { host, port, user, database: 'sallyport', ...(secret && { password: secret }) },
+    { writes: 1, long: 1 },
+  )
   const account = { email: 'owner@sender.example', password: 'a long enough password' }
   const { tenant_id } = await createTenant(database, { name: 'Sender', owner: { ...account, name: 'Owner' } })
   await database.close()

@@ -1,4 +1,4 @@
-import { openDatabase } from '../server/src/db/transaction.ts'
+import { newClient, oldClient, openDatabase } from '../server/src/db/transaction.ts'
 import { listGroupsPage } from '../server/src/groups/group-store.ts'
 import type { Tx, WorkCtx } from '../server/src/kernel/context.ts'
 import { findRequestStatus } from '../server/src/requests/request-status-store.ts'
@@ -13,14 +13,14 @@ import { firstNumber, firstPending, idHead, idOf } from './rows.ts'
 import type { Person } from './sallyport.ts'
 import { openStage, type Stage } from './stage.ts'
 
-const columns = ['pgbench', 'begin … commit', 'the door', 'over HTTP']
+const columns = ['pgbench', 'begin … commit', 'the old client', 'the client', 'over HTTP']
 const readRow = 'GET /v1/access/requests/{id}'
 const listRow = 'GET /v1/groups?limit=50'
 const batchRow = 'the write of an approval'
 const approveRow = 'POST /v1/requests/{id}/approve'
 
 /** Connections of a service for requests, as `main.ts` has them. */
-const connections = 12
+const connections = { writes: 8, long: 4 }
 const pageLength = 50
 /** More approvals than any contender gets done in a second. */
 const mostApprovals = 8_000
@@ -72,7 +72,7 @@ async function reads(stage: Stage, effort: Effort): Promise<Contender[]> {
 
 async function writes(stage: Stage, effort: Effort): Promise<Contender[]> {
   const { tenant_id, approver } = stage
-  const database = openDatabase(stage.quiet, 2)
+  const database = openDatabase(stage.quiet, { writes: 1, long: 1 })
   const sample = await decisionOf(database.tenant(tenant_id), approver, idOf(firstPending)).finally(database.close)
   const asked = sample.asked.id
   const statements = () => recordStatements(tenant_id, (tx) => saveDecision(ctxOf(tx, approver), sample))
@@ -182,8 +182,9 @@ function both(
     },
   })
   return [
-    by('begin … commit', () => openPlain(target, connections)),
-    by('the door', async () => openDatabase(target, connections)),
+    by('begin … commit', () => openPlain(target, connections.writes + connections.long + 1)),
+    by('the old client', async () => openDatabase(target, connections, oldClient)),
+    by('the client', async () => openDatabase(target, connections, newClient)),
   ]
 }
 

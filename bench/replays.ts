@@ -102,7 +102,7 @@ async function seed(data_dir: string, base_url: string, size: Size) {
   if (endpoint === undefined) throw new Error('the embedded database does not run')
   const { host, port, superuser: user, password: secret } = endpoint
   const target = { host, port, user, database: 'sallyport', ...(secret !== undefined && { password: secret }) }
-  const database = openDatabase(target, 2)
+  const database = openDatabase(target, { writes: 1, long: 1 })
   try {
     const account = { email: 'owner@replay.example', password: 'a long enough password' }
     const { tenant_id } = await createTenant(database, { name: 'Replay', owner: { ...account, name: 'Owner' } })

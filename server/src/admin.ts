@@ -228,7 +228,7 @@ function print({ text, data }: Said): void {
 async function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
   const opened = await openForOperator(config, (message) => console.error(message))
   try {
-    const database = openDatabase(opened.service, 2)
+    const database = openDatabase(opened.service, { writes: 1, long: 1 })
     try {
       return await work(database)
     } finally {

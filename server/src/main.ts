@@ -14,11 +14,14 @@ import { createApp } from './serve.ts'
 import { bootstrap } from './tenants/bootstrap.ts'
 import { countQuestions, type Watched, watch } from './watch.ts'
 
-/** Connections for requests, and for what is done beside them. */
-const requestConnections = 12
-const backgroundConnections = 4
-/** For health and metrics, which a flood of requests must not keep from answering. */
-const watchingConnections = 2
+/** Connections by what they are for: each has its own, so that a flood of one cannot hold up another. */
+const connections = {
+  requests: { writes: 8, long: 4 },
+  /** Due work and events. */
+  background: { writes: 2, long: 2 },
+  /** Health and metrics. */
+  watching: { writes: 1, long: 1 },
+}
 
 /** A stop that takes longer, beside its delay, is cut short: what is under way is taken up again at the next start. */
 const longestStopMs = 25_000
@@ -70,16 +73,17 @@ async function listen(prefix: '' | 'METRICS_', at: { host: string; port: number 
 }
 
 async function serve(config: Config, opened: OpenedDatabase) {
-  const database = openDatabase(opened.service, requestConnections)
-  const background = openDatabase(opened.service, backgroundConnections)
-  const watching = openDatabase(opened.service, watchingConnections)
+  const database = openDatabase(opened.service, connections.requests)
+  const background = openDatabase(opened.service, connections.background)
+  const watching = openDatabase(opened.service, connections.watching)
   const isSealed = await hasSigningKey(database.service)
   const rootKeys = loadRootKeys({ secretKey: config.secret_key, dataDir: config.data_dir, isSealed })
   const onFailure = (error: unknown) => console.error('the token keys could not be read anew:', error)
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
   const metrics = config.metrics && openMetrics()
   const listenTo = opened.service
-  const app = await createApp({ config, database, background, watching, listenTo, rootKeys, tokenKeys, metrics })
+  const databases = { database, background, watching }
+  const app = await createApp({ config, ...databases, listenTo, rootKeys, tokenKeys, metrics })
   if (metrics !== undefined) countQuestions(theCourt, metrics)
   const closeMetrics = await publishMetrics(
     config.metrics,
@@ -97,7 +101,7 @@ async function serve(config: Config, opened: OpenedDatabase) {
     await app.stop()
     await closeMetrics()
     // A database that is gone owes answers that will never come.
-    const closed = Promise.all([database.close(), background.close(), watching.close()])
+    const closed = Promise.all(Object.values(databases).map((each) => each.close()))
     await Promise.race([closed, pause(longestCloseMs)])
     await opened.stop()
   }

@@ -1,8 +1,8 @@
 import type { RowsOf, Statement, Tx } from '../kernel/context.ts'
+import { type ConnectionLimits, Connections, type Load } from './client/connections.ts'
 import type { ConnectionTarget } from './connect.ts'
 import { translateDatabaseError } from './constraints.ts'
-import { Lanes, type Load } from './door/lanes.ts'
-import type { Link } from './door/link.ts'
+import { Lanes } from './door/lanes.ts'
 import { workRole } from './roles.ts'
 
 /** What works on rows outside any tenant: finding due work, the service's own keys. */
@@ -23,39 +23,52 @@ export type Database = {
   close(): Promise<void>
 }
 
-/** Opens the doors on at most `size` connections as the service role; none is opened before it is needed. */
-export function openDatabase(target: ConnectionTarget, size: number): Database {
-  const lanes = new Lanes(target, size)
+/** Connections of either client. */
+type BatchConnection = { run(statements: readonly Statement[]): Promise<unknown[][]>; transaction: string }
+type AnyConnections = Pick<Connections, 'read' | 'write' | 'load' | 'close'> & {
+  hold<Result>(work: (connection: BatchConnection) => Promise<Result>): Promise<Result>
+}
+export type DatabaseClient = (target: ConnectionTarget, limits: ConnectionLimits) => AnyConnections
+export const newClient: DatabaseClient = (target, limits) => new Connections(target, limits)
+export const oldClient: DatabaseClient = (target, { writes, long }) => new Lanes(target, writes + long + 1)
+
+/** Opens the database as the service role; no connection is opened before it is needed. */
+export function openDatabase(
+  target: ConnectionTarget,
+  limits: ConnectionLimits,
+  client: DatabaseClient = newClient,
+): Database {
+  const connections = client(target, limits)
   return {
-    tenant: (tenant_id) => tenantDoor(lanes, tenant_id),
-    work: unwalledDoor(lanes, [takeWorkRole]),
-    service: unwalledDoor(lanes, []),
+    tenant: (tenant_id) => tenantDoor(connections, tenant_id),
+    work: unwalledDoor(connections, [takeWorkRole]),
+    service: unwalledDoor(connections, []),
     probe: async () => {
-      await lanes.read([], { text: 'select 1', values: [] }).catch(translateDatabaseError)
+      await connections.read([], { text: 'select 1', values: [] }).catch(translateDatabaseError)
     },
-    load: () => lanes.load(),
-    close: () => lanes.close(),
+    load: () => connections.load(),
+    close: () => connections.close(),
   }
 }
 
 /** `set local role` holds in an explicit transaction alone; a batch is an implicit one. */
 const takeWorkRole: Statement = { text: `select set_config('role', $1, true)`, values: [workRole] }
 
-function unwalledDoor(lanes: Lanes, opening: readonly Statement[]): UnwalledTx {
+function unwalledDoor(connections: AnyConnections, opening: readonly Statement[]): UnwalledTx {
   return {
     read: <Row>(statement: Statement<Row>) =>
-      lanes.read(opening, statement).catch(translateDatabaseError) as Promise<Row[]>,
+      connections.read(opening, statement).catch(translateDatabaseError) as Promise<Row[]>,
     write: <const Statements extends readonly Statement[]>(statements: Statements) =>
-      lanes.write(opening, statements).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
+      connections.write(opening, statements).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
   }
 }
 
-function tenantDoor(lanes: Lanes, tenant_id: string): Tx {
+function tenantDoor(connections: AnyConnections, tenant_id: string): Tx {
   const walls: Statement = { text: `select set_config('app.tenant_id', $1, true)`, values: [tenant_id] }
   return {
     tenant_id,
-    ...unwalledDoor(lanes, [walls]),
-    interactive: (work) => lanes.hold((link) => interactively(link, walls, tenant_id, work)),
+    ...unwalledDoor(connections, [walls]),
+    interactive: (work) => connections.hold((connection) => interactively(connection, walls, tenant_id, work)),
   }
 }
 
@@ -65,7 +78,7 @@ const rollback: Statement = { text: 'rollback', values: [] }
 
 /** A tenant's transaction that stays open between questions; for what one batch cannot say. */
 async function interactively<Result>(
-  link: Link,
+  connection: BatchConnection,
   walls: Statement,
   tenant_id: string,
   work: (tx: Tx) => Promise<Result>,
@@ -78,7 +91,7 @@ async function interactively<Result>(
     if (isOver) throw new Error('the transaction is over; await all of it before it ends')
     const first = opening
     opening = []
-    const answers = await link.run([...first, ...statements]).catch(translateDatabaseError)
+    const answers = await connection.run([...first, ...statements]).catch(translateDatabaseError)
     return answers.slice(first.length)
   }
   const inside: Tx = {
@@ -91,13 +104,13 @@ async function interactively<Result>(
   try {
     const result = await work(inside)
     isOver = true
-    if (link.transaction === 'failed')
+    if (connection.transaction === 'failed')
       throw new Error('a statement of the transaction failed, so it cannot be committed')
-    if (opening.length === 0) await link.run([commit]).catch(translateDatabaseError)
+    if (opening.length === 0) await connection.run([commit]).catch(translateDatabaseError)
     return result
   } catch (error) {
     isOver = true
-    if (opening.length === 0) await link.run([rollback]).catch(() => undefined)
+    if (opening.length === 0) await connection.run([rollback]).catch(() => undefined)
     throw error
   }
 }

@@ -28,7 +28,7 @@ const makeTenant = (id: string) => sql`insert into tenant (id, name) values (${i
 const countOf = (id: string) => db.asSuperuser('select from tenant where id = $1', [id]).then((rows) => rows.length)
 
 test('a transaction sent as one batch is heard as one, with its values and the rows it touched', async () => {
-  const database = openDatabase(through, 2)
+  const database = openDatabase(through, { writes: 1, long: 1 })
   const heard = hear(/into tenant/)
   const id = newId()
   await database.tenant(id).write([makeTenant(id), sql`select 1 from tenant where id = ${id}`])
@@ -66,7 +66,7 @@ for (const [point, kept] of [
   [after, 1],
 ] as const) {
   test(`struck ${point.name} a batch, the database has ${kept === 0 ? 'never seen it' : 'committed it, and nobody hears'}`, async () => {
-    const database = openDatabase(through, 2)
+    const database = openDatabase(through, { writes: 1, long: 1 })
     const id = newId()
     proxy.listen(strikeAt(point, 1, proxy.freeze, async () => true))
     await assert.rejects(database.tenant(id).write([makeTenant(id)]))

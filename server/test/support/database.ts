@@ -45,7 +45,7 @@ export async function makeDatabase(server: TestServer, template = templateDataba
   // Where the server goes first, whoever asks next is told.
   superuser.on('error', () => undefined)
   const service = asRole(server, appRole, 'app', name)
-  const database = openDatabase(service, 8)
+  const database = openDatabase(service, { writes: 4, long: 3 })
   const stops: (() => Promise<unknown>)[] = []
   const leave = async () => {
     for (const end of stops.splice(0)) await end()

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import type { Statement } from '../../kernel/context.ts'
+import { noRows, type PreparedStatements, type RowShape, readRow, shapeOf } from './row-shape.ts'
+
+/** `rows`: those of each statement; they mean nothing where there is an error. */
+export type OnSettled = (error: Error | null | undefined, rows: unknown[][]) => void
+
+/** What `pg` turns a value into before it is sent; the typings of `pg` leave it out. */
+type WireValue = string | Buffer | null
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): WireValue } }).utils
+
+/** A connection as a query of `pg` sees it: the typings of `pg` ask for an argument that it has dropped. */
+type Wire = Pick<pg.Connection, 'stream' | 'sync' | 'once' | 'off'> & {
+  parse(statement: { name: string; text: string }): void
+  bind(portal: { statement: string; values: readonly WireValue[] }): void
+  describe(target: { type: 'P' }): void
+  execute(): void
+  close(target: { type: 'S'; name: string }): void
+}
+
+/** The handlers that `pg` calls on a query as the server answers; the typings of `pg` leave them out. */
+type QueryHandlers = { callback: OnSettled }
+const Query = pg.Query as unknown as new (text: string, values: undefined, callback: OnSettled) => QueryHandlers
+
+/**
+ * Several prepared statements and one Sync: PostgreSQL runs them as one atomic transaction, in one round trip. `pg` sends a
+ * Sync behind each statement and asks for the shape of its rows each time; this query does neither.
+ */
+export class Batch extends Query {
+  readonly #statements: readonly Statement[]
+  readonly #values: readonly WireValue[][]
+  readonly #prepared: PreparedStatements
+  /** The shape of each statement's rows: known when the batch was sent, or learnt just before the rows. */
+  #shapes: (RowShape | undefined)[] = []
+  #done: unknown[][] = []
+  #rows: unknown[] = []
+  #failure: Error | undefined
+
+  /** @throws what a value throws that cannot be sent; then nothing of the batch is sent. */
+  constructor(statements: readonly Statement[], prepared: PreparedStatements, callback: OnSettled) {
+    super('', undefined, callback)
+    this.#statements = statements
+    this.#values = statements.map(({ values }) => values.map(prepareValue))
+    this.#prepared = prepared
+  }
+
+  /** What the server refused, or a value that cannot be read. Undefined where the batch failed: the connection is lost. */
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  submit(connection: pg.Connection): null {
+    const wire = connection as unknown as Wire
+    for (const name of this.#prepared.takeEvicted()) wire.close({ type: 'S', name })
+    this.#shapes = this.#statements.map(({ text }, index) => {
+      const name = nameOf(text)
+      const shape = this.#prepared.shapeOf(name)
+      if (shape === undefined) {
+        // Another batch on its way may prepare it too, and a second Parse of one name is an error.
+        wire.close({ type: 'S', name })
+        wire.parse({ name, text })
+      }
+      wire.bind({ statement: name, values: this.#values[index] ?? [] })
+      if (shape === undefined) wire.describe({ type: 'P' })
+      wire.execute()
+      return shape
+    })
+    wire.sync()
+    return null
+  }
+
+  handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
+    this.#learn(shapeOf(fields))
+  }
+
+  /** A value that cannot be read fails its batch, not the connection. */
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    try {
+      this.#rows.push(readRow(fields, this.#shapes[this.#done.length] ?? noRows))
+    } catch (error) {
+      this.#failure ??= error as Error
+    }
+  }
+
+  handleCommandComplete(): void {
+    // `pg` does not say that a statement has no rows.
+    if (this.#shapes[this.#done.length] === undefined) this.#learn(noRows)
+    this.#done.push(this.#rows)
+    this.#rows = []
+  }
+
+  handleEmptyQuery(): void {
+    this.handleCommandComplete()
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(this.#failure, this.#done)
+  }
+
+  /** What the server says is settled with the Sync: before it, the connection does not know whether a transaction failed. */
+  handleError(error: Error, wire: Wire): void {
+    if (!(error instanceof pg.DatabaseError)) {
+      this.callback(error, [])
+      return
+    }
+    this.#failure = error
+    const settle = () => {
+      wire.off('readyForQuery', settle)
+      wire.off('end', settle)
+      this.callback(error, [])
+    }
+    wire.once('readyForQuery', settle)
+    wire.once('end', settle)
+  }
+
+  /** In a copy the server ignores the Sync that was sent with the batch: there is no way back. */
+  handleCopyInResponse(wire: Wire): void {
+    wire.stream.destroy(new Error('a batch cannot send a copy'))
+  }
+
+  #learn(shape: RowShape): void {
+    const index = this.#done.length
+    const statement = this.#statements[index]
+    if (statement === undefined) return
+    this.#shapes[index] = shape
+    this.#prepared.add(nameOf(statement.text), shape)
+  }
+}
+
+const names = new Map<string, string>()
+const maxNames = 5_000
+
+/** The name under which a connection prepares a text. */
+export function nameOf(text: string): string {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  if (names.size >= maxNames) names.clear()
+  const name = `s_${createHash('sha256').update(text).digest('base64url').slice(0, 20)}`
+  names.set(text, name)
+  return name
+}

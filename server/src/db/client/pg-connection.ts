@@ -1,0 +1,129 @@
+import pg from 'pg'
+import type { Statement } from '../../kernel/context.ts'
+import { type ConnectionTarget, types } from '../connect.ts'
+import { mustBePreparedAnew } from '../constraints.ts'
+import { Batch, nameOf } from './batch.ts'
+import { PreparedStatements } from './row-shape.ts'
+
+/** A connection that owes an answer is given up after so many ticks: a server that is there cancels a statement after 5 s. */
+const maxSilentTicks = 8
+/** How often `tick` is to be called. */
+export const tickMs = 1_000
+/** A connection that does not open is given up after this; a caller who waits for a free one is refused after it. */
+const maxConnectMs = 5_000
+
+/** The connection is gone. Whether a write on it was committed is unknown. */
+class ConnectionLost extends Error {
+  readonly code = '08006'
+}
+
+/** What a `PgConnection` is opened with. */
+export function pipelined(target: ConnectionTarget): pg.ClientConfig {
+  return {
+    ...target,
+    types,
+    pipeline: true,
+    keepAlive: true,
+    connectionTimeoutMillis: maxConnectMs,
+    application_name: 'sallyport',
+  }
+}
+
+/**
+ * A client of `pg` that runs batches: each is one atomic transaction in one round trip. Batches are sent without waiting for
+ * the answers to those before them. All of one tick of the event loop go in one write.
+ */
+export class PgConnection extends pg.Client {
+  #inFlight = 0
+  /** Since the last answer, or since the connection was idle. */
+  #silentTicks = 0
+  #isLost = false
+  #isCorked = false
+  readonly #prepared = new PreparedStatements()
+
+  /** `config` is that of `pipelined`. */
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    const lose = () => {
+      this.#isLost = true
+    }
+    this.on('error', lose)
+    this.on('end', lose)
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** How many batches wait for their answer. */
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** Whether an explicit transaction is open, and whether it has failed. */
+  get transaction(): 'none' | 'open' | 'failed' {
+    const status = this.getTransactionStatus()
+    return status === 'I' ? 'none' : status === 'T' ? 'open' : 'failed'
+  }
+
+  /** Whether the server has prepared the statement on this connection. */
+  knows({ text }: Statement): boolean {
+    return this.#prepared.shapeOf(nameOf(text)) !== undefined
+  }
+
+  /**
+   * Runs the statements as one transaction, or within the explicit one that is open; returns the rows of each.
+   * @throws the server's error, a value's that cannot be sent or read, or ConnectionLost: then a write may be committed or not.
+   */
+  async run(statements: readonly Statement[]): Promise<unknown[][]> {
+    try {
+      return await this.#send(statements)
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || !mustBePreparedAnew(error)) throw error
+      this.#prepared.clear()
+      // An explicit transaction has failed as a whole.
+      if (this.transaction !== 'none') throw error
+      // INVARIANT: the error came before the Sync. Nothing of the batch was committed, so that even a write may be repeated.
+      return await this.#send(statements)
+    }
+  }
+
+  /**
+   * Gives the connection up where the server has not answered for 8 s. One timer for all of them: `query_timeout` of `pg` is
+   * one for each batch, and the garbage of so many takes as long as the batches themselves.
+   */
+  tick(): void {
+    if (this.#inFlight === 0) return
+    this.#silentTicks++
+    if (this.#silentTicks > maxSilentTicks) this.connection.stream.destroy(new Error('no answer for 8 s'))
+  }
+
+  #send(statements: readonly Statement[]): Promise<unknown[][]> {
+    return new Promise((resolve, reject) => {
+      const batch = new Batch(statements, this.#prepared, (error, rows) => {
+        this.#inFlight--
+        this.#silentTicks = 0
+        if (error == null) resolve(rows)
+        else reject(batch.failure ?? lost(error))
+      })
+      this.#cork()
+      this.#inFlight++
+      this.query(batch)
+    })
+  }
+
+  #cork(): void {
+    if (this.#isCorked) return
+    this.#isCorked = true
+    const { stream } = this.connection
+    stream.cork()
+    setImmediate(() => {
+      this.#isCorked = false
+      stream.uncork()
+    })
+  }
+}
+
+function lost(cause: Error): ConnectionLost {
+  return new ConnectionLost(`the connection to the database is lost: ${cause.message}`, { cause })
+}

@@ -1,0 +1,57 @@
+import type pg from 'pg'
+import { types } from '../connect.ts'
+
+/** The columns of a statement's rows, and how the text of each becomes a value. */
+export type RowShape = { readonly names: readonly string[]; readonly parsers: readonly ((text: string) => unknown)[] }
+
+export const noRows: RowShape = { names: [], parsers: [] }
+
+/** Prepared statements that one connection keeps: each costs the server some kilobytes. */
+const maxStatements = 500
+
+export function shapeOf(fields: readonly pg.FieldDef[]): RowShape {
+  return {
+    names: fields.map(({ name }) => name),
+    parsers: fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text')),
+  }
+}
+
+/** One row. Of two columns with one name the last counts. @throws what a parser throws. */
+export function readRow(texts: readonly (string | null)[], { names, parsers }: RowShape): Record<string, unknown> {
+  const row: Record<string, unknown> = {}
+  for (let index = 0; index < names.length; index++) {
+    const text = texts[index] as string | null
+    row[names[index] as string] = text === null ? null : parsers[index]?.(text)
+  }
+  return row
+}
+
+/** The statements that the server has prepared on one connection, by their name there, each with the shape of its rows. */
+export class PreparedStatements {
+  #shapes = new Map<string, RowShape>()
+  #evicted: string[] = []
+
+  shapeOf(name: string): RowShape | undefined {
+    return this.#shapes.get(name)
+  }
+
+  add(name: string, shape: RowShape): void {
+    this.#shapes.set(name, shape)
+    if (this.#shapes.size <= maxStatements) return
+    const [oldest = ''] = this.#shapes.keys()
+    this.#shapes.delete(oldest)
+    this.#evicted.push(oldest)
+  }
+
+  clear(): void {
+    this.#shapes.clear()
+  }
+
+  /** The statements to close at the server: the oldest of too many. Each is returned once. */
+  takeEvicted(): readonly string[] {
+    if (this.#evicted.length === 0) return this.#evicted
+    const evicted = this.#evicted
+    this.#evicted = []
+    return evicted
+  }
+}

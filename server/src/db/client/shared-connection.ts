@@ -1,0 +1,71 @@
+import type { ConnectionTarget } from '../connect.ts'
+import { NoConnection } from './no-connection.ts'
+import { PgConnection, pipelined } from './pg-connection.ts'
+
+/** One connection that many callers' batches share, opened when it is needed and again when it was lost. */
+export class SharedConnection {
+  readonly #target: ConnectionTarget
+  #current: PgConnection | undefined
+  #opening: Promise<PgConnection> | undefined
+  #waiting = 0
+  #isClosed = false
+
+  constructor(target: ConnectionTarget) {
+    this.#target = target
+  }
+
+  get open(): number {
+    return this.#current === undefined || this.#current.isLost ? 0 : 1
+  }
+
+  /** Batches that wait for their answer. */
+  get busy(): number {
+    return this.#current?.inFlight ?? 0
+  }
+
+  /** Callers that wait until it is open. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** The open connection, at once; undefined while there is none. */
+  get current(): PgConnection | undefined {
+    return this.#current?.isLost ? undefined : this.#current
+  }
+
+  tick(): void {
+    this.#current?.tick()
+  }
+
+  /** Callers that come while it opens wait for the same. @throws where it cannot be opened within 5 s. */
+  async connect(): Promise<PgConnection> {
+    if (this.#isClosed) throw new NoConnection('the connections to the database are closed')
+    this.#opening ??= this.#connect()
+    this.#waiting++
+    try {
+      return await this.#opening
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  /** Lets what is under way end, then closes the connection. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#opening?.catch(() => undefined)
+    const connection = this.#current
+    this.#current = undefined
+    await connection?.end()
+  }
+
+  async #connect(): Promise<PgConnection> {
+    try {
+      const connection = new PgConnection(pipelined(this.#target))
+      await connection.connect()
+      this.#current = connection
+      return connection
+    } finally {
+      this.#opening = undefined
+    }
+  }
+}
