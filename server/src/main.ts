@@ -19,6 +19,8 @@ const connections = {
   requests: { writes: 8, long: 4 },
   /** Due work and events. */
   background: { writes: 2, long: 2 },
+  /** What takes access away. */
+  revocation: { writes: 2, long: 2 },
   /** Health and metrics. */
   watching: { writes: 1, long: 1 },
 }
@@ -75,6 +77,7 @@ async function listen(prefix: '' | 'METRICS_', at: { host: string; port: number 
 async function serve(config: Config, opened: OpenedDatabase) {
   const database = openDatabase(opened.service, connections.requests)
   const background = openDatabase(opened.service, connections.background)
+  const revocation = openDatabase(opened.service, connections.revocation)
   const watching = openDatabase(opened.service, connections.watching)
   const isSealed = await hasSigningKey(database.service)
   const rootKeys = loadRootKeys({ secretKey: config.secret_key, dataDir: config.data_dir, isSealed })
@@ -82,7 +85,7 @@ async function serve(config: Config, opened: OpenedDatabase) {
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
   const metrics = config.metrics && openMetrics()
   const listenTo = opened.service
-  const databases = { database, background, watching }
+  const databases = { database, background, revocation, watching }
   const app = await createApp({ config, ...databases, listenTo, rootKeys, tokenKeys, metrics })
   if (metrics !== undefined) countQuestions(theCourt, metrics)
   const closeMetrics = await publishMetrics(
@@ -90,7 +93,7 @@ async function serve(config: Config, opened: OpenedDatabase) {
     metrics && {
       metrics,
       database: watching,
-      pools: { requests: database, background, watching },
+      pools: { requests: database, background, revocation, watching },
       subscribers: subscribers.map(({ name }) => name),
       underWay: () => app.server.underWay,
       hearsChanges: app.hearsChanges,

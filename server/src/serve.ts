@@ -38,8 +38,10 @@ export type AppOptions = {
   config: Config
   /** For requests. */
   database: Database
-  /** For due work and events, so that a flood of requests cannot delay the end of access. */
+  /** For due work and events. */
   background: Database
+  /** For what takes access away, which neither requests nor other work may delay; undefined: as for other work. */
+  revocation?: Database
   /** For health, which a flood of requests must not keep from answering; undefined: as for requests. */
   watching?: Database
   /** Where to hear of changes that other processes make. Left out: every request asks the database who calls. */
@@ -65,7 +67,8 @@ export type App = {
 
 /** Puts the service together of what `app.ts` lists. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, background, watching = database, rootKeys, tokenKeys, metrics } = options
+  const { config, database, background, rootKeys, tokenKeys, metrics } = options
+  const { revocation = background, watching = database } = options
   const loops: Loop[] = []
   const bell = openBell(background)
   const sealer = openSealer(rootKeys)
@@ -118,7 +121,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     server,
     hearsChanges,
     listening: bell.listening,
-    startWorkers: () => loops.push(...startLoops(server.log, background, ways.works, metrics, ringing.wake)),
+    startWorkers: () =>
+      loops.push(...startLoops(server.log, { background, revocation }, ways.works, metrics, ringing.wake)),
     async stop() {
       ready = false
       bell.close()
@@ -206,7 +210,7 @@ function counting(metrics: Metrics) {
 /** Due work, and whoever acts on events: `onActed` is told when somebody has. */
 function startLoops(
   log: HttpServer['log'],
-  background: Database,
+  { background, revocation }: { background: Database; revocation: Database },
   works: readonly DueWork[],
   metrics: Metrics | undefined,
   onActed: () => void,
@@ -222,7 +226,8 @@ function startLoops(
   const onDone = () => {
     for (const loop of deliveries) loop.wakeSoon()
   }
-  const due = startDueWork(background, works, workWidth, onFault, onWorkFailure, onDone)
+  const databases = { takes: revocation, others: background }
+  const due = startDueWork(databases, works, workWidth, onFault, onWorkFailure, onDone)
   background.work.write([sweepSoon()]).catch(onFault)
   const onFailure = (subscriber: string, event_id: string, err: unknown) => {
     log.error({ err, subscriber, event_id }, 'an event could not be acted on; it is tried again')

@@ -71,7 +71,12 @@ test('tells how the connections to the database stand, and whether others are he
   })
   const { families } = await scrape()
   const open = families.get('sallyport_database_connections')?.samples ?? []
-  assert.deepEqual(open.map(({ labels }) => labels.pool).toSorted(), ['background', 'requests', 'watching'])
+  assert.deepEqual(open.map(({ labels }) => labels.pool).toSorted(), [
+    'background',
+    'requests',
+    'revocation',
+    'watching',
+  ])
   for (const { value, labels } of open) assert.ok(value >= 1, `${labels.pool}: ${value}`)
 })
 

@@ -37,7 +37,7 @@ before(async () => {
 })
 
 const work = startDueWork(
-  db.database,
+  { takes: db.database, others: db.database },
   [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), askAgain, { random: () => 0 })],
   4,
   (error) => faults.push(error),

@@ -17,7 +17,9 @@ function startWork(longestCallMs?: number) {
   const means = { random: () => 0, ...(longestCallMs !== undefined && { longestCallMs }) }
   const works = convergeEntitlement(testDrivers(), askAgain, means)
   const onFault = (error: unknown) => faults.push(error)
-  const work = startDueWork(db.database, works, 4, onFault, (_table, _item, error) => onFault(error))
+  const work = startDueWork({ takes: db.database, others: db.database }, works, 4, onFault, (_table, _item, error) =>
+    onFault(error),
+  )
   db.atEnd(async () => {
     await work.stop()
     assert.deepEqual(faults, [])

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { until } from '../../test/support/wait.ts'
+import { sql } from '../db/sql.ts'
+import { openDatabase } from '../db/transaction.ts'
 import { newId } from '../kernel/id.ts'
 import type { WorkItem } from './claim.ts'
 import type { Bounds } from './in-hand.ts'
@@ -26,7 +28,11 @@ async function dueEntitlements(count: number, gives: boolean, secondsAgo = 1): P
 }
 
 /** Takes entitlements up in both parts and ends them as told, in the order in which it was given them. */
-function startTaking(bounds: Bounds, work: (item: WorkItem) => Promise<void> = () => Promise.resolve()) {
+function startTaking(
+  bounds: Bounds,
+  work: (item: WorkItem) => Promise<void> = () => Promise.resolve(),
+  others = db.database,
+) {
   const begun: string[] = []
   const done = new Set<string>()
   const run: DueWork['run'] = async (ctx, item) => {
@@ -43,7 +49,7 @@ function startTaking(bounds: Bounds, work: (item: WorkItem) => Promise<void> = (
   }
   const works = (['gives', 'takes'] as const).map((part) => ({ table: 'entitlement', part, bounds, run }) as const)
   const fault = (error: unknown) => assert.fail(String(error))
-  const loop = startDueWork(db.database, works, 4, fault, (_table, _item, error) => fault(error))
+  const loop = startDueWork({ takes: db.database, others }, works, 4, fault, (_table, _item, error) => fault(error))
   loops.push(loop)
   return { begun, done, loop }
 }
@@ -84,6 +90,24 @@ test('tenants whose work hangs hold their own rows, and nobody else’s', async 
   await allIn(taking.done, hung)
   await until('it is no longer behind', async () => !taking.loop.isBehind())
   assert.equal(taking.begun.length, hung.length + quick.length, 'each was taken up once')
+  await taking.loop.stop()
+})
+
+test('what takes access away goes on while nothing else gets a connection', async () => {
+  const others = openDatabase(db.service, { writes: 1, long: 1 })
+  db.atEnd(() => others.close())
+  await db.asSuperuser('select pg_advisory_lock(79)')
+  const patient = sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`
+  const holding = others.service.write([patient, sql`select pg_advisory_xact_lock(79)`])
+  await until('the one connection is held', async () => others.load().busy === 1)
+  const [give = ''] = await dueEntitlements(1, true, 60)
+  const takes = await dueEntitlements(40, false)
+  const taking = startTaking({ width: 8, perTenant: 4 }, undefined, others)
+  await allIn(taking.done, takes)
+  assert.ok(!taking.begun.includes(give), 'the others wait for the connection')
+  await db.asSuperuser('select pg_advisory_unlock(79)')
+  await holding
+  await allIn(taking.done, [give])
   await taking.loop.stop()
 })
 

@@ -49,7 +49,9 @@ function worker(run?: (item: WorkItem) => Promise<void>) {
     },
   }
   const fault = (error: unknown) => assert.fail(String(error))
-  const loop = startDueWork(db.database, [work], 4, fault, (_table, item) => failures.push(item.id))
+  const loop = startDueWork({ takes: db.database, others: db.database }, [work], 4, fault, (_table, item) =>
+    failures.push(item.id),
+  )
   loops.push(loop)
   return { done, failures, loop }
 }

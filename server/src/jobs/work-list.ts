@@ -20,8 +20,11 @@ export type FailedWork = (table: WorkTable, item: WorkItem, error: unknown) => v
 /** `isBehind`: more access is to be taken away than is in hand. What can wait lets that go first. */
 export type DueWorkLoop = Loop & { isBehind(): boolean }
 
+/** What takes access away has connections of its own, so that no other work delays it. */
+export type WorkDatabases = { takes: Database; others: Database }
+
 /** A list with what is in hand of it. */
-type Worked = { work: DueWork; hand: InHand }
+type Worked = { work: DueWork; database: Database; hand: InHand }
 
 /** Against a lease of 20 s. */
 const heartbeatMs = 5_000
@@ -41,7 +44,7 @@ const lockedMs = 10
  * that a row is due, when a row is done, and every second for what other processes wrote. `onDone`: after each row.
  */
 export function startDueWork(
-  database: Database,
+  databases: WorkDatabases,
   works: readonly DueWork[],
   width: number,
   onFault: (error: unknown) => void,
@@ -50,7 +53,8 @@ export function startDueWork(
 ): DueWorkLoop {
   const worked: Worked[] = works.map((work) => {
     const bounds = work.bounds ?? { width, perTenant: width }
-    return { work, hand: keepInHand(bounds, database.tenant, () => loop.wake()) }
+    const database = work.part === 'takes' ? databases.takes : databases.others
+    return { work, database, hand: keepInHand(bounds, database.tenant, () => loop.wake()) }
   })
   const first = worked.filter(({ work }) => work.part === 'takes')
   const others = worked.filter(({ work }) => work.part !== 'takes')
@@ -61,21 +65,29 @@ export function startDueWork(
       loop.wakeSoon()
       onDone()
     })
+  /** Whether more is to be taken away than was claimed, and the tenants of which no more is claimed for now. */
+  let left = true
+  let backedUp: string[] = []
   let turnsWithoutOthers = 0
-  let behind = false
 
-  const turn = async () => {
-    const urgent = await takeUp(database, first, [], start)
-    const backedUp = first.flatMap(({ hand }) => hand.fullTenants())
-    behind = urgent.left || backedUp.length > 0
+  const takeAway = async () => {
     turnsWithoutOthers += 1
-    if (urgent.left && turnsWithoutOthers < turnsUntilOthers) return urgent.wait
-    turnsWithoutOthers = 0
-    return Math.min(urgent.wait, (await takeUp(database, others, backedUp, start)).wait)
+    const taken = await takeUp(databases.takes, first, [], start)
+    left = taken.left
+    backedUp = first.flatMap(({ hand }) => hand.fullTenants())
+    otherLoop.wake()
+    return taken.wait
   }
-  const loop = startLoop(turn, onFault)
+  const doOthers = async () => {
+    if (left && turnsWithoutOthers < turnsUntilOthers) return Number.MAX_SAFE_INTEGER
+    turnsWithoutOthers = 0
+    return (await takeUp(databases.others, others, backedUp, start)).wait
+  }
+  // Two loops: where there is no connection for the others, what takes access away does not wait for one.
+  const otherLoop = startLoop(doOthers, onFault)
+  const loop = startLoop(takeAway, onFault)
   const heartbeat = setInterval(() => {
-    for (const { work, hand } of worked) {
+    for (const { work, database, hand } of worked) {
       const items = hand.olderThan(heartbeatMs - 1_000)
       if (items.length > 0) extendLeases(database, work.table, items).catch(onFault)
     }
@@ -84,13 +96,13 @@ export function startDueWork(
   return {
     wake: loop.wake,
     wakeSoon: loop.wakeSoon,
-    isBehind: () => behind,
+    isBehind: () => left || backedUp.length > 0,
     async stop() {
-      await loop.stop()
+      await Promise.all([loop.stop(), otherLoop.stop()])
       const late = pause(longestFinishMs, undefined, { ref: false })
       await Promise.race([Promise.all(worked.map(({ hand }) => hand.allDone())), late])
       clearInterval(heartbeat)
-      for (const { work, hand } of worked) {
+      for (const { work, database, hand } of worked) {
         const items = hand.olderThan(0)
         if (items.length > 0) await giveBack(database, work.table, items).catch(onFault)
       }

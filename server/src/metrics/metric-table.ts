@@ -56,7 +56,7 @@ export const metricTable = {
     kind: 'gauge',
     labels: ['pool'],
     means:
-      'connections that are open: of `requests`, of `background` for due work and events, of `watching` for health and metrics',
+      'connections that are open: of `requests`, of `background` for due work and events, of `revocation` for what takes access away, of `watching` for health and metrics',
   },
   sallyport_database_busy: {
     kind: 'gauge',

@@ -22,7 +22,7 @@ export function startWorkers(
 ) {
   const faults: unknown[] = []
   const work = startDueWork(
-    database,
+    { takes: database, others: database },
     works,
     4,
     (error) => faults.push(error),
