@@ -1,4 +1,4 @@
-import { newClient, oldClient, openDatabase } from '../server/src/db/transaction.ts'
+import { openDatabase } from '../server/src/db/transaction.ts'
 import { listGroupsPage } from '../server/src/groups/group-store.ts'
 import type { Tx, WorkCtx } from '../server/src/kernel/context.ts'
 import { findRequestStatus } from '../server/src/requests/request-status-store.ts'
@@ -13,7 +13,7 @@ import { firstNumber, firstPending, idHead, idOf } from './rows.ts'
 import type { Person } from './sallyport.ts'
 import { openStage, type Stage } from './stage.ts'
 
-const columns = ['pgbench', 'begin … commit', 'the old client', 'the client', 'over HTTP']
+const columns = ['pgbench', 'begin … commit', 'the client', 'over HTTP']
 const readRow = 'GET /v1/access/requests/{id}'
 const listRow = 'GET /v1/groups?limit=50'
 const batchRow = 'the write of an approval'
@@ -183,8 +183,7 @@ function both(
   })
   return [
     by('begin … commit', () => openPlain(target, connections.writes + connections.long + 1)),
-    by('the old client', async () => openDatabase(target, connections, oldClient)),
-    by('the client', async () => openDatabase(target, connections, newClient)),
+    by('the client', async () => openDatabase(target, connections)),
   ]
 }
 

@@ -1,8 +1,8 @@
 import type { RowsOf, Statement, Tx } from '../kernel/context.ts'
 import { type ConnectionLimits, Connections, type Load } from './client/connections.ts'
+import type { PgConnection } from './client/pg-connection.ts'
 import type { ConnectionTarget } from './connect.ts'
 import { translateDatabaseError } from './constraints.ts'
-import { Lanes } from './door/lanes.ts'
 import { workRole } from './roles.ts'
 
 /** What works on rows outside any tenant: finding due work, the service's own keys. */
@@ -23,22 +23,9 @@ export type Database = {
   close(): Promise<void>
 }
 
-/** Connections of either client. */
-type BatchConnection = { run(statements: readonly Statement[]): Promise<unknown[][]>; transaction: string }
-type AnyConnections = Pick<Connections, 'read' | 'write' | 'load' | 'close'> & {
-  hold<Result>(work: (connection: BatchConnection) => Promise<Result>): Promise<Result>
-}
-export type DatabaseClient = (target: ConnectionTarget, limits: ConnectionLimits) => AnyConnections
-export const newClient: DatabaseClient = (target, limits) => new Connections(target, limits)
-export const oldClient: DatabaseClient = (target, { writes, long }) => new Lanes(target, writes + long + 1)
-
 /** Opens the database as the service role; no connection is opened before it is needed. */
-export function openDatabase(
-  target: ConnectionTarget,
-  limits: ConnectionLimits,
-  client: DatabaseClient = newClient,
-): Database {
-  const connections = client(target, limits)
+export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits): Database {
+  const connections = new Connections(target, limits)
   return {
     tenant: (tenant_id) => tenantDoor(connections, tenant_id),
     work: unwalledDoor(connections, [takeWorkRole]),
@@ -54,7 +41,7 @@ export function openDatabase(
 /** `set local role` holds in an explicit transaction alone; a batch is an implicit one. */
 const takeWorkRole: Statement = { text: `select set_config('role', $1, true)`, values: [workRole] }
 
-function unwalledDoor(connections: AnyConnections, opening: readonly Statement[]): UnwalledTx {
+function unwalledDoor(connections: Connections, opening: readonly Statement[]): UnwalledTx {
   return {
     read: <Row>(statement: Statement<Row>) =>
       connections.read(opening, statement).catch(translateDatabaseError) as Promise<Row[]>,
@@ -63,7 +50,7 @@ function unwalledDoor(connections: AnyConnections, opening: readonly Statement[]
   }
 }
 
-function tenantDoor(connections: AnyConnections, tenant_id: string): Tx {
+function tenantDoor(connections: Connections, tenant_id: string): Tx {
   const walls: Statement = { text: `select set_config('app.tenant_id', $1, true)`, values: [tenant_id] }
   return {
     tenant_id,
@@ -78,7 +65,7 @@ const rollback: Statement = { text: 'rollback', values: [] }
 
 /** A tenant's transaction that stays open between questions; for what one batch cannot say. */
 async function interactively<Result>(
-  connection: BatchConnection,
+  connection: PgConnection,
   walls: Statement,
   tenant_id: string,
   work: (tx: Tx) => Promise<Result>,

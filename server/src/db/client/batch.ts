@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Statement } from '../../kernel/context.ts'
-import { noRows, type PreparedStatements, type RowShape, readRow, shapeOf } from './row-shape.ts'
+import { noRows, type PreparedStatements, type RowShape, readRow, shapeOf } from './prepared-statements.ts'
 
 /** `rows`: those of each statement; they mean nothing where there is an error. */
 export type OnSettled = (error: Error | null | undefined, rows: unknown[][]) => void

@@ -1,297 +1,317 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, suite, test } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
 import { testDatabase } from '../../../test/support/database.ts'
-import { clients } from '../../../test/support/database-clients.ts'
 import { until } from '../../../test/support/wait.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
 import { sql } from '../sql.ts'
+import { PgConnection, pipelined } from './pg-connection.ts'
 
-for (const [name, open] of Object.entries(clients))
-  suite(name, async () => {
-    const db = await testDatabase()
-    const tenants = [newId(), newId(), newId()] as const
-    const [tenant_id] = tenants
-    let link: Awaited<ReturnType<typeof open>>
+const db = await testDatabase()
+const tenants = [newId(), newId(), newId()] as const
+const [tenant_id] = tenants
+let connection: PgConnection
 
-    before(async () => {
-      await db.asSuperuser('create table note (key text primary key, said text)')
-      await db.asSuperuser('grant select, insert, update on note to sallyport_app')
-      for (const id of tenants) {
-        await db.database.tenant(id).write([sql`insert into tenant (id, name) values (${id}, 'somebody')`])
-      }
-    })
+before(async () => {
+  await db.asSuperuser('create table note (key text primary key, said text)')
+  await db.asSuperuser('grant select, insert, update on note to sallyport_app')
+  for (const id of tenants) {
+    await db.database.tenant(id).write([sql`insert into tenant (id, name) values (${id}, 'somebody')`])
+  }
+})
 
-    beforeEach(async () => {
-      if (link === undefined || link.isLost) link = await open(db.service)
-    })
+beforeEach(async () => {
+  if (connection !== undefined && !connection.isLost) return
+  connection = new PgConnection(pipelined(db.service))
+  await connection.connect()
+})
 
-    after(() => link.end())
+after(() => connection.end())
 
-    const walls = (id: string): Statement => sql`select set_config('app.tenant_id', ${id}, true)`
-    const note = (key: string, said = 'yes'): Statement => sql`insert into note (key, said) values (${key}, ${said})`
-    const ask = (key: string): Statement => sql`select said from note where key = ${key}`
-    const failing = sql`select 1 / ${0}::int`
+const walls = (id: string): Statement => sql`select set_config('app.tenant_id', ${id}, true)`
+const note = (key: string, said = 'yes'): Statement => sql`insert into note (key, said) values (${key}, ${said})`
+const ask = (key: string): Statement => sql`select said from note where key = ${key}`
+const failing = sql`select 1 / ${0}::int`
 
-    async function value(statement: Statement): Promise<unknown> {
-      const [rows = []] = await link.run([statement])
-      return Object.values(rows[0] as Record<string, unknown>)[0]
-    }
+async function value(statement: Statement): Promise<unknown> {
+  const [rows = []] = await connection.run([statement])
+  return Object.values(rows[0] as Record<string, unknown>)[0]
+}
 
-    test('a batch answers the rows of each of its statements, the first time and every time after', async () => {
-      for (let round = 0; round < 3; round++) {
-        const answers = await link.run([
-          walls(tenant_id),
-          sql`select id from tenant`,
-          sql`select ${round}::int as round`,
-        ])
-        assert.deepEqual(answers.slice(1), [[{ id: tenant_id }], [{ round }]])
-      }
-    })
+test('a batch returns the rows of each of its statements, the first time and every time after', async () => {
+  for (let round = 0; round < 3; round++) {
+    const answers = await connection.run([
+      walls(tenant_id),
+      sql`select id from tenant`,
+      sql`select ${round}::int as round`,
+    ])
+    assert.deepEqual(answers.slice(1), [[{ id: tenant_id }], [{ round }]])
+  }
+})
 
-    test('a later error takes back what came before it in the batch', async () => {
-      await assert.rejects(link.run([note('taken back'), failing]), /division by zero/)
-      assert.deepEqual(await link.run([ask('taken back')]), [[]])
-    })
+test('a later error takes back what came before it in the batch', async () => {
+  await assert.rejects(connection.run([note('taken back'), failing]), /division by zero/)
+  assert.deepEqual(await connection.run([ask('taken back')]), [[]])
+})
 
-    test('what only the commit finds wrong is an error too', async () => {
-      await db.asSuperuser('create table late (id int unique deferrable initially deferred)')
-      await db.asSuperuser('grant insert, select on late to sallyport_app')
-      await assert.rejects(
-        link.run([sql`insert into late values (1)`, sql`insert into late values (1)`]),
-        /duplicate key/,
-      )
-      assert.deepEqual(await link.run([sql`select id from late`]), [[]])
-    })
+test('what only the commit finds wrong is an error too', async () => {
+  await db.asSuperuser('create table late (id int unique deferrable initially deferred)')
+  await db.asSuperuser('grant insert, select on late to sallyport_app')
+  await assert.rejects(
+    connection.run([sql`insert into late values (1)`, sql`insert into late values (1)`]),
+    /duplicate key/,
+  )
+  assert.deepEqual(await connection.run([sql`select id from late`]), [[]])
+})
 
-    test('an error touches its own batch alone, not those before and behind it', async () => {
-      const outcomes = await Promise.allSettled([
-        link.run([note('before')]),
-        link.run([failing]),
-        link.run([note('behind')]),
-        link.run([sql`select nonsense`]),
-        link.run([ask('before'), ask('behind')]),
+test('an error touches its own batch alone, not those before and behind it', async () => {
+  const outcomes = await Promise.allSettled([
+    connection.run([note('before')]),
+    connection.run([failing]),
+    connection.run([note('behind')]),
+    connection.run([sql`select nonsense`]),
+    connection.run([ask('before'), ask('behind')]),
+  ])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.deepEqual(await connection.run([ask('before'), ask('behind')]), [[{ said: 'yes' }], [{ said: 'yes' }]])
+})
+
+test('a statement that cannot be parsed says so each time, and can be used once it is right', async () => {
+  const early = sql`select wanted from not_yet_there`
+  await Promise.all(
+    [1, 2, 3].map(() => assert.rejects(connection.run([early]), /relation "not_yet_there" does not exist/)),
+  )
+  await db.asSuperuser(`create table not_yet_there as select 'now' as wanted`)
+  await db.asSuperuser('grant select on not_yet_there to sallyport_app')
+  assert.equal(await value(early), 'now')
+})
+
+test('a first use behind an error in its own batch leaves the statement good for the batches behind', async () => {
+  const fresh = sql`select ${'fresh'}::text as word`
+  const outcomes = await Promise.allSettled([
+    connection.run([failing, fresh]),
+    connection.run([fresh]),
+    connection.run([fresh, fresh]),
+  ])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'fulfilled'],
+  )
+})
+
+test('many first uses of one statement at once are all answered', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => connection.run([sql`select ${index}::int as number`])),
+  )
+  assert.deepEqual(
+    answers.map(([rows]) => rows),
+    Array.from({ length: 50 }, (_, number) => [{ number }]),
+  )
+})
+
+test('tenants that take turns on one connection never see a row of each other', async () => {
+  const wrong = await Promise.all(
+    Array.from({ length: 600 }, async (_, index) => {
+      const id = tenants[index % tenants.length] as string
+      const batch = connection.run([
+        walls(id),
+        sql<{ id: string }>`select id from tenant`,
+        ...(index % 7 === 0 ? [failing] : []),
       ])
-      assert.deepEqual(
-        outcomes.map(({ status }) => status),
-        ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
-      )
-      assert.deepEqual(await link.run([ask('before'), ask('behind')]), [[{ said: 'yes' }], [{ said: 'yes' }]])
-    })
-
-    test('a statement that cannot be parsed says so each time, and can be used once it is right', async () => {
-      const early = sql`select wanted from not_yet_there`
-      await Promise.all(
-        [1, 2, 3].map(() => assert.rejects(link.run([early]), /relation "not_yet_there" does not exist/)),
-      )
-      await db.asSuperuser(`create table not_yet_there as select 'now' as wanted`)
-      await db.asSuperuser('grant select on not_yet_there to sallyport_app')
-      assert.equal(await value(early), 'now')
-    })
-
-    test('a first use behind an error in its own batch leaves the statement good for the batches behind', async () => {
-      const fresh = sql`select ${'fresh'}::text as word`
-      const outcomes = await Promise.allSettled([
-        link.run([failing, fresh]),
-        link.run([fresh]),
-        link.run([fresh, fresh]),
-      ])
-      assert.deepEqual(
-        outcomes.map(({ status }) => status),
-        ['rejected', 'fulfilled', 'fulfilled'],
-      )
-    })
-
-    test('many first uses of one statement at once are all answered', async () => {
-      const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => link.run([sql`select ${index}::int as number`])),
-      )
-      assert.deepEqual(
-        answers.map(([rows]) => rows),
-        Array.from({ length: 50 }, (_, number) => [{ number }]),
-      )
-    })
-
-    test('tenants that take turns on one connection never see a row of each other', async () => {
-      const wrong = await Promise.all(
-        Array.from({ length: 600 }, async (_, index) => {
-          const id = tenants[index % tenants.length] as string
-          const batch = link.run([
-            walls(id),
-            sql<{ id: string }>`select id from tenant`,
-            ...(index % 7 === 0 ? [failing] : []),
-          ])
-          if (index % 7 === 0)
-            return batch.then(
-              () => 1,
-              () => 0,
-            )
-          const [, rows] = await batch
-          return JSON.stringify(rows) === JSON.stringify([{ id }]) ? 0 : 1
-        }),
-      )
-      assert.equal(
-        wrong.reduce<number>((sum, one) => sum + one, 0),
-        0,
-      )
-    })
-
-    test('a tenant and a role hold for their own batch, and are gone with it', async () => {
-      const who = sql`select current_user::text as role, current_setting('app.tenant_id', true) as tenant`
-      const asWork = sql`select set_config('role', ${'sallyport_work'}, true)`
-      const [[, , held], [free], [, , failed], [freed]] = (await Promise.all([
-        link.run([asWork, walls(tenant_id), who]),
-        link.run([who]),
-        link.run([asWork, walls(tenant_id), who, failing]).catch(() => [[], [], []]),
-        link.run([who]),
-      ])) as [unknown[][], unknown[][], unknown[][], unknown[][]]
-      assert.deepEqual(held, [{ role: 'sallyport_work', tenant: tenant_id }])
-      assert.deepEqual(
-        [free, failed, freed],
-        [[{ role: 'sallyport_app', tenant: '' }], [], [{ role: 'sallyport_app', tenant: '' }]],
-      )
-    })
-
-    test('values arrive as they were sent', async () => {
-      const long = 'lang '.repeat(100_000)
-      const words = ['a', '"quoted"', 'comma, brace}', null, 'ünïcödé 🗝']
-      assert.equal(await value(sql`select ${null}::text is null and ${undefined}::text is null`), true)
-      assert.equal(await value(sql`select ${''}::text`), '')
-      assert.equal(await value(sql`select ${long}::text`), long)
-      assert.deepEqual(await value(sql`select ${words}::text[]`), words)
-      assert.deepEqual(await value(sql`select ${[]}::uuid[]`), [])
-      assert.deepEqual(await value(sql`select ${[tenant_id]}::uuid[]`), [tenant_id])
-      assert.deepEqual(await value(sql`select ${{ words, deep: { none: null } }}::jsonb`), {
-        words,
-        deep: { none: null },
-      })
-      assert.equal(await value(sql`select ${9_007_199_254_740_993n}::bigint`), '9007199254740993')
-      assert.equal(await value(sql`select ${1.5}::float8`), 1.5)
-      assert.equal(await value(sql`select ${false}::boolean`), false)
-      const [rows] = await link.run([sql`select ${Buffer.from([0, 1, 255])}::bytea as bytes, ${'x'}::text as text`])
-      assert.deepEqual(rows, [{ bytes: Buffer.from([0, 1, 255]), text: 'x' }])
-      assert.equal(
-        await value(sql`select ${new Date('2026-03-04T05:06:07.891Z')}::timestamptz`),
-        '2026-03-04T05:06:07.891Z',
-      )
-    })
-
-    test('a value that cannot be written fails its batch before anything is sent', async () => {
-      const circle: Record<string, unknown> = {}
-      circle.itself = circle
-      const outcomes = await Promise.allSettled([
-        link.run([ask('before')]),
-        link.run([note('never'), sql`select ${circle}::jsonb`]),
-        link.run([ask('never')]),
-      ])
-      assert.deepEqual(
-        outcomes.map(({ status }) => status),
-        ['fulfilled', 'rejected', 'fulfilled'],
-      )
-    })
-
-    test('a value that cannot be read fails its batch, and no other', async () => {
-      const outcomes = await Promise.allSettled([
-        link.run([sql`select 'infinity'::timestamptz as never`]),
-        link.run([sql`select ${'still'}::text as here`]),
-      ])
-      assert.deepEqual(
-        outcomes.map(({ status }) => status),
-        ['rejected', 'fulfilled'],
-      )
-    })
-
-    test('a notice from the server disturbs nothing', async () => {
-      const noisy = sql`do $$ begin raise notice 'listen'; raise warning 'listen well'; end $$`
-      assert.deepEqual(await link.run([noisy, sql`select ${1}::int as one`]), [[], [{ one: 1 }]])
-    })
-
-    test('an empty statement answers no rows', async () => {
-      assert.deepEqual(await link.run([sql``, sql`select ${2}::int as two`]), [[], [{ two: 2 }]])
-    })
-
-    test('statements beyond what one connection keeps are forgotten, the oldest first, and still run', async () => {
-      const numbered = (number: number): Statement => ({ text: `select ${number} as number`, values: [] })
-      const numbers = Array.from({ length: 520 }, (_, number) => number)
-      for (let round = 0; round < 2; round++) {
-        const answers = await Promise.all(numbers.map((number) => link.run([numbered(number)])))
-        assert.deepEqual(
-          answers.map(([rows]) => rows),
-          numbers.map((number) => [{ number }]),
+      if (index % 7 === 0)
+        return batch.then(
+          () => 1,
+          () => 0,
         )
-      }
-      const count = await value(sql`select count(*)::int from pg_prepared_statements`)
-      assert.ok((count as number) <= 502, `${count} are kept`)
-    })
+      const [, rows] = await batch
+      return JSON.stringify(rows) === JSON.stringify([{ id }]) ? 0 : 1
+    }),
+  )
+  assert.equal(
+    wrong.reduce<number>((sum, one) => sum + one, 0),
+    0,
+  )
+})
 
-    test('prepared statements that are gone are prepared anew, and a write is done once', async () => {
-      await link.run([note('one'), ask('one')])
-      await link.run([sql`deallocate all`])
-      const [, , seen] = await Promise.all([
-        link.run([note('two'), ask('two')]),
-        link.run([note('three'), ask('three')]),
-        link.run([ask('two'), ask('three')]),
-      ])
-      assert.deepEqual(seen, [[{ said: 'yes' }], [{ said: 'yes' }]])
-    })
+test('a tenant and a role hold for their own batch, and are gone with it', async () => {
+  const who = sql`select current_user::text as role, current_setting('app.tenant_id', true) as tenant`
+  const asWork = sql`select set_config('role', ${'sallyport_work'}, true)`
+  const [[, , held], [free], [, , failed], [freed]] = (await Promise.all([
+    connection.run([asWork, walls(tenant_id), who]),
+    connection.run([who]),
+    connection.run([asWork, walls(tenant_id), who, failing]).catch(() => [[], [], []]),
+    connection.run([who]),
+  ])) as [unknown[][], unknown[][], unknown[][], unknown[][]]
+  assert.deepEqual(held, [{ role: 'sallyport_work', tenant: tenant_id }])
+  assert.deepEqual(
+    [free, failed, freed],
+    [[{ role: 'sallyport_app', tenant: '' }], [], [{ role: 'sallyport_app', tenant: '' }]],
+  )
+})
 
-    test('a table that has changed under a prepared statement is met by preparing it anew', async () => {
-      await db.asSuperuser(`create table changing as select 1 as number`)
-      await db.asSuperuser('grant select, update on changing to sallyport_app')
-      const everything = sql`select * from changing`
-      const add = sql`update changing set number = number + 1 returning *`
-      assert.deepEqual(await link.run([everything]), [[{ number: 1 }]])
-      assert.deepEqual(await link.run([add]), [[{ number: 2 }]])
-      await db.asSuperuser(`alter table changing add column word text default 'new'`)
-      const [[first], [second], [third]] = (await Promise.all([
-        link.run([everything]),
-        link.run([add, everything]),
-        link.run([sql`select ${'other'}::text as word`]),
-      ])) as [unknown[][], unknown[][], unknown[][]]
-      assert.deepEqual(Object.keys(first?.[0] ?? {}), ['number', 'word'])
-      assert.deepEqual(second, [{ number: 3, word: 'new' }])
-      assert.deepEqual(third, [{ word: 'other' }])
-      assert.deepEqual(await link.run([everything]), [[{ number: 3, word: 'new' }]])
-    })
-
-    test('within an explicit transaction the same is an error: all of it must begin anew', async () => {
-      const everything = sql`select * from changing`
-      await link.run([everything])
-      await db.asSuperuser('alter table changing add column more text')
-      await link.run([sql`begin`])
-      await assert.rejects(link.run([everything]), /cached plan/)
-      assert.equal(link.transaction, 'failed')
-      await link.run([sql`rollback`])
-      assert.equal(link.transaction, 'none')
-      assert.equal((await link.run([everything])).length, 1)
-    })
-
-    test('when its server process is killed, every batch on its way is told, and none is sent again', async () => {
-      const pid = await value(sql`select pg_backend_pid()`)
-      await db.asSuperuser('select pg_advisory_lock(77)')
-      const under_way = [
-        link.run([note('killed'), sql`select pg_advisory_xact_lock(77)`]),
-        link.run([note('behind the killed')]),
-        link.run([ask('killed')]),
-      ]
-      const settled = Promise.allSettled(under_way)
-      await until('the batch waits for the lock', async () => {
-        const [row] = await db.asSuperuser<{ waits: boolean }>(
-          `select wait_event_type = 'Lock' as waits from pg_stat_activity where pid = $1`,
-          [pid],
-        )
-        return row?.waits
-      })
-      await db.asSuperuser('select pg_terminate_backend($1)', [pid])
-      const codes = (await settled).map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'answered'))
-      await db.asSuperuser('select pg_advisory_unlock(77)')
-      assert.deepEqual(codes, ['57P01', '08006', '08006'])
-      assert.equal(link.isLost, true)
-      await assert.rejects(link.run([ask('killed')]), /connection to the database is lost/)
-      assert.deepEqual(await db.asSuperuser(`select key from note where key like '%killed'`), [])
-    })
-
-    test('a batch that would copy is refused instead of waiting for ever', async () => {
-      await assert.rejects(link.run([sql`copy note from stdin`]), /is lost/)
-    })
+test('values arrive as they were sent', async () => {
+  const long = 'lang '.repeat(100_000)
+  const words = ['a', '"quoted"', 'comma, brace}', null, 'ünïcödé 🗝']
+  assert.equal(await value(sql`select ${null}::text is null and ${undefined}::text is null`), true)
+  assert.equal(await value(sql`select ${''}::text`), '')
+  assert.equal(await value(sql`select ${long}::text`), long)
+  assert.deepEqual(await value(sql`select ${words}::text[]`), words)
+  assert.deepEqual(await value(sql`select ${[]}::uuid[]`), [])
+  assert.deepEqual(await value(sql`select ${[tenant_id]}::uuid[]`), [tenant_id])
+  assert.deepEqual(await value(sql`select ${{ words, deep: { none: null } }}::jsonb`), {
+    words,
+    deep: { none: null },
   })
+  assert.equal(await value(sql`select ${9_007_199_254_740_993n}::bigint`), '9007199254740993')
+  assert.equal(await value(sql`select ${1.5}::float8`), 1.5)
+  assert.equal(await value(sql`select ${false}::boolean`), false)
+  const [rows] = await connection.run([sql`select ${Buffer.from([0, 1, 255])}::bytea as bytes, ${'x'}::text as text`])
+  assert.deepEqual(rows, [{ bytes: Buffer.from([0, 1, 255]), text: 'x' }])
+  assert.equal(
+    await value(sql`select ${new Date('2026-03-04T05:06:07.891Z')}::timestamptz`),
+    '2026-03-04T05:06:07.891Z',
+  )
+})
+
+test('a value that cannot be written fails its batch before anything is sent', async () => {
+  const circle: Record<string, unknown> = {}
+  circle.itself = circle
+  const outcomes = await Promise.allSettled([
+    connection.run([ask('before')]),
+    connection.run([note('never'), sql`select ${circle}::jsonb`]),
+    connection.run([ask('never')]),
+  ])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+})
+
+test('a value that cannot be read fails its batch, and no other', async () => {
+  const outcomes = await Promise.allSettled([
+    connection.run([sql`select 'infinity'::timestamptz as never`]),
+    connection.run([sql`select ${'still'}::text as here`]),
+  ])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'fulfilled'],
+  )
+})
+
+test('a notice from the server disturbs nothing', async () => {
+  const noisy = sql`do $$ begin raise notice 'listen'; raise warning 'listen well'; end $$`
+  assert.deepEqual(await connection.run([noisy, sql`select ${1}::int as one`]), [[], [{ one: 1 }]])
+})
+
+test('an empty statement answers no rows', async () => {
+  assert.deepEqual(await connection.run([sql``, sql`select ${2}::int as two`]), [[], [{ two: 2 }]])
+})
+
+test('statements beyond what one connection keeps are forgotten, the oldest first, and still run', async () => {
+  const numbered = (number: number): Statement => ({ text: `select ${number} as number`, values: [] })
+  const numbers = Array.from({ length: 520 }, (_, number) => number)
+  for (let round = 0; round < 2; round++) {
+    const answers = await Promise.all(numbers.map((number) => connection.run([numbered(number)])))
+    assert.deepEqual(
+      answers.map(([rows]) => rows),
+      numbers.map((number) => [{ number }]),
+    )
+  }
+  const count = await value(sql`select count(*)::int from pg_prepared_statements`)
+  assert.ok((count as number) <= 502, `${count} are kept`)
+})
+
+test('prepared statements that are gone are prepared again, and a write is done once', async () => {
+  await connection.run([note('one'), ask('one')])
+  await connection.run([sql`deallocate all`])
+  const [, , seen] = await Promise.all([
+    connection.run([note('two'), ask('two')]),
+    connection.run([note('three'), ask('three')]),
+    connection.run([ask('two'), ask('three')]),
+  ])
+  assert.deepEqual(seen, [[{ said: 'yes' }], [{ said: 'yes' }]])
+})
+
+test('a table that has changed under a prepared statement is met by preparing it again', async () => {
+  await db.asSuperuser(`create table changing as select 1 as number`)
+  await db.asSuperuser('grant select, update on changing to sallyport_app')
+  const everything = sql`select * from changing`
+  const add = sql`update changing set number = number + 1 returning *`
+  assert.deepEqual(await connection.run([everything]), [[{ number: 1 }]])
+  assert.deepEqual(await connection.run([add]), [[{ number: 2 }]])
+  await db.asSuperuser(`alter table changing add column word text default 'new'`)
+  const [[first], [second], [third]] = (await Promise.all([
+    connection.run([everything]),
+    connection.run([add, everything]),
+    connection.run([sql`select ${'other'}::text as word`]),
+  ])) as [unknown[][], unknown[][], unknown[][]]
+  assert.deepEqual(Object.keys(first?.[0] ?? {}), ['number', 'word'])
+  assert.deepEqual(second, [{ number: 3, word: 'new' }])
+  assert.deepEqual(third, [{ word: 'other' }])
+  assert.deepEqual(await connection.run([everything]), [[{ number: 3, word: 'new' }]])
+})
+
+test('within an explicit transaction the same is an error: all of it must begin again', async () => {
+  const everything = sql`select * from changing`
+  await connection.run([everything])
+  await db.asSuperuser('alter table changing add column more text')
+  await connection.run([sql`begin`])
+  await assert.rejects(connection.run([everything]), /cached plan/)
+  assert.equal(connection.transaction, 'failed')
+  await connection.run([sql`rollback`])
+  assert.equal(connection.transaction, 'none')
+  assert.equal((await connection.run([everything])).length, 1)
+})
+
+test('when its server process is killed, every batch on its way fails, and none is sent again', async () => {
+  const pid = await value(sql`select pg_backend_pid()`)
+  await db.asSuperuser('select pg_advisory_lock(77)')
+  const under_way = [
+    connection.run([note('killed'), sql`select pg_advisory_xact_lock(77)`]),
+    connection.run([note('behind the killed')]),
+    connection.run([ask('killed')]),
+  ]
+  const settled = Promise.allSettled(under_way)
+  await until('the batch waits for the lock', async () => {
+    const [row] = await db.asSuperuser<{ waits: boolean }>(
+      `select wait_event_type = 'Lock' as waits from pg_stat_activity where pid = $1`,
+      [pid],
+    )
+    return row?.waits
+  })
+  await db.asSuperuser('select pg_terminate_backend($1)', [pid])
+  const codes = (await settled).map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'answered'))
+  await db.asSuperuser('select pg_advisory_unlock(77)')
+  assert.deepEqual(codes, ['57P01', '08006', '08006'])
+  assert.equal(connection.isLost, true)
+  await assert.rejects(connection.run([ask('killed')]), /connection to the database is lost/)
+  assert.deepEqual(await db.asSuperuser(`select key from note where key like '%killed'`), [])
+})
+
+test('a connection whose server says nothing for eight ticks is given up', async () => {
+  await db.asSuperuser('select pg_advisory_lock(80)')
+  const patient = sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`
+  const waiting = connection.run([patient, sql`select pg_advisory_xact_lock(80)`])
+  for (let ticks = 0; ticks < 8; ticks++) connection.tick()
+  assert.equal(connection.inFlight, 1)
+  connection.tick()
+  await assert.rejects(waiting, { code: '08006', message: /no answer for 8 s/ })
+  assert.equal(connection.isLost, true)
+  await db.asSuperuser('select pg_advisory_unlock(80)')
+})
+
+test('ticks between answers give no connection up', async () => {
+  for (let ticks = 0; ticks < 20; ticks++) {
+    connection.tick()
+    const asked = connection.run([sql`select ${ticks}::int as number`])
+    connection.tick()
+    assert.deepEqual(await asked, [[{ number: ticks }]])
+  }
+})
+
+test('a batch that would copy is refused instead of waiting indefinitely', async () => {
+  await assert.rejects(connection.run([sql`copy note from stdin`]), /is lost/)
+})

@@ -147,7 +147,7 @@ export function serverOptions(data: string, transport: Transport, socketFolder: 
     unix_socket_directories: transport === 'socket' ? `"${socketFolder.replaceAll('"', '""')}"` : '',
     unix_socket_permissions: '0700',
     port: String(port),
-    // A service takes twenty; several may share it while one takes over from another.
+    // A service takes at most thirty; several may share it while one takes over from another.
     max_connections: '150',
     shared_buffers: '64MB',
     effective_cache_size: '256MB',
