@@ -38,7 +38,7 @@ function placeIn(name: string, runAs: Place['runAs']): Place {
   const home = join(root, name)
   mkdirSync(home)
   chmodSync(home, 0o711)
-  return { home, data: join(home, 'postgres'), ownerFile: '', logFile: '', passwordFile: '', runAs }
+  return { home, data: join(home, 'postgres'), lockFile: '', ownerFile: '', logFile: '', passwordFile: '', runAs }
 }
 
 test('says what to do when the package is not installed', () => {

@@ -25,6 +25,7 @@ export type RunAs = { uid: number; gid: number }
 export type Place = {
   home: string
   data: string
+  lockFile: string
   ownerFile: string
   logFile: string
   passwordFile: string
@@ -113,6 +114,7 @@ function placeIn(home: string): Place {
   return {
     home,
     data,
+    lockFile: join(home, 'postgres-owner.lock'),
     ownerFile: join(home, 'postgres-owner.json'),
     logFile: join(home, 'postgres.log'),
     passwordFile: join(home, 'postgres-password'),

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileS
 import { join } from 'node:path'
 import pg from 'pg'
 import { superuser } from './cluster.ts'
-import { processMark } from './owner.ts'
 import type { Place } from './place.ts'
 
 /** What a client needs to connect: `host` is the sockets' folder, or 127.0.0.1 with a password. */
@@ -66,12 +65,20 @@ export function readPostmasterNote(place: Place): PostmasterNote | undefined {
 
 /** Whether the process `pid` is alive and, where the system tells, at work in the place's data folder. */
 export function isPostmaster(pid: number, place: Place): boolean {
-  if (processMark(pid) === undefined) return false
-  if (process.platform !== 'linux') return true
+  if (process.platform !== 'linux') return isAlive(pid)
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === place.data
   } catch {
     return false
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
@@ -80,7 +87,7 @@ export function isPostmaster(pid: number, place: Place): boolean {
  * to start. The note itself stays: by it PostgreSQL finds out whether sessions of the dead server are still at work.
  */
 export function disarmStaleNote(place: Place, note: PostmasterNote): void {
-  if (process.platform !== 'linux' || processMark(note.pid) === undefined) return
+  if (process.platform !== 'linux' || !isAlive(note.pid)) return
   const file = join(place.data, 'postmaster.pid')
   const noSuchPid = 2_147_483_647
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^-?\d+/, String(noSuchPid)))

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
 import { childEnvironment, serverOptions, type Transport } from './cluster.ts'
-import { processMark, stillRuns } from './owner.ts'
 import { openSocketFolder, type Place } from './place.ts'
-import { type Endpoint, endpointOf, probe } from './probe.ts'
+import { type Endpoint, endpointOf, isPostmaster, probe } from './probe.ts'
 import { waitFor } from './wait.ts'
 
 /** A PostgreSQL server that answers. `end` says how it ended, once it has; undefined while it runs. */
@@ -86,11 +85,10 @@ function followEnd(child: ChildProcess): () => string | undefined {
 }
 
 /** How a server ended that is not our child: that it did is all that can be seen. */
-export function followPid(pid: number): () => string | undefined {
-  const mark = processMark(pid)
+export function followPostmaster(pid: number, place: Place): () => string | undefined {
   let end: string | undefined
   return () => {
-    if (end === undefined && (mark === undefined || !stillRuns(pid, mark))) end = 'its process is gone'
+    if (end === undefined && !isPostmaster(pid, place)) end = 'its process is gone'
     return end
   }
 }

@@ -3,8 +3,18 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import {
+  ask,
+  atEnd,
+  isLinux,
+  isRoot,
+  kill,
+  makeFolder,
+  start,
+  startElsewhere,
+  untilNothingRunsOn,
+} from '../../../test/support/embedded.ts'
 import { readRunningEmbedded } from './start.ts'
-import { ask, atEnd, isLinux, isRoot, kill, makeFolder, start, startElsewhere, untilNothingRunsOn } from './trial.ts'
 
 test('makes a database at the first start and keeps its rows across the next', async (t) => {
   const dataDir = join(makeFolder(t), 'new/data')

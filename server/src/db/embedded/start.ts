@@ -1,7 +1,7 @@
 import type { Binaries } from './binaries.ts'
 import { findPackage, prepareBinaries, removeOldCopies } from './binaries.ts'
 import { ensureCluster, type Transport } from './cluster.ts'
-import { takeOwnership } from './owner.ts'
+import { lockFolder } from './folder-lock.ts'
 import { choosePlace, closeSocketFolder, findPlace, type Log, notePlace, type Place } from './place.ts'
 import {
   disarmStaleNote,
@@ -12,7 +12,7 @@ import {
   probe,
   readPostmasterNote,
 } from './probe.ts'
-import { followPid, launch, type Running, readyWithinMs, shutDown } from './process.ts'
+import { followPostmaster, launch, type Running, readyWithinMs, shutDown } from './process.ts'
 import { waitFor } from './wait.ts'
 
 /** The embedded PostgreSQL, answering. `host` is the folder of its socket, or 127.0.0.1 where there is a password. */
@@ -46,7 +46,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const transport = options.transport ?? (process.platform === 'win32' ? 'loopback' : 'socket')
   const packageFolder = findPackage()
   const place = choosePlace(options.dataDir, options.log)
-  const ownership = await takeOwnership(place.ownerFile)
+  const lock = await lockFolder(place)
   try {
     const binaries = prepareBinaries(packageFolder, place, options.log)
     await ensureCluster(place, binaries, transport, options.log)
@@ -60,7 +60,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       clearInterval(watch)
       await shutDown(running, place, binaries)
       closeSocketFolder(place)
-      ownership.release()
+      lock.release()
     }
     return {
       ...running.endpoint,
@@ -72,7 +72,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       },
     }
   } catch (error) {
-    ownership.release()
+    lock.release()
     throw error
   }
 }
@@ -114,7 +114,7 @@ async function takeOver(place: Place, binaries: Binaries, log: Log): Promise<Run
     disarmStaleNote(place, note)
     return undefined
   }
-  const running = { pid: note.pid, endpoint: found.endpoint, end: followPid(note.pid) }
+  const running = { pid: note.pid, endpoint: found.endpoint, end: followPostmaster(note.pid, place) }
   if (found.version === binaries.version) {
     log('a database that was left running is taken over', { pid: note.pid })
     return running

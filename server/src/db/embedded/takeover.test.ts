@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readRunningEmbedded } from './start.ts'
 import {
   ask,
   atEnd,
@@ -16,7 +15,8 @@ import {
   startElsewhere,
   until,
   untilNothingRunsOn,
-} from './trial.ts'
+} from '../../../test/support/embedded.ts'
+import { readRunningEmbedded } from './start.ts'
 
 test('takes over the server of a Sallyport that was killed, and notices its end', { skip: !isLinux }, async (t) => {
   const dataDir = join(makeFolder(t), 'data')
@@ -117,7 +117,7 @@ test('leaves alone a server that answers but whose process it cannot see', { ski
   const note = join(dataDir, 'postgres/postmaster.pid')
   const asWritten = readFileSync(note, 'utf8')
   writeFileSync(note, asWritten.replace(/^\d+/, '2147483647'))
-  rmSync(join(dataDir, 'postgres-owner.json'))
+  rmSync(join(dataDir, 'postgres-owner.lock'))
   await assert.rejects(start(t, dataDir), /a PostgreSQL that this process cannot see .* is serving/)
   writeFileSync(note, asWritten)
   assert.equal(await ask(first, 'select 1'), '1')

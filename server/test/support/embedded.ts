@@ -1,4 +1,3 @@
-// What the tests of the embedded PostgreSQL share; nothing else imports it.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import { type readRunningEmbedded, startEmbedded } from './start.ts'
-import { waitFor } from './wait.ts'
+import { type readRunningEmbedded, startEmbedded } from '../../src/db/embedded/start.ts'
+import { until as untilFound } from './wait.ts'
 
 export const isRoot = process.getuid?.() === 0
 export const isLinux = process.platform === 'linux'
-const script = new URL('start.ts', import.meta.url).href
+const script = new URL('../../src/db/embedded/start.ts', import.meta.url).href
 
 const endings = new WeakMap<TestContext, (() => unknown)[]>()
 
@@ -70,8 +69,7 @@ export async function ask(endpoint: Awaited<ReturnType<typeof readRunningEmbedde
 }
 
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const done = await waitFor(async () => ((await condition()) ? true : undefined), 60_000, 10)
-  assert.ok(done, `waited a minute without success: ${what}`)
+  await untilFound(what, async () => condition())
 }
 
 /** The processes whose command line or working folder names `folder`. */
