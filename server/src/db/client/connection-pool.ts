@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { ConnectionTarget } from '../connect.ts'
+import { translateDatabaseError } from '../constraints.ts'
 import { NoConnection } from './no-connection.ts'
 import { PgConnection, pipelined } from './pg-connection.ts'
 
@@ -41,12 +42,11 @@ export class ConnectionPool {
     for (const connection of this.#open) connection.tick()
   }
 
-  /** Lends a connection for as long as the work takes. @throws where none is free within 5 s, or none can be opened. */
+  /** Lends a connection for as long as the work takes. @throws `unavailable` where none is free within 5 s, or none can be opened. */
   async use<Result>(work: (connection: PgConnection) => Promise<Result>): Promise<Result> {
-    if (this.#closing !== undefined) throw new NoConnection('the connections to the database are closed')
     this.#users++
     try {
-      const connection = await this.#acquire()
+      const connection = await this.#acquire().catch(translateDatabaseError)
       try {
         return await work(connection)
       } finally {
@@ -66,13 +66,18 @@ export class ConnectionPool {
   }
 
   async #acquire(): Promise<Lent> {
-    if (this.#pool.idleCount > 0) return (await this.#pool.connect()) as Lent
+    if (this.#closing !== undefined) throw new NoConnection('the connections to the database are closed')
+    const mustWait = this.#pool.idleCount === 0
     const since = performance.now()
     try {
       return (await this.#pool.connect()) as Lent
+    } catch (error) {
+      throw NoConnection.from(error)
     } finally {
-      this.waits.count++
-      this.waits.ms += performance.now() - since
+      if (mustWait) {
+        this.waits.count++
+        this.waits.ms += performance.now() - since
+      }
     }
   }
 

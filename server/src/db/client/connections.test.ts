@@ -140,6 +140,22 @@ test('writes that wait for a lock leave connections for transactions and for wha
   assert.ok(['answered', 'unavailable'].includes(String(await writing)))
 })
 
+test('a caller who finds no connection free for 5 s is answered `unavailable`', async () => {
+  const database = openOwn({ writes: 1, long: 1 })
+  const tx = database.tenant(tenant_id)
+  const { opened, open } = gate()
+  const holding = codeOf(
+    tx.interactive(async (inside) => {
+      await inside.read(sql`select 1 as one`)
+      await opened
+    }),
+  )
+  await until('the one connection is held', async () => database.load().busy === 1)
+  assert.equal(await codeOf(tx.interactive((inside) => inside.read(sql`select 1 as one`))), 'unavailable')
+  open()
+  assert.equal(await holding, 'answered')
+})
+
 test('an interactive transaction cannot be used once it is over', async () => {
   let kept: { read(statement: typeof whoServes): Promise<unknown> } | undefined
   await db.database.tenant(tenant_id).interactive(async (inside) => {

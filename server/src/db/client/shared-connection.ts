@@ -64,6 +64,8 @@ export class SharedConnection {
       await connection.connect()
       this.#current = connection
       return connection
+    } catch (error) {
+      throw NoConnection.from(error)
     } finally {
       this.#opening = undefined
     }
