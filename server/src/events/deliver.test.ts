@@ -95,18 +95,18 @@ test('several events of one change come in the order in which they were told', a
 test('an event of a transaction that commits late is passed over by nobody', async () => {
   const one = await listening()
   const ctx = ctxOf()
-  let commit = () => {}
-  const held = new Promise<void>((resolve) => {
-    commit = resolve
-  })
+  const written = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
   const late = ctx.tx.interactive(async (tx) => {
     await tx.write([emit({ ...ctx, tx }, { type: 'request.created', subject_type: 'request', subject_id: 'late' })])
-    await held
+    written.resolve()
+    await held.promise
   })
+  await written.promise
   await tell(ctxOf(tenants[1]), 'early')
   await hear(one.subscriber)
   assert.deepEqual(one.subjects(), [], 'nothing behind an open transaction is handed over yet')
-  commit()
+  held.resolve()
   await late
   await heard(one, 2)
   assert.deepEqual(one.subjects().sort(), ['early', 'late'])

@@ -45,7 +45,8 @@ suite('calls', () => {
   })
 
   test('that nobody waits for any more take no turn', async () => {
-    const pace = openPace({ callsASecond: 50, operations: 8 })
+    // A second apart, so that the one that is given up still waits for its turn.
+    const pace = openPace({ callsASecond: 1, operations: 8 })
     const controller = new AbortController()
     await pace.turn(patience())
     const given = pace.turn(patience({ signal: controller.signal }))
