@@ -2,12 +2,16 @@ import type { ConnectionTarget } from '../connect.ts'
 import { NoConnection } from './no-connection.ts'
 import { PgConnection, pipelined } from './pg-connection.ts'
 
+/** An unused connection is closed after so many ticks: what lies between may drop it silently. */
+const maxIdleTicks = 60
+
 /** One connection that many callers' batches share, opened when it is needed and again when it was lost. */
 export class SharedConnection {
   readonly #target: ConnectionTarget
   #current: PgConnection | undefined
   #opening: Promise<PgConnection> | undefined
   #waiting = 0
+  #idleTicks = 0
   #isClosed = false
 
   constructor(target: ConnectionTarget) {
@@ -30,11 +34,16 @@ export class SharedConnection {
 
   /** The open connection, at once; undefined while there is none. */
   get current(): PgConnection | undefined {
+    this.#idleTicks = 0
     return this.#current?.isLost ? undefined : this.#current
   }
 
   tick(): void {
     this.#current?.tick()
+    this.#idleTicks = this.busy === 0 ? this.#idleTicks + 1 : 0
+    if (this.#idleTicks < maxIdleTicks) return
+    void this.#current?.end()
+    this.#current = undefined
   }
 
   /** Callers that come while it opens wait for the same. @throws where it cannot be opened within 5 s. */
