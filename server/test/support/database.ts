@@ -4,6 +4,7 @@ import { appRole, ownerRole } from '../../src/db/roles.ts'
 import { type Database, openDatabase } from '../../src/db/transaction.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { asRole, serverVariable, startTestServer, type TestServer, templateDatabase } from './server.ts'
+import { until } from './wait.ts'
 
 export type TestDatabase = {
   database: Database
@@ -67,11 +68,27 @@ export async function makeDatabase(server: TestServer, template = templateDataba
       await admin.end()
     },
     close: async () => {
-      await leave()
-      await admin.query(`drop database ${name} with (force)`)
-      await admin.end()
+      try {
+        await leave()
+        await dropDatabase(admin, name)
+      } finally {
+        await admin.end()
+      }
     },
   }
+}
+
+/** Where many databases come and go at once, PostgreSQL can refuse one for a row that another has just deleted: XX000. */
+async function dropDatabase(admin: Awaited<ReturnType<typeof connectAlone>>, name: string): Promise<void> {
+  await until(`${name} is dropped`, async () => {
+    try {
+      await admin.query(`drop database if exists ${name} with (force)`)
+      return true
+    } catch (error) {
+      if ((error as { code?: string }).code === 'XX000') return false
+      throw error
+    }
+  })
 }
 
 export async function findServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
