@@ -3,7 +3,7 @@ import { emitEach } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
-import { isWaitedFor } from './entitlement-store.ts'
+import { isWaitedForBeside } from './entitlement-store.ts'
 import { activateWithinSeconds, type Grant, grantName } from './grant.ts'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
 import { progressColumn } from './grant-progress-store.ts'
@@ -88,7 +88,9 @@ export async function findGrant(tx: Tx, id: string): Promise<Grant | undefined> 
  * Ends a live grant early, tells of it and has its entitlement looked at now. Undefined when it was not live any more.
  */
 export async function revokeLiveGrant(ctx: WorkCtx, id: string, reason: string | null): Promise<Grant | undefined> {
-  const [, [revoked]] = await ctx.tx.write(revoking(ctx, sql`g.id = ${id}`, reason))
+  const holdHolder = sql`select from tenant_user u where u.tenant_id = ${ctx.tx.tenant_id}
+    and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id}) for no key update`
+  const [, , [revoked]] = await ctx.tx.write([holdHolder, ...revoking(ctx, sql`g.id = ${id}`, reason)])
   return revoked && asGrant(revoked)
 }
 
@@ -98,29 +100,28 @@ export function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string): S
 }
 
 /**
- * Ends live grants of a tenant. Their entitlements are due first, in the order of their ids, since workers too lock
- * entitlements so before their grants; and once more afterwards, for one that a grant was linked to while this waited for it.
+ * Ends live grants of one holder and has their entitlements looked at now. INVARIANT: the transaction holds the holder first, then
+ * the entitlements in the order of their ids, then the grants. Whoever links, gives or takes away does the same, so that no
+ * grant is linked to an entitlement meanwhile, and none waits for another in a circle.
  */
 function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
   const { tx, actor } = ctx
-  const ours = sql`g.tenant_id = ${tx.tenant_id} and ${which}`
-  const live = sql`g.status in ('pending', 'active')`
-  // `now()` is when the transaction began: those that it has ended itself.
-  const due = sql`with due as (
-      select e.id from entitlement e where e.tenant_id = ${tx.tenant_id} and e.id in (
-        select g.entitlement_id from access_grant g where ${ours} and (${live} or g.ended_at >= now()))
-      order by e.id for no key update)
-    update entitlement e set next_look_at = clock_timestamp(), gives = ${isWaitedFor}
-    from due where e.tenant_id = ${tx.tenant_id} and e.id = due.id`
+  const live = sql`g.tenant_id = ${tx.tenant_id} and ${which} and g.status in ('pending', 'active')`
+  const holdEntitlements = sql`select from entitlement e
+    where e.tenant_id = ${tx.tenant_id} and e.id in (select g.entitlement_id from access_grant g where ${live})
+    order by e.id for no key update`
   const revoke = sql<GrantRow>`with revoked as (
       update access_grant g set status = 'revoked', ended_at = clock_timestamp(), ended_by = ${actor.user_id}, target_reference = null,
         end_reason = ${reason}, next_look_at = null, expiring_at = null, updated_at = clock_timestamp(),
         provisioning_status = case when g.provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end
-      where ${ours} and ${live}
+      where ${live}
       returning g.*),
+    due as (
+      update entitlement e set next_look_at = clock_timestamp(), gives = ${isWaitedForBeside(sql`revoked`)}
+      where e.tenant_id = ${tx.tenant_id} and e.id in (select entitlement_id from revoked)),
     told as (${emitEach(ctx, { type: 'grant.revoked', subject_type: 'grant' }, sql`revoked`)})
     select ${columns} from revoked g`
-  return [due, revoke, due] as const
+  return [holdEntitlements, revoke] as const
 }
 
 /**

@@ -89,6 +89,7 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
  * on. Whether it was at the target before us is asked anew whenever nothing of ours is there, nor may land there still; what
  * was added there by hand is not ours.
  *
+ * Whoever ends the grant at the same moment holds its holder as well: before this, or after it and finds it linked.
  * False, and nothing is written, where its provisioner is not any more as it was when this was planned, or is gone; whoever
  * changes or deletes it at the same moment comes before this, or after it and finds it in use. Or the lease was lost.
  */
@@ -106,7 +107,9 @@ export async function linkGrant(tx: Tx, item: WorkItem, ref: ProvisionerRef, pla
       select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${plan.key}::text,
         ${JSON.stringify(plan.target)}::jsonb, ${plan.session_seconds}::integer, ${plan.recorded_as ?? null}::text,
         ${plan.held}::boolean, 'unknown', clock_timestamp(), true
-      from access_grant g where ${oursToPlan(tx, item)} and g.status = 'pending' and ${isServed}
+      from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+      where ${oursToPlan(tx, item)} and g.status = 'pending' and ${isServed}
+      for share of u
       on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
         provisioner_id = excluded.provisioner_id, session_seconds = excluded.session_seconds,
         recorded_as = excluded.recorded_as,

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { aLockIsWaitedFor } from '../../test/support/lock.ts'
+import { sql } from '../db/sql.ts'
+import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
+import { revokeGrantsOf, revokeLiveGrant } from './grant-store.ts'
+import { linkGrant } from './plan-store.ts'
+
+/** No worker runs here: the test locks rows in the order in which workers do. */
+const house = await openHouse()
+const on = await askingStage(house, 'races for a grant')
+await on.rule('@approval_mode("auto") permit (principal, action, resource);')
+const { tenant_id } = on
+const user_id = on.people.user.user_id
+const tx = house.database.tenant(tenant_id)
+
+const holdHolder = sql`select from tenant_user where tenant_id = ${tenant_id} and id = ${user_id} for share`
+const holdEntitlement = (id: string) =>
+  sql`select from entitlement where tenant_id = ${tenant_id} and id = ${id} for no key update`
+const change = (grant_id: string, set: Statement) =>
+  sql`update access_grant set ${set} where tenant_id = ${tenant_id} and id = ${grant_id}`
+// A slow machine must not end a wait: only the database's own search for deadlocks may.
+const patiently = sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`
+
+const ways: Record<string, (ctx: WorkCtx, id: string) => Promise<unknown>> = {
+  'revoked by itself': (ctx, id) => revokeLiveGrant(ctx, id, 'enough'),
+  'ended with all that its holder has': (ctx) =>
+    ctx.tx.write([
+      sql`update tenant_user set updated_at = clock_timestamp() where tenant_id = ${tenant_id} and id = ${user_id}`,
+      ...revokeGrantsOf(ctx, user_id, 'gone'),
+    ]),
+}
+
+let account = 500_000_000_000
+
+/** A grant that is not linked yet, and an entitlement with the same id. */
+async function stage(): Promise<string> {
+  account += 1
+  const [grant] = await on.grantsOf(await on.ask(on.account(String(account))))
+  assert.ok(grant)
+  await house.asSuperuser(
+    `insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed)
+      values ($1, $2, 'sandbox', $3, '{}', false, 'absent')`,
+    [tenant_id, grant.id, grant.id],
+  )
+  return grant.id
+}
+
+for (const [way, end] of Object.entries(ways)) {
+  test(`a grant is ${way} while it is linked to an entitlement that a worker has: nobody waits in a circle`, async () => {
+    const id = await stage()
+    const { ending } = await tx.interactive(async (worker) => {
+      await worker.read(patiently)
+      await worker.read(holdEntitlement(id))
+      const { ending } = await tx.interactive(async (planner) => {
+        await planner.write([holdHolder, change(id, sql`entitlement_id = ${id}`)])
+        const ending = tx.interactive(async (by) => {
+          await by.read(patiently)
+          await end({ tx: by, actor: systemActor, request_id: 'test' }, id)
+        })
+        await aLockIsWaitedFor(house, planner)
+        return { ending }
+      })
+      await aLockIsWaitedFor(house, worker)
+      await worker.write([change(id, sql`updated_at = clock_timestamp()`)])
+      return { ending }
+    })
+    await ending
+    const [kept] = await house.asSuperuser(
+      `select g.status, e.gives, e.next_look_at > g.ended_at as looked_at from access_grant g
+        join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id where g.id = $1`,
+      [id],
+    )
+    assert.deepEqual(kept, { status: 'revoked', gives: false, looked_at: true })
+  })
+}
+
+test('whoever links a grant holds its holder: who ends it waits, and finds it linked', async () => {
+  const id = await stage()
+  const item = { tenant_id, id, generation: '0' }
+  const served = { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null } as const
+  await tx.interactive(async (planner) => {
+    assert.equal(await linkGrant(planner, item, served, { key: id, target: {}, held: false, session_seconds: 0 }), true)
+    const rows = await house.asSuperuser('select from tenant_user where id = $1 for no key update skip locked', [
+      user_id,
+    ])
+    assert.deepEqual(rows, [])
+  })
+})
