@@ -113,11 +113,7 @@ export function startElsewhere(
   child.stdout.on('data', (chunk: Buffer) => {
     text += chunk.toString()
   })
-  atEnd(t, async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
+  atEnd(t, () => kill(child))
   return {
     child,
     async said(word) {
@@ -128,6 +124,7 @@ export function startElsewhere(
 }
 
 export async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGKILL')
   await once(child, 'exit')
 }

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { kill } from './embedded.ts'
 
 const contenders = 4
 const source = `
@@ -45,10 +46,4 @@ export async function contend(t: TestContext, rounds: number): Promise<void> {
     await kill(owner)
     children = [...children.filter((child) => child !== owner), await start()]
   }
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  child.kill('SIGKILL')
-  await once(child, 'exit')
 }

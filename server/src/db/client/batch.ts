@@ -19,9 +19,9 @@ type Wire = Pick<pg.Connection, 'stream' | 'sync' | 'once' | 'off'> & {
   close(target: { type: 'S'; name: string }): void
 }
 
-/** The handlers that `pg` calls on a query as the server answers; the typings of `pg` leave them out. */
-type QueryHandlers = { callback: OnSettled }
-const Query = pg.Query as unknown as new (text: string, values: undefined, callback: OnSettled) => QueryHandlers
+/** A query of `pg` as its subclass needs it: the typings of `pg` leave out its callback, which settles it. */
+type CallbackQuery = { callback: OnSettled }
+const Query = pg.Query as unknown as new (text: string, values: undefined, callback: OnSettled) => CallbackQuery
 
 /**
  * Several prepared statements and one Sync: PostgreSQL runs them as one atomic transaction, in one round trip. `pg` sends a

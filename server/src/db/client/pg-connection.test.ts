@@ -1,93 +1,61 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
-import { testDatabase } from '../../../test/support/database.ts'
+import { before, test } from 'node:test'
+import { ask, failing, note, noteTable } from '../../../test/support/note-table.ts'
 import { until } from '../../../test/support/wait.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
 import { sql } from '../sql.ts'
-import { PgConnection, pipelined } from './pg-connection.ts'
 
-const db = await testDatabase()
+const { db, connected, run, value } = await noteTable()
 const tenants = [newId(), newId(), newId()] as const
 const [tenant_id] = tenants
-let connection: PgConnection
+const walls = (id: string): Statement => sql`select set_config('app.tenant_id', ${id}, true)`
 
 before(async () => {
-  await db.asSuperuser('create table note (key text primary key, said text)')
-  await db.asSuperuser('grant select, insert, update on note to sallyport_app')
   for (const id of tenants) {
     await db.database.tenant(id).write([sql`insert into tenant (id, name) values (${id}, 'somebody')`])
   }
 })
 
-beforeEach(async () => {
-  if (connection !== undefined && !connection.isLost) return
-  connection = new PgConnection(pipelined(db.service))
-  await connection.connect()
-})
-
-after(() => connection.end())
-
-const walls = (id: string): Statement => sql`select set_config('app.tenant_id', ${id}, true)`
-const note = (key: string, said = 'yes'): Statement => sql`insert into note (key, said) values (${key}, ${said})`
-const ask = (key: string): Statement => sql`select said from note where key = ${key}`
-const failing = sql`select 1 / ${0}::int`
-
-async function value(statement: Statement): Promise<unknown> {
-  const [rows = []] = await connection.run([statement])
-  return Object.values(rows[0] as Record<string, unknown>)[0]
-}
-
 test('a batch returns the rows of each of its statements, the first time and every time after', async () => {
   for (let round = 0; round < 3; round++) {
-    const answers = await connection.run([
-      walls(tenant_id),
-      sql`select id from tenant`,
-      sql`select ${round}::int as round`,
-    ])
+    const answers = await run([walls(tenant_id), sql`select id from tenant`, sql`select ${round}::int as round`])
     assert.deepEqual(answers.slice(1), [[{ id: tenant_id }], [{ round }]])
   }
 })
 
 test('a later error takes back what came before it in the batch', async () => {
-  await assert.rejects(connection.run([note('taken back'), failing]), /division by zero/)
-  assert.deepEqual(await connection.run([ask('taken back')]), [[]])
+  await assert.rejects(run([note('taken back'), failing]), /division by zero/)
+  assert.deepEqual(await run([ask('taken back')]), [[]])
 })
 
 test('what only the commit finds wrong is an error too', async () => {
   await db.asSuperuser('create table late (id int unique deferrable initially deferred)')
   await db.asSuperuser('grant insert, select on late to sallyport_app')
-  await assert.rejects(
-    connection.run([sql`insert into late values (1)`, sql`insert into late values (1)`]),
-    /duplicate key/,
-  )
-  assert.deepEqual(await connection.run([sql`select id from late`]), [[]])
+  await assert.rejects(run([sql`insert into late values (1)`, sql`insert into late values (1)`]), /duplicate key/)
+  assert.deepEqual(await run([sql`select id from late`]), [[]])
 })
 
 test('an error touches its own batch alone, not those before and behind it', async () => {
   const outcomes = await Promise.allSettled([
-    connection.run([note('before')]),
-    connection.run([failing]),
-    connection.run([note('behind')]),
-    connection.run([sql`select nonsense`]),
-    connection.run([ask('before'), ask('behind')]),
+    run([note('before')]),
+    run([failing]),
+    run([note('behind')]),
+    run([sql`select nonsense`]),
+    run([ask('before'), ask('behind')]),
   ])
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
   )
-  assert.deepEqual(await connection.run([ask('before'), ask('behind')]), [[{ said: 'yes' }], [{ said: 'yes' }]])
+  assert.deepEqual(await run([ask('before'), ask('behind')]), [[{ said: 'yes' }], [{ said: 'yes' }]])
 })
 
 test('tenants that take turns on one connection never see a row of each other', async () => {
   const wrong = await Promise.all(
     Array.from({ length: 600 }, async (_, index) => {
       const id = tenants[index % tenants.length] as string
-      const batch = connection.run([
-        walls(id),
-        sql<{ id: string }>`select id from tenant`,
-        ...(index % 7 === 0 ? [failing] : []),
-      ])
+      const batch = run([walls(id), sql<{ id: string }>`select id from tenant`, ...(index % 7 === 0 ? [failing] : [])])
       if (index % 7 === 0)
         return batch.then(
           () => 1,
@@ -107,10 +75,10 @@ test('a tenant and a role hold for their own batch, and are gone with it', async
   const who = sql`select current_user::text as role, current_setting('app.tenant_id', true) as tenant`
   const asWork = sql`select set_config('role', ${'sallyport_work'}, true)`
   const [[, , held], [free], [, , failed], [freed]] = (await Promise.all([
-    connection.run([asWork, walls(tenant_id), who]),
-    connection.run([who]),
-    connection.run([asWork, walls(tenant_id), who, failing]).catch(() => [[], [], []]),
-    connection.run([who]),
+    run([asWork, walls(tenant_id), who]),
+    run([who]),
+    run([asWork, walls(tenant_id), who, failing]).catch(() => [[], [], []]),
+    run([who]),
   ])) as [unknown[][], unknown[][], unknown[][], unknown[][]]
   assert.deepEqual(held, [{ role: 'sallyport_work', tenant: tenant_id }])
   assert.deepEqual(
@@ -135,7 +103,7 @@ test('values arrive as they were sent', async () => {
   assert.equal(await value(sql`select ${9_007_199_254_740_993n}::bigint`), '9007199254740993')
   assert.equal(await value(sql`select ${1.5}::float8`), 1.5)
   assert.equal(await value(sql`select ${false}::boolean`), false)
-  const [rows] = await connection.run([sql`select ${Buffer.from([0, 1, 255])}::bytea as bytes, ${'x'}::text as text`])
+  const [rows] = await run([sql`select ${Buffer.from([0, 1, 255])}::bytea as bytes, ${'x'}::text as text`])
   assert.deepEqual(rows, [{ bytes: Buffer.from([0, 1, 255]), text: 'x' }])
   assert.equal(
     await value(sql`select ${new Date('2026-03-04T05:06:07.891Z')}::timestamptz`),
@@ -147,9 +115,9 @@ test('a value that cannot be written fails its batch before anything is sent', a
   const circle: Record<string, unknown> = {}
   circle.itself = circle
   const outcomes = await Promise.allSettled([
-    connection.run([ask('before')]),
-    connection.run([note('never'), sql`select ${circle}::jsonb`]),
-    connection.run([ask('never')]),
+    run([ask('before')]),
+    run([note('never'), sql`select ${circle}::jsonb`]),
+    run([ask('never')]),
   ])
   assert.deepEqual(
     outcomes.map(({ status }) => status),
@@ -159,8 +127,8 @@ test('a value that cannot be written fails its batch before anything is sent', a
 
 test('a value that cannot be read fails its batch, and no other', async () => {
   const outcomes = await Promise.allSettled([
-    connection.run([sql`select 'infinity'::timestamptz as never`]),
-    connection.run([sql`select ${'still'}::text as here`]),
+    run([sql`select 'infinity'::timestamptz as never`]),
+    run([sql`select ${'still'}::text as here`]),
   ])
   assert.deepEqual(
     outcomes.map(({ status }) => status),
@@ -170,20 +138,20 @@ test('a value that cannot be read fails its batch, and no other', async () => {
 
 test('a notice from the server disturbs nothing', async () => {
   const noisy = sql`do $$ begin raise notice 'listen'; raise warning 'listen well'; end $$`
-  assert.deepEqual(await connection.run([noisy, sql`select ${1}::int as one`]), [[], [{ one: 1 }]])
+  assert.deepEqual(await run([noisy, sql`select ${1}::int as one`]), [[], [{ one: 1 }]])
 })
 
 test('an empty statement answers no rows', async () => {
-  assert.deepEqual(await connection.run([sql``, sql`select ${2}::int as two`]), [[], [{ two: 2 }]])
+  assert.deepEqual(await run([sql``, sql`select ${2}::int as two`]), [[], [{ two: 2 }]])
 })
 
 test('when its server process is killed, every batch on its way fails, and none is sent again', async () => {
   const pid = await value(sql`select pg_backend_pid()`)
   await db.asSuperuser('select pg_advisory_lock(77)')
   const under_way = [
-    connection.run([note('killed'), sql`select pg_advisory_xact_lock(77)`]),
-    connection.run([note('behind the killed')]),
-    connection.run([ask('killed')]),
+    run([note('killed'), sql`select pg_advisory_xact_lock(77)`]),
+    run([note('behind the killed')]),
+    run([ask('killed')]),
   ]
   const settled = Promise.allSettled(under_way)
   await until('the batch waits for the lock', async () => {
@@ -197,32 +165,32 @@ test('when its server process is killed, every batch on its way fails, and none 
   const codes = (await settled).map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'answered'))
   await db.asSuperuser('select pg_advisory_unlock(77)')
   assert.deepEqual(codes, ['57P01', '08006', '08006'])
-  assert.equal(connection.isLost, true)
-  await assert.rejects(connection.run([ask('killed')]), /connection to the database is lost/)
+  assert.equal(connected().isLost, true)
+  await assert.rejects(run([ask('killed')]), /connection to the database is lost/)
   assert.deepEqual(await db.asSuperuser(`select key from note where key like '%killed'`), [])
 })
 
 test('a connection whose server says nothing for eight ticks is given up', async () => {
   await db.asSuperuser('select pg_advisory_lock(80)')
   const patient = sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`
-  const waiting = connection.run([patient, sql`select pg_advisory_xact_lock(80)`])
-  for (let ticks = 0; ticks < 8; ticks++) connection.tick()
-  assert.equal(connection.inFlight, 1)
-  connection.tick()
+  const waiting = run([patient, sql`select pg_advisory_xact_lock(80)`])
+  for (let ticks = 0; ticks < 8; ticks++) connected().tick()
+  assert.equal(connected().inFlight, 1)
+  connected().tick()
   await assert.rejects(waiting, { code: '08006', message: /no answer for 8 s/ })
-  assert.equal(connection.isLost, true)
+  assert.equal(connected().isLost, true)
   await db.asSuperuser('select pg_advisory_unlock(80)')
 })
 
-test('ticks between answers give no connection up', async () => {
-  for (let ticks = 0; ticks < 20; ticks++) {
-    connection.tick()
-    const asked = connection.run([sql`select ${ticks}::int as number`])
-    connection.tick()
-    assert.deepEqual(await asked, [[{ number: ticks }]])
+test('ticks between answers, and ticks without a batch, give no connection up', async () => {
+  for (let round = 0; round < 20; round++) {
+    for (let ticks = 0; ticks < 20; ticks++) connected().tick()
+    const asked = run([sql`select ${round}::int as number`])
+    connected().tick()
+    assert.deepEqual(await asked, [[{ number: round }]])
   }
 })
 
 test('a batch that would copy is refused instead of waiting indefinitely', async () => {
-  await assert.rejects(connection.run([sql`copy note from stdin`]), /is lost/)
+  await assert.rejects(run([sql`copy note from stdin`]), /is lost/)
 })

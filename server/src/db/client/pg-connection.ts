@@ -35,8 +35,7 @@ export function pipelined(target: ConnectionTarget): pg.ClientConfig {
  */
 export class PgConnection extends pg.Client {
   #inFlight = 0
-  /** Since the last answer, or since the connection was idle. */
-  #silentTicks = 0
+  #quietTicks = 0
   #isLost = false
   #isCorked = false
   readonly #prepared = new PreparedStatements()
@@ -58,6 +57,11 @@ export class PgConnection extends pg.Client {
   /** How many batches wait for their answer. */
   get inFlight(): number {
     return this.#inFlight
+  }
+
+  /** Ticks since the last answer, or since a first batch was sent. */
+  get quietTicks(): number {
+    return this.#quietTicks
   }
 
   /** Whether an explicit transaction is open, and whether it has failed. */
@@ -93,20 +97,21 @@ export class PgConnection extends pg.Client {
    * one for each batch, and the garbage of so many takes as long as the batches themselves.
    */
   tick(): void {
-    if (this.#inFlight === 0) return
-    this.#silentTicks++
-    if (this.#silentTicks > maxSilentTicks) this.connection.stream.destroy(new Error('no answer for 8 s'))
+    this.#quietTicks++
+    if (this.#inFlight > 0 && this.#quietTicks > maxSilentTicks)
+      this.connection.stream.destroy(new Error('no answer for 8 s'))
   }
 
   #send(statements: readonly Statement[]): Promise<unknown[][]> {
     return new Promise((resolve, reject) => {
       const batch = new Batch(statements, this.#prepared, (error, rows) => {
         this.#inFlight--
-        this.#silentTicks = 0
+        this.#quietTicks = 0
         if (error == null) resolve(rows)
         else reject(batch.failure ?? lost(error))
       })
       this.#cork()
+      if (this.#inFlight === 0) this.#quietTicks = 0
       this.#inFlight++
       this.query(batch)
     })

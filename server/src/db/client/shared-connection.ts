@@ -11,7 +11,6 @@ export class SharedConnection {
   #current: PgConnection | undefined
   #opening: Promise<PgConnection> | undefined
   #waiting = 0
-  #idleTicks = 0
   #isClosed = false
 
   constructor(target: ConnectionTarget) {
@@ -34,16 +33,15 @@ export class SharedConnection {
 
   /** The open connection, at once; undefined while there is none. */
   get current(): PgConnection | undefined {
-    this.#idleTicks = 0
     return this.#current?.isLost ? undefined : this.#current
   }
 
   tick(): void {
-    this.#current?.tick()
-    this.#idleTicks = this.busy === 0 ? this.#idleTicks + 1 : 0
-    if (this.#idleTicks < maxIdleTicks) return
-    void this.#current?.end()
+    const connection = this.#current
+    connection?.tick()
+    if (connection === undefined || connection.inFlight > 0 || connection.quietTicks < maxIdleTicks) return
     this.#current = undefined
+    void connection.end()
   }
 
   /** Callers that come while it opens wait for the same. @throws where it cannot be opened within 5 s. */
