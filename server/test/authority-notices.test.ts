@@ -23,14 +23,20 @@ before(async () => {
   await listener.query('listen sallyport_authority')
 })
 
-/** The tenants that were named while `act` ran. Notices come in the order of commits: a mark of our own ends them. */
+/** The tenants that were named while `act` ran. Notices come in the order of commits: marks of our own stand around them. */
 async function noticesOf(act: () => Promise<unknown>): Promise<string[]> {
-  const mark = newId()
+  await untilMarked()
   heard.length = 0
   await act()
+  const mark = await untilMarked()
+  return heard.slice(0, heard.indexOf(mark))
+}
+
+async function untilMarked(): Promise<string> {
+  const mark = newId()
   await house.asSuperuser(`select pg_notify('sallyport_authority', $1)`, [mark])
   await until('the mark is heard', async () => heard.includes(mark))
-  return heard.slice(0, heard.indexOf(mark))
+  return mark
 }
 
 const call = (method: string, url: string, body?: unknown) =>
