@@ -1,4 +1,4 @@
-import { type ConnectionTarget, clientOn } from '../server/src/db/connect.ts'
+import { type ConnectionTarget, clientOn } from '../server/src/db/client/connect.ts'
 import type { Statement, Tx } from '../server/src/kernel/context.ts'
 
 /** What a store asks of its `tx`, as far as the benches call stores. */

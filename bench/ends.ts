@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { connectAlone } from '../server/src/db/connect.ts'
+import type { connectAlone } from '../server/src/db/client/connect.ts'
 import { seedManyGrants } from '../server/test/support/many-grants.ts'
 
 export type Database = Awaited<ReturnType<typeof connectAlone>>

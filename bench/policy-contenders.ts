@@ -1,11 +1,11 @@
 import { createMongoAbility, type MongoAbility, type RawRuleOf, subject } from '@casl/ability'
 import { type Enforcer, newEnforcer, newModelFromString, StringAdapter } from 'casbin'
-import { createEngine } from '../server/src/policies/cedar/engine.ts'
-import { parseStatement } from '../server/src/policies/cedar/parse.ts'
-import { decideAsk } from '../server/src/policies/deciding/decide.ts'
-import { createCourt } from '../server/src/policies/deciding/evaluate.ts'
-import { atOnce } from '../server/src/policies/deciding/pieces.ts'
-import { type RuleSet, sortRules } from '../server/src/policies/deciding/rule-set.ts'
+import { createEngine } from '../server/src/policy-engine/cedar/engine.ts'
+import { parseStatement } from '../server/src/policy-engine/cedar/parse.ts'
+import { decideAsk } from '../server/src/policy-engine/deciding/decide.ts'
+import { createCourt } from '../server/src/policy-engine/deciding/evaluate.ts'
+import { atOnce } from '../server/src/policy-engine/deciding/pieces.ts'
+import { type RuleSet, sortRules } from '../server/src/policy-engine/deciding/rule-set.ts'
 import { asAskQuestion, asPolicyRule, type PlainQuestion, type PlainRule } from './policy-rules.ts'
 
 /** Answers one question after another; `ask(index)` is whether the question of that place is allowed. */

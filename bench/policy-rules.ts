@@ -1,5 +1,5 @@
-import type { AskQuestion } from '../server/src/policies/cedar/question.ts'
-import type { PolicyRule } from '../server/src/policies/deciding/rule-set.ts'
+import type { AskQuestion } from '../server/src/policy-engine/cedar/question.ts'
+import type { PolicyRule } from '../server/src/policy-engine/deciding/rule-set.ts'
 
 /** A rule that every contender can express. Null: whoever, whatever, wherever. */
 export type PlainRule = {

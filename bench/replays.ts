@@ -2,13 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readRunningEmbedded } from '../server/src/db/embedded/start.ts'
 import { openDatabase } from '../server/src/db/transaction.ts'
+import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
 import { systemActor, type Tx } from '../server/src/kernel/context.ts'
-import { statementFromInput } from '../server/src/policies/cedar/statement.ts'
+import { changeRulesAtOnce } from '../server/src/policies/cases/change-rules.flow.ts'
 import { insertPolicy } from '../server/src/policies/policy-store.ts'
 import { insertRule } from '../server/src/policies/rule-store.ts'
-import { createTenant } from '../server/src/tenants/create-tenant.ts'
+import { statementFromInput } from '../server/src/policy-engine/cedar/statement.ts'
+import { createTenant } from '../server/src/tenants/create-tenant.flow.ts'
 import type { Bench, Effort } from './bench.ts'
 import { spread } from './ends.ts'
 import { type Caller, callerOf, meanwhile } from './meanwhile.ts'
@@ -132,9 +133,9 @@ async function seedRules(tx: Tx, { rules }: Size): Promise<{ policy_id: string; 
     const condition = number % 3 === 0 ? 'when { context.has_reason }' : 'unless { context.duration_seconds > 86400 }'
     const effect = number % 25 === 24 ? 'forbid' : `${mode}permit`
     const statement = statementFromInput({ policy_text: `${effect} (${scope}) ${condition};` })
-    const made = await insertRule(ctx, { policy_id: policy.id, statement })
-    if (typeof made === 'string') throw new Error(made)
-    if (number % 50 === 0) gone.push(made.id)
+    const [made] = await changeRulesAtOnce(ctx, insertRule(ctx, { policy_id: policy.id, statement }))
+    if (!made?.rule) throw new Error('the rule was not inserted')
+    if (number % 50 === 0) gone.push(made.rule.id)
   }
   return { policy_id: policy.id, gone }
 }

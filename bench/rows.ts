@@ -1,4 +1,4 @@
-import { type ConnectionTarget, connectAlone } from '../server/src/db/connect.ts'
+import { type ConnectionTarget, connectAlone } from '../server/src/db/client/connect.ts'
 import type { People } from './sallyport.ts'
 
 /** How many rows of each kind there are: requests to be read, and requests to be approved. */

@@ -65,7 +65,7 @@ grant select, insert, update on access_grant to sallyport_app;
 grant select (tenant_id, id, provisioning_status, entitlement_id, ended_at, next_look_at, lease_until, generation) on access_grant to sallyport_work;
 grant update (lease_until, generation) on access_grant to sallyport_work;
 CREATE TRIGGER access_grant_step BEFORE UPDATE ON access_grant FOR EACH ROW WHEN (old.status <> new.status OR old.provisioning_status <> new.provisioning_status OR (old.entitlement_id IS NULL) <> (new.entitlement_id IS NULL)) EXECUTE FUNCTION access_grant_steps();
-CREATE TRIGGER access_grant_transition BEFORE UPDATE OF status ON access_grant FOR EACH ROW WHEN (old.status <> new.status AND (old.status <> 'pending'::text OR new.status <> 'active'::text) AND (old.status <> 'pending'::text OR new.status <> 'revoked'::text) AND (old.status <> 'pending'::text OR new.status <> 'failed'::text) AND (old.status <> 'active'::text OR new.status <> 'expired'::text) AND (old.status <> 'active'::text OR new.status <> 'revoked'::text) AND (old.status <> 'active'::text OR new.status <> 'failed'::text) AND (old.status <> 'failed'::text OR new.status <> 'pending'::text)) EXECUTE FUNCTION access_grant_moves();
+CREATE TRIGGER access_grant_transition BEFORE UPDATE OF status, provisioning_status ON access_grant FOR EACH ROW WHEN ((old.status <> new.status OR old.provisioning_status <> new.provisioning_status) AND (((((((old.status || '/'::text) || old.provisioning_status) || ' '::text) || new.status) || '/'::text) || new.provisioning_status) <> ALL (ARRAY['active/not_attempted expired/not_attempted'::text, 'active/not_attempted revoked/not_attempted'::text, 'active/successful expired/deprovisioning'::text, 'active/successful revoked/deprovisioning'::text, 'expired/deprovisioning expired/deprovisioned'::text, 'expired/deprovisioning expired/deprovisioning_failed'::text, 'expired/deprovisioning_failed expired/deprovisioned'::text, 'expired/deprovisioning_failed expired/deprovisioning_failed'::text, 'failed/deprovisioned pending/not_attempted'::text, 'failed/deprovisioning_failed failed/deprovisioned'::text, 'failed/deprovisioning_failed failed/deprovisioning_failed'::text, 'failed/deprovisioning_failed pending/not_attempted'::text, 'failed/failed failed/deprovisioning_failed'::text, 'failed/failed pending/not_attempted'::text, 'pending/attempting active/not_attempted'::text, 'pending/attempting active/successful'::text, 'pending/attempting failed/failed'::text, 'pending/attempting pending/attempting'::text, 'pending/attempting revoked/deprovisioning'::text, 'pending/not_attempted active/not_attempted'::text, 'pending/not_attempted active/successful'::text, 'pending/not_attempted failed/failed'::text, 'pending/not_attempted pending/attempting'::text, 'pending/not_attempted revoked/not_attempted'::text, 'revoked/deprovisioning revoked/deprovisioned'::text, 'revoked/deprovisioning revoked/deprovisioning_failed'::text, 'revoked/deprovisioning_failed revoked/deprovisioned'::text, 'revoked/deprovisioning_failed revoked/deprovisioning_failed'::text]))) EXECUTE FUNCTION access_grant_unforeseen();
 
 create table access_request (
   tenant_id uuid not null,
@@ -848,12 +848,10 @@ create table sandbox_operation (
   key text not null,
   kind text not null,
   polls_left integer not null,
-  outcome text not null,
   created_at timestamp with time zone not null default clock_timestamp(),
   constraint sandbox_operation_pk PRIMARY KEY (tenant_id, id),
   constraint sandbox_operation_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
-  constraint sandbox_operation_kind_ck CHECK (kind = ANY (ARRAY['create'::text, 'delete'::text])),
-  constraint sandbox_operation_outcome_ck CHECK (outcome = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text]))
+  constraint sandbox_operation_kind_ck CHECK (kind = ANY (ARRAY['create'::text, 'delete'::text]))
 );
 alter table sandbox_operation enable row level security;
 alter table sandbox_operation force row level security;
@@ -861,24 +859,6 @@ create policy tenant_wall on sandbox_operation
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on sandbox_operation to sallyport_app;
-
-create table sandbox_weather (
-  tenant_id uuid not null,
-  polls integer not null default 1,
-  failed integer not null default 0,
-  throttled integer not null default 0,
-  conflicting integer not null default 0,
-  forgotten integer not null default 0,
-  delay_ms integer not null default 0,
-  constraint sandbox_weather_pk PRIMARY KEY (tenant_id),
-  constraint sandbox_weather_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
-);
-alter table sandbox_weather enable row level security;
-alter table sandbox_weather force row level security;
-create policy tenant_wall on sandbox_weather
-  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
-  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
-grant select, insert, update on sandbox_weather to sallyport_app;
 
 create table served_resource (
   tenant_id uuid not null,
@@ -1227,22 +1207,29 @@ create policy tenant_wall on webhook_act
 grant select, insert, delete on webhook_act to sallyport_app;
 grant update (id, kind, until, begun_at, reference, outcome, message) on webhook_act to sallyport_app;
 
-CREATE OR REPLACE FUNCTION public.access_grant_moves()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  raise exception 'a grant does not go from % to %', old.status, new.status
-    using errcode = 'restrict_violation', constraint = 'access_grant_transition';
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.access_grant_steps()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   new.step_since := clock_timestamp();
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.access_grant_unforeseen()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform nextval('unforeseen_grant_step');
+  raise log 'sallyport: grant % of tenant % goes from %/% to %/%, which its life cycle does not foresee',
+    old.id, old.tenant_id, old.status, old.provisioning_status, new.status, new.provisioning_status;
+  if new.status in ('pending', 'active') or (old.status <> new.status and old.status not in ('pending', 'active')) then
+    raise exception 'a grant does not go from %/% to %/%',
+      old.status, old.provisioning_status, new.status, new.provisioning_status
+      using errcode = 'restrict_violation', constraint = 'access_grant_transition';
+  end if;
   return new;
 end
 $function$;

@@ -1,10 +1,10 @@
-import { driverTypes, dueWork, openCarriers, operations, outgoing, subscribers } from './app.ts'
+import { dueWork, openCarriers, operations, outgoing, subscribers } from './app.ts'
 import { type AdmissionCache, createAdmissionCache } from './auth/admission-cache.ts'
-import { authenticateWith } from './auth/authenticate.ts'
-import { openProviderSignIn } from './auth/oidc-sign-in.ts'
-import type { TokenKeys } from './auth/signing-keys.ts'
+import { authenticateWith } from './auth/authenticate.flow.ts'
+import { openProviderSignIn } from './auth/provider-sign-in.flow.ts'
+import type { TokenKeys } from './auth/token-keys.flow.ts'
 import type { Config } from './config/config.ts'
-import type { ConnectionTarget } from './db/connect.ts'
+import type { ConnectionTarget } from './db/client/connect.ts'
 import { type Listening, listen } from './db/listen.ts'
 import type { Database } from './db/transaction.ts'
 import { readEgressAllow } from './egress/allow-list.ts'
@@ -19,14 +19,14 @@ import { type Loop, startLoop } from './jobs/loop.ts'
 import { type DueWork, type FailedWork, startDueWork } from './jobs/work-list.ts'
 import type { Ctx } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
-import { seldom } from './kernel/seldom.ts'
+import { throttledLog } from './kernel/throttled-log.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { answersInTime } from './metrics/watch.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
 import { openBell } from './notifications/bell.ts'
-import { openDrivers } from './provisioners/drivers.ts'
+import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
-import { answersInTime } from './watch.ts'
 
 /** How many rows of one work list a process has in hand at once. */
 const workWidth = 16
@@ -48,6 +48,8 @@ export type AppOptions = {
   listenTo?: ConnectionTarget
   rootKeys: RootKeys
   tokenKeys: TokenKeys
+  /** What acts at targets. */
+  driverTypes: DriverTypes
   /** Undefined: nobody watches. */
   metrics?: Metrics | undefined
 }
@@ -67,13 +69,13 @@ export type App = {
 
 /** Puts the service together of what `app.ts` lists. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, background, rootKeys, tokenKeys, metrics } = options
+  const { config, database, background, rootKeys, tokenKeys, driverTypes, metrics } = options
   const { revocation = background, watching = database } = options
   const loops: Loop[] = []
   const bell = openBell(background)
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
-  const ways = openWaysOut({ config, sealer, egress }, metrics)
+  const ways = openWaysOut({ config, sealer, egress }, driverTypes, metrics)
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   let listening: Listening | undefined
@@ -96,8 +98,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       egress,
       public_url: config.public_url,
       providerSignIn: openProviderSignIn({
-        ...{ database, rootKeys, sealer, egress },
-        ...{ publicUrl: config.public_url, global: config.oidc },
+        ...{ database, rootKeys, sealer, egress, global: config.oidc },
         onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
       }),
       authenticate: authenticateWith({
@@ -114,7 +115,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   listening = hearChanges(options, admissions, server.log)
   const ringing = startLoop(
     bell.look,
-    seldom(5_000, (err) => server.log.error({ err }, 'streams wait for their news')),
+    throttledLog(5_000, (err) => server.log.error({ err }, 'streams wait for their news')),
   )
 
   return {
@@ -136,9 +137,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 }
 
 /** Whatever reaches outside for the workers: targets where access is given, carriers of deliveries. */
-function openWaysOut(opening: CarrierOpening, metrics: Metrics | undefined) {
+function openWaysOut(opening: CarrierOpening, types: DriverTypes, metrics: Metrics | undefined) {
   const { config, sealer, egress } = opening
-  const drivers = openDrivers({ types: driverTypes, sealer, egress, public_url: config.public_url })
+  const drivers = openDrivers({ types, sealer, egress, public_url: config.public_url })
   const carriers = openCarriers(opening)
   const leaving = new AbortController()
   const onOutcome = (channel_type: string, outcome: string) =>
@@ -215,7 +216,7 @@ function startLoops(
   metrics: Metrics | undefined,
   onActed: () => void,
 ): Loop[] {
-  const onFault = seldom<unknown>(5_000, (err, keptBack) => {
+  const onFault = throttledLog<unknown>(5_000, (err, keptBack) => {
     log.error({ err, keptBack }, 'background work failed; it goes on')
   })
   const onWorkFailure: FailedWork = (table, item, err) => {

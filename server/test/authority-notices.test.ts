@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { connectAlone } from '../src/db/connect.ts'
+import { connectAlone } from '../src/db/client/connect.ts'
 import { newId } from '../src/kernel/id.ts'
 import { openHouse, operations } from './support/house.ts'
 import { addressed, makeRecords, sampleBodies } from './support/samples.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from '../src/db/sql.ts'
-import { findWallFaults, workTables } from '../src/db/walls.ts'
+import { findWallFaults } from '../src/db/walls.ts'
 import { newId } from '../src/kernel/id.ts'
 import { testDatabase } from './support/database.ts'
 
@@ -87,6 +87,59 @@ test('the owner of the tables is refused as the service role', async () => {
     faults.join('; '),
   )
 })
+
+/** The tables that `sallyport_work` may look through across tenants, and nothing but their routing columns. */
+const workTables: Record<string, { select: string[]; update: string[] }> = {
+  access_grant: {
+    select: [
+      ...['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+      ...['entitlement_id', 'provisioning_status', 'ended_at'],
+    ],
+    update: ['lease_until', 'generation'],
+  },
+  access_request: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
+  api_key: { select: ['tenant_id', 'id'], update: [] },
+  delivery: { select: ['tenant_id', 'id', 'created_at', 'finished_at'], update: [] },
+  delivery_lane: {
+    select: ['tenant_id', 'id', 'channel_type', 'failures', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
+  entitlement: {
+    select: [
+      'tenant_id',
+      'id',
+      'next_look_at',
+      'lease_until',
+      'generation',
+      'failures',
+      'gives',
+      'drift',
+      'drifted_at',
+    ],
+    update: ['lease_until', 'generation'],
+  },
+  event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },
+  event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
+  notification: { select: ['user_id', 'xid'], update: [] },
+  policy_replay: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
+  reminder: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
+  sweep: {
+    select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
+    update: ['next_look_at', 'lease_until', 'generation'],
+  },
+  tenant: { select: ['id'], update: [] },
+  tenant_key: { select: ['tenant_id', 'root_key_id'], update: [] },
+  tenant_user: { select: ['tenant_id', 'id', 'issuer', 'subject', 'link_key'], update: [] },
+}
 
 test('the catalogue holds the walls: every policy, and every grant of the role that looks for work', async () => {
   const policies = await db.asSuperuser<{ tablename: string; policyname: string; qual: string; roles: string[] }>(

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { houseRules } from './house-rules.ts'
-import { readSources, type Source } from './support/source-files.ts'
+import { doors, listedPairs, mayImport } from './house-map.ts'
+import { houseRules, moduleOf } from './house-rules.ts'
+import { findCycle, graphOf } from './support/import-cycles.ts'
+import { importsOf, readSources, type Source } from './support/source-files.ts'
 
 type RuleName = keyof typeof houseRules
 
@@ -22,6 +24,46 @@ suite('the rules of the house', () => {
   }
 })
 
+suite('the map of the house', () => {
+  const sources = readSources(root, ['server/src']).filter(({ path }) => !path.endsWith('.test.ts'))
+  const imported = sources.flatMap((source) => importsOf(source).map((one) => ({ from: source.path, ...one })))
+  const files = imported.flatMap((one) => ('target' in one ? [[one.from, one.target] as const] : []))
+  const modules = files.map(([from, to]) => [moduleOf(from), moduleOf(to)] as const)
+  const top = (module: string) => module.replace(/\/.*/, '')
+  const allowed = [
+    ...Object.entries(mayImport).flatMap(([from, all]) => all.map((to) => [from, to] as const)),
+    ...Object.keys(listedPairs).map((pair) => pair.split(' → ') as [string, string]),
+  ]
+
+  for (const [what, pairs] of [
+    ['the files import', files],
+    ['the modules import', modules],
+    ['the outermost folders import', modules.map(([from, to]) => [top(from), top(to)] as const)],
+    ['the table lets modules import', allowed],
+    ['the table lets the outermost folders import', allowed.map(([from, to]) => [top(from), top(to)] as const)],
+  ] as const) {
+    test(`${what} each other in no cycle`, () => assert.equal(findCycle(graphOf(pairs))?.join(' → '), undefined))
+  }
+
+  test('lists each pair, each module and each entry point of a library because it is used', () => {
+    const used = new Set(modules.map(([from, to]) => `${from} → ${to}`))
+    const folders = new Set(sources.map(({ path }) => moduleOf(path)))
+    const libraries = imported.flatMap((one) => ('library' in one ? [`${one.from} → ${one.library}`] : []))
+    const isUsed = (library: string, door: string) =>
+      libraries.some((one) => one.startsWith(`server/src/${door}`) && one.includes(` → ${library.replace(/\*$/, '')}`))
+    assert.deepEqual(
+      [
+        ...Object.keys(listedPairs).filter((pair) => !used.has(pair)),
+        ...Object.keys(mayImport).filter((module) => !folders.has(module)),
+        ...Object.entries(doors).flatMap(([library, all]) =>
+          all.filter((door) => !isUsed(library, door)).map((door) => `${door} → ${library}`),
+        ),
+      ],
+      [],
+    )
+  })
+})
+
 const from = (path: string) => `import { thing } from '${path}'\n`
 const verb = (name: string) => `export const ${name} = operation({ method: 'GET' })\n`
 
@@ -37,7 +79,7 @@ const trials: [RuleName, string, string, string, number[]][] = [
   ['imports', 'refuses another slice that is not listed', 'server/src/users/a.ts', from('../cloud/account.ts'), [1]],
   ['imports', 'refuses a target the database', 'server/src/provisioners/webhook/a.ts', from('../../db/sql.ts'), [1]],
   ['imports', 'refuses one target another', 'server/src/provisioners/webhook/a.ts', from('../sandbox/a.ts'), [1]],
-  ['imports', 'refuses the language a tenant', 'server/src/policies/cedar/a.ts', from('../../db/sql.ts'), [1]],
+  ['imports', 'refuses the language a tenant', 'server/src/policy-engine/cedar/a.ts', from('../../db/sql.ts'), [1]],
   ['imports', 'refuses an entry point', 'server/src/users/user.ts', from('../app.ts'), [1]],
   ['imports', 'refuses what belongs to tests', 'server/src/users/user.ts', from('../../test/support/server.ts'), [1]],
   ['imports', 'refuses a room that nobody listed', 'server/src/attic/box.ts', from('../kernel/page.ts'), [1]],
@@ -53,13 +95,28 @@ const trials: [RuleName, string, string, string, number[]][] = [
   ['verbs', 'refuses a subscriber', 'server/src/users/user.ts', from('./tell.subscriber.ts'), [1]],
   ['verbs', 'takes a verb in app.ts', 'server/src/app.ts', from('./users/list-users.ts'), []],
   ['verbs', 'takes a noun', 'server/src/users/list-users.ts', from('./user.ts') + verb('listUsers'), []],
+  ['kinds', 'refuses a noun a store', 'server/src/users/user.ts', from('./user-store.ts'), [1]],
+  ['kinds', 'refuses a noun a flow', 'server/src/users/user.ts', from('./join.flow.ts'), [1]],
+  ['kinds', 'refuses a store a flow', 'server/src/users/user-store.ts', from('./join.flow.ts'), [1]],
+  ['kinds', 'refuses the store of another slice', 'server/src/roles/role.ts', from('../users/user-store.ts'), [1]],
+  ['kinds', 'takes a store in a store', 'server/src/users/a-store.ts', from('./user-store.ts'), []],
+  [
+    'kinds',
+    'takes both in a verb',
+    'server/src/users/a.ts',
+    from('./user-store.ts') + from('./join.flow.ts') + verb('a'),
+    [],
+  ],
+  ['kinds', 'takes both in a job', 'server/src/users/a.job.ts', from('./user-store.ts') + from('./join.flow.ts'), []],
+  ['kinds', 'takes a store in a flow', 'server/src/users/a.flow.ts', from('./user-store.ts'), []],
+  ['kinds', 'takes a store where there are no slices', 'server/src/http/a.ts', from('./kept-store.ts'), []],
   ['libraries', 'refuses pg to a slice', 'server/src/users/user-store.ts', from('pg'), [1]],
   ['libraries', 'refuses a part of a library', 'server/src/users/user.ts', from('jose/jwt/verify'), [1]],
   ['libraries', 'refuses a scope of libraries', 'server/src/users/user.ts', from('@fastify/swagger'), [1]],
   ['libraries', 'refuses a library without a door', 'server/src/users/user.ts', from('lodash'), [1]],
   ['libraries', 'refuses the command line to a slice', 'server/src/users/user.ts', from('commander'), [1]],
-  ['libraries', 'takes pg through its door', 'server/src/db/connect.ts', from('pg'), []],
-  ['libraries', 'takes the command line in admin.ts', 'server/src/admin.ts', from('commander'), []],
+  ['libraries', 'takes pg through its door', 'server/src/db/client/connect.ts', from('pg'), []],
+  ['libraries', 'takes the command line in admin.ts', 'server/src/commands/admin.ts', from('commander'), []],
   ['libraries', "takes Node's own modules anywhere", 'server/src/users/user.ts', from('node:crypto') + from('fs'), []],
   ['workspaces', 'refuses the server to the console', 'console/src/users/a.tsx', from('../../../server/src/a.ts'), [1]],
   ['workspaces', 'refuses the server by its name', 'cli/src/users/list.ts', from('@sallyport/server/a.ts'), [1]],
@@ -73,6 +130,7 @@ const trials: [RuleName, string, string, string, number[]][] = [
   ['names', 'refuses such a folder', 'server/src/utils/page.ts', '', [1]],
   ['names', 'refuses each such word', 'server/src/common/types.test.ts', '', [1, 1]],
   ['names', 'takes a name that says what is inside', 'server/src/users/end-access.subscriber.ts', '', []],
+  ['names', 'takes a flow', 'server/src/users/end-access.flow.ts', '', []],
   ['length', 'refuses 301 lines', 'server/src/users/user.ts', 'x\n'.repeat(301), [301]],
   ['length', 'takes 300 lines', 'server/src/users/user.ts', 'x\n'.repeat(300), []],
   ['exports', 'refuses a default export', 'server/src/users/user.ts', '\nexport default user\n', [2]],
@@ -82,7 +140,7 @@ const trials: [RuleName, string, string, string, number[]][] = [
   [
     'exports',
     'takes a door handing on its library',
-    'server/src/policies/cedar/engine.ts',
+    'server/src/policy-engine/cedar/engine.ts',
     "export type { A } from 'cedar'\n",
     [],
   ],
@@ -101,10 +159,60 @@ const trials: [RuleName, string, string, string, number[]][] = [
   ['statements', 'takes words that are no SQL', 'server/src/users/user.ts', "'select one, or update it'\n", []],
 ]
 
+suite('a cycle is found', () => {
+  const cases: [string, [string, string][], string | undefined][] = [
+    [
+      'between two',
+      [
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+      'a → b → a',
+    ],
+    [
+      'between three, behind one that is in none',
+      [
+        ['x', 'a'],
+        ['a', 'b'],
+        ['b', 'c'],
+        ['c', 'a'],
+      ],
+      'a → b → c → a',
+    ],
+    [
+      'behind a way that was tried in vain',
+      [
+        ['a', 'b'],
+        ['a', 'c'],
+        ['c', 'd'],
+        ['d', 'c'],
+      ],
+      'c → d → c',
+    ],
+    [
+      'not where two ways lead to one',
+      [
+        ['a', 'b'],
+        ['a', 'c'],
+        ['b', 'd'],
+        ['c', 'd'],
+      ],
+      undefined,
+    ],
+    ['not in one that imports itself', [['a', 'a']], undefined],
+  ]
+  for (const [name, pairs, cycle] of cases) {
+    test(name, () => assert.equal(findCycle(graphOf(pairs))?.join(' → '), cycle))
+  }
+})
+
 suite('each rule of the house can fail', () => {
   const neighbours: Source[] = [
     { path: 'server/src/users/user.ts', text: 'export const user = 1\n' },
     { path: 'server/src/users/list-users.ts', text: verb('listUsers') },
+    { path: 'server/src/users/user-store.ts', text: 'export const read = 1\n' },
+    { path: 'server/src/users/join.flow.ts', text: 'export const join = 1\n' },
+    { path: 'server/src/http/kept-store.ts', text: 'export const kept = 1\n' },
     { path: 'server/src/users/sweep.job.ts', text: 'export const sweep = 1\n' },
     { path: 'server/src/users/tell.subscriber.ts', text: 'export const tell = 1\n' },
   ]

@@ -14,7 +14,7 @@ const imports: Rule = {
   find: (source) =>
     inProduction(source).flatMap(({ line, ...imported }) => {
       if (!('target' in imported) || entryPoints.includes(source.path)) return []
-      const [from, to] = [roomOf(source.path), roomOf(imported.target)]
+      const [from, to] = [moduleOf(source.path), moduleOf(imported.target)]
       if (mayImport[from] === undefined) return [{ line, what: `\`${from}\` is a room without a line in the table` }]
       if (from === to || mayImport[from].includes(to) || `${from} → ${to}` in listedPairs) return []
       return [{ line, what: `\`${from}\` may not import \`${to}\`` }]
@@ -30,6 +30,31 @@ const verbs: Rule = {
       const target = all.get(imported.target)
       return target !== undefined && isVerb(target) ? [{ line, what: `\`${target.path}\` is for app.ts alone` }] : []
     }),
+}
+
+/** What is driven from outside and reads what it needs itself: neither noun nor flow. */
+const adapters: Exceptions = {
+  'server/src/notification-channels/mail/email-carrier.ts': 'a carrier looks up the sender that it may use',
+  'server/src/notification-channels/webhook/webhook-carrier.ts': 'a carrier looks up address and secrets of one moment',
+  'server/src/notifications/bell.ts': 'the hub of open streams reads what they wait for',
+  'server/src/provisioners/drivers.ts': 'opens the driver of a provisioner, and keeps it open',
+  'server/src/provisioners/sandbox/': 'a target whose directory is a table',
+  'server/src/provisioners/webhook/': 'a target that is told again what it was told',
+}
+
+const kinds: Rule = {
+  sentence: 'a noun imports no store and no flow, and a store no flow: verbs, jobs and flows call them',
+  find: (source, all) => {
+    if (Object.keys(adapters).some((place) => source.path.startsWith(place))) return []
+    const kind = kindOf(source)
+    if (kind !== 'noun' && kind !== 'store') return []
+    return inProduction(source).flatMap(({ line, ...imported }) => {
+      const target = 'target' in imported ? all.get(imported.target) : undefined
+      const called = target && kindOf(target)
+      const isAbove = called === 'flow' || (called === 'store' && kind === 'noun')
+      return isAbove ? [{ line, what: `a ${kind} imports the ${called} \`${target?.path}\`` }] : []
+    })
+  },
 }
 
 const libraries: Rule = {
@@ -62,7 +87,7 @@ const workspaces: Rule = {
 
 // ── How files look ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|long\.test|job|subscriber|config))?\.tsx?$/
+const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:flow|job|subscriber|config))?(?:\.long)?(?:\.test)?\.tsx?$/
 const bannedWords = /^(?:utils?|helpers?|common|managers?|services?|types?)$/
 
 const names: Rule = {
@@ -113,8 +138,8 @@ type Exceptions = Readonly<Record<string, string>>
 
 const environmentAt: Exceptions = {
   'server/src/config/': 'the one reader',
-  'server/src/demo.ts': 'a client, with settings of its own',
-  'server/src/db/embedded/cluster.ts': 'hands the few harmless variables on to its child process',
+  'server/src/commands/demo.ts': 'a client, with settings of its own',
+  'server/src/embedded-postgres/cluster.ts': 'hands the few harmless variables on to its child process',
 }
 
 const environment: Rule = {
@@ -136,9 +161,9 @@ const sqlAt: Exceptions = {
   'server/src/db/': 'the door itself',
   'server/src/events/': 'the event table',
   'server/src/jobs/': 'due work and leases',
-  'server/src/provisioners/sandbox/': 'its directory is a table',
   'server/src/provisioners/postgresql/': "speaks to the customer's databases",
-  'server/src/db-setup.ts': 'makes the roles',
+  'server/src/backup/': 'all tables, whatever they hold',
+  'server/src/commands/db-setup.ts': 'makes the roles',
 }
 
 const sqlText =
@@ -153,6 +178,7 @@ const statements: Rule = {
 export const houseRules = {
   imports,
   verbs,
+  kinds,
   libraries,
   workspaces,
   names,
@@ -182,13 +208,20 @@ function inProduction(source: Source): Import[] {
 function isVerb({ path, text }: Source): boolean {
   return (
     /\.(?:job|subscriber)\.ts$/.test(path) ||
-    (slices.includes(roomOf(path).replace(/\/.*/, '')) && /=>?\s*operation\s*[<(]/.test(text))
+    (slices.includes(moduleOf(path).replace(/\/.*/, '')) && /=>?\s*operation\s*[<(]/.test(text))
   )
 }
 
-/** The folder of server/src that a file stands in; each part of the slices that have parts is a room of its own. */
-function roomOf(path: string): string {
-  const [, folder] =
-    /^server\/src\/((?:provisioners|policies|notification-channels)(?:\/[^/]+)+|[^/]+)\/[^/]/.exec(path) ?? []
+/** Which kind of file of a slice it is; undefined outside the slices. */
+function kindOf(source: Source): 'noun' | 'store' | 'flow' | 'verb' | undefined {
+  if (!slices.includes(moduleOf(source.path).replace(/\/.*/, ''))) return undefined
+  if (source.path.endsWith('-store.ts')) return 'store'
+  if (source.path.endsWith('.flow.ts')) return 'flow'
+  return isVerb(source) ? 'verb' : 'noun'
+}
+
+/** The module that a file is in: its folder below server/src. A file of server/src itself stands for itself. */
+export function moduleOf(path: string): string {
+  const [, folder] = /^server\/src\/(.+)\/[^/]+$/.exec(path) ?? []
   return folder ?? path
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whoMayDecide } from '../src/requests/who-may-decide.ts'
+import { whoMayDecide } from '../src/requests/possible-approvers.flow.ts'
 import { openHouse, type Person } from './support/house.ts'
 
 /**

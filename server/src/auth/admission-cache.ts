@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Admission } from '../http/pipeline.ts'
+import type { Admission } from '../http/admission.ts'
 
 /** What a credential proved when the database was asked, and whether it is good at another moment of that clock. */
 export type Proof = { admission: Admission; isLive(now: Date): boolean }

@@ -5,12 +5,12 @@ import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../db/sql.ts'
 import { newId } from '../kernel/id.ts'
 import { rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
-import { createTenant, operatorCtx } from '../tenants/create-tenant.ts'
-import { issueKey } from '../tenants/operator.ts'
+import { createTenant, operatorCtx } from '../tenants/create-tenant.flow.ts'
+import { issueKey } from '../tenants/operator.flow.ts'
 import { insertUser } from '../users/user-store.ts'
 import { createAdmissionCache } from './admission-cache.ts'
-import { authenticateWith } from './authenticate.ts'
-import { openTokenKeys, type TokenKeys } from './signing-keys.ts'
+import { authenticateWith } from './authenticate.flow.ts'
+import { openTokenKeys, type TokenKeys } from './token-keys.flow.ts'
 
 const db = await testDatabase()
 const rootKeys = rootKeysOf([rootKeyOf(Buffer.alloc(32, 1))])

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Redirect, Uuid } from '../http/schema.ts'
-import { isNavigation } from './oidc-state.ts'
+import { browserCookie, isNavigation } from './oidc-state.ts'
 
 /** Sends whoever wants to sign in to the tenant's provider. A browser is given a cookie, and must bring it back. */
 export const beginAuthorization = operation({
@@ -22,7 +22,7 @@ export const beginAuthorization = operation({
   errors: ['not_found'],
   async run(ctx, { query, header }) {
     const { tenant: tenant_id, redirect_uri } = query
-    const { cookies } = ctx.providerSignIn
+    const cookies = browserCookie(ctx.public_url)
     // A browser that has one already keeps it: two sign-ins in two tabs are both its own.
     const browser = isNavigation(header) ? (cookies.read(header)[0] ?? cookies.newSecret()) : null
     const location = await ctx.providerSignIn.begin({ tenant_id, redirect_uri, browser })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
-import { isFromPage } from './oidc-state.ts'
+import { browserCookie, isFromPage } from './oidc-state.ts'
 import { SignedIn } from './signed-in.ts'
 
 /**
@@ -32,7 +32,7 @@ export const exchangeAuthorizationCode = operation({
   errors: ['invalid_authorization_code'],
   async run(ctx, { body, header }) {
     const { code, redirect_uri, state, iss } = body
-    const browsers = isFromPage(header) ? ctx.providerSignIn.cookies.read(header) : null
+    const browsers = isFromPage(header) ? browserCookie(ctx.public_url).read(header) : null
     const from = { browsers, source_ip: ctx.source_ip, request_id: ctx.request_id }
     const who = await ctx.providerSignIn.finish({ code, redirect_uri, state, iss }, from)
     return ctx.tokens.issue(who)

@@ -10,13 +10,13 @@ import { newId } from '../kernel/id.ts'
 import { listPermissions } from '../permissions/list-permissions.ts'
 import { derivedKeys, rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
 import { openSealer } from '../secrets/sealer.ts'
-import { createTenant } from '../tenants/create-tenant.ts'
+import { createTenant } from '../tenants/create-tenant.flow.ts'
 import { getUser } from '../users/get-user.ts'
 import { createAdmissionCache } from './admission-cache.ts'
-import { authenticateWith } from './authenticate.ts'
+import { authenticateWith } from './authenticate.flow.ts'
 import { getJwks } from './get-jwks.ts'
 import { causeOfRefusal, login } from './login.ts'
-import { openTokenKeys } from './signing-keys.ts'
+import { openTokenKeys } from './token-keys.flow.ts'
 
 const db = await testDatabase()
 const owner = { email: 'Owner@Example.com', name: 'Owner', password: 'correct horse battery' }

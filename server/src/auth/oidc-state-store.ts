@@ -1,16 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { UnwalledTx } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
-
-/** What a sign-in under way is bound to. */
-export type SignInState = {
-  issuer: string
-  client_id: string
-  redirect_uri: string
-  nonce: string
-  code_verifier: string
-  browser_hash: Buffer | null
-}
+import type { SignInState, TakenState } from './oidc-state.ts'
 
 /** Keeps it for ten minutes, and clears away what is over. */
 export async function insertSignInState(tx: Tx, id: string, state: SignInState): Promise<void> {
@@ -23,13 +14,10 @@ export async function insertSignInState(tx: Tx, id: string, state: SignInState):
   ])
 }
 
-/** Takes it, so that nobody takes it again: of any number at once one gets it. `now`: the database's clock. */
-export async function takeSignInState(
-  tx: Tx,
-  id: string,
-): Promise<(SignInState & { live: boolean; now: string }) | undefined> {
+/** Takes it, so that nobody takes it again: of any number at once one gets it. */
+export async function takeSignInState(tx: Tx, id: string): Promise<TakenState | undefined> {
   const [[taken]] = await tx.write([
-    sql<SignInState & { live: boolean; now: string }>`
+    sql<TakenState>`
       delete from sign_in_state where tenant_id = ${tx.tenant_id} and id = ${id}
       returning issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash,
         expires_at > clock_timestamp() as live, clock_timestamp() as now`,

@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isUuid } from '../kernel/id.ts'
 import type { DerivedKeys } from '../secrets/root-key.ts'
+import type { StoredSignIn } from '../settings/sign-in-setting.ts'
 
 /** The sign-in under way that a `state` names. */
 export type StateClaim = { tenant_id: string; id: string }
@@ -33,6 +34,41 @@ export function stateCodec(keys: DerivedKeys): StateCodec {
 function sameText(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
+}
+
+// ── What a sign-in is begun with, and must be finished with ────────────────────────────────────────────────────────────
+
+/** What a sign-in under way is bound to. */
+export type SignInState = {
+  issuer: string
+  client_id: string
+  redirect_uri: string
+  nonce: string
+  code_verifier: string
+  browser_hash: Buffer | null
+}
+
+/** A state as it was taken; `now`: the database's clock. */
+export type TakenState = SignInState & { live: boolean; now: string }
+
+/**
+ * Why a sign-in may not go on that was begun here, before the provider is asked; undefined where it may.
+ * @param setting as it is now; undefined where the tenant has none
+ * @param browsers the secrets of the browser that answers, null where none does
+ */
+export function stateFault(
+  taken: TakenState,
+  setting: StoredSignIn | undefined,
+  answer: { redirect_uri: string; iss: string | undefined },
+  browsers: readonly string[] | null,
+): string | undefined {
+  if (!taken.live) return 'state_expired'
+  if (answer.redirect_uri !== taken.redirect_uri) return 'redirect_uri'
+  if (answer.iss !== undefined && answer.iss !== taken.issuer) return 'other_issuer'
+  if (setting === undefined || !setting.enabled) return 'provider_disabled'
+  if (setting.issuer !== taken.issuer || setting.client_id !== taken.client_id) return 'provider_changed'
+  if (!setting.redirect_uris.includes(taken.redirect_uri)) return 'redirect_uri'
+  return browserFault(taken.browser_hash, browsers)
 }
 
 // ── The browser that begins a sign-in ──────────────────────────────────────────────────────────────────────────────────

@@ -1,23 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { UnwalledTx } from '../db/transaction.ts'
-
-/** A new token key: the private part sealed. `public_jwk` is for people to see, it is never trusted. */
-export type NewSigningKey = {
-  kid: string
-  sealed_private_jwk: string
-  public_jwk: Record<string, unknown>
-  root_key_id: string
-}
-
-/** A token key as it is kept, its moments by the database's clock. */
-export type StoredSigningKey = {
-  kid: string
-  sealed_private_jwk: string
-  /** The root key that sealed it; null: one of old, which is not noted. */
-  root_key_id: string | null
-  signs_from: string
-  retires_at: string | null
-}
+import type { NewSigningKey, StoredSigningKey } from './signing-key.ts'
 
 /** Every token key that is not retired, the last to sign first. */
 export function listSigningKeys(service: UnwalledTx): Promise<StoredSigningKey[]> {

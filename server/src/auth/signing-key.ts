@@ -1,10 +1,27 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { deriveKey, type RootKey, type RootKeys } from '../secrets/root-key.ts'
 import { seal, unsealWithAny } from '../secrets/seal.ts'
-import type { NewSigningKey, StoredSigningKey } from './signing-key-store.ts'
 import { tokenAlgorithm } from './token.ts'
 
 type CryptoKeyLike = Awaited<ReturnType<typeof importJWK>>
+
+/** A new token key: the private part sealed. `public_jwk` is for people to see, it is never trusted. */
+export type NewSigningKey = {
+  kid: string
+  sealed_private_jwk: string
+  public_jwk: Record<string, unknown>
+  root_key_id: string
+}
+
+/** A token key as it is kept, its moments by the database's clock. */
+export type StoredSigningKey = {
+  kid: string
+  sealed_private_jwk: string
+  /** The root key that sealed it; null: one of old, which is not noted. */
+  root_key_id: string | null
+  signs_from: string
+  retires_at: string | null
+}
 
 /** A token key, opened. */
 export type SigningKey = { kid: string; private: CryptoKeyLike; public: CryptoKeyLike; public_jwk: JWK }
@@ -35,14 +52,15 @@ export async function openSigningKey(roots: RootKeys, stored: StoredSigningKey):
 
 /** The same key, sealed with this root key. */
 export function resealSigningKey(roots: RootKeys, root: RootKey, stored: StoredSigningKey) {
-  return sealWith(root, stored.kid, readText(roots, stored))
+  const text = readText(roots, stored)
+  return sealWith(root, stored.kid, text)
 }
 
 /** Which of the root keys sealed it. */
 export function rootKeyOfSigningKey(roots: RootKeys, stored: StoredSigningKey): RootKey | undefined {
   return candidates(roots, stored).find((root) => {
     try {
-      return readWith([root], stored).length > 0
+      return unsealWith([root], stored).length > 0
     } catch {
       return false
     }
@@ -55,8 +73,9 @@ export const otherRootKey =
   'start with that one; processes on one database share one root key'
 
 function readText(roots: RootKeys, stored: StoredSigningKey): string {
+  const keys = candidates(roots, stored)
   try {
-    return readWith(candidates(roots, stored), stored).toString('utf8')
+    return unsealWith(keys, stored).toString('utf8')
   } catch (cause) {
     throw new Error(otherRootKey, { cause })
   }
@@ -67,7 +86,7 @@ function candidates(roots: RootKeys, { root_key_id }: StoredSigningKey): readonl
   return named === undefined ? roots.all() : [named]
 }
 
-function readWith(roots: readonly RootKey[], { kid, sealed_private_jwk }: StoredSigningKey): Buffer {
+function unsealWith(roots: readonly RootKey[], { kid, sealed_private_jwk }: StoredSigningKey): Buffer {
   return unsealWithAny(roots.map(sealingKey), sealed_private_jwk, placeOf(kid))
 }
 

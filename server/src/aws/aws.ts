@@ -3,7 +3,7 @@ import type { Organizations } from '@aws-sdk/client-organizations'
 import type { SSM } from '@aws-sdk/client-ssm'
 import type { SSOAdmin } from '@aws-sdk/client-sso-admin'
 import type { Egress } from '../kernel/context.ts'
-import { createRecent } from '../kernel/recent.ts'
+import { createLruCache } from '../kernel/lru-cache.ts'
 import { egressHandler } from './egress-handler.ts'
 import { openRoleSession, type RoleSession } from './role-session.ts'
 
@@ -70,7 +70,7 @@ export function openAws(options: AwsOptions): Aws {
     })
   const roleOf = (arn: string) => openRoleSession({ role_arn: arn, external_ids, session_name, sts })
   const role = roleOf(role_arn)
-  const memberRoles = createRecent<RoleSession>(mostMemberRoles)
+  const memberRoles = createLruCache<RoleSession>(mostMemberRoles)
   const asRole = (session: RoleSession, maxAttempts: number) => {
     return { ...base, maxAttempts, credentials: () => session.credentials() }
   }

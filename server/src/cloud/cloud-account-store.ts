@@ -54,22 +54,6 @@ function contains(q: string): Statement {
     or position(lower(${q}::text) in lower(id)) > 0)`
 }
 
-/** What policy may know of one account; undefined when the cache does not know it. */
-export async function findAccountForPolicy(tx: Tx, account_id: string): Promise<AccountPolicyView | undefined> {
-  return (await findAccountsForPolicy(tx, [account_id])).get(account_id)
-}
-
-/** What policy may know of several accounts, by account number; one that the cache does not know is not there. */
-export async function findAccountsForPolicy(
-  tx: Tx,
-  account_ids: readonly string[],
-): Promise<Map<string, AccountPolicyView>> {
-  const [row] = await tx.read(
-    sql<{ accounts: AccountForPolicy[] }>`select ${accountsForPolicyAsJson(tx, sql`${[...account_ids]}`)} as accounts`,
-  )
-  return readAccountsForPolicy(row?.accounts ?? [])
-}
-
 /** An account as `accountsForPolicyAsJson` answers it. */
 export type AccountForPolicy = Pick<CloudAccount, 'account_id' | 'name' | 'metadata'>
 

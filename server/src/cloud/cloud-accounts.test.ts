@@ -2,8 +2,14 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
+import { sql } from '../db/sql.ts'
 import { newId } from '../kernel/id.ts'
-import { findAccountForPolicy, findAccountsForPolicy, listAccountIdsUnder } from './cloud-account-store.ts'
+import {
+  type AccountForPolicy,
+  accountsForPolicyAsJson,
+  listAccountIdsUnder,
+  readAccountsForPolicy,
+} from './cloud-account-store.ts'
 import { listCloudAccounts } from './list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './upsert-cloud-accounts.ts'
 
@@ -125,8 +131,7 @@ test('the same ids in another tenant are that tenant’s own, and neither sees t
     (await list('', other)).map(({ name }) => name),
     ['Theirs'],
   )
-  const view = await findAccountForPolicy(database.tenant(caller.tenant_id), entry.account_id)
-  assert.equal(view?.name, 'Mine')
+  assert.equal((await policyViews(entry.account_id)).get(entry.account_id)?.name, 'Mine')
 })
 
 test('the list goes by rank, name and id, and on from page to page', async () => {
@@ -179,10 +184,9 @@ test('policy sees the first entry of an account number in the order of the list,
     { id: 'a', name: 'First', account_id: '1', rank: 0, metadata: { env: 'prod' } },
     { id: 'c', name: 'Third', account_id: '3' },
   ])
-  const views = await findAccountsForPolicy(database.tenant(caller.tenant_id), ['1', '2', '3'])
+  const views = await policyViews('1', '2', '3')
   assert.deepEqual([...views.keys()], ['1', '3'])
   assert.deepEqual(views.get('1'), { name: 'First', tags: { env: 'prod' }, organizational_unit_ids: [] })
-  assert.equal(await findAccountForPolicy(database.tenant(caller.tenant_id), '2'), undefined)
 })
 
 test('a unit’s accounts are those of 12 digits that lie under it', async () => {
@@ -199,3 +203,12 @@ test('a unit’s accounts are those of 12 digits that lie under it', async () =>
   assert.deepEqual(await listAccountIdsUnder(tx, unit, 50), ['111111111111', '222222222222'])
   assert.deepEqual(await listAccountIdsUnder(tx, unit, 1), ['111111111111'])
 })
+
+/** What policy may know of the accounts, by account number. */
+async function policyViews(...account_ids: string[]) {
+  const tx = database.tenant(caller.tenant_id)
+  const [row] = await tx.read(
+    sql<{ accounts: AccountForPolicy[] }>`select ${accountsForPolicyAsJson(tx, sql`${account_ids}`)} as accounts`,
+  )
+  return readAccountsForPolicy(row?.accounts ?? [])
+}

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Socket } from 'node:net'
 import pg from 'pg'
-import type { ConnectionTarget } from './connect.ts'
+import { backoffDelay } from '../kernel/backoff.ts'
+import type { ConnectionTarget } from './client/connect.ts'
 import { sql } from './sql.ts'
 import type { UnwalledTx } from './transaction.ts'
 
@@ -32,7 +33,8 @@ export type ListenOptions = {
 const beatEveryMs = 1_000
 /** A half-open connection says nothing: this long after the last good beat was sent, it counts as lost. */
 const freshForMs = 2_000
-const [shortestWaitMs, longestWaitMs] = [100, 5_000]
+/** Milliseconds. */
+const backoff = { base: 100, max: 5_000 }
 
 /** Begins to listen, and goes on until it is stopped: a connection that is lost is made again. */
 export function listen(options: ListenOptions): Listening {
@@ -54,7 +56,7 @@ export function listen(options: ListenOptions): Listening {
     if (stopping) return
     if (told !== 'lost') options.onLoss(error)
     told = 'lost'
-    waiting = setTimeout(open, Math.min(shortestWaitMs * 2 ** failures, longestWaitMs))
+    waiting = setTimeout(open, backoffDelay(backoff, failures))
     failures += 1
   }
   const open = () => {

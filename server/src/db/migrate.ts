@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { type ConnectionTarget, connectAlone } from './connect.ts'
+import { type ConnectionTarget, connectAlone } from './client/connect.ts'
 import { type AppliedMigration, inOurTerms } from './past-migrations.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)

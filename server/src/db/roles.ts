@@ -37,3 +37,9 @@ async function ensureRole(admin: pg.Client, role: string, attributes: string): P
   const { rows } = await admin.query('select 1 from pg_roles where rolname = $1', [role])
   await admin.query(`${rows.length === 0 ? 'create' : 'alter'} role ${role} ${attributes}`)
 }
+
+/** Makes the database where it is missing; a second start beside it finds it made. */
+export async function ensureDatabase(admin: pg.Client, name: string): Promise<void> {
+  const { rows } = await admin.query('select 1 from pg_database where datname = $1', [name])
+  if (rows.length === 0) await admin.query(`create database ${admin.escapeIdentifier(name)}`)
+}

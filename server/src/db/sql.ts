@@ -27,9 +27,21 @@ export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: unkn
     }
     append(strings[index + 1] ?? '')
   }
+  return fragmentOf(pieces, values)
+}
+
+/** The fragment of these pieces, with one of the values between each two. */
+function fragmentOf<Row>(pieces: string[], values: unknown[]): Fragment<Row> {
   const text = pieces.reduce((all, piece, index) => `${all}$${index}${piece}`)
-  const fragment: Fragment<Row> = { text, values, [fragmentMark]: pieces }
-  return fragment
+  return { text, values, [fragmentMark]: pieces }
+}
+
+const wordsAlone = /^[a-z_ ]+$/
+
+/** Words of our own as a constant of the statement: unlike a value that is bound, an index on a part of a table can serve it. */
+export function sqlLiteral(words: string): Statement {
+  if (!wordsAlone.test(words)) throw new Error('what is pasted into SQL is a word of our own')
+  return fragmentOf([`'${words}'`], [])
 }
 
 /** Fragments one after another, parted by ` and `; `true` where there is none. */

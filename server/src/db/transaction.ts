@@ -1,8 +1,8 @@
 import type { RowsOf, Statement, Tx } from '../kernel/context.ts'
+import type { ConnectionTarget } from './client/connect.ts'
 import { type ConnectionLimits, Connections, type Load } from './client/connections.ts'
+import { translateDatabaseError } from './client/constraints.ts'
 import type { PgConnection } from './client/pg-connection.ts'
-import type { ConnectionTarget } from './connect.ts'
-import { translateDatabaseError } from './constraints.ts'
 import { workRole } from './roles.ts'
 
 /** What works on rows outside any tenant: finding due work, the service's own keys. */

@@ -1,58 +1,5 @@
-import { type ConnectionTarget, connectAlone } from './connect.ts'
+import { type ConnectionTarget, connectAlone } from './client/connect.ts'
 import { appRole } from './roles.ts'
-
-/** The tables that `sallyport_work` may look through across tenants, and nothing but their routing columns. */
-export const workTables: Record<string, { select: string[]; update: string[] }> = {
-  access_grant: {
-    select: [
-      ...['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-      ...['entitlement_id', 'provisioning_status', 'ended_at'],
-    ],
-    update: ['lease_until', 'generation'],
-  },
-  access_request: {
-    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['lease_until', 'generation'],
-  },
-  api_key: { select: ['tenant_id', 'id'], update: [] },
-  delivery: { select: ['tenant_id', 'id', 'created_at', 'finished_at'], update: [] },
-  delivery_lane: {
-    select: ['tenant_id', 'id', 'channel_type', 'failures', 'next_look_at', 'lease_until', 'generation'],
-    update: ['lease_until', 'generation'],
-  },
-  entitlement: {
-    select: [
-      'tenant_id',
-      'id',
-      'next_look_at',
-      'lease_until',
-      'generation',
-      'failures',
-      'gives',
-      'drift',
-      'drifted_at',
-    ],
-    update: ['lease_until', 'generation'],
-  },
-  event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },
-  event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
-  notification: { select: ['user_id', 'xid'], update: [] },
-  policy_replay: {
-    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['lease_until', 'generation'],
-  },
-  reminder: {
-    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['lease_until', 'generation'],
-  },
-  sweep: {
-    select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
-  },
-  tenant: { select: ['id'], update: [] },
-  tenant_key: { select: ['tenant_id', 'root_key_id'], update: [] },
-  tenant_user: { select: ['tenant_id', 'id', 'issuer', 'subject', 'link_key'], update: [] },
-}
 
 /**
  * Looks whether the walls between tenants stand for the role that serves: it owns nothing, bypasses nothing, and every

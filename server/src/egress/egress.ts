@@ -4,7 +4,7 @@ import type { CallOptions, Egress } from '../kernel/context.ts'
 import { isPublicAddress, liesIn } from './address.ts'
 import type { EgressAllow } from './allow-list.ts'
 import { callOut, hostOf, type Resolve } from './call-out.ts'
-import { fewAtOnce } from './few-at-once.ts'
+import { limitedResolve } from './limited-resolve.ts'
 
 const resolveAll: Resolve = (host) => lookup(host, { all: true })
 
@@ -12,7 +12,7 @@ const resolveAll: Resolve = (host) => lookup(host, { all: true })
  * Makes the guard. What the operator allows may lie inside the house, and be spoken to without TLS.
  * @param resolve how names are looked up: as the system does it, few at once
  */
-export function openEgress(allow: EgressAllow, resolve = fewAtOnce(resolveAll)): Egress {
+export function openEgress(allow: EgressAllow, resolve = limitedResolve(resolveAll)): Egress {
   const mayReach = (host: string, address: string) =>
     isPublicAddress(address) || allow.hosts.has(host) || liesIn(address, allow.networks)
   const isListed = (host: string) => allow.hosts.has(host) || (isIP(host) !== 0 && liesIn(host, allow.networks))

@@ -132,6 +132,30 @@ test('an event that a subscriber fails on delays nobody behind it, and is tried 
   assert.deepEqual(await parked(), [])
 })
 
+test('what fails again and again waits twice as long each time, an hour at most', async () => {
+  const one = await listening()
+  one.fails.add('broken')
+  await tell(ctxOf(), 'broken')
+  const name = one.subscriber.name
+  const clock = async () => {
+    const [row] = await db.asSuperuser<{ at: number }>('select extract(epoch from clock_timestamp())::float8 as at')
+    return row?.at ?? 0
+  }
+  const waits = { 1: 1, 2: 2, 3: 4, 12: 2_048, 13: 3_600, 14: 3_600, 2000000: 3_600 }
+  for (const [failures, seconds] of Object.entries(waits)) {
+    const before = 'update event_parked set attempts = $2, next_look_at = clock_timestamp() where subscriber = $1'
+    await db.asSuperuser(before, [name, Number(failures) - 1])
+    const since = await clock()
+    const select = `select extract(epoch from next_look_at)::float8 as at from event_parked
+      where subscriber = $1 and attempts = $2`
+    const at = await until(`it has failed ${failures} times`, async () => {
+      await hear(one.subscriber)
+      return (await db.asSuperuser<{ at: number }>(select, [name, failures]))[0]?.at
+    })
+    assert.ok(since <= at - seconds && at - seconds <= (await clock()), `${seconds} s after ${failures} failures`)
+  }
+})
+
 test('two processes do not hand over at the same time, and a dead one’s place is taken when its lease ends', async () => {
   const one = await listening()
   await tell(ctxOf(), 'x')

@@ -1,6 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { Database } from '../db/transaction.ts'
-import { systemActor, type WorkCtx } from '../kernel/context.ts'
+import { backoffDelays } from '../kernel/backoff.ts'
+import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import type { EventType } from './catalogue.ts'
 
 /** An event as a subscriber is handed it. */
@@ -37,6 +38,8 @@ const lease = sql`clock_timestamp() + interval '20 seconds'`
 const longestBatchMs = 10_000
 /** A quarter of a lease. */
 const usualRenewalMs = 5_000
+/** Seconds until a parked event is tried again, after one failure, two, and so on. */
+const parkedSeconds = backoffDelays({ base: 1, max: 3_600 })
 
 /**
  * Hands a subscriber what has happened since it last looked, in commit order, and what waits to be tried again.
@@ -160,10 +163,14 @@ async function handOver(
 function park(tenant_id: string, subscriber: string, event_id: string, error: unknown) {
   const last_error = error instanceof Error ? error.message : String(error)
   return sql`insert into event_parked (tenant_id, subscriber, event_id, next_look_at, last_error)
-    values (${tenant_id}, ${subscriber}, ${event_id}, clock_timestamp() + interval '1 second', ${last_error})
+    values (${tenant_id}, ${subscriber}, ${event_id}, clock_timestamp() + ${waitAfter(sql`1`)}, ${last_error})
     on conflict (tenant_id, event_id, subscriber) do update set
       attempts = event_parked.attempts + 1, last_error = excluded.last_error,
-      next_look_at = clock_timestamp() + least(interval '1 hour', interval '1 second' * (2 ^ least(event_parked.attempts, 12)))`
+      next_look_at = clock_timestamp() + ${waitAfter(sql`event_parked.attempts + 1`)}`
+}
+
+function waitAfter(failures: Statement): Statement {
+  return sql`make_interval(secs => (${parkedSeconds}::float8[])[least(${failures}, ${parkedSeconds.length}::int)])`
 }
 
 async function retryParked(database: Database, subscriber: Subscriber, onFailure: OnFailure): Promise<void> {

@@ -1,6 +1,6 @@
 import type { WorkCtx } from '../kernel/context.ts'
 import type { Problem } from '../kernel/errors.ts'
-import { createRecent } from '../kernel/recent.ts'
+import { createLruCache } from '../kernel/lru-cache.ts'
 import { type NewEvent, refuse } from './emit.ts'
 
 /** So many of a kind are kept one by one. */
@@ -13,7 +13,7 @@ const windowMs = 900_000
  * were by then. Counted by each process in bounded memory. `clock`: milliseconds of a clock that nobody sets.
  */
 export function createSampler(clock = () => performance.now()) {
-  const seen = createRecent<{ times: number; began: number }>(10_000)
+  const seen = createLruCache<{ times: number; began: number }>(10_000)
 
   return (ctx: WorkCtx, event: NewEvent): NewEvent | undefined => {
     const { actor, tx } = ctx

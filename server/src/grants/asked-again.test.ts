@@ -7,7 +7,7 @@ import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import { newId } from '../kernel/id.ts'
-import { askAgain, whyNotGiven } from '../requests/asking-again.ts'
+import { askAgain, whyNotGiven } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { planGrant } from './plan-grant.job.ts'
 
@@ -177,13 +177,13 @@ test('a grant that joins access that is there is asked about too; whoever holds 
 test('a grant that comes while another is being given is asked about for itself', async () => {
   const on = await stage('meanwhile')
   await on.rule(permit)
-  await on.weather(1_000)
+  await on.inject({ polls: 1_000 })
   const first = await on.approve(await on.ask(on.account('300000000001', { duration_seconds: 600 })))
   await withWorkers(() => on.grantsAre(first, 'pending', 'attempting'))
   const second = await on.approve(await on.ask(on.account('300000000001', { duration_seconds: 1_200 })))
   await withWorkers(() => on.grantsHang(second))
   await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 600 };')
-  await on.clearUp()
+  await on.inject({})
   await withWorkers(async () => {
     await on.grantsAre(first, 'active', 'successful')
     await on.grantsAre(second, 'failed', 'failed')

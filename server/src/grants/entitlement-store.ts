@@ -3,6 +3,7 @@ import type { EventType } from '../events/catalogue.ts'
 import { emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { type Statement, systemActor, type Tx } from '../kernel/context.ts'
+import { isBefore } from './grant-transition-store.ts'
 
 /** INVARIANT: stands in the `where` of a write about one entitlement: a worker that lost its lease writes nothing. */
 export function ours(tx: Tx, item: WorkItem): Statement {
@@ -35,7 +36,7 @@ export function isWaitedForBeside(ended: Statement): Statement {
 export const mayLandFor = sql`clock_timestamp() + interval '15 minutes'`
 
 /** Whether the grant `g` has ended and its access is not yet taken away. */
-export const isLeaving = sql`g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')`
+export const isLeaving = sql`(${isBefore('finish')} and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed'))`
 
 /** An event of each grant of a common table expression, which names its entitlement: as if one worker had each in hand. */
 export function tellOfGrants(tx: Tx, type: EventType, grants: Statement): Statement {

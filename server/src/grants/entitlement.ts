@@ -2,6 +2,7 @@
  * The ledger's rules: what a target should hold is computed from live grants, compared with what it was last seen to
  * hold, and answered with the smallest act. No I/O here.
  */
+import { backoffDelay } from '../kernel/backoff.ts'
 
 export type Observed = 'absent' | 'present' | 'unknown'
 
@@ -22,9 +23,9 @@ export type EntitlementState = {
   drift: Drift | null
   /** What was changed by hand is put right. */
   corrects_drift: boolean
-  /** The act that the target said is done, in this turn. */
+  /** The act that the target said is done, in this run. */
   told_now: 'grant' | 'revoke' | null
-  /** In this turn the target was looked at. */
+  /** In this run the target was looked at. */
   seen_now: boolean
   /** An act that gives failed lately, and what it may have begun can land still. */
   may_land: boolean
@@ -90,11 +91,12 @@ export function contradicts(told: 'grant' | 'revoke' | null, observed: Observed)
 
 export const saysDisabled = 'the provisioner that serves it is disabled'
 
-const longestBackoffMs = 60_000
+const maxWaitMs = 60_000
+const backoff = { base: 500, max: maxWaitMs, jitter: 1 }
 
 /** Full jitter: anywhere below twice as long as before, a minute at most. `random` is in [0, 1). */
 export function backoffMs(failures: number, random: number): number {
-  return Math.round(random * Math.min(longestBackoffMs, 500 * 2 ** failures)) + 50
+  return backoffDelay(backoff, failures, random) + 50
 }
 
 /** A revoke is never given up; after so many failures people are told, or when its grant has been over for so long. */
@@ -103,5 +105,5 @@ export const alarmAfterSeconds = 300
 
 /** However long an act goes on, or a target has no room: it is asked again within this. */
 export function waitMs(asked: number): number {
-  return Math.min(asked, longestBackoffMs)
+  return Math.min(asked, maxWaitMs)
 }

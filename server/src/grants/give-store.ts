@@ -3,8 +3,9 @@ import { emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
+import type { Waiting } from './convergence.ts'
 import { grantsOf, isWanted, mayLandFor, ours } from './entitlement-store.ts'
-import type { Waiting } from './look-store.ts'
+import { assign, assignEither, isBefore } from './grant-transition-store.ts'
 import type { PolicyWord } from './policy-word.ts'
 
 /** Pending grants that policy permits, as long as `still` is true. */
@@ -25,53 +26,64 @@ function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, still }: Permitted)
       for share of u)`
 }
 
+/** The guard that blocked a write: another worker has the entitlement, the rules changed since they were asked, or a grant waits no more. */
+export type Blocked = 'lease_lost' | 'rules_changed' | 'not_pending'
+
 /**
- * Writes down that access is about to be given, to end at `until`. What we give is ours from then on. False, and nothing is
- * written: the rules changed since they were asked, a permitted grant waits no more, nobody wants it, or the lease was lost.
- * Where somebody had begun it before and never said how that went, their call may come later still: from a worker that sleeps.
+ * Writes down that access is about to be given, to end at `until`. What we give is ours from then on. Where somebody had begun it
+ * before and never said how that went, their call may come later still: from a worker that sleeps.
  */
-export async function beginGrant(tx: Tx, item: WorkItem, permitted: Permitted, until: Date): Promise<boolean> {
+export async function beginGrant(
+  tx: Tx,
+  item: WorkItem,
+  permitted: Permitted,
+  until: Date,
+): Promise<'begun' | Blocked> {
   const count = permitted.grant_ids.length
-  const [rows] = await tx.write([
-    sql`with ${stillPermitted(tx, item, permitted)},
+  const [[row]] = await tx.write([
+    sql<{ outcome: 'begun' | Blocked }>`with ${stillPermitted(tx, item, permitted)},
       begun as (
         update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
           may_land_until = case when e.act = 'grant' then ${mayLandFor} else e.may_land_until end, held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz, updated_at = clock_timestamp()
         where ${ours(tx, item)} and (select count(*) from permitted) = ${count} and ${isWanted} returning e.id),
       attempted as (
-        update access_grant g set provisioning_status = 'attempting', updated_at = clock_timestamp()
+        update access_grant g set ${assign('begin')}, updated_at = clock_timestamp()
         from begun, permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id
-          and g.status = 'pending' and g.provisioning_status <> 'attempting')
-      select id from begun`,
+          and ${isBefore('begin')} and g.provisioning_status <> 'attempting')
+      select case when exists (select from begun) then 'begun' else ${blockedBy(tx, item, permitted.still)} end as outcome`,
   ])
-  return rows.length > 0
+  return row?.outcome ?? 'lease_lost'
+}
+
+/** The guard that blocked a write about an entitlement, as the statement began. What no other explains is a grant that waits no more. */
+function blockedBy(tx: Tx, item: WorkItem, still: Statement): Statement {
+  return sql`case when not exists (select from entitlement e where ${ours(tx, item)}) then 'lease_lost'
+    when not (${still}) then 'rules_changed' else 'not_pending' end`
 }
 
 /**
- * Fails the grants that policy refuses now, keeps why, tells of it. Answers whether all of them are settled: false where
- * the rules changed since they were asked.
+ * Fails the grants that policy refuses now, keeps why, and tells of it. Where a guard refused some of them, it says which.
  */
 export async function failRefused(
   ctx: WorkCtx,
   item: WorkItem,
   waiting: readonly Waiting[],
   word: PolicyWord,
-): Promise<boolean> {
+): Promise<'failed' | Blocked> {
   const { tx } = ctx
   const failing = [...word.refused].map(([request_id, { reason, data, keep }]) => {
     const ids = waiting.filter((grant) => grant.request_id === request_id).map((grant) => grant.id)
-    return sql`with failed as (
-        update access_grant g set status = 'failed', provisioning_status = 'failed', ended_at = clock_timestamp(),
-          end_reason = ${reason}, updated_at = clock_timestamp()
+    return sql<{ outcome: 'failed' | Blocked }>`with failed as (
+        update access_grant g set ${assign('deny', sql`${reason}`)}, updated_at = clock_timestamp()
         from entitlement e where ${ours(tx, item)} and ${grantsOf(tx, item)} and g.id = any(${ids}::uuid[])
-          and g.status = 'pending' and ${word.still}
+          and ${isBefore('deny')} and ${word.still}
         returning g.id, g.request_id),
       kept as (${keep(sql`(select distinct request_id as id from failed) as refused`)}),
       told as (${emitEach(ctx, { type: 'grant.failed', subject_type: 'grant', data }, sql`failed`)})
-      select id from failed`
+      select case when exists (select from failed) then 'failed' else ${blockedBy(tx, item, word.still)} end as outcome`
   })
-  const failed = await tx.write(failing)
-  return failed.every((rows) => rows.length > 0)
+  const outcomes = (await tx.write(failing)).map(([row]) => row?.outcome ?? 'lease_lost')
+  return outcomes.find((outcome) => outcome !== 'failed') ?? 'failed'
 }
 
 /**
@@ -111,13 +123,12 @@ function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean, condition: Sta
 function activate(ctx: WorkCtx, begun: readonly string[], reference: string | null): Statement {
   const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
   return sql`active as (
-      update access_grant g set status = 'active', activated_at = t.now, last_error = null, updated_at = t.now,
+      update access_grant g set ${assignEither(sql`seen.held_before`, 'adopt', 'activate')}, activated_at = t.now, last_error = null, updated_at = t.now,
         expires_at = t.now + make_interval(secs => g.duration_seconds),
         expiring_at = t.now + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
-        provisioning_status = case when seen.held_before then 'not_attempted' else 'successful' end,
         target_reference = case when g.id = any(${[...begun]}::uuid[]) then ${reference}::text end
       from seen, (select clock_timestamp() as now) t
-      where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and g.status = 'pending'
+      where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and ${isBefore('activate')}
         and g.activate_by > t.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))
       returning g.id, g.request_id),
     told as (${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)})`

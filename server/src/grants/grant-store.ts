@@ -4,9 +4,10 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import { isWaitedForBeside } from './entitlement-store.ts'
-import { activateWithinSeconds, type Grant, grantName } from './grant.ts'
+import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from './grant.ts'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
 import { progressColumn } from './grant-progress-store.ts'
+import { assign, isBefore } from './grant-transition-store.ts'
 
 /** Where a grant gives access, as its request fixed it. */
 type Place = { type: string; id: string; account_id?: string; permission_set?: string }
@@ -84,14 +85,22 @@ export async function findGrant(tx: Tx, id: string): Promise<Grant | undefined> 
   return row && asGrant(row)
 }
 
-/**
- * Ends a live grant early, tells of it and has its entitlement looked at now. Undefined when it was not live any more.
- */
-export async function revokeLiveGrant(ctx: WorkCtx, id: string, reason: string | null): Promise<Grant | undefined> {
+/** Ends a live grant early, tells of it and has its entitlement checked now. `not_live`: the status that it has instead. */
+export async function revokeLiveGrant(
+  ctx: WorkCtx,
+  id: string,
+  reason: string | null,
+): Promise<{ revoked: Grant } | { not_live: GrantStatus }> {
   const holdHolder = sql`select from tenant_user u where u.tenant_id = ${ctx.tx.tenant_id}
     and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id}) for no key update`
-  const [, , [revoked]] = await ctx.tx.write([holdHolder, ...revoking(ctx, sql`g.id = ${id}`, reason)])
-  return revoked && asGrant(revoked)
+  const [, , [revoked], [now]] = await ctx.tx.write([
+    holdHolder,
+    ...revoking(ctx, sql`g.id = ${id}`, reason),
+    sql<{ status: GrantStatus }>`select status from access_grant where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,
+  ])
+  if (revoked !== undefined) return { revoked: asGrant(revoked) }
+  if (now === undefined) throw new Error('a grant that was read is gone')
+  return { not_live: now.status }
 }
 
 /** The statements that end whatever somebody holds, to stand in the transaction that shuts them out, after that. */
@@ -106,14 +115,13 @@ export function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string): S
  */
 function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
   const { tx, actor } = ctx
-  const live = sql`g.tenant_id = ${tx.tenant_id} and ${which} and g.status in ('pending', 'active')`
+  const live = sql`g.tenant_id = ${tx.tenant_id} and ${which} and ${isBefore('revoke')}`
   const holdEntitlements = sql`select from entitlement e
     where e.tenant_id = ${tx.tenant_id} and e.id in (select g.entitlement_id from access_grant g where ${live})
     order by e.id for no key update`
   const revoke = sql<GrantRow>`with revoked as (
-      update access_grant g set status = 'revoked', ended_at = clock_timestamp(), ended_by = ${actor.user_id}, target_reference = null,
-        end_reason = ${reason}, next_look_at = null, expiring_at = null, updated_at = clock_timestamp(),
-        provisioning_status = case when g.provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end
+      update access_grant g set ${assign('revoke', sql`${reason}`)}, ended_by = ${actor.user_id}, target_reference = null,
+        next_look_at = null, expiring_at = null, updated_at = clock_timestamp()
       where ${live}
       returning g.*),
     due as (
@@ -124,27 +132,41 @@ function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
   return [holdEntitlements, revoke] as const
 }
 
+/** The grant is pending again, or the guard that refused it. */
+type Retried =
+  | { retried: Grant }
+  | { refused: 'not_failed' | 'was_active' | 'deadline_over' | 'holder_inactive'; status: GrantStatus }
+
 /**
- * failed → pending, as an approval would begin it again: planned anew, asked about anew, its deadline the same as before.
- * Undefined where it did not fail, its deadline is over, or its holder is shut out; whoever shuts them out at the same
- * moment comes before it, or after it and ends it. INVARIANT: what has been active is never begun again.
+ * failed → pending, as an approval would begin it: planned again, asked about again, its deadline the same as before. Whoever
+ * deactivates its holder at the same moment comes before it, or after it and ends it. INVARIANT: what has been active is never
+ * begun again.
  */
-export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Grant | undefined> {
+export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retried> {
   const { tx } = ctx
-  const [[retried]] = await tx.write([
+  const [[retried], [now]] = await tx.write([
     sql<GrantRow>`with holder as (
         select u.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
         where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and u.active for share of u),
       retried as (
-        update access_grant g set status = 'pending', provisioning_status = 'not_attempted', entitlement_id = null,
-          ended_at = null, ended_by = null, end_reason = null, last_error = null, target_reference = null,
+        update access_grant g set ${assign('retry')}, entitlement_id = null,
+          ended_by = null, last_error = null, target_reference = null,
           alarmed_at = null, failures = 0,
           next_look_at = clock_timestamp(), lease_until = null, updated_at = clock_timestamp()
-        where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and g.status = 'failed' and g.activated_at is null
+        where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isBefore('retry')} and g.activated_at is null
           and g.activate_by > clock_timestamp() and exists (select from holder)
         returning g.*),
       told as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
       select ${columns} from retried g`,
+    sql<{ status: GrantStatus; was_active: boolean; active: boolean }>`select g.status, u.active,
+        g.activated_at is not null as was_active
+      from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+      where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
   ])
-  return retried && asGrant(retried)
+  if (retried !== undefined) return { retried: asGrant(retried) }
+  if (now === undefined) throw new Error('a grant that was read is gone')
+  const { status, was_active, active } = now
+  if (status !== 'failed') return { refused: 'not_failed', status }
+  if (was_active) return { refused: 'was_active', status }
+  return { refused: active ? 'deadline_over' : 'holder_inactive', status }
 }

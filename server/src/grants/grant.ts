@@ -3,9 +3,10 @@ import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
 import { Provisioning, SessionRecord, sessionsMayLiveUntil } from './grant-progress.ts'
 
-/** pending → active | revoked | failed; active → expired | revoked | failed; failed → pending. */
+/** How it goes from one to another: `grant-transition.ts`. */
 export const grantStatuses = ['pending', 'active', 'expired', 'revoked', 'failed'] as const
-const provisioningStatuses = [
+export type GrantStatus = (typeof grantStatuses)[number]
+export const provisioningStatuses = [
   'not_attempted',
   'attempting',
   'successful',
@@ -14,6 +15,7 @@ const provisioningStatuses = [
   'deprovisioned',
   'deprovisioning_failed',
 ] as const
+export type ProvisioningStatus = (typeof provisioningStatuses)[number]
 
 /** A grant as its request's status view shows it. */
 export const GrantView = Type.Object(

@@ -6,7 +6,7 @@ import { openHouse } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { type Driver, TargetError } from '../provisioners/driver.ts'
-import { askAgain } from '../requests/asking-again.ts'
+import { askAgain } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { planGrant } from './plan-grant.job.ts'
 

@@ -1,38 +1,10 @@
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
-import type { Target } from '../provisioners/driver.ts'
-import type { ProvisionerType } from '../provisioners/provisioner.ts'
-import { alarmAfterSeconds, type EntitlementState } from './entitlement.ts'
+import { type EntitlementRow, maxWaiting } from './convergence.ts'
+import { alarmAfterSeconds } from './entitlement.ts'
 import { isLeaving, isWanted, mine, tellOfGrants } from './entitlement-store.ts'
-
-/** A pending grant. `begun`: an act that gives it was begun, with policy's word. */
-export type Waiting = { id: string; request_id: string; begun: boolean }
-
-/** An entitlement as a look at it begins. */
-export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'wanted' | 'joining'> & {
-  /** An active grant wants it. */
-  held: boolean
-  /** The oldest pending grants that want it, at most `mostWaiting`. */
-  waiting: Waiting[]
-  provisioner: ProvisionerType
-  provisioner_id: string | null
-  provisioner_version: number | null
-  /** A disabled provisioner gives nothing new. */
-  enabled: boolean
-  target: Target
-  /** When it should end as of now, in milliseconds since 1970; null where no live grant wants it. */
-  until_ms: number | null
-  /** When the act that last gave it said that it would end. */
-  given_until_ms: number | null
-  act_polls: number
-  failures: number
-  /** The moment that made it due, to the microsecond: whoever sets another one meanwhile is not overruled. */
-  due_at: string
-}
-
-/** So many pending grants of one entitlement are given in one turn; the rest come in the next. */
-export const mostWaiting = 50
+import { assign, isBefore } from './grant-transition-store.ts'
 
 /**
  * Does what the clock alone demands of many entitlements (ends what is over, fails what did not begin in time, tells of a
@@ -46,7 +18,7 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
       told_failed as (${tellOfGrants(tx, 'grant.failed', sql`(select * from late union all select * from overdue) failing`)})
       ${tellOfGrants(tx, 'grant.expiring', sql`ending`)}`,
     sql`with ${mine(tx, asked, sql``, sharedEnd)}
-      update access_grant g set provisioning_status = 'deprovisioned', updated_at = clock_timestamp()
+      update access_grant g set ${assign('finish')}, updated_at = clock_timestamp()
       from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`,
     sql<EntitlementRow & { id: string }>`select e.*
       from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
@@ -65,7 +37,7 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
           coalesce((select jsonb_agg(jsonb_build_object('id', w.id, 'request_id', w.request_id,
               'begun', w.provisioning_status = 'attempting') order by w.id)
             from (select g.id, g.request_id, g.provisioning_status from access_grant g where g.tenant_id = e.tenant_id
-              and g.entitlement_id = e.id and g.status = 'pending' order by g.id limit ${mostWaiting}) w), '[]') as waiting
+              and g.entitlement_id = e.id and g.status = 'pending' order by g.id limit ${maxWaiting}) w), '[]') as waiting
         from entitlement e left join provisioner p on p.tenant_id = e.tenant_id and p.id = e.provisioner_id
         where e.tenant_id = ${tx.tenant_id} and e.id = item.id and e.generation = item.generation
         offset 0) e`,
@@ -78,8 +50,8 @@ export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(En
 const isOverdue = sql`(${isLeaving} and g.alarmed_at is null
   and g.ended_at <= now() - make_interval(secs => ${alarmAfterSeconds}))`
 
-const isEnding = sql`(g.status = 'active' and g.expires_at <= now())`
-const isLate = sql`(g.status = 'pending' and g.activate_by <= now())`
+const isEnding = sql`(${isBefore('expire')} and g.expires_at <= now())`
+const isLate = sql`(${isBefore('miss_deadline')} and g.activate_by <= now())`
 const endsSoon = sql`(g.status = 'active' and g.expiring_at <= now() and g.expires_at > now())`
 
 /** The clock demands something. `now()`: one moment for all of it, so that what was locked is what is changed. */
@@ -99,15 +71,13 @@ const sharedEnd = sql`exists (select from access_grant g where g.tenant_id = e.t
     and ${isLeaving}) and ${isWanted}`
 
 const endOnTime = (tx: Tx) => sql`ended as (
-    update access_grant g set status = 'expired', ended_at = clock_timestamp(), expiring_at = null, target_reference = null,
-      provisioning_status = case when g.provisioning_status = 'not_attempted' then 'not_attempted' else 'deprovisioning' end,
+    update access_grant g set ${assign('expire')}, expiring_at = null, target_reference = null,
       updated_at = clock_timestamp()
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'end' and ${isEnding}
     returning g.id, g.request_id, g.entitlement_id)`
 
 const failLate = (tx: Tx) => sql`late as (
-    update access_grant g set status = 'failed', ended_at = clock_timestamp(), provisioning_status = 'failed',
-      end_reason = 'access could not be given in time', updated_at = clock_timestamp()
+    update access_grant g set ${assign('miss_deadline')}, updated_at = clock_timestamp()
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'fail' and ${isLate}
     returning g.id, g.request_id, g.entitlement_id)`
 
@@ -118,7 +88,7 @@ const tellOfComingEnd = (tx: Tx) => sql`ending as (
 
 /** Whatever the reason: the target hangs, has no room, or is at it for ever. Once for each grant. */
 const tellOfOverdue = (tx: Tx) => sql`overdue as (
-    update access_grant g set alarmed_at = clock_timestamp(), provisioning_status = 'deprovisioning_failed',
+    update access_grant g set alarmed_at = clock_timestamp(), ${assign('alarm')},
       last_error = coalesce(g.last_error, 'the target has not taken it away yet'), updated_at = clock_timestamp()
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'alarm' and ${isOverdue}
       and (select true from access_grant live where live.tenant_id = g.tenant_id and live.entitlement_id = g.entitlement_id

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { testDrivers } from '../../test/support/drivers.ts'
 import { seedManyGrants } from '../../test/support/many-grants.ts'
+import { type InjectedFaults, injectFaults } from '../../test/support/sandbox-faults.ts'
 import { until } from '../../test/support/wait.ts'
 import { startDueWork } from '../jobs/work-list.ts'
-import { askAgain } from '../requests/asking-again.ts'
+import { askAgain } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 
 /** Many grants that end at one instant: as one crowd they are taken away, each as if it were alone. */
@@ -42,6 +43,10 @@ function gone(tenant_ids: readonly string[]): Promise<boolean> {
   })
 }
 
+async function inject(tenant_ids: readonly string[], faults: InjectedFaults): Promise<void> {
+  for (const tenant_id of tenant_ids) await injectFaults(asSuperuser, tenant_id, faults)
+}
+
 /** How many rows the question finds for these tenants. */
 async function count(question: string, tenant_ids: readonly string[]): Promise<number> {
   const [row] = await asSuperuser<{ count: number }>(`select count(*)::int from (${question}) found`, [tenant_ids])
@@ -70,10 +75,7 @@ test('300 grants that end at one instant: each is revoked once, told once, and n
 
 test('a target that is throttled, in conflict, failing or forgetful for long is never given up on (F7)', async () => {
   const tenants = await seedManyGrants(asSuperuser, 40, 1, await instant())
-  await asSuperuser(
-    `insert into sandbox_weather (tenant_id, polls, throttled, conflicting, forgotten, failed) select $1, 2, 50, 50, 50, 50`,
-    tenants,
-  )
+  await inject(tenants, { polls: 2, throttled: 50, conflicting: 50, forgotten: 50, failed: 50 })
   const work = startWork()
   await gone(tenants)
   assert.equal(await count('select from sandbox_assignment where tenant_id = any($1)', tenants), 0)
@@ -88,14 +90,14 @@ test('a target that is throttled, in conflict, failing or forgetful for long is 
 
 test('a target that does not answer in time has failed for now: said on the grant, and tried again (F7)', async () => {
   const tenants = await seedManyGrants(asSuperuser, 20, 1, await instant())
-  await asSuperuser('insert into sandbox_weather (tenant_id, delay_ms) select $1, 3600000', tenants)
+  await inject(tenants, { delay_ms: 3_600_000 })
   const work = startWork(200)
   await until('all of them are said to be stuck', async () => {
     const stuck = `select from access_grant where tenant_id = any($1) and provisioning_status = 'deprovisioning_failed'
       and last_error ~ 'did not answer within'`
     return (await count(stuck, tenants)) === 20
   })
-  await asSuperuser('update sandbox_weather set delay_ms = 0 where tenant_id = $1', tenants)
+  await inject(tenants, {})
   await gone(tenants)
   assert.equal(await count('select from sandbox_assignment where tenant_id = any($1)', tenants), 0)
   await work.stop()
@@ -104,7 +106,7 @@ test('a target that does not answer in time has failed for now: said on the gran
 test('a tenant whose target hangs delays nobody else’s end', async () => {
   const ends = await instant()
   const hung = await seedManyGrants(asSuperuser, 50, 1, ends)
-  await asSuperuser('insert into sandbox_weather (tenant_id, delay_ms) select $1, 3600000', hung)
+  await inject(hung, { delay_ms: 3_600_000 })
   const others = await seedManyGrants(asSuperuser, 50, 2, ends)
   const work = startWork()
   await gone(others)

@@ -159,7 +159,7 @@ test('access that took long to give, and would end as much too early, is given o
   const on = await driftStage(house, 'slow to give')
   const { ends, asked, change } = endingSandbox()
   const { stop } = startWorkersWith(house, change)
-  await on.weather(1_000)
+  await on.inject({ polls: 1_000 })
   const request = await on.ask(on.account(account))
   await until('the target is at it', async () => (await on.entitlement(account))?.act === 'grant' && asked.length === 1)
   // As if it had begun two minutes ago.
@@ -168,7 +168,7 @@ test('access that took long to give, and would end as much too early, is given o
     `update entitlement set given_until = given_until - interval '2 minutes' where tenant_id = $1`,
     [on.tenant_id],
   )
-  await on.clearUp()
+  await on.inject({})
   await on.grantsAre(request, 'active', 'successful')
   await until('it was given once more', () => Promise.resolve(asked.length === 2))
   await until('the ledger rests', async () => {

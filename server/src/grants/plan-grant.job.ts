@@ -3,7 +3,7 @@ import { type GrantAsk, NotNow, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, longestCallMs } from '../provisioners/in-time.ts'
 import { backoffMs, saysDisabled, waitMs } from './entitlement.ts'
-import { findGrantToPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
+import { findGrantToPlan, giveUpPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
 
 /** Finds out what a new grant means to its target, and hangs it on that entitlement of the ledger. */
 export function planGrant(drivers: Drivers): DueWork {
@@ -12,18 +12,19 @@ export function planGrant(drivers: Drivers): DueWork {
     async run(ctx, item) {
       const found = await findGrantToPlan(ctx.tx, item)
       if (found === undefined || !found.live) return
-      if (found.late) return savePlanFailure(ctx, item, 'access could not be given in time', undefined)
+      if (found.late) return giveUpPlan(ctx, item, 'miss_deadline', 'access could not be given in time')
       try {
         const serving = requireServing(found.serving, found.ask)
         const driver = await drivers.of(ctx.tx, serving)
         const plan = await inTime(longestCallMs, (signal) => driver.plan(ctx.tx, found.ask, signal))
-        // Its provisioner is another than a moment ago: planned anew, at once.
-        if (!(await linkGrant(ctx.tx, item, serving, plan))) await postponePlan(ctx.tx, item, 0)
+        const outcome = await linkGrant(ctx.tx, item, serving, plan)
+        // Its provisioner is another than a moment ago: planned again, at once.
+        if (outcome === 'provisioner_changed') await postponePlan(ctx.tx, item, 0)
       } catch (error) {
         if (error instanceof NotNow) return postponePlan(ctx.tx, item, waitMs(error.after_ms))
         if (!(error instanceof TargetError)) throw error
-        const wait_ms = error.kind === 'permanent' ? undefined : backoffMs(found.failures, Math.random())
-        await savePlanFailure(ctx, item, error.message, wait_ms)
+        if (error.kind === 'permanent') return giveUpPlan(ctx, item, 'reject', error.message)
+        await savePlanFailure(ctx.tx, item, error.message, backoffMs(found.failures, Math.random()))
       }
     },
   }

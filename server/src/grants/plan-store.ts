@@ -6,6 +6,8 @@ import { newId } from '../kernel/id.ts'
 import type { GrantAsk, Plan } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import type { ProvisionerType } from '../provisioners/provisioner.ts'
+import type { GrantStatus } from './grant.ts'
+import { assign, isBefore } from './grant-transition-store.ts'
 import { keepSwept } from './sweep-store.ts'
 
 /** What serves a grant: null where none of the tenant's own does. */
@@ -90,17 +92,23 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
  * was added there by hand is not ours.
  *
  * Whoever ends the grant at the same moment holds its holder as well: before this, or after it and finds it linked.
- * False, and nothing is written, where its provisioner is not any more as it was when this was planned, or is gone; whoever
- * changes or deletes it at the same moment comes before this, or after it and finds it in use. Or the lease was lost.
+ * Nothing is written where its provisioner is not any more as it was when this was planned, or is gone; whoever changes or
+ * deletes it at the same moment comes before this, or after it and finds it in use. Or where the grant has ended, or the lease
+ * was lost.
  */
-export async function linkGrant(tx: Tx, item: WorkItem, ref: ProvisionerRef, plan: Plan): Promise<boolean> {
+export async function linkGrant(
+  tx: Tx,
+  item: WorkItem,
+  ref: ProvisionerRef,
+  plan: Plan,
+): Promise<'linked' | 'lease_lost' | 'not_pending' | 'provisioner_changed'> {
   const { provisioner, provisioner_id, provisioner_version } = ref
   const served = sql`served as materialized (
       select from provisioner p where p.tenant_id = ${tx.tenant_id} and p.id = ${provisioner_id}::uuid
         and p.version = ${provisioner_version}::integer
       for key share)`
   const isServed = sql`(${provisioner_id}::uuid is null or exists (select from served))`
-  const [, linked] = await tx.write([
+  const [, linked, , [ours]] = await tx.write([
     sql`with ${served}
       insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds, recorded_as, held_before,
         observed, next_look_at, gives)
@@ -127,8 +135,11 @@ export async function linkGrant(tx: Tx, item: WorkItem, ref: ProvisionerRef, pla
         and e.tenant_id = g.tenant_id and e.provisioner = ${provisioner} and e.target_key = ${plan.key}
       returning g.id`,
     sql`with ${served} ${keepSwept(tx, ref, isServed)}`,
+    sql<{ status: GrantStatus }>`select g.status from access_grant g where ${oursToPlan(tx, item)}`,
   ])
-  return linked.length > 0
+  if (linked.length > 0) return 'linked'
+  if (ours === undefined) return 'lease_lost'
+  return ours.status === 'pending' ? 'provisioner_changed' : 'not_pending'
 }
 
 /** Nothing of ours is at the target, as far as the row of the ledger knows. */
@@ -143,26 +154,29 @@ export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number): Pro
   ])
 }
 
-/** Planning failed: tried again after `wait_ms`, or given up for good where `wait_ms` is undefined. */
-export async function savePlanFailure(
+/** Planning failed for good: its time is over, or its target refuses it. */
+export async function giveUpPlan(
   ctx: WorkCtx,
   item: WorkItem,
+  change: 'miss_deadline' | 'reject',
   message: string,
-  wait_ms: number | undefined,
 ): Promise<void> {
   const { tx } = ctx
   const failed = { type: 'grant.failed', subject_type: 'grant', subject_id: item.id } as const
   await tx.write([
-    wait_ms === undefined
-      ? sql`with failed as (
-          update access_grant g set status = 'failed', provisioning_status = 'failed', ended_at = clock_timestamp(),
-            end_reason = 'its target refused it', last_error = ${message}, next_look_at = null, lease_until = null,
-            failures = g.failures + 1, updated_at = clock_timestamp()
-          where ${oursToPlan(tx, item)} and g.status = 'pending' returning g.id)
-        ${emit(ctx, failed, sql`failed`)}`
-      : sql`update access_grant g set last_error = ${message}, failures = g.failures + 1, lease_until = null,
-          next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8),
-          updated_at = clock_timestamp()
-        where ${oursToPlan(tx, item)} and g.status = 'pending'`,
+    sql`with failed as (
+        update access_grant g set ${assign(change)}, last_error = ${message}, next_look_at = null, lease_until = null,
+          failures = g.failures + 1, updated_at = clock_timestamp()
+        where ${oursToPlan(tx, item)} and ${isBefore(change)} returning g.id)
+      ${emit(ctx, failed, sql`failed`)}`,
+  ])
+}
+
+/** Planning failed for now: it is tried again after so many milliseconds. */
+export async function savePlanFailure(tx: Tx, item: WorkItem, message: string, wait_ms: number): Promise<void> {
+  await tx.write([
+    sql`update access_grant g set last_error = ${message}, failures = g.failures + 1, lease_until = null,
+        next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8), updated_at = clock_timestamp()
+      where ${oursToPlan(tx, item)} and g.status = 'pending'`,
   ])
 }

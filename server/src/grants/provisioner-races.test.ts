@@ -63,7 +63,7 @@ for (const before of ['never', 'before'] as const) {
     test('linked first: the provisioner is not deleted, nothing is left behind', async () => {
       const { id, link, change, state } = await staged()
       const { deleting } = await tx.interactive(async (inside) => {
-        assert.equal(await link(inside), true)
+        assert.equal(await link(inside), 'linked')
         const deleting = change('DELETE')
         await aLockIsWaitedFor(house, inside)
         return { deleting }
@@ -82,7 +82,7 @@ for (const before of ['never', 'before'] as const) {
         await inside.write([sql`delete from provisioner where tenant_id = ${on.tenant_id} and id = ${id}`])
         return { linking }
       })
-      assert.equal(await linking, false)
+      assert.equal(await linking, 'provisioner_changed')
       assert.deepEqual(await state(), { linked: false, wanted_by: null })
     })
 
@@ -95,9 +95,9 @@ for (const before of ['never', 'before'] as const) {
         await inside.write([sql`update provisioner set version = 2 where tenant_id = ${on.tenant_id} and id = ${id}`])
         return { linking }
       })
-      assert.equal(await linking, false)
+      assert.equal(await linking, 'provisioner_changed')
       assert.deepEqual(await state(), { linked: false, wanted_by: null })
-      assert.equal(await link(tx, 2), true)
+      assert.equal(await link(tx, 2), 'linked')
       assert.deepEqual(await state(), { linked: true, wanted_by: id })
     })
   })
@@ -106,7 +106,7 @@ for (const before of ['never', 'before'] as const) {
 test('a provisioner is switched off at once, however many grants are being linked to it', async () => {
   const { link, change } = await stage()
   await tx.interactive(async (inside) => {
-    assert.equal(await link(inside), true)
+    assert.equal(await link(inside), 'linked')
     const reply = await change('PATCH', { enabled: false })
     assert.deepEqual([reply.status, reply.body.enabled], [200, false])
   })

@@ -16,7 +16,7 @@ const retry = (id: string, person: Person = people.user) => on.call(person, 'POS
 
 /** A request whose target refused it, and the grant that failed; nothing of it is left at the target. */
 async function refusedByTarget(account: string): Promise<{ request: string; id: string }> {
-  await on.weather(1, 1)
+  await on.inject({ failed: 1 })
   const request = await on.ask(on.account(account, { duration_seconds: 600 }))
   const [grant] = await on.grantsAre(request, 'failed', 'failed')
   assert.ok(grant)
@@ -39,8 +39,9 @@ async function momentsOf(id: string): Promise<Record<string, unknown>> {
   return row ?? {}
 }
 
-async function notRetryable(id: string, status: string, person?: Person): Promise<void> {
+async function notRetryable(id: string, status: string, why: RegExp, person?: Person): Promise<void> {
   const reply = await retry(id, person)
+  assert.match(String(reply.body.message), why)
   assert.deepEqual([reply.status, reply.body.code, reply.body.details], [409, 'grant_not_retryable', { status }])
 }
 
@@ -60,17 +61,13 @@ test('what its target refused is given at the second try, once and as long as wa
 
 test('a retry while the clean-up goes on ends with access, once', async () => {
   const account = '400000000002'
-  await on.weather(1_000)
+  await on.inject({ failed: 1, polls: 1_000 })
   const request = await on.ask(on.account(account))
-  await underWay(account, 'grant')
-  await house.asSuperuser(`update sandbox_operation set polls_left = 1, outcome = 'FAILED' where tenant_id = $1`, [
-    on.tenant_id,
-  ])
   const [grant] = await on.grantsAre(request, 'failed', 'failed')
-  await underWay(account, 'revoke')
+  await cleanUpBegun(account)
   assert.equal((await retry(grant?.id ?? '')).status, 200)
   await on.grantsHang(request)
-  await on.clearUp()
+  await on.inject({})
   await on.grantsAre(request, 'active', 'successful')
   assert.equal(await on.heldAt(account), 1)
 })
@@ -85,22 +82,22 @@ test('of two retries at once one wins', async () => {
 })
 
 test('only what failed is tried again: not what waits, is held, was revoked or is over', async () => {
-  await on.weather(1_000)
+  await on.inject({ polls: 1_000 })
   const waiting = await on.ask(on.account('400000000004'))
   const [pending] = await on.grantsAre(waiting, 'pending', 'attempting')
-  await notRetryable(pending?.id ?? '', 'pending')
-  await on.clearUp()
+  await notRetryable(pending?.id ?? '', 'pending', /it has not failed, it is pending/)
+  await on.inject({})
   const [active] = await on.grantsAre(waiting, 'active', 'successful')
-  await notRetryable(active?.id ?? '', 'active')
+  await notRetryable(active?.id ?? '', 'active', /it is active/)
   await on.call(people.user, 'POST', `/v1/grants/${active?.id}/revoke`)
-  await notRetryable(active?.id ?? '', 'revoked')
+  await notRetryable(active?.id ?? '', 'revoked', /it is revoked/)
   await on.grantsAre(waiting, 'revoked', 'deprovisioned')
 })
 
 test('not after its hour: what could not be given in time stays failed', async () => {
   const { id } = await refusedByTarget('400000000005')
   await house.asSuperuser('update access_grant set activate_by = clock_timestamp() where id = $1', [id])
-  await notRetryable(id, 'failed')
+  await notRetryable(id, 'failed', /its hour to begin is over/)
 })
 
 test('what has been active is never begun again (P17)', async () => {
@@ -109,7 +106,7 @@ test('what has been active is never begun again (P17)', async () => {
     'update access_grant set activated_at = clock_timestamp(), expires_at = clock_timestamp() where id = $1',
     [id],
   )
-  await notRetryable(id, 'failed')
+  await notRetryable(id, 'failed', /it can no longer begin/)
 })
 
 test('others’ is for whoever may end anybody’s access; what is not there is not found', async () => {
@@ -137,16 +134,16 @@ test('policy is asked at every try: refused again while it forbids, given once i
 test('nobody is given again what they asked for before they were shut out (R6)', async () => {
   const { id } = await refusedByTarget('400000000010')
   await house.asSuperuser('update tenant_user set active = false where id = $1', [people.user.user_id])
-  await notRetryable(id, 'failed', people.admin)
+  await notRetryable(id, 'failed', /its holder is deactivated/, people.admin)
   await house.asSuperuser('update tenant_user set active = true where id = $1', [people.user.user_id])
 })
 
-/** Waits until the target is at this act, on an account. */
-function underWay(account: string, act: string): Promise<boolean> {
-  return until(`the target is at it: ${act}`, async () => {
+/** Waits until the target is taking away what it may hold of an account. */
+function cleanUpBegun(account: string): Promise<boolean> {
+  return until('the clean-up has begun', async () => {
     const rows = await house.asSuperuser(
-      'select 1 from entitlement where tenant_id = $1 and target_key like $2 and act = $3 and act_reference is not null',
-      [on.tenant_id, `%${account}%`, act],
+      `select 1 from entitlement where tenant_id = $1 and target_key like $2 and act = 'revoke' and act_reference is not null`,
+      [on.tenant_id, `%${account}%`],
     )
     return rows.length > 0
   })

@@ -18,13 +18,15 @@ export const retryGrant = operation({
     const grant = await findGrant(ctx.tx, params.id)
     if (grant === undefined) throw notFound('grant')
     requireMayChange(ctx.actor, grant, 'retrying')
-    const retried = await retryFailedGrant(ctx, grant.id)
-    if (retried !== undefined) return retried
-    const { status } = (await findGrant(ctx.tx, grant.id)) ?? grant
-    const why =
-      status === 'failed'
-        ? 'its hour to begin is over, or its holder is shut out; make a new request'
-        : `it has not failed, it is ${status}`
+    const outcome = await retryFailedGrant(ctx, grant.id)
+    if ('retried' in outcome) return outcome.retried
+    const { status } = outcome
+    const why = {
+      not_failed: `it has not failed, it is ${status}`,
+      was_active: 'it was active before, so it can no longer begin; make a new request',
+      deadline_over: 'its hour to begin is over; make a new request',
+      holder_inactive: 'its holder is deactivated',
+    }[outcome.refused]
     throw new Problem('grant_not_retryable', `the grant cannot be tried again: ${why}`, { details: { status } })
   },
 })

@@ -19,11 +19,9 @@ export const revokeGrant = operation({
     const grant = await findGrant(ctx.tx, params.id)
     if (grant === undefined) throw notFound('grant')
     requireMayChange(ctx.actor, grant, 'ending')
-    const revoked = await revokeLiveGrant(ctx, grant.id, body.reason ?? null)
-    if (revoked !== undefined) return revoked
-    const now = (await findGrant(ctx.tx, grant.id)) ?? grant
-    throw new Problem('grant_not_live', `the grant has ended already: it is ${now.status}`, {
-      details: { status: now.status },
-    })
+    const outcome = await revokeLiveGrant(ctx, grant.id, body.reason ?? null)
+    if ('revoked' in outcome) return outcome.revoked
+    const { not_live: status } = outcome
+    throw new Problem('grant_not_live', `the grant has ended already: it is ${status}`, { details: { status } })
   },
 })

@@ -82,7 +82,10 @@ test('whoever links a grant holds its holder: who ends it waits, and finds it li
   const item = { tenant_id, id, generation: '0' }
   const served = { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null } as const
   await tx.interactive(async (planner) => {
-    assert.equal(await linkGrant(planner, item, served, { key: id, target: {}, held: false, session_seconds: 0 }), true)
+    assert.equal(
+      await linkGrant(planner, item, served, { key: id, target: {}, held: false, session_seconds: 0 }),
+      'linked',
+    )
     const rows = await house.asSuperuser('select from tenant_user where id = $1 for no key update skip locked', [
       user_id,
     ])

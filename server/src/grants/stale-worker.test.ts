@@ -83,11 +83,15 @@ for (const [what, write] of Object.entries(writes)) {
   test(`a stale worker does not write ${what}, while those beside it in the same trip do (F2)`, async () => {
     const on = await stage()
     // So that there is something to do about a failure and an end.
-    if (!what.startsWith('the look')) await openLooks(on.tx, [on.held])
+    if (!what.startsWith('the look')) {
+      await openLooks(on.tx, [on.held])
+      await asSuperuser(
+        `update access_grant set status = 'revoked', provisioning_status = 'deprovisioning', ended_at = clock_timestamp()
+          where tenant_id = $1 and status = 'active'`,
+        [on.tx.tenant_id],
+      )
+    }
     if (what.startsWith('a reference')) await beginRevokes(on.tx, [on.held])
-    await asSuperuser(`update access_grant set provisioning_status = 'deprovisioning' where tenant_id = $1`, [
-      on.tx.tenant_id,
-    ])
     const [staleBefore, heldBefore] = [await kept(on.stale), await kept(on.held)]
     await write(on, [on.stale, on.held])
     assert.deepEqual(await kept(on.stale), staleBefore)
@@ -144,9 +148,28 @@ test('a stale worker neither begins to give nor says that it is there (F2)', asy
     [tenant_id],
   )
   const before = await kept(stale)
-  assert.equal(await beginGrant(tx, stale, nobody, new Date(0)), false)
+  assert.equal(await beginGrant(tx, stale, nobody, new Date(0)), 'lease_lost')
   const ctx = { tx, actor: systemActor, request_id: 'test' }
   const given = { reference: null, ends_early: false }
   assert.deepEqual(await savePresent(ctx, stale, [id], { grant_ids: [id], still: sql`true` }, given), [])
   assert.deepEqual(await kept(stale), before)
+})
+
+test('a grant in a pair that nobody foresaw keeps none that shares its entitlement from its end', async () => {
+  const { tx, stale, held } = await stage()
+  await asSuperuser(
+    `set session_replication_role = replica;
+    update access_grant set provisioning_status = 'deprovisioning', entitlement_id = '${held.id}',
+      expires_at = clock_timestamp() + interval '1 hour' where entitlement_id = '${stale.id}';
+    set session_replication_role = origin`,
+  )
+  await openLooks(tx, [held])
+  const statuses = await asSuperuser<{ status: string }>(
+    'select status from access_grant where entitlement_id = $1 order by expires_at',
+    [held.id],
+  )
+  assert.deepEqual(
+    statuses.map(({ status }) => status),
+    ['expired', 'active'],
+  )
 })

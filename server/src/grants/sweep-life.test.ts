@@ -48,7 +48,7 @@ test('a tenant that has nothing left is swept no more, and again once something 
 test('what is still on its way to its target keeps its sweep', async () => {
   const on = await driftStage(house, 'on its way')
   const { stop } = startWorkersWith(house, () => ({}))
-  await on.weather(1_000)
+  await on.inject({ polls: 1_000 })
   const request = await on.ask(on.account(account))
   await on.grantsAre(request, 'pending', 'attempting')
   await (await on.beginSweep())()
@@ -58,7 +58,7 @@ test('what is still on its way to its target keeps its sweep', async () => {
     [on.tenant_id],
   )
   assert.deepEqual(sweeps, [{ idle: false, goes_on: true }])
-  await on.clearUp()
+  await on.inject({})
   await on.grantsAre(request, 'active', 'successful')
   await stop()
 })

@@ -1,4 +1,5 @@
 /** The rules of a sweep: when, how much, how fast. No I/O here. */
+import { backoffDelay } from '../kernel/backoff.ts'
 
 /** A sweep begins at most so long after the one before, in seconds; it is full within five minutes. */
 export const sweptEverySeconds = 240
@@ -22,5 +23,5 @@ export function spreadSeconds(suspects: number): number {
 
 /** Seconds until a sweep that failed so often is tried again. */
 export function sweepAgainSeconds(failures: number): number {
-  return Math.min(5 * 2 ** failures, 120)
+  return backoffDelay({ base: 5, max: 120 }, failures)
 }

@@ -1,7 +1,9 @@
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
+import type { Ending, Failure } from './convergence.ts'
 import { isLeaving, isWaitedFor, isWanted, mayLandFor, mine, tellOfGrants } from './entitlement-store.ts'
+import { assign, isBefore } from './grant-transition-store.ts'
 
 /** Writes down that access is about to be taken away, of many entitlements. False: the lease was lost. */
 export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<boolean[]> {
@@ -17,44 +19,11 @@ export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<
   return items.map(({ id }) => ids.has(id))
 }
 
-/**
- * An act, a poll or a look failed. `giving`: it was to give access. `permanent`: grants that wait for it fail. `alarm`: what
- * should be taken away has failed so often that people are told; it is tried on. `may_land`: what was to give access may
- * have been begun all the same. `reference`: the target's own name for what failed.
- */
-export type Failure = {
-  message: string
-  giving: boolean
-  permanent: boolean
-  clears_act: boolean
-  alarm: boolean
-  may_land: boolean
-  reference: string | null
-}
-
-/** How a turn leaves an entitlement. */
-export type Settling = {
-  item: WorkItem
-  /** The moment that had made it due. */
-  due_at: string
-  /** Milliseconds until the next look; undefined: at the next deadline of its live grants. */
-  wait_ms: number | undefined
-  /**
-   * What happened last: the act goes on at the target, to be asked about by a reference, and a live grant wanted the
-   * entitlement or none did; or the target does not hold it: what was to be taken away is gone, by the act of that
-   * reference; or something failed; or the act that was written down as begun was not, since the target had no room.
-   * Undefined: nothing that is not written down.
-   */
-  last:
-    | { under_way: string; wanted: boolean }
-    | { gone: string | null }
-    | { failure: Failure }
-    | { unbegun: true }
-    | undefined
-}
+/** How a run leaves an entitlement. `due_at`: the moment that had made it due. */
+export type Settling = Ending & { item: WorkItem; due_at: string }
 
 /**
- * Writes how turns ended, of many entitlements, and gives them back. One trip.
+ * Writes how runs ended, of many entitlements, and releases them. One trip.
  * INVARIANT: one whose desired and observed do not agree always has a next look.
  */
 export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<undefined[]> {
@@ -98,7 +67,7 @@ function awaitTarget(tx: Tx, items: readonly UnderWay[]): Statement {
 /** What was to be taken away is gone. */
 function endLeaving(tx: Tx, items: readonly { item: WorkItem; reference: string | null }[]): Statement {
   return sql`with ${mine(tx, items, sql`, reference text`)}
-    update access_grant g set provisioning_status = 'deprovisioned', last_error = null, target_reference = mine.reference,
+    update access_grant g set ${assign('finish')}, last_error = null, target_reference = mine.reference,
       updated_at = clock_timestamp()
     from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`
 }
@@ -107,7 +76,7 @@ function endLeaving(tx: Tx, items: readonly { item: WorkItem; reference: string 
 function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]): Statement {
   const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean, may_land boolean,
     reference text`
-  const refused = sql`(mine.giving and mine.permanent)`
+  const rejects = sql`(mine.giving and mine.permanent)`
   return sql`with ${mine(tx, items, facts)},
     failing as (
       update entitlement e set failures = e.failures + 1, last_error = mine.message, updated_at = clock_timestamp(),
@@ -117,24 +86,24 @@ function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]):
         may_land_until = case when mine.may_land then ${mayLandFor} else e.may_land_until end
       from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id),
     waiting as (
-      update access_grant g set last_error = mine.message, target_reference = mine.reference, updated_at = clock_timestamp(),
-        status = case when ${refused} then 'failed' else g.status end,
-        provisioning_status = case when ${refused} then 'failed' else g.provisioning_status end,
-        ended_at = case when ${refused} then clock_timestamp() else g.ended_at end,
-        end_reason = case when ${refused} then 'its target refused it' else g.end_reason end
-      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending'
-      returning g.id, g.request_id, g.entitlement_id, g.status),
+      update access_grant g set last_error = mine.message, target_reference = mine.reference, updated_at = clock_timestamp()
+      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending' and not ${rejects}),
+    rejected as (
+      update access_grant g set ${assign('reject')}, last_error = mine.message, target_reference = mine.reference,
+        updated_at = clock_timestamp()
+      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isBefore('reject')} and ${rejects}
+      returning g.id, g.request_id, g.entitlement_id),
     leaving as (
       update access_grant g set last_error = mine.message, target_reference = mine.reference,
-        provisioning_status = 'deprovisioning_failed', updated_at = clock_timestamp(),
+        ${assign('alarm')}, updated_at = clock_timestamp(),
         alarmed_at = case when mine.alarm then coalesce(g.alarmed_at, clock_timestamp()) else g.alarmed_at end
       from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and not mine.giving
         and (${isLeaving}
-          or (g.provisioning_status = 'failed' and not exists (select from access_grant later
+          or (${isBefore('alarm')} and g.provisioning_status = 'failed' and not exists (select from access_grant later
             where later.tenant_id = g.tenant_id and later.entitlement_id = g.entitlement_id and later.id > g.id)))
       returning g.id, g.request_id, g.entitlement_id, g.alarmed_at >= now() as alarm),
     alarming as (
-      select id, request_id, entitlement_id from waiting where status = 'failed'
+      select id, request_id, entitlement_id from rejected
       union all select id, request_id, entitlement_id from leaving where alarm)
     ${tellOfGrants(tx, 'grant.failed', sql`alarming`)}`
 }

@@ -1,7 +1,7 @@
 import { inSteps } from '../db/steps.ts'
 import type { Ctx, SealedPlace, Tx } from '../kernel/context.ts'
 import { type ErrorCode, Problem } from '../kernel/errors.ts'
-import { openTurns } from '../kernel/turns.ts'
+import { createSemaphore } from '../kernel/semaphore.ts'
 import { errorText } from './error-reply.ts'
 import type { KeyedCall } from './idempotency-key.ts'
 import { keepAnswer, takeKey } from './kept-answer-store.ts'
@@ -21,7 +21,11 @@ const momentary: readonly ErrorCode[] = ['unauthenticated', 'rate_limited', 'ver
  * Each holds a connection for as long as it runs, whatever it does meanwhile, and connections are few: so one tenant holds
  * up its own calls alone.
  */
-const turnsOfTenants = openTurns(2, 5_000)
+const keyedCalls = createSemaphore({
+  limit: 2,
+  maxWaitMs: 5_000,
+  refusal: () => new Problem('unavailable', 'too many such calls of this tenant are under way; try again in a moment'),
+})
 
 /**
  * Does the work once for a key, however often it is asked and whenever a process dies: what it writes and what it answers
@@ -47,7 +51,7 @@ export async function answerOnce(ctx: Ctx, call: KeyedCall, work: (ctx: Ctx) => 
     await keepAnswer(inside, call.id, await sealer.seal(inside, JSON.stringify(kept), place))
     return done instanceof Problem ? done : { ...answer, isReplay: false }
   }
-  const outcome = await turnsOfTenants(tx.tenant_id, () => tx.interactive(once))
+  const outcome = await keyedCalls.run(() => tx.interactive(once), { key: tx.tenant_id })
   if (outcome instanceof Problem) throw outcome
   return outcome
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { type Limit, type LimitDetails, openBuckets, rateLimited, type Standing } from '../kernel/bucket.ts'
 import { Problem } from '../kernel/errors.ts'
-import type { Admission } from './pipeline.ts'
+import type { Admission } from './admission.ts'
 import { sourceOf } from './source.ts'
 
 /** What a server limits; what is left out is not limited. */

@@ -2,13 +2,8 @@ import type { Static, TSchema } from 'typebox'
 import type { Ctx } from '../kernel/context.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { PageReply } from '../kernel/page.ts'
+import type { CredentialKind } from './admission.ts'
 import type { SourceLimit } from './limits.ts'
-
-/**
- * Whose credential an operation takes. `any`: a token or an API key. `user`: a token alone, for what belongs to a
- * person. `tenant`: no credential, but the tenant must be named. `none`: neither.
- */
-export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
 
 /** 302 sends its reply, a `Redirect`, as headers. */
 type SuccessStatus = 200 | 201 | 202 | 204 | 302

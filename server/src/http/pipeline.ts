@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
 import {
-  type Actor,
   type Bell,
   type Ctx,
   type Egress,
@@ -11,21 +10,22 @@ import {
   systemActor,
   type Tokens,
 } from '../kernel/context.ts'
-import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
+import { invalidInput, notFound, type Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
+import {
+  type Authenticate,
+  findAdmission,
+  findRefusal,
+  requireSingleHeaders,
+  requireTenantHeader,
+} from './admission.ts'
 import { type Answer, answerOnce, type KeyedAnswer } from './answer-once.ts'
 import type { CursorCodec } from './cursor.ts'
 import { keyedCall, readKey, takesKey } from './idempotency-key.ts'
 import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
-
-/** What a credential proves. */
-export type Admission = { tenant_id: string; actor: Actor; via: 'token' | 'api_key'; now: Date }
-
-/** The credential as it came; at most one is there. */
-export type PresentedCredential = { authorization: string | undefined; api_key: string | undefined }
 
 /** What the pipeline needs of the slices, given by `app.ts`. */
 export type PipelineParts = {
@@ -37,11 +37,7 @@ export type PipelineParts = {
   public_url: string
   providerSignIn: ProviderSignIn
   bell: Bell
-  /**
-   * Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told.
-   * @throws Problem 429 where `address` brought too many that are not valid
-   */
-  authenticate(presented: PresentedCredential, address: string): Promise<Admission | undefined>
+  authenticate: Authenticate
   /** Forgets what was kept of the rights of a tenant's people. */
   dropAdmissions(tenant_id: string): void
   /** Keeps a refusal in the audit log of the credential's own tenant. */
@@ -67,7 +63,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Ctx> {
     requireSingleHeaders(request.raw.rawHeaders)
     if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, request.ip)
-    const admission = await findAdmission(parts, operation, request)
+    const admission = await findAdmission(parts.authenticate, operation, request)
     if (admission !== undefined) limits.admit(admission, reply)
     const tenant_id = operation.credential === 'none' ? noTenant : requireTenantHeader(request)
     const ctx: Ctx = {
@@ -137,71 +133,10 @@ function headerOf(request: FastifyRequest, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-async function findAdmission(
-  parts: PipelineParts,
-  operation: Operation,
-  request: FastifyRequest,
-): Promise<Admission | undefined> {
-  if (operation.credential === 'none' || operation.credential === 'tenant') return undefined
-  const { authorization } = request.headers
-  const api_key = request.headers['x-api-key'] as string | undefined
-  if (authorization !== undefined && api_key !== undefined) {
-    throw new Problem(
-      'ambiguous_credentials',
-      'the request carries `Authorization` and `X-API-Key`; leave out the one you do not mean',
-    )
-  }
-  const admission = await parts.authenticate({ authorization, api_key }, request.ip)
-  if (admission === undefined) {
-    throw new Problem('unauthenticated', 'the credential is missing or not valid; send a token or an API key')
-  }
-  if (operation.credential === 'user' && admission.actor.kind !== 'user') {
-    throw new Problem('unauthenticated', 'this belongs to a person; send a token, an API key is no credential here')
-  }
-  return admission
-}
-
 /** Whether what the caller began may go on: asked as if it began now. */
 async function mayGoOn(parts: PipelineParts, operation: Operation, { tx }: Ctx, request: FastifyRequest) {
-  const admission = await findAdmission(parts, operation, request).catch(() => undefined)
+  const admission = await findAdmission(parts.authenticate, operation, request).catch(() => undefined)
   return admission !== undefined && findRefusal(admission, tx.tenant_id, operation) === undefined
-}
-
-function findRefusal(admission: Admission, tenant_id: string, operation: Operation): Problem | undefined {
-  if (admission.tenant_id !== tenant_id) {
-    return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
-  }
-  if (operation.scope !== null && !admission.actor.scopes.has(operation.scope)) {
-    return new Problem('forbidden', `this needs the scope \`${operation.scope}\``, {
-      details: { scope: operation.scope },
-    })
-  }
-  return undefined
-}
-
-const singleHeaders = new Set(['authorization', 'x-api-key', 'x-tenant-id'])
-
-/** Node keeps the first of two credentials and joins two tenants without a word: either would be a guess. */
-function requireSingleHeaders(rawHeaders: readonly string[]): void {
-  const seen = new Set<string>()
-  for (const [index, name] of rawHeaders.entries()) {
-    const header = name.toLowerCase()
-    if (index % 2 === 1 || !singleHeaders.has(header)) continue
-    if (seen.has(header)) {
-      throw new Problem('ambiguous_credentials', `the header \`${name}\` is there twice; leave one of them out`)
-    }
-    seen.add(header)
-  }
-}
-
-function requireTenantHeader(request: FastifyRequest): string {
-  const header = request.headers['x-tenant-id']
-  const tenant_id = typeof header === 'string' ? readUuid(header) : undefined
-  if (tenant_id === undefined) {
-    const why = header === undefined ? 'is required' : 'must be a uuid with hyphens and nothing else'
-    throw invalidInput([{ pointer: 'X-Tenant-ID', why }])
-  }
-  return tenant_id
 }
 
 /** Path parts that are declared as uuids address no record in any other form; the rest pass as the text they decode to. */

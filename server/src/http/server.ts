@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
-import { seldom } from '../kernel/seldom.ts'
+import { throttledLog } from '../kernel/throttled-log.ts'
 import type { Answer, KeyedAnswer } from './answer-once.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
 import { drainOnClose } from './drain.ts'
@@ -123,11 +123,13 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     if (reply.isEvents) return
     options.onAnswered?.(request.routeOptions.config.operationId, reply.statusCode, reply.elapsedTime / 1000)
   })
-  const tellUnavailable = seldom<unknown>(1_000, (err, keptBack) => server.log.error({ err, keptBack }, 'unavailable'))
+  const logUnavailable = throttledLog<unknown>(1_000, (err, keptBack) =>
+    server.log.error({ err, keptBack }, 'unavailable'),
+  )
   server.setErrorHandler((thrown, request, reply) => {
     const problem = problemOf(thrown)
     // For one cause every request may be: that is one thing to tell.
-    if (problem.code === 'unavailable') tellUnavailable(thrown)
+    if (problem.code === 'unavailable') logUnavailable(thrown)
     else if (problem.status >= 500) request.log.error({ err: thrown }, problem.code)
     else if (problem.code === 'rate_limited') options.onLimited?.(String(problem.details?.limit))
     return replyProblem(reply, problem)

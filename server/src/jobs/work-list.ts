@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../db/transaction.ts'
 import { systemActor, type WorkCtx } from '../kernel/context.ts'
+import { withinDeadline } from '../kernel/deadline.ts'
 import { claimDue, extendLeases, giveBack, type Part, postpone, type WorkItem, type WorkTable } from './claim.ts'
 import { type Bounds, type InHand, keepInHand } from './in-hand.ts'
 import { type Loop, startLoop } from './loop.ts'
@@ -99,8 +99,8 @@ export function startDueWork(
     isBehind: () => left || backedUp.length > 0,
     async stop() {
       await Promise.all([loop.stop(), otherLoop.stop()])
-      const late = pause(longestFinishMs, undefined, { ref: false })
-      await Promise.race([Promise.all(worked.map(({ hand }) => hand.allDone())), late])
+      const allDone = () => Promise.all(worked.map(({ hand }) => hand.allDone()))
+      await withinDeadline<unknown>(longestFinishMs, allDone, () => undefined)
       clearInterval(heartbeat)
       for (const { work, database, hand } of worked) {
         const items = hand.olderThan(0)

@@ -1,5 +1,5 @@
 import { Problem } from './errors.ts'
-import { createRecent } from './recent.ts'
+import { createLruCache } from './lru-cache.ts'
 
 /** `quota` at once, given back evenly over `seconds`. `name` tells callers and operators which limit it is. */
 export type Limit<Name extends string = string> = {
@@ -37,7 +37,7 @@ export function openBuckets(
   { quota, seconds }: Limit,
   { keys = 10_000, clock = () => performance.now() }: { keys?: number; clock?(): number } = {},
 ): Buckets {
-  const fullAt = createRecent<number>(keys)
+  const fullAt = createLruCache<number>(keys)
   const window = seconds * 1_000
   const each = window / quota
   /** Rounding must not cost the last of a quota. */

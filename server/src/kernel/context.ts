@@ -70,36 +70,26 @@ export type Sealer = {
 export type AuthorizationAnswer = {
   code: string
   redirect_uri: string
-  state: string | undefined
   /** The provider as it named itself beside the code (RFC 9207), where the caller passes it on. */
   iss: string | undefined
 }
 
-/** Sign-in by an OpenID Connect provider; made by the composition root, since it looks across tenants and out of the house. */
+/** Sign-in by an OpenID Connect provider; made by the composition root, since it looks across tenants and calls providers. */
 export type ProviderSignIn = {
   /**
-   * Answers where to send whoever wants to sign in. `browser`: the secret in the cookie of the browser that asks; null
-   * where no browser does.
+   * Answers where to send the person who signs in. `browser`: the secret in the cookie of the browser that asks; null where
+   * no browser does.
    */
   begin(asked: { tenant_id: string; redirect_uri: string; browser: string | null }): Promise<string>
   /**
-   * Who has signed in. `browsers`: the secrets in the cookies of the browser that answers; null where none does.
+   * Answers who has signed in. `state`: of a sign-in that was begun here. `browsers`: the secrets in the cookies of the
+   * browser that answers; null where none does.
    * Throws `invalid_authorization_code` for every cause but a provider that does not answer.
    */
   finish(
-    answer: AuthorizationAnswer,
+    answer: AuthorizationAnswer & { state: string | undefined },
     from: { browsers: readonly string[] | null; source_ip: string; request_id: string },
   ): Promise<{ tenant_id: string; user_id: string; now: Date }>
-  /** Why a tenant may not name this issuer, in a half-sentence; undefined when it may. */
-  findIssuerFault(issuer: string): Promise<string | undefined>
-  /** The cookie that ties a sign-in to the browser that began it. */
-  cookies: {
-    newSecret(): string
-    /** The text of `Set-Cookie`. */
-    set(secret: string): string
-    /** Every secret that the request carries; `header` answers one by its lower-case name. */
-    read(header: (name: string) => string | undefined): string[]
-  }
 }
 
 /** A call to an address outside. */

@@ -88,6 +88,12 @@ export const metricTable = {
     labels: ['list'],
     means: 'how long ago the moment of the oldest of them came; 0 when nothing is due',
   },
+  sallyport_unforeseen_grant_steps: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      'changes of a grant so far that its life cycle does not foresee, whether refused or let through; the database logs each. A crash of the database may add up to 32',
+  },
   sallyport_stuck_revokes: {
     kind: 'gauge',
     labels: [],

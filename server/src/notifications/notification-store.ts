@@ -5,7 +5,6 @@ import type { PageAsk } from '../kernel/page.ts'
 import type { Scope } from '../permissions/permission.ts'
 import { holdersOf } from '../roles/holding-store.ts'
 import type { NotificationRow } from './notification.ts'
-import type { ChannelFacts, GrantFacts, RequestFacts } from './told-facts.ts'
 
 const columns = sql`id, event_type, title, body, resource_type, resource_id, read_at, created_at`
 
@@ -133,35 +132,6 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
   ])
 }
 
-/** The request that an event is about. */
-export async function findRequestToTell(
-  tx: Tx,
-  id: string,
-  actor_id: string | null,
-): Promise<RequestFacts | undefined> {
-  const [found] = await tx.read(
-    sql<RequestFacts>`select request.requester_id, requester.name as requester_name, request.resource_type,
-      request.resource_id, request.action, request.reason, request.approval_mode, request.duration_seconds,
-      request.decision_reasoning, decider.name as decided_by_name, ${actor_id}::uuid as actor_id,
-      case when request.status = 'pending' and request.next_look_at > clock_timestamp()
-        then request.next_look_at end as waits_until,
-      (select name from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name
-    from access_request request
-    join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id
-    left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by
-    where request.tenant_id = ${tx.tenant_id}::uuid and request.id = ${id}::uuid`,
-  )
-  return found
-}
-
-/** The channel that an event is about; undefined once it is deleted. */
-export async function findChannelToTell(tx: Tx, id: string): Promise<ChannelFacts | undefined> {
-  const [found] = await tx.read(
-    sql<ChannelFacts>`select name from notification_channel where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid`,
-  )
-  return found
-}
-
 /** So many are told in one trip. */
 const portion = 500
 /** So many are told of one event at most. */
@@ -180,15 +150,4 @@ export async function* listHolders(tx: Tx, scopes: readonly Scope[], except: str
     after = holders.at(-1)?.id ?? null
     if (holders.length < portion) return
   }
-}
-
-/** The grants that events are about. */
-export function findGrantsToTell(tx: Tx, ids: readonly string[]): Promise<(GrantFacts & { id: string })[]> {
-  return tx.read(
-    sql<GrantFacts & { id: string }>`select held.id, held.user_id as holder_id, held.name, held.status, held.expires_at,
-      held.ended_by, held.end_reason, ender.name as ended_by_name
-    from access_grant held
-    left join tenant_user ender on ender.tenant_id = held.tenant_id and ender.id = held.ended_by
-    where held.tenant_id = ${tx.tenant_id}::uuid and held.id = any(${[...ids]}::uuid[])`,
-  )
 }

@@ -97,6 +97,11 @@ const counts = async () => Promise.all([dana, kim, lou, max].map(async (someone)
 
 suite('telling people', () => {
   test('of a new request tells its approvers once each, never its requester, and says what is asked', async () => {
+    // Its name takes a scope to see.
+    await asSuperuser(
+      `insert into cloud_account (tenant_id, id, name, account_id, metadata, rank) values ($1, 'a', 'Secret', $2, '{}', 1)`,
+      [tenant_id, '123456789012'],
+    )
     await handle(await happened('request.created', request_id, dana.user_id))
     assert.deepEqual(await counts(), [0, 1, 1, 0])
     const [told] = await toldTo(kim)
@@ -106,7 +111,8 @@ suite('telling people', () => {
     assert.equal(told?.event_type, 'request.created')
     assert.equal(told?.resource_type, 'access_request')
     assert.equal(told?.resource_id, request_id)
-    assert.equal(told?.body, 'Dana asks for ReadOnlyAccess on cloud_account 123456789012 for 1 h.')
+    assert.equal(told?.title, 'Dana requests ReadOnlyAccess on account 123456789012')
+    assert.match(told?.body ?? '', /^Dana requests ReadOnlyAccess on account 123456789012 for 1 h\. The request waits/)
   })
 
   test('of the same event again tells nobody twice', async () => {
@@ -150,7 +156,7 @@ suite('telling people', () => {
     assert.deepEqual(await counts(), [0, 0, 0, 0])
     await handle(await happened('request.cancelled', request_id, kim.user_id))
     const [told] = await toldTo(dana)
-    assert.match(told?.body ?? '', /cancelled by Kim\.$/)
+    assert.equal(told?.body, 'Kim cancelled the request of Dana for ReadOnlyAccess on account 123456789012.')
   })
 
   for (const type of [
@@ -197,7 +203,7 @@ suite('telling people', () => {
     const told = await toldTo(keeper)
     assert.deepEqual(
       told.map(({ resource_type, resource_id, title }) => [resource_type, resource_id, title]),
-      [['notification_channel', id, 'A channel was switched off']],
+      [['notification_channel', id, 'The channel Pager was switched off: its receiver is gone']],
     )
   })
 

@@ -6,7 +6,7 @@ import { setImmediate as pause } from 'node:timers/promises'
 import { openStream, type Stream } from '../../test/support/event-stream.ts'
 import { openHouse, type Person, type TestTenant } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
-import { connectAlone } from '../db/connect.ts'
+import { connectAlone } from '../db/client/connect.ts'
 import { newId } from '../kernel/id.ts'
 
 const house = await openHouse()

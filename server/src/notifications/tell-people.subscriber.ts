@@ -1,26 +1,18 @@
 import type { DeliveredEvent, Subscriber } from '../events/deliver.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
+import type { GrantEvent, RequestEvent } from '../messages/event-facts.ts'
+import { type Message, paragraphOf } from '../messages/message.ts'
+import { grantMessage, isGrantEvent, isRequestEvent, recordMessage, requestMessage } from '../messages/message-table.ts'
+import { findChannelFacts, findGrantFacts, findRequestFacts } from './notification-facts-store.ts'
 import {
-  findChannelToTell,
-  findGrantsToTell,
-  findRequestToTell,
-  insertNotifications,
-  listHolders,
-  type NewNotification,
-} from './notification-store.ts'
-import {
+  applies,
   channelEvent,
-  type GrantEvent,
-  isGrantEvent,
-  isRequestEvent,
   mendingScopes,
-  noticesOfChannel,
-  noticesOfGrant,
-  noticesOfRequest,
+  notificationRules,
+  notifiedEvents,
   type RequestAudience,
-  type RequestEvent,
-  toldEvents,
-} from './who-is-told.ts'
+} from './notification-rules.ts'
+import { insertNotifications, listHolders, type NewNotification } from './notification-store.ts'
 
 /** The ids of those who may decide the request at that moment, in portions. */
 export type WhoMayDecide = (tx: Tx, request_id: string, at: Date) => AsyncIterable<string[]>
@@ -34,7 +26,7 @@ type Portions = AsyncIterable<string[]> | string[][]
 export function tellPeople(whoMayDecide: WhoMayDecide): Subscriber {
   return {
     name: 'notifications',
-    on: toldEvents,
+    on: notifiedEvents,
     async handle(ctx, events) {
       let grants: (DeliveredEvent & { type: GrantEvent })[] = []
       for (const event of events) {
@@ -56,37 +48,37 @@ function isOfGrant(event: DeliveredEvent): event is DeliveredEvent & { type: Gra
 
 async function tellOfRequest(
   { tx }: WorkCtx,
-  event_type: RequestEvent,
-  { id: event_id, at, actor_id, subject_id }: DeliveredEvent,
+  type: RequestEvent,
+  event: DeliveredEvent,
   whoMayDecide: WhoMayDecide,
 ): Promise<void> {
-  const request = await findRequestToTell(tx, subject_id, actor_id)
-  if (request === undefined) return
-  const { requester_id } = request
+  const facts = await findRequestFacts(tx, event)
+  const rule = notificationRules[type]
+  if (facts === undefined || !applies(rule, facts)) return
+  const { requester_id } = facts
   const people: Record<RequestAudience, () => Portions> = {
     requester: () => [[requester_id]],
-    eligible_approvers: () => whoMayDecide(tx, subject_id, new Date(at)),
+    eligible_approvers: () => whoMayDecide(tx, event.subject_id, new Date(event.at)),
     every_approver: () => listHolders(tx, ['requests:approve'], requester_id),
     administrators: () => listHolders(tx, mendingScopes, null),
   }
-  const resource = { resource_type: 'access_request', resource_id: subject_id } as const
-  for (const { to, title, body } of noticesOfRequest(event_type, request)) {
-    await tellAll(tx, people[to](), { event_id, event_type, title, body, ...resource })
-  }
+  await tellAll(tx, people[rule.to](), newNotification(event, 'access_request', requestMessage(type, facts)))
 }
 
-async function tellOfChannel({ tx }: WorkCtx, { id: event_id, subject_id }: DeliveredEvent): Promise<void> {
-  const channel = await findChannelToTell(tx, subject_id)
-  if (channel === undefined) return
-  const event = {
-    event_id,
-    event_type: channelEvent,
-    resource_type: 'notification_channel',
-    resource_id: subject_id,
-  } as const
-  for (const { title, body } of noticesOfChannel(channel)) {
-    await tellAll(tx, listHolders(tx, ['notification_channels:write'], null), { title, body, ...event })
-  }
+async function tellOfChannel({ tx }: WorkCtx, event: DeliveredEvent): Promise<void> {
+  const facts = await findChannelFacts(tx, event)
+  if (facts === undefined) return
+  const keepers = listHolders(tx, ['notification_channels:write'], null)
+  await tellAll(tx, keepers, newNotification(event, 'notification_channel', recordMessage(channelEvent, facts)))
+}
+
+function newNotification(
+  event: DeliveredEvent,
+  resource_type: NewNotification['resource_type'],
+  message: Message,
+): Omit<NewNotification, 'user_id'> {
+  const { id: event_id, type: event_type, subject_id: resource_id } = event
+  return { event_id, event_type, title: message.title, body: paragraphOf(message), resource_type, resource_id }
 }
 
 /** Tells the same to many, a portion of them after another. */
@@ -105,14 +97,12 @@ async function tellOfGrants(
   events: readonly (DeliveredEvent & { type: GrantEvent })[],
 ): Promise<void> {
   if (events.length === 0) return
-  const ids = events.map((event) => event.subject_id)
-  const grants = new Map((await findGrantsToTell(tx, ids)).map((grant) => [grant.id, grant]))
-  const notifications = events.flatMap(({ id: event_id, type: event_type, subject_id }): NewNotification[] => {
-    const grant = grants.get(subject_id)
-    if (grant === undefined) return []
-    const resource = { resource_type: 'access_grant', resource_id: subject_id } as const
-    const to = { user_id: grant.holder_id, event_id, event_type, ...resource }
-    return noticesOfGrant(event_type, grant).map(({ title, body }) => ({ ...to, title, body }))
+  const found = await findGrantFacts(tx, events)
+  const notifications = events.flatMap((event): NewNotification[] => {
+    const facts = found.get(event.id)
+    if (facts === undefined) return []
+    const told = newNotification(event, 'access_grant', grantMessage(event.type, facts))
+    return [{ ...told, user_id: facts.holder_id }]
   })
   await insertNotifications(tx, notifications)
 }

@@ -1,11 +1,12 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { statementFromInput } from './cedar/statement.ts'
+import { statementFromInput } from '../policy-engine/cedar/statement.ts'
+import { Rule, RuleInput } from '../policy-engine/rule.ts'
+import { changeRulesAtOnce } from './cases/change-rules.flow.ts'
 import { mostRules } from './policy.ts'
-import { Rule, RuleInput } from './rule.ts'
 import { insertRule } from './rule-store.ts'
-import { withWarnings } from './rule-warnings.ts'
+import { withWarnings } from './rule-warnings.flow.ts'
 
 /** Adds a rule to a policy: one statement, from text or from the structured fields. */
 export const createRule = operation({
@@ -20,11 +21,12 @@ export const createRule = operation({
   errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable'],
   async run(ctx, { params, body }) {
     const statement = statementFromInput(body)
-    const rule = await insertRule(ctx, { policy_id: params.id, statement, ordinal: body.ordinal })
-    if (rule === 'no_policy') throw notFound('policy')
-    if (rule === 'full') {
+    const change = insertRule(ctx, { policy_id: params.id, statement, ordinal: body.ordinal })
+    const [inserted] = await changeRulesAtOnce(ctx, change)
+    if (!inserted?.has_policy) throw notFound('policy')
+    if (inserted.rule === null) {
       throw new Problem('unprocessable', `the tenant has all the ${mostRules} rules it may have; delete one first`)
     }
-    return withWarnings(ctx.tx, rule, statement.warnings)
+    return withWarnings(ctx.tx, inserted.rule, statement.warnings)
   },
 })

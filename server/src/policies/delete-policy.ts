@@ -1,6 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
+import { changeRulesAtOnce } from './cases/change-rules.flow.ts'
 import { deletePolicyById } from './policy-store.ts'
 
 export const deletePolicy = operation({
@@ -13,6 +14,7 @@ export const deletePolicy = operation({
   replies: { 204: null },
   errors: ['case_broken', 'not_found'],
   async run(ctx, { params }): Promise<undefined> {
-    if (!(await deletePolicyById(ctx, params.id))) throw notFound('policy')
+    const deleted = await changeRulesAtOnce(ctx, deletePolicyById(ctx, params.id))
+    if (deleted.length === 0) throw notFound('policy')
   },
 })

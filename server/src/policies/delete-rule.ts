@@ -1,5 +1,6 @@
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
+import { changeRulesAtOnce } from './cases/change-rules.flow.ts'
 import { RuleParams } from './policy.ts'
 import { deleteRuleAt } from './rule-store.ts'
 
@@ -13,6 +14,8 @@ export const deleteRule = operation({
   replies: { 204: null },
   errors: ['case_broken', 'not_found'],
   async run(ctx, { params }): Promise<undefined> {
-    if (!(await deleteRuleAt(ctx, { policy_id: params.id, rule_id: params.rule_id }))) throw notFound('rule')
+    const at = { policy_id: params.id, rule_id: params.rule_id }
+    const deleted = await changeRulesAtOnce(ctx, deleteRuleAt(ctx, at))
+    if (deleted.length === 0) throw notFound('rule')
   },
 })

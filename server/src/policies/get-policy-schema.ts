@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { AnyObject } from '../http/schema.ts'
-import { publishedSchema } from './cedar/published-schema.ts'
+import { publishedSchema } from '../policy-engine/cedar/published-schema.ts'
 import { listUsedActions } from './rule-store.ts'
 
 /** What rules are validated against, with the actions that the tenant has used: an editor completes from it. */

@@ -1,7 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
+import { Rule } from '../policy-engine/rule.ts'
 import { RuleParams } from './policy.ts'
-import { Rule } from './rule.ts'
 import { findRule } from './rule-store.ts'
 
 export const getRule = operation({

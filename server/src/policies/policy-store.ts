@@ -3,9 +3,13 @@ import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageAsk } from '../kernel/page.ts'
-import { changeRulesAtOnce } from './cases/changing-rules.ts'
+import {
+  bumpRuleSet,
+  idsTold,
+  lockRuleSet,
+  type RuleSetChange,
+} from '../policy-engine/deciding/rule-set-change-store.ts'
 import type { Placed, Policy, PolicyChange } from './policy.ts'
-import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
 import { rulesOf } from './rule-store.ts'
 
 /** The columns of `p`, a policy, and its rules. */
@@ -86,19 +90,15 @@ export async function savePolicy(
   return saved
 }
 
-/** Deletes a policy with its rules and tells of it; false when it is not there. */
-export async function deletePolicyById(ctx: WorkCtx, id: string): Promise<boolean> {
+/** Deletes a policy with its rules and tells of it; no row when it is not there. */
+export function deletePolicyById(ctx: WorkCtx, id: string): RuleSetChange<{ id: string }> {
   const { tx } = ctx
   const event = { type: 'policy.deleted', subject_type: 'policy', subject_id: id } as const
-  const gone = await changeRulesAtOnce(
-    ctx,
-    (onlyIf) => sql`with changed as (
+  return (onlyIf) => sql<{ id: string }>`with changed as (
         delete from policy where tenant_id = ${tx.tenant_id} and id = ${id} and ${onlyIf} returning id),
       bumped as (${bumpRuleSet(tx, sql`changed`)}),
       told as (${emit(ctx, event, sql`changed`)})
-      select id from changed`,
-  )
-  return gone.length > 0
+      select id from changed`
 }
 
 /** Every policy's place, in order, and the tenant's rule set held until the transaction ends; for inside `interactive`. */

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Body, DateTime, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
-import { Rule } from './rule.ts'
+import { Rule } from '../policy-engine/rule.ts'
 
 /** What a tenant may hold together. */
 export const mostRules = 10_000

@@ -4,11 +4,11 @@ import { testDatabase } from '../../test/support/database.ts'
 import { createdRule, idsOf, onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
 import { type Answer, type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { newId } from '../kernel/id.ts'
+import type { Rule } from '../policy-engine/rule.ts'
 import { createPolicy } from './create-policy.ts'
 import { createRule } from './create-rule.ts'
 import { getPolicy } from './get-policy.ts'
 import { reorderRules } from './reorder-rules.ts'
-import type { Rule } from './rule.ts'
 
 const testDb = await testDatabase()
 const { database } = testDb

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { changeStatement, type Statement, type StatementFields } from './cedar/statement.ts'
-import type { Rule, RuleInput } from './rule.ts'
+import { changeStatement } from '../policy-engine/cedar/changed-statement.ts'
+import type { RuleStatement, StatementFields } from '../policy-engine/cedar/statement.ts'
+import type { Rule, RuleInput } from '../policy-engine/rule.ts'
 
 /** What a change makes of a rule; without a statement that stays, and so does who saved it. */
-export type RuleChange = { ordinal: number; statement: Statement | undefined }
+export type RuleChange = { ordinal: number; statement: RuleStatement | undefined }
 
 /**
  * What the change makes of the rule; undefined for nothing.
@@ -15,7 +16,7 @@ export function changeRule(before: Rule, { ordinal = before.ordinal, ...words }:
 }
 
 /** Undefined where the statement stays as it is; its text too is left as its author wrote it. */
-function statementAfter(before: StatementFields, words: RuleInput): Statement | undefined {
+function statementAfter(before: StatementFields, words: RuleInput): RuleStatement | undefined {
   if (isDeepStrictEqual({ ...before, ...words }, before)) return undefined
   const after = changeStatement(before, words)
   return isDeepStrictEqual(after.fields, before) ? undefined : after

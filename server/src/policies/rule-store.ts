@@ -2,13 +2,17 @@ import { isoMoment, sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { changeRulesAtOnce } from './cases/changing-rules.ts'
-import { approveAction } from './cedar/schema.ts'
-import type { Statement as RuleStatement } from './cedar/statement.ts'
+import { approveAction } from '../policy-engine/cedar/schema.ts'
+import type { RuleStatement } from '../policy-engine/cedar/statement.ts'
+import {
+  bumpRuleSet,
+  idsTold,
+  lockRuleSet,
+  type RuleSetChange,
+} from '../policy-engine/deciding/rule-set-change-store.ts'
+import type { Rule } from '../policy-engine/rule.ts'
 import { mostRules, type Placed } from './policy.ts'
-import type { Rule } from './rule.ts'
 import type { RuleChange } from './rule-change.ts'
-import { bumpRuleSet, idsTold, lockRuleSet } from './rule-set-change-store.ts'
 import type { MissingPrincipal, NeighbourRule } from './warnings.ts'
 
 /** Where a rule is. */
@@ -69,17 +73,15 @@ function followed(ctx: WorkCtx, at: RuleAt, change: Parameters<typeof ruleChange
 
 type NewRule = { policy_id: string; statement: RuleStatement; ordinal?: number | undefined }
 
-/**
- * Adds a rule to a policy and tells of it. Without an ordinal it comes last; the largest there is may be shared.
- * @returns the rule; `no_policy` or `full` (the tenant has all the rules that it may have) when nothing was added.
- */
-export async function insertRule(ctx: WorkCtx, rule: NewRule): Promise<Rule | 'no_policy' | 'full'> {
+/** What adding a rule answers. No rule: the policy is not there, or the tenant has all the rules that it may have. */
+type RuleInserted = { has_policy: boolean; rule: Rule | null }
+
+/** Adds a rule to a policy and tells of it. Without an ordinal it comes last; the largest there is may be shared. */
+export function insertRule(ctx: WorkCtx, rule: NewRule): RuleSetChange<RuleInserted> {
   const { tx } = ctx
   const { policy_id } = rule
   const rule_id = newId()
-  const [answer] = await changeRulesAtOnce(
-    ctx,
-    (onlyIf) => sql<{ has_policy: boolean; rule: Rule | null }>`with target as (
+  return (onlyIf) => sql<RuleInserted>`with target as (
         select id from policy where tenant_id = ${tx.tenant_id} and id = ${policy_id}),
       changed as (
         insert into policy_rule (tenant_id, id, policy_id, ordinal, saved_by, ${statementColumns})
@@ -92,9 +94,7 @@ export async function insertRule(ctx: WorkCtx, rule: NewRule): Promise<Rule | 'n
         where ${onlyIf} and (select count(*) from policy_rule where tenant_id = ${tx.tenant_id}) < ${mostRules}
         returning *),
       ${followed(ctx, { policy_id, rule_id }, 'rule_created')}
-      select exists (select from target) as has_policy, (select ${ruleAsJson} from changed r) as rule`,
-  )
-  return answer?.rule ?? (answer?.has_policy ? 'full' : 'no_policy')
+      select exists (select from target) as has_policy, (select ${ruleAsJson} from changed r) as rule`
 }
 
 /** The rule at that place. */
@@ -128,18 +128,14 @@ export async function saveRule(ctx: WorkCtx, at: RuleAt, change: RuleChange): Pr
   return saved.rule
 }
 
-/** Deletes a rule and tells of it; false when the policy has no such rule. */
-export async function deleteRuleAt(ctx: WorkCtx, at: RuleAt): Promise<boolean> {
+/** Deletes a rule and tells of it; no row when the policy has no such rule. */
+export function deleteRuleAt(ctx: WorkCtx, at: RuleAt): RuleSetChange<{ id: string }> {
   const { tx } = ctx
-  const gone = await changeRulesAtOnce(
-    ctx,
-    (onlyIf) => sql`with changed as (delete from policy_rule
+  return (onlyIf) => sql<{ id: string }>`with changed as (delete from policy_rule
         where tenant_id = ${tx.tenant_id} and policy_id = ${at.policy_id} and id = ${at.rule_id} and ${onlyIf}
         returning id),
       ${followed(ctx, at, 'rule_deleted')}
-      select id from changed`,
-  )
-  return gone.length > 0
+      select id from changed`
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { RuleInput } from './rule.ts'
+import type { RuleInput } from '../policy-engine/rule.ts'
 
 /** The policy that every new tenant starts with; an ordinary one, to be edited or deleted. */
 export const startingPolicy = {

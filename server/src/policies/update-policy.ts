@@ -1,7 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { changeRules } from './cases/changing-rules.ts'
+import { changeRules } from './cases/change-rules.flow.ts'
 import { changedFields, Policy, PolicyChange } from './policy.ts'
 import { policyById, savePolicy } from './policy-store.ts'
 

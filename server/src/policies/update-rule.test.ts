@@ -4,10 +4,10 @@ import { testDatabase } from '../../test/support/database.ts'
 import { createdRule, onAccount, policyTenants } from '../../test/support/policy-tenant.ts'
 import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { newId } from '../kernel/id.ts'
+import type { Rule } from '../policy-engine/rule.ts'
 import { createPolicy } from './create-policy.ts'
 import { createRule } from './create-rule.ts'
 import { getRule } from './get-rule.ts'
-import type { Rule } from './rule.ts'
 import { updateRule } from './update-rule.ts'
 
 const testDb = await testDatabase()

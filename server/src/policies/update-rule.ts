@@ -1,13 +1,13 @@
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
-import { changeRules } from './cases/changing-rules.ts'
-import { parseConditions } from './cedar/parse.ts'
-import { statementFromInput } from './cedar/statement.ts'
+import { parseConditions } from '../policy-engine/cedar/parse.ts'
+import { statementFromInput } from '../policy-engine/cedar/statement.ts'
+import { Rule, RuleInput } from '../policy-engine/rule.ts'
+import { changeRules } from './cases/change-rules.flow.ts'
 import { RuleParams } from './policy.ts'
-import { Rule, RuleInput } from './rule.ts'
 import { changeRule } from './rule-change.ts'
 import { ruleAt, saveRule } from './rule-store.ts'
-import { withWarnings } from './rule-warnings.ts'
+import { withWarnings } from './rule-warnings.flow.ts'
 
 /** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the rule as it is. */
 export const updateRule = operation({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { statementFromInput } from './cedar/statement.ts'
-import type { RuleInput } from './rule.ts'
+import { statementFromInput } from '../policy-engine/cedar/statement.ts'
+import type { RuleInput } from '../policy-engine/rule.ts'
 import { type NeighbourRule, nearestName, warningsFor } from './warnings.ts'
 
 const group: RuleInput = {

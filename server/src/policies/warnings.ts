@@ -3,15 +3,15 @@
  * rules themselves and from what the tenant has.
  */
 
-import { findActionFault, findIdFault } from './cedar/asked.ts'
-import type { Expr } from './cedar/engine.ts'
-import { attributeOf, formOf } from './cedar/expression.ts'
-import { parseStatement } from './cedar/parse.ts'
-import { type AskedType, approveAction, askedTypes } from './cedar/schema.ts'
-import { covers, type Scope, type ScopeFields, scopeFromFields } from './cedar/scope.ts'
-import type { StatementFields } from './cedar/statement.ts'
-import { ruleSetsOf } from './cedar/validate.ts'
-import type { ApprovalMode, Effect } from './rule.ts'
+import { findActionFault, findIdFault } from '../policy-engine/cedar/asked.ts'
+import type { Expr } from '../policy-engine/cedar/engine.ts'
+import { attributeOf, formOf } from '../policy-engine/cedar/expression.ts'
+import { parseStatement } from '../policy-engine/cedar/parse.ts'
+import { type AskedType, approveAction, askedTypes } from '../policy-engine/cedar/schema.ts'
+import { covers, type Scope, type ScopeFields, scopeFromFields } from '../policy-engine/cedar/scope.ts'
+import type { StatementFields } from '../policy-engine/cedar/statement.ts'
+import { ruleSetsOf } from '../policy-engine/cedar/validate.ts'
+import type { ApprovalMode, Effect } from '../policy-engine/rule.ts'
 
 /** Another rule of the tenant's enabled policies, as stored. */
 export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] | null } & {
@@ -26,7 +26,7 @@ export type MissingPrincipal = { type: string; id: string; is_name: boolean }
 
 export type WarningFacts = {
   rule: StatementFields
-  /** Warnings of the engine, as `Statement` has them. */
+  /** Warnings of the engine, as `RuleStatement` has them. */
   engine_warnings: readonly string[]
   /** The other rules; not the one that is replaced. */
   others: readonly NeighbourRule[]

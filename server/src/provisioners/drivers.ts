@@ -1,9 +1,9 @@
 import type { Egress, Sealer, Tx } from '../kernel/context.ts'
-import { createRecent } from '../kernel/recent.ts'
+import { createLruCache } from '../kernel/lru-cache.ts'
 import { discreetDriver } from './discreet-driver.ts'
 import { type Driver, type DriverType, TargetError } from './driver.ts'
 import { longestCallMs } from './in-time.ts'
-import { findOpening } from './opening.ts'
+import { findOpening } from './open-provisioner.flow.ts'
 import type { ProvisionerType } from './provisioner.ts'
 
 /**
@@ -27,8 +27,11 @@ export type Drivers = {
   close(): Promise<void>
 }
 
+/** What acts at targets, by the type of provisioner. */
+export type DriverTypes = Readonly<Record<ProvisionerType, DriverType>>
+
 type DriversOptions = {
-  types: Readonly<Record<ProvisionerType, DriverType>>
+  types: DriverTypes
   sealer: Sealer
   egress: Egress
   public_url: string
@@ -52,7 +55,7 @@ export function openDrivers(options: DriversOptions): Drivers {
     }
     setTimeout(close, longestCallMs).unref()
   }
-  const opened = createRecent<Promise<Open>>(mostOpen, (open) => {
+  const opened = createLruCache<Promise<Open>>(mostOpen, (open) => {
     open.then(
       ({ driver }) => retire(driver),
       () => undefined,

@@ -1,24 +1,14 @@
+import { withinDeadline } from '../kernel/deadline.ts'
 import { TargetError } from './driver.ts'
 
 /**
- * Waits for a target's answer, but not for ever: a call that takes longer than `longestMs` has failed for now, whether or
- * not it heeds the signal. What it began may still land.
+ * Waits for a target's answer: a call that takes longer than `longestMs` has failed for now, whether or not it heeds the
+ * signal. What it began may still land.
  */
-export async function inTime<Answer>(
-  longestMs: number,
-  call: (signal: AbortSignal) => Promise<Answer>,
-): Promise<Answer> {
-  const controller = new AbortController()
-  const { promise: tooLate, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    reject(new TargetError('transient', `the target did not answer within ${longestMs / 1000} s`))
-    controller.abort()
-  }, longestMs)
-  try {
-    return await Promise.race([tooLate, call(controller.signal)])
-  } finally {
-    clearTimeout(timer)
-  }
+export function inTime<Answer>(longestMs: number, call: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  return withinDeadline(longestMs, call, () => {
+    throw new TargetError('transient', `the target did not answer within ${longestMs / 1000} s`)
+  })
 }
 
 /** How long a call to a target may take. */

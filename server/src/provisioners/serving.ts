@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { OneOf } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
-import { type AskedType, askedTypes } from '../policies/cedar/schema.ts'
+import { type AskedType, askedTypes } from '../policy-engine/cedar/schema.ts'
 
 /** What is asked for on these is given on accounts, one grant each. */
 const givenOnAccounts: readonly AskedType[] = ['cloud_permission_set', 'cloud_organizational_unit']

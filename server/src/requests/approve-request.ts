@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams } from '../http/schema.ts'
-import { decideRequest } from './deciding.ts'
 import { AccessRequest, Reasoning } from './request.ts'
+import { decideRequest } from './request-approval.flow.ts'
 
 export const approveRequest = operation({
   method: 'POST',

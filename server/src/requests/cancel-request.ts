@@ -20,8 +20,8 @@ export const cancelRequest = operation({
     if (request.requester_id !== ctx.actor.user_id && !ctx.actor.scopes.has('requests:cancel')) {
       throw new Problem('forbidden', 'cancelling somebody else’s request needs the scope `requests:cancel`')
     }
-    if (await cancelPendingRequest(ctx, request.id)) return undefined
-    const now = (await findRequest(ctx.tx, request.id)) ?? request
+    const now = await cancelPendingRequest(ctx, request.id)
+    if (now === undefined) return undefined
     throw new Problem('request_not_cancellable', `the request is not in a cancellable state: it is ${now.status}`, {
       details: { status: now.status, ...(now.decided_by !== null && { decided_by: now.decided_by }) },
     })

@@ -2,13 +2,13 @@ import { refuse } from '../events/emit.ts'
 import { operation } from '../http/operation.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import { factsOf } from '../policies/deciding/decide.ts'
-import { type Asking, putQuestion } from './asking.ts'
+import { factsOf } from '../policy-engine/deciding/decide.ts'
 import { insertRefusedAsking } from './decision-store.ts'
+import { type Asking, putQuestion } from './evaluate-request.flow.ts'
+import { whyNot } from './near-miss-explanation.flow.ts'
 import { CreatedRequest, RequestInput } from './request.ts'
-import { warningsOf } from './request-warnings.ts'
+import { warningsOf } from './request-warnings.flow.ts'
 import { insertRequest } from './transition-store.ts'
-import { whyNot } from './why-not.ts'
 
 export const createRequest = operation({
   method: 'POST',

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
 import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { systemActor } from '../kernel/context.ts'
-import { type Decision, decideAsk } from '../policies/deciding/decide.ts'
-import { findRuleSet } from '../policies/deciding/rule-set-store.ts'
+import { type Decision, decideAsk } from '../policy-engine/deciding/decide.ts'
+import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import { askQuestion } from './policy-question.ts'
-import { readStanding } from './request-store.ts'
-import { insertRequest } from './transition-store.ts'
+import { readDeciding, readStanding } from './request-store.ts'
+import { cancelPendingRequest, insertRequest, type PersonsDecision, saveDecision } from './transition-store.ts'
 
 /** What is written rests on what was read: rules and people who changed meanwhile leave nothing written. */
 const house = await openHouse()
@@ -77,4 +77,66 @@ test('whoever is shut out between the question and the answer has asked for noth
   await house.asSuperuser('update tenant_user set active = false where id = $1', [on.people.user.user_id])
   assert.equal(await on.insert(decision), undefined)
   assert.equal(await on.kept(), 0)
+})
+
+suite('a person’s decision that comes too late says which guard refused it, and writes nothing', async () => {
+  const on = await askingStage(house, 'decided too late')
+  await on.rule('permit (principal, action, resource);')
+  const ctx = { tx: house.database.tenant(on.tenant_id), actor: systemActor, request_id: 'test' }
+  const decisionAbout = async (id: string): Promise<PersonsDecision> => {
+    const decided_by = on.people.approver.user_id
+    const deciding = await readDeciding(ctx.tx, id, decided_by)
+    assert.ok(deciding)
+    const { asked, when, version } = deciding
+    const word = {
+      allowed: true,
+      mode: null,
+      audit_session: false,
+      notices: [],
+      reasoning: '',
+      governing_rule_id: null,
+    }
+    const permitted = { ...word, rule_ids: [], held_by_rule_ids: [], errors: [], rule_set_version: version }
+    return { status: 'approved', decided_by, reasoning: null, asked, when, permitted }
+  }
+  const kept = async (id: string) => {
+    const [row] = await house.asSuperuser<{ n: number }>(
+      `select ((select count(*) from access_grant where request_id = $1) + (select count(*) from decision where request_id = $1)
+        + (select count(*) from event where subject_id = $1::text))::int as n`,
+      [id],
+    )
+    return row?.n
+  }
+  const late: [string, (id: string) => Promise<unknown>, object][] = [
+    [
+      'the rules changed',
+      () => on.rule('forbid (principal, action == Action::"x", resource);'),
+      { refused: 'rules_changed' },
+    ],
+    [
+      'its requester cancelled it',
+      (id) => cancelPendingRequest(ctx, id),
+      { refused: 'not_pending', now: { status: 'cancelled', decided_by: null } },
+    ],
+    [
+      'somebody else decided',
+      (id) => on.approve(id),
+      { refused: 'not_pending', now: { status: 'approved', decided_by: on.people.approver.user_id } },
+    ],
+    [
+      'its time is over',
+      (id) => house.asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [id]),
+      { refused: 'not_pending', now: { status: 'pending', decided_by: null } },
+    ],
+  ]
+  for (const [index, [what, happens, outcome]] of late.entries()) {
+    test(what, async () => {
+      const id = await on.ask(on.account(`91000000000${index}`))
+      const decision = await decisionAbout(id)
+      await happens(id)
+      const before = await kept(id)
+      assert.deepEqual(await saveDecision(ctx, decision), outcome)
+      assert.equal(await kept(id), before)
+    })
+  }
 })

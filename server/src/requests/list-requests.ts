@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { OneOf, PageOf, pageQuery, Uuid } from '../http/schema.ts'
-import { askedTypes } from '../policies/cedar/schema.ts'
+import { askedTypes } from '../policy-engine/cedar/schema.ts'
 import { AccessRequest, requestStatuses } from './request.ts'
 import { listRequestsPage } from './request-store.ts'
 

@@ -1,6 +1,13 @@
 import { type AccountPolicyView, unknownAccount } from '../cloud/cloud-account.ts'
-import type { ApproveQuestion, AskQuestion, Principal, RequestContext, Resource } from '../policies/cedar/question.ts'
+import type {
+  ApproveQuestion,
+  AskQuestion,
+  Principal,
+  RequestContext,
+  Resource,
+} from '../policy-engine/cedar/question.ts'
 import type { Settings } from '../settings/setting.ts'
+import type { RequestDecision } from './decision.ts'
 import type { Place } from './place.ts'
 import { hasReason, type ResourceReference } from './request.ts'
 
@@ -102,3 +109,17 @@ function resourceOf(
   const parents = home === undefined ? [] : [{ type: 'cloud_account' as const, id: home }, ...units]
   return { type, id, name: '', tags: {}, parents }
 }
+
+/** Decisions taken in a span of time: after `since`, at the latest at `until`. */
+export type Span = { since: Date; until: Date }
+
+/** A question of the past, as it is put now: the circumstances as they were, people and accounts as they are. */
+export type RecordedQuestion = {
+  /** Of the decision that it was answered by. */
+  id: string
+  /** Null where asking was refused: there is no request then. */
+  request_id: string | null
+  decided_at: string
+  requester_id: string
+  question: Pick<RequestDecision['question'], 'resource' | 'action' | 'duration_seconds' | 'break_glass'>
+} & ({ kind: 'ask'; put: AskQuestion } | { kind: 'approve'; put: ApproveQuestion })

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Nullable, OneOf, Uuid } from '../http/schema.ts'
-import { ToldMiss } from '../policies/nearest/told-miss.ts'
-import { putQuestion } from './asking.ts'
+import { putQuestion } from './evaluate-request.flow.ts'
+import { whyNot } from './near-miss-explanation.flow.ts'
+import { ToldMiss } from './near-miss-explanation.ts'
 import { Place } from './place.ts'
 import { RequestInput, RequestWarning } from './request.ts'
-import { warningsOf } from './request-warnings.ts'
-import { whyNot } from './why-not.ts'
+import { warningsOf } from './request-warnings.flow.ts'
 
 /** What asking would be answered. */
 const RequestPreview = Type.Object(

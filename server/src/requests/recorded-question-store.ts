@@ -3,26 +3,19 @@ import { type AccountForPolicy, accountsForPolicyAsJson, readAccountsForPolicy }
 import { allOf, isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { leastIdOf } from '../kernel/id.ts'
-import type { ApproveQuestion, AskQuestion, Principal } from '../policies/cedar/question.ts'
+import type { Principal } from '../policy-engine/cedar/question.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { principalAsJson } from '../users/principal-store.ts'
 import type { RequestDecision } from './decision.ts'
-import { type AskedRequest, approveQuestion, askQuestion, type Circumstances } from './policy-question.ts'
-
-/** Decisions taken in a span of time: after `since`, at the latest at `until`. */
-export type Span = { since: Date; until: Date }
-
-/** A question of the past, as it is put now: the circumstances as they were, people and accounts as they are. */
-export type RecordedQuestion = {
-  /** Of the decision that it was answered by. */
-  id: string
-  /** Null where asking was refused: there is no request then. */
-  request_id: string | null
-  decided_at: string
-  requester_id: string
-  question: Pick<RequestDecision['question'], 'resource' | 'action' | 'duration_seconds' | 'break_glass'>
-} & ({ kind: 'ask'; put: AskQuestion } | { kind: 'approve'; put: ApproveQuestion })
+import {
+  type AskedRequest,
+  approveQuestion,
+  askQuestion,
+  type Circumstances,
+  type RecordedQuestion,
+  type Span,
+} from './policy-question.ts'
 
 /** Ids and the database's clock agree to far less than this. */
 const slackMs = 24 * 3_600_000

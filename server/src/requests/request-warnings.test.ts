@@ -125,7 +125,8 @@ suite('a request that nobody may approve', () => {
     await house.asSuperuser(`update event_cursor set xid = '0', seq = 0`)
     await untilTold()
     assert.deepEqual(failures, [])
-    const notice = { event_type: 'request.unapprovable', title: 'Nobody may approve a request' }
+    const title = `Nobody may approve: user requests ReadOnly on account ${closed}`
+    const notice = { event_type: 'request.unapprovable', title }
     const administrators = [owner, people.admin].map(({ user_id }) => user_id).sort()
     assert.deepEqual(
       await told(),

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { findActionFault, findIdFault } from '../policies/cedar/asked.ts'
-import { askedTypes } from '../policies/cedar/schema.ts'
+import { findActionFault, findIdFault } from '../policy-engine/cedar/asked.ts'
+import { askedTypes } from '../policy-engine/cedar/schema.ts'
 import type { Settings } from '../settings/setting.ts'
 
 export const requestStatuses = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const

@@ -4,8 +4,8 @@ import { insertGrants, revokeGrantsOf } from '../grants/grant-store.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { Decision } from '../policies/deciding/decide.ts'
-import { rulesAreStill } from '../policies/deciding/rule-set-store.ts'
+import type { Decision } from '../policy-engine/deciding/decide.ts'
+import { rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
 import { keepDecision } from './decision-store.ts'
 import type { AskedRequest, Circumstances } from './policy-question.ts'
 import { insertReminder } from './reminder-store.ts'
@@ -79,58 +79,78 @@ export type PersonsDecision = {
   permitted: Decision
 }
 
+/** How a request stands that is not pending any more, or still is, and its time is over. */
+type RequestState = Pick<AccessRequest, 'status' | 'decided_by'>
+
+/** The decision was saved, or the guard that refused it. */
+export type SavedDecision =
+  | { saved: AccessRequest }
+  | { refused: 'rules_changed' }
+  | { refused: 'not_pending'; now: RequestState }
+
+type DecisionRow = RequestRow & { held_status: AccessRequest['status']; held_by: string | null; is_waiting: boolean }
+
 /**
- * pending → approved (with its grants) or denied, with the decision and the event. One guarded statement: undefined when
- * the request is no longer pending, or the rules changed since they were asked.
+ * pending → approved (with its grants) or denied, with the decision and the event. One guarded statement: it saves nothing where
+ * the request is not pending any more, or where the rules changed since they were asked.
  */
-export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<AccessRequest | undefined> {
+export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<SavedDecision> {
   const { tx } = ctx
   const { asked, status, decided_by, permitted, when } = decision
   const decided = sql`decided`
   const question = { kind: 'approve', principal_id: decided_by, asked, when } as const
-  const [rows] = await tx.write([
-    sql<RequestRow>`with decided as (
+  const [[row]] = await tx.write([
+    sql<DecisionRow>`with held as materialized (
+        select status as held_status, decided_by as held_by,
+          status = 'pending' and next_look_at > clock_timestamp() as is_waiting
+        from access_request where tenant_id = ${tx.tenant_id} and id = ${asked.id} for no key update),
+      decided as (
         update access_request set status = ${status}, decided_by = ${decided_by}, next_look_at = null,
           decision_reasoning = ${decision.reasoning}, updated_at = clock_timestamp()
-        where tenant_id = ${tx.tenant_id} and id = ${asked.id} and status = 'pending'
-          and next_look_at > clock_timestamp() and ${rulesAreStill(tx, permitted.rule_set_version)}
-        returning *),
+        from held where tenant_id = ${tx.tenant_id} and id = ${asked.id} and status = 'pending' and is_waiting
+          and ${rulesAreStill(tx, permitted.rule_set_version)}
+        returning access_request.*),
       kept as (${keepDecision(tx, permitted, question, decided)}),
       granted as (${status === 'approved' ? insertGrants(asked.places, asked.action, decided) : sql`select 1`}),
       told as (${emit(ctx, { type: `request.${status}`, subject_type: 'request', subject_id: asked.id }, decided)})
-      select ${requestColumns} from decided`,
+      select ${requestColumns}, held_status, held_by, is_waiting from held left join decided on true`,
   ])
-  return rows[0] && asRequest(rows[0])
+  if (row === undefined) throw new Error('a request that was read is gone')
+  const { held_status, held_by, is_waiting, ...request } = row
+  if (!is_waiting) return { refused: 'not_pending', now: { status: held_status, decided_by: held_by } }
+  return request.id === null ? { refused: 'rules_changed' } : { saved: asRequest(request) }
 }
 
-/** pending → cancelled. False when it was not pending any more. */
-export async function cancelPendingRequest(ctx: WorkCtx, id: string): Promise<boolean> {
-  return leavePending(ctx, id, 'cancelled', sql`true`)
+/** pending → cancelled. Undefined, or how it stands where it was not pending any more. */
+export async function cancelPendingRequest(ctx: WorkCtx, id: string): Promise<RequestState | undefined> {
+  const { tx } = ctx
+  const [cancelled, [now]] = await tx.write([
+    leavePending(ctx, id, 'cancelled', sql`true`),
+    sql<RequestState>`select status, decided_by from access_request where tenant_id = ${tx.tenant_id} and id = ${id}`,
+  ])
+  if (now === undefined) throw new Error('a request that was read is gone')
+  return cancelled.length > 0 ? undefined : now
 }
 
-/** pending → expired, for whoever holds the lease and once its time is over by the database's clock. */
-export async function expirePendingRequest(ctx: WorkCtx, item: WorkItem): Promise<boolean> {
+/** pending → expired, for the worker that holds the lease and once its time is over by the database's clock. */
+export async function expirePendingRequest(ctx: WorkCtx, item: WorkItem): Promise<void> {
   const over = sql`next_look_at <= clock_timestamp() and generation = ${item.generation}::bigint`
-  return leavePending(ctx, item.id, 'expired', over)
+  await ctx.tx.write([leavePending(ctx, item.id, 'expired', over)])
 }
 
-async function leavePending(
+function leavePending(
   ctx: WorkCtx,
   id: string,
   status: 'cancelled' | 'expired',
   condition: Statement,
-): Promise<boolean> {
-  const { tx } = ctx
-  const [rows] = await tx.write([
-    sql`with ended as (
-        update access_request set status = ${status}, next_look_at = null, lease_until = null,
-          updated_at = clock_timestamp()
-        where tenant_id = ${tx.tenant_id} and id = ${id} and status = 'pending' and ${condition}
-        returning id),
-      told as (${emit(ctx, { type: `request.${status}`, subject_type: 'request', subject_id: id }, sql`ended`)})
-      select id from ended`,
-  ])
-  return rows.length > 0
+): Statement<{ id: string }> {
+  return sql<{ id: string }>`with ended as (
+      update access_request set status = ${status}, next_look_at = null, lease_until = null,
+        updated_at = clock_timestamp()
+      where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and status = 'pending' and ${condition}
+      returning id),
+    told as (${emit(ctx, { type: `request.${status}`, subject_type: 'request', subject_id: id }, sql`ended`)})
+    select id from ended`
 }
 
 /**

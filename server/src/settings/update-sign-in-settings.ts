@@ -29,7 +29,7 @@ export const updateSignInSettings = operation({
       requireMayNameProvider(ctx.actor.scopes, body, before),
     )
     // Whoever switches it off need not have an issuer that may be called.
-    const fault = body.enabled === false ? undefined : await ctx.providerSignIn.findIssuerFault(body.issuer)
+    const fault = body.enabled === false ? undefined : await ctx.egress.findFault(body.issuer)
     const checked = readSignInSetting(body, before, fault)
     const { client_secret: change } = checked
     const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))

@@ -10,9 +10,9 @@ import { newId } from '../kernel/id.ts'
 import { systemRoles } from '../roles/role.ts'
 import { verifyPassword } from '../users/password.ts'
 import { findSignIn } from '../users/user-store.ts'
-import { bootstrap, endBootstrap } from './bootstrap.ts'
+import { bootstrap, endBootstrap } from './bootstrap.flow.ts'
 import { type Bootstrap, readBootstrap, writeDraft } from './bootstrap-file.ts'
-import { insertTenant, operatorCtx, readNewTenant } from './create-tenant.ts'
+import { insertTenant, operatorCtx, readNewTenant } from './create-tenant.flow.ts'
 import { lockFirstTenant } from './tenant-store.ts'
 
 const db = await testDatabase()

@@ -5,8 +5,8 @@ import { newId } from '../kernel/id.ts'
 import { systemRoles } from '../roles/role.ts'
 import { verifyPassword } from '../users/password.ts'
 import { findSignIn, insertUser } from '../users/user-store.ts'
-import { createTenant, operatorCtx } from './create-tenant.ts'
-import { addMailDomain, issueKey, listMailDomains, listTenants, removeMailDomain, resetOwner } from './operator.ts'
+import { createTenant, operatorCtx } from './create-tenant.flow.ts'
+import { addMailDomain, issueKey, listMailDomains, listTenants, removeMailDomain, resetOwner } from './operator.flow.ts'
 
 const db = await testDatabase()
 const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct horse battery' }

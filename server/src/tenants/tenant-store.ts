@@ -3,8 +3,8 @@ import type { UnwalledTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { statementFromInput } from '../policies/cedar/statement.ts'
 import { startingPolicy, startingRule } from '../policies/starting-rule.ts'
+import { statementFromInput } from '../policy-engine/cedar/statement.ts'
 import { tenantCreated } from './tenant.ts'
 
 /** The one statement that makes the tenant whose walls are up, and tells of it. */

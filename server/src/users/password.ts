@@ -1,7 +1,8 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { turns } from './turns.ts'
+import { Problem } from '../kernel/errors.ts'
+import { createSemaphore } from '../kernel/semaphore.ts'
 
 const argon2id = promisify(argon2)
 
@@ -60,13 +61,17 @@ export function passwordFaults(text: string, rules: { min_length: number }): str
   return undefined
 }
 
-/** Each takes 33 MiB, 50 ms and a thread of the four that files and name look-ups need too: 50 in line are about a second. */
-const inTurn = turns(2, 50)
+/** Each takes 33 MiB, 50 ms and a thread of the four that files and name look-ups need too: 50 that wait are about a second. */
+const hashing = createSemaphore({
+  limit: 2,
+  maxWaiting: 50,
+  refusal: () => new Problem('unavailable', 'too many at once; try again in a moment'),
+})
 
-/** What argon2 makes of the password, when its turn comes. */
+/** What argon2 makes of the password, when there is room for it. */
 function tagOf(text: string, { salt, ...how }: Omit<Hash, 'tag'>, length: number): Promise<Buffer> {
   const message = text.normalize('NFKC')
-  return inTurn(() => argon2id('argon2id', { ...how, message, nonce: salt, tagLength: length }))
+  return hashing.run(() => argon2id('argon2id', { ...how, message, nonce: salt, tagLength: length }))
 }
 
 const phcForm =

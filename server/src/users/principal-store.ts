@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { Principal } from '../policies/cedar/question.ts'
+import type { Principal } from '../policy-engine/cedar/question.ts'
 import { type Discounted, groupsHeld, holdersOf, rolesHeld, scopesHeld } from '../roles/holding-store.ts'
 
 /**

@@ -1,54 +1,13 @@
 import { sql } from '../db/sql.ts'
 import type { UnwalledTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
-import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import { newId } from '../kernel/id.ts'
-import { type AddressHolder, linkFault, type ProviderAccount, type Welcome } from './provider-user.ts'
-
-/** The user whom an account belongs to, or why there is none, for the audit log. */
-export type Found = { user_id: string } | { cause: string }
-
-type Candidate = AddressHolder & { id: string; is_account: boolean; deleted: boolean }
-
-/** How often a first sign-in starts anew because another one of the same account came between. */
-const attempts = 3
-
-/** Finds the user by the account's subject; at the first sign-in, links or makes one as far as the account is welcome. */
-export async function findOrAdmitUser(ctx: WorkCtx, account: ProviderAccount, welcome: Welcome): Promise<Found> {
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    const candidates = await findCandidates(ctx.tx, account)
-    const living = candidates.filter((user) => !user.deleted)
-    const own = living.find((user) => user.is_account)
-    if (own !== undefined) return own.active ? { user_id: own.id } : { cause: 'inactive' }
-    // Whoever was deleted comes back when somebody makes them anew, not by signing in once more.
-    const make = welcome.make && living.length === candidates.length
-    const admitted = await admitUser(ctx, account, { ...welcome, make }, living[0])
-    if (admitted !== undefined) return admitted
-  }
-  return { cause: 'changing' }
-}
-
-/** Undefined where somebody else was quicker. */
-async function admitUser(
-  ctx: WorkCtx,
-  account: ProviderAccount,
-  welcome: Welcome,
-  holder: Candidate | undefined,
-): Promise<Found | undefined> {
-  const { email } = account
-  if (email === undefined) return { cause: 'no_address' }
-  const cause = holder === undefined ? undefined : linkFault(holder, account, welcome)
-  if (cause !== undefined) return { cause }
-  if (holder === undefined && !welcome.make) return { cause: 'unknown_user' }
-  const [[user]] = await ctx.tx.write([
-    holder === undefined ? userInsert(ctx, { ...account, email }) : userLink(ctx, account, holder.id),
-  ])
-  return user && { user_id: user.id }
-}
+import type { Candidate, ProviderAccount } from './provider-user.ts'
 
 /** The users, deleted ones too, who are or were the account, and the one who has its address. */
-function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccount): Promise<Candidate[]> {
+export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccount): Promise<Candidate[]> {
   return tx.read(sql<Candidate>`
     select id, active, auth_provider, subject is not null as linked, deleted_at is not null as deleted,
       coalesce(issuer = ${issuer} and subject = ${subject}, false) as is_account
@@ -58,22 +17,32 @@ function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccount): Pr
         or (email_key = ${email === undefined ? null : emailKey(email)}::text and deleted_at is null))`)
 }
 
-function userLink(ctx: WorkCtx, { issuer, subject }: ProviderAccount, id: string): Statement<{ id: string }> {
+/** Links the account to a user who waits for one. Undefined where that is so no longer. */
+export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: string): Promise<string | undefined> {
+  const { issuer, subject } = account
   const event = { type: 'user.linked', subject_type: 'user', subject_id: id, data: { issuer } } as const
-  return sql`with changed as (
+  const [[linked]] = await ctx.tx.write([
+    sql<{ id: string }>`with changed as (
       update tenant_user set issuer = ${issuer}, subject = ${subject}, email_verified = true, updated_at = clock_timestamp()
       where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and auth_provider = 'oidc' and subject is null and active
       returning id),
     told as (${emit(ctx, event, sql`changed`)})
-    select id from changed`
+    select id from changed`,
+  ])
+  return linked?.id
 }
 
-function userInsert(ctx: WorkCtx, account: ProviderAccount & { email: string }): Statement<{ id: string }> {
+/** Creates the user of an account. Undefined where the account or its address is somebody's already. */
+export async function insertProviderUser(
+  ctx: WorkCtx,
+  account: ProviderAccount & { email: string },
+): Promise<string | undefined> {
   const { issuer, subject, email, email_verified, name = email.slice(0, email.indexOf('@')) } = account
   const id = newId()
   const data = { roles: ['user'], auth_provider: 'oidc', is_owner: false, issuer }
   const event = { type: 'user.created', subject_type: 'user', subject_id: id, data } as const
-  return sql`with made as (
+  const [[created]] = await ctx.tx.write([
+    sql<{ id: string }>`with made as (
       insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, email_verified, issuer, subject)
       values (${ctx.tx.tenant_id}, ${id}, ${email}, ${emailKey(email)}, ${name}, 'oidc', ${email_verified}, ${issuer},
         ${subject})
@@ -81,7 +50,9 @@ function userInsert(ctx: WorkCtx, account: ProviderAccount & { email: string }):
       returning tenant_id, id),
     given as (insert into user_role (tenant_id, user_id, role_id) select tenant_id, id, 'user' from made),
     told as (${emit(ctx, event, sql`made`)})
-    select id from made`
+    select id from made`,
+  ])
+  return created?.id
 }
 
 /** Notes that the user signed in, if they are active still. Answers the database's clock. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Limit } from '../kernel/bucket.ts'
 import { emailKey } from '../kernel/email-address.ts'
-import { createRecent } from '../kernel/recent.ts'
+import { createLruCache } from '../kernel/lru-cache.ts'
 
 /**
  * Wrong passwords of one account, to every process together. The window begins with the first of them; nothing but its end
@@ -24,7 +24,7 @@ export function ownPasswordOf(user_id: string): Buffer {
 
 /** The same count in this process's memory, for tenants that do not exist: they must not be told by having no limit. */
 export function countInMemory(clock = () => performance.now()) {
-  const windows = createRecent<{ failures: number; began: number }>(10_000)
+  const windows = createLruCache<{ failures: number; began: number }>(10_000)
 
   function find(key: string): CountedFailures {
     const { failures, began } = windows.get(key) ?? { failures: 0, began: clock() }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { textEngine } from '../../src/policies/cedar/engine.ts'
-import { statementFromInput } from '../../src/policies/cedar/statement.ts'
+import { textEngine } from '../../src/policy-engine/cedar/engine.ts'
+import { statementFromInput } from '../../src/policy-engine/cedar/statement.ts'
 import { policyAttack } from '../support/policy-attack.ts'
 
 /** What an author of rules may try, over HTTP. */

@@ -15,8 +15,8 @@ const comparisons = new RegExp(
 
 /** What writes files, and which. */
 const filesWritten: Readonly<Record<string, string>> = {
-  'server/src/db/backup-file.ts': 'the backup, for its owner alone; its secrets stay sealed',
-  'server/src/db/embedded/': 'notes of the embedded database, and its password, for its owner alone',
+  'server/src/backup/backup-file.ts': 'the backup, for its owner alone; its secrets stay sealed',
+  'server/src/embedded-postgres/': 'notes of the embedded database, and its password, for its owner alone',
   'server/src/secrets/root-key': 'the root key, for its owner alone',
   'server/src/tenants/bootstrap-file.ts': 'what the first start left, for its owner alone',
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { connectAlone } from '../../src/db/connect.ts'
+import { connectAlone } from '../../src/db/client/connect.ts'
 import { seedTenant } from '../support/backup-seed.ts'
 import { testDatabase } from '../support/database.ts'
 

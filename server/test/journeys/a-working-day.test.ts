@@ -130,7 +130,7 @@ test('somebody asks, an approver by group approves, and the access is there', as
 
   const request = await make('Ada', '/v1/requests', asking('Change', { reason: 'a fix' }), 'Ada’s change')
   const told = await untilTold('Ben', 'request.created', request)
-  assert.match(told.body, /^Ada asks for Change on cloud_account 111122223333 for 10 min: “a fix”/)
+  assert.match(told.body, /^Ada requests Change on account 111122223333 for 10 min\. Reason: “a fix”/)
   const read = await answered(
     200,
     as('Ben')<{ read_at?: string }>('POST', `/v1/users/me/notifications/${told.id}/read`),
@@ -153,7 +153,7 @@ test('access is revoked before its end, and taken away', async () => {
   await refused(403, 'forbidden', as('Ben')('POST', `/v1/grants/${adas.id}/revoke`))
   const revoked = await answered(200, as('Olga')<Grant>('POST', `/v1/grants/${adas.id}/revoke`, { reason: 'done' }))
   assert.deepEqual([revoked.status, revoked.ended_by], ['revoked', idOf('Olga')])
-  assert.match((await untilTold('Ada', 'grant.revoked', adas.id)).body, /ended early by Olga\.$/)
+  assert.match((await untilTold('Ada', 'grant.revoked', adas.id)).body, /^Olga ended .* of Ada early\. Because: “done”/)
   await until('it is taken away', async () => (await heldAtTarget()) === 0)
 })
 

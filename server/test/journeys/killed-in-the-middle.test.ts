@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { connectAlone } from '../../src/db/connect.ts'
-import { readRunningEmbedded } from '../../src/db/embedded/start.ts'
+import { connectAlone } from '../../src/db/client/connect.ts'
+import { readRunningEmbedded } from '../../src/embedded-postgres/start.ts'
 import { findLost, type Look } from '../kill/given-word.ts'
 import { converge } from '../kill/under-fire.ts'
 import { startRecorder } from '../support/recorder.ts'
 import { dataFolder, startOnEmbedded, startScript } from '../support/sallyport.ts'
+import { faultSchema, injectFaults } from '../support/sandbox-faults.ts'
 import { until } from '../support/wait.ts'
 
 /** The same as `server/test/kill`, once, on what `npm start` brings by itself: the embedded database, and the demo. */
@@ -24,9 +25,10 @@ async function openLook(): Promise<Look> {
 }
 
 test('killed while a target is at work, it starts again with nothing lost, gives what was approved, and the demo runs', async (t) => {
-  const before = await startOnEmbedded(data_dir)
+  const before = await startOnEmbedded(data_dir, {}, 'startWithFaults')
   const look = await openLook()
-  await look('insert into sandbox_weather (tenant_id, polls) select id, 6 from tenant')
+  await look(faultSchema)
+  await injectFaults(look, before.bootstrap.tenant_id, { polls: 6 })
   const { url, exchanges } = await startRecorder(before.base_url, () => undefined)
   const interrupted = startScript('demo', ['--url', url], { DATA_DIR: data_dir })
   await until(
@@ -40,14 +42,14 @@ test('killed while a target is at work, it starts again with nothing lost, gives
     exchanges.some(({ method, path, status }) => method === 'POST' && path === '/v1/requests' && status === 201),
   )
 
-  const again = await startOnEmbedded(data_dir)
+  const again = await startOnEmbedded(data_dir, {}, 'startWithFaults')
   t.diagnostic(`ready again after ${Math.round(again.readyAfterMs)} ms`)
   assert.deepEqual(await findLost(look, exchanges), [])
   assert.deepEqual(await converge(look), [])
   const given = await look(`select from access_grant where status = 'active'`)
   assert.ok(given.length > 0, 'what was being given was not')
 
-  await look('delete from sandbox_weather')
+  await injectFaults(look, again.bootstrap.tenant_id, {})
   const demo = startScript('demo', ['--url', again.base_url], { DATA_DIR: data_dir })
   assert.equal(await demo.end(), 0, demo.output())
   assert.deepEqual(await converge(look), [])

@@ -46,8 +46,8 @@ export async function openAwsField(): Promise<FieldTarget> {
     pass() {
       for (const end of misdeeds.splice(0)) end()
     },
-    weathers: [{ polls: 3 }, { failed: 1 }, { conflicting: 1 }],
-    async setWeather({ polls = 1, failed = 0, throttled = 0, conflicting = 0 }) {
+    injectable: [{ polls: 3 }, { failed: 1 }, { conflicting: 1 }],
+    async inject({ polls = 1, failed = 0, throttled = 0, conflicting = 0 }) {
       aws.behave()
       aws.settings.acts = { ms: 0, looks: polls }
       // Told to be slower it would be for long: what fails here are acts.

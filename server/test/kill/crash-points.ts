@@ -1,3 +1,4 @@
+import type { InjectedFaults } from '../support/sandbox-faults.ts'
 import type { TargetCall } from './field-target.ts'
 import type { AnsweredBatch, Batch, Listener } from './wire-proxy.ts'
 
@@ -12,18 +13,13 @@ type Step = {
   idle?: true
   /** It is sent although there may be nothing to do: it counts only while this question has an answer. */
   due?: string
-  /** The target's weather that brings it about. */
-  weather?: Weather
+  /** The faults of the target that bring it about. */
+  injected?: InjectedFaults
   /** The call that it is where the target is not the sandbox: met there, and not as a statement. */
   call?: TargetCall
   /** It comes only where a target takes its time and is asked how it goes. */
   isOfPolls?: true
 }
-
-/** How hostile a target is; calm in what is left out. */
-export type Weather = Partial<
-  Record<'polls' | 'failed' | 'throttled' | 'conflicting' | 'forgotten' | 'delay_ms', number>
->
 
 /**
  * Where the process dies: `before` a statement reaches the database, or `after` it is committed and the process has not
@@ -87,19 +83,19 @@ const steps = {
   polled: {
     what: 'the target is asked how it goes',
     in: [/update sandbox_operation/],
-    weather: { polls: 3 },
+    injected: { polls: 3 },
     call: 'poll',
   },
   'target seen': { what: 'the target is looked at', in: [/select \w+ from sandbox_assignment/], call: 'look' },
   'presence kept': {
     what: 'what the target holds is saved, its grants begin',
-    in: [/set observed = /, /set status = 'active', activated_at/],
+    in: [/set observed = /, /set status = 'active', provisioning_status/],
   },
   'absence kept': { what: 'that the target holds it no more is saved', in: [closing], value: '"gone":true' },
   'failure kept': {
     what: 'a failure of the target is saved',
     in: [/failures = e.failures \+ 1/],
-    weather: { throttled: 20 },
+    injected: { throttled: 20 },
   },
   'look closed': { what: 'an entitlement is given back', in: [closing] },
   'cursor claimed': { what: 'events are claimed', in: [/update event_cursor/, /interval '20 seconds'/], idle: true },

@@ -1,7 +1,8 @@
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
+import type { InjectedFaults } from '../support/sandbox-faults.ts'
 import { openAwsField } from './aws-field.ts'
 import type { roads } from './company.ts'
-import type { CrashPoint, Weather } from './crash-points.ts'
+import type { CrashPoint } from './crash-points.ts'
 import type { Look } from './given-word.ts'
 import { openPostgresqlField } from './postgresql-field.ts'
 import { openSandboxField } from './sandbox-field.ts'
@@ -40,10 +41,10 @@ export type FieldTarget = {
    */
   meet(call: TargetCall, moment: 'before' | 'after', isStruck: () => boolean): void
   pass(): void
-  /** Kinds of bad weather that it has, each of a kill's length. */
-  weathers: readonly Weather[]
-  /** For a company of the sandbox, and for everybody elsewhere. */
-  setWeather(weather: Weather, tenant_id: string): Promise<void>
+  /** Faults that it can have, each of a kill's length. */
+  injectable: readonly InjectedFaults[]
+  /** Has it meet these and no others: a company's at the sandbox, everybody's elsewhere. */
+  inject(faults: InjectedFaults, tenant_id: string): Promise<void>
   close(): Promise<void>
 }
 

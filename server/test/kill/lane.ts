@@ -55,8 +55,8 @@ export async function openLane(server: TestServer, leases: Leases, type: Provisi
       field.exchanges = []
       const chance = chanceOf(seed)
       const day = await companyOfTheDay()
-      const weather = point.weather ?? chance.oneOf([{}, {}, {}, ...target.weathers])
-      await target.setWeather(weather, day.tenant_id)
+      const injected = point.injected ?? chance.oneOf([{}, {}, {}, ...target.injectable])
+      await target.inject(injected, day.tenant_id)
       const faults: Fault[] = []
       const reached = await liveUntilKilled(field, day, chance, point, (what) => faults.push({ kind: 'lost', what }))
       const began = performance.now()
@@ -65,7 +65,7 @@ export async function openLane(server: TestServer, leases: Leases, type: Provisi
         faults.push(...(await endLeases(look, leases, true)))
         await victim.riseAgain()
       }
-      await target.setWeather({}, day.tenant_id)
+      await target.inject({}, day.tenant_id)
       faults.push(...(await converge(look, target.holds)), ...(await mails.findFaults(reached ? 1 : 0)))
       const convergedMs = Math.round(performance.now() - began)
       const lastWords = victim.lastWords()

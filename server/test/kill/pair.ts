@@ -58,7 +58,7 @@ export async function openPair(server: TestServer, leases: Leases, type: Provisi
   const afresh = async (point?: CrashPoint) => {
     whole.exchanges = []
     whole.away = undefined
-    await target.setWeather(point?.weather ?? {}, company.tenant_id)
+    await target.inject(point?.injected ?? {}, company.tenant_id)
   }
   return {
     share: async (seed) => afresh().then(() => share(whole, seed)),

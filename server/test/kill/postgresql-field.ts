@@ -81,9 +81,9 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
       proxy.listen(meet(point, strike, async () => true))
     },
     pass: () => proxy.listen({}),
-    weathers: [],
+    injectable: [],
     // It is there or it is not.
-    async setWeather({ throttled = 0 }) {
+    async inject({ throttled = 0 }) {
       await comeBack?.()
       comeBack = throttled > 0 ? await server.goAway('refuses') : undefined
     },

@@ -1,9 +1,8 @@
+import { injectFaults } from '../support/sandbox-faults.ts'
 import { roads } from './company.ts'
-import type { Weather } from './crash-points.ts'
 import type { FieldTarget } from './field-target.ts'
 import type { Look } from './given-word.ts'
 
-const fine: Required<Weather> = { polls: 1, failed: 0, throttled: 0, conflicting: 0, forgotten: 0, delay_ms: 0 }
 let accounts = 100_000_000_000
 
 /** An account that nobody has asked for yet, where the target takes any. */
@@ -29,16 +28,8 @@ export function openSandboxField(look: Look): FieldTarget {
     holds: () => holdsAtSandbox(look),
     meet: () => undefined,
     pass: () => undefined,
-    weathers: [{ polls: 3 }, { failed: 1 }, { throttled: 2 }, { forgotten: 2 }, { conflicting: 1 }],
-    async setWeather(weather, tenant_id) {
-      const columns = Object.entries({ ...fine, ...weather })
-      const names = columns.map(([name]) => name)
-      await look(
-        `insert into sandbox_weather (tenant_id, ${names.join()}) values ($1, ${names.map((_, at) => `$${at + 2}`).join()})
-          on conflict (tenant_id) do update set ${names.map((name) => `${name} = excluded.${name}`).join()}`,
-        [tenant_id, ...columns.map(([, value]) => value)],
-      )
-    },
+    injectable: [{ polls: 3 }, { failed: 1 }, { throttled: 2 }, { forgotten: 2 }, { conflicting: 1 }],
+    inject: (faults, tenant_id) => injectFaults(look, tenant_id, faults),
     close: async () => undefined,
   }
 }

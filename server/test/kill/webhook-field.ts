@@ -57,8 +57,8 @@ export async function openWebhookField(): Promise<FieldTarget> {
     pass() {
       met = undefined
     },
-    weathers: [{ polls: 3 }, { failed: 1 }, { throttled: 2 }],
-    async setWeather({ polls = 1, failed = 0, throttled = 0 }) {
+    injectable: [{ polls: 3 }, { failed: 1 }, { throttled: 2 }],
+    async inject({ polls = 1, failed = 0, throttled = 0 }) {
       refusing = failed + throttled
       later = polls
       for (const receiver of receivers) receiver.later = later

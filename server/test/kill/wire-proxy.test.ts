@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connectAlone } from '../../src/db/connect.ts'
+import { connectAlone } from '../../src/db/client/connect.ts'
 import { sql } from '../../src/db/sql.ts'
 import { openDatabase } from '../../src/db/transaction.ts'
 import { newId } from '../../src/kernel/id.ts'

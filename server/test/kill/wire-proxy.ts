@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import type { ConnectionTarget } from '../../src/db/connect.ts'
+import type { ConnectionTarget } from '../../src/db/client/connect.ts'
 import {
   type BatchOutcome,
   endsBatch,

@@ -18,6 +18,7 @@ const bodies = {
   'fails-before': `before(() => { throw new Error('no beginning') }); test('adds', () => undefined)`,
   'fails-to-load': `test('adds', () => undefined); await new Promise((go) => setTimeout(go, 5)); throw new Error('half a file')`,
   'is-no-code': `test('adds', () => `,
+  'says-much': `test('adds', (t) => { t.diagnostic('x'.repeat(8_000_000)) })`,
   skips: `test('adds', { skip: 'no adder' }, () => undefined)`,
   crashes: `test('adds', () => process.exit(3))`,
   'is-killed': `test('adds', () => process.kill(process.pid, 'SIGKILL'))`,
@@ -64,6 +65,12 @@ test('files run one after another in a process, each to its own end', async () =
     ['an end', '', '', 'another end'],
     'its own hooks run at its end',
   )
+})
+
+test('the last report of a process arrives whole, however long it is', async () => {
+  const [outcome] = await outcomesOf(['says-much'])
+  assert.deepEqual([outcome?.passed, outcome?.failed, outcome?.success], [1, 0, true])
+  assert.ok((outcome?.output.length ?? 0) > 8_000_000)
 })
 
 const failures: [Name, RegExp][] = [

@@ -26,7 +26,7 @@ const trials: [string, Partial<Selection>, string, string, boolean][] = [
   ['the run on PostgreSQL 15 takes a store', { on15: true }, store, '', true],
   ['what is about it', { on15: true }, of15, '', true],
   ['the database', { on15: true }, 'server/src/db/transaction.test.ts', '', true],
-  ['not the embedded one', { on15: true }, 'server/src/db/embedded/cluster.test.ts', '', false],
+  ['not the embedded one', { on15: true }, 'server/src/embedded-postgres/cluster.test.ts', '', false],
   ['a journey', { on15: true }, 'server/test/journeys/a-working-day.test.ts', '', true],
   ['not what could not differ', { on15: true }, plain, '', false],
   ['with all, that too', { on15: true, all: true }, plain, '', true],

@@ -16,7 +16,7 @@ export type Selection = {
 
 /** What can differ between two versions of PostgreSQL: its SQL, its isolation of tenants, how it is migrated and backed up. */
 const differsByVersion =
-  /server\/src\/(db\/(?!embedded)|events\/|grants\/|jobs\/|\S+-store\.test)|server\/test\/(contract\/|database\.|isolation\.)|journeys\/(a-working-day|on-time)\./
+  /server\/src\/(db\/|backup\/|commands\/file-command|events\/|grants\/|jobs\/|\S+-store\.test)|server\/test\/(contract\/|database\.|isolation\.)|journeys\/(a-working-day|on-time)\./
 
 /** Has minutes of work in it, and a command of its own. */
 const isLong = (file: string) => file.endsWith('.long.test.ts')

@@ -12,7 +12,10 @@ import type { FromWorker, Totals } from './report.ts'
  * Runs the test files of its arguments one after another in this process, and reports each to the parent. A file's own
  * `after` hooks run at its end, before the next file is loaded. The process ends by itself once nothing is open any more.
  */
-const send = (message: FromWorker) => void process.send?.(message)
+let sent: Promise<unknown> = Promise.resolve()
+const send = (message: FromWorker) => {
+  sent = new Promise((done) => process.send?.(message, done))
+}
 
 /** What node:test says at the end of each run; the parent says it once, for all files. */
 const closingLine = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /
@@ -26,6 +29,8 @@ for (const file of process.argv.slice(2)) {
   for (const stream of [process.stdout, process.stderr]) stream.write(endOfFile)
   send({ type: 'finished', file, seconds: (performance.now() - began) / 1_000, totals, output })
 }
+// A disconnect drops what is not written yet, which is a lot where the parent is busy.
+await sent
 // Whatever a test left open keeps this process alive from here on, and its parent says so.
 process.disconnect()
 

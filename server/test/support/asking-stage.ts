@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { House, Person } from './house.ts'
+import { type InjectedFaults, injectFaults } from './sandbox-faults.ts'
 import { until } from './wait.ts'
 
 /** A tenant of its own where requests are asked, approved and given: what tests of policy's word over time need. */
@@ -97,17 +98,7 @@ function kept(house: House, tenant_id: string) {
       'select type, data from event where tenant_id = $1 and subject_id = $2 order by seq',
       [tenant_id, subject_id],
     )
-  /** How the pretend cloud behaves towards the tenant: polls until an act is done, and how many fail first. */
-  const weather = (polls: number, failed = 0) =>
-    house.asSuperuser(
-      `insert into sandbox_weather (tenant_id, polls, failed) values ($1, $2, $3)
-        on conflict (tenant_id) do update set polls = excluded.polls, failed = excluded.failed`,
-      [tenant_id, polls, failed],
-    )
-  /** Lets the acts that the pretend cloud is at be done at the next poll. */
-  const clearUp = async () => {
-    await weather(1)
-    await house.asSuperuser('update sandbox_operation set polls_left = 1 where tenant_id = $1', [tenant_id])
-  }
-  return { grantsOf, grantsAre, grantsHang, heldAt, eventsOf, weather, clearUp }
+  /** Has the tenant's acts at the pretend cloud meet these faults and no others. */
+  const inject = (faults: InjectedFaults) => injectFaults(house.asSuperuser, tenant_id, faults)
+  return { grantsOf, grantsAre, grantsHang, heldAt, eventsOf, inject }
 }

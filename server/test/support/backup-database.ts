@@ -1,5 +1,5 @@
-import { listBackupTables } from '../../src/db/backup-tables.ts'
-import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
+import { listBackupTables } from '../../src/backup/backup-tables.ts'
+import { type ConnectionTarget, connectAlone } from '../../src/db/client/connect.ts'
 import { appRole, ownerRole, workRole } from '../../src/db/roles.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { serverVariable, startTestServer } from './server.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
-import type { ConnectionTarget } from '../../src/db/connect.ts'
+import type { ConnectionTarget } from '../../src/db/client/connect.ts'
 
 /** The way to a PostgreSQL, which a test can break. */
 export type DatabaseLine = {

@@ -1,5 +1,5 @@
 import { after } from 'node:test'
-import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
+import { type ConnectionTarget, connectAlone } from '../../src/db/client/connect.ts'
 import { appRole, ownerRole } from '../../src/db/roles.ts'
 import { type Database, openDatabase } from '../../src/db/transaction.ts'
 import { newId } from '../../src/kernel/id.ts'

@@ -1,13 +1,13 @@
-import { driverTypes } from '../../src/app.ts'
 import { readEgressAllow } from '../../src/egress/allow-list.ts'
 import { openEgress } from '../../src/egress/egress.ts'
 import type { Driver, Opening } from '../../src/provisioners/driver.ts'
 import { type Drivers, openDrivers } from '../../src/provisioners/drivers.ts'
 import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
+import { faultyDriverTypes } from './faulty-sandbox.ts'
 
-/** The service's own drivers, which may reach this machine; secrets under the key of `sliceServer`. */
-export const testDrivers = (types = driverTypes): Drivers =>
+/** The service's own drivers, which may reach this machine, and a sandbox that meets injected faults; secrets under the key of `sliceServer`. */
+export const testDrivers = (types = faultyDriverTypes): Drivers =>
   openDrivers({
     types,
     sealer: openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))])),
@@ -17,10 +17,10 @@ export const testDrivers = (types = driverTypes): Drivers =>
 
 /** The same, with a sandbox that does some things in another way. */
 export const driversWith = (change: (sandbox: Driver) => Partial<Driver>): Drivers => {
-  const { sandbox } = driverTypes
+  const { sandbox } = faultyDriverTypes
   const open = (opening: Opening) => {
     const driver = sandbox.open(opening)
     return { ...driver, ...change(driver) }
   }
-  return testDrivers({ ...driverTypes, sandbox: { ...sandbox, open } })
+  return testDrivers({ ...faultyDriverTypes, sandbox: { ...sandbox, open } })
 }

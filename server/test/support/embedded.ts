@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import { type readRunningEmbedded, startEmbedded } from '../../src/db/embedded/start.ts'
+import { type readRunningEmbedded, startEmbedded } from '../../src/embedded-postgres/start.ts'
 import { until as untilFound } from './wait.ts'
 
 export const isRoot = process.getuid?.() === 0
 export const isLinux = process.platform === 'linux'
-const script = new URL('../../src/db/embedded/start.ts', import.meta.url).href
+const script = new URL('../../src/embedded-postgres/start.ts', import.meta.url).href
 
 const endings = new WeakMap<TestContext, (() => unknown)[]>()
 

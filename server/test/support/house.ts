@@ -3,8 +3,8 @@ import { text as textFrom } from 'node:stream/consumers'
 import type { LightMyRequestResponse } from 'fastify'
 import { insertApiKey } from '../../src/api-keys/api-key-store.ts'
 import { makeKeyText } from '../../src/api-keys/api-key-text.ts'
-import { operations } from '../../src/app.ts'
-import { openTokenKeys, type TokenKeys } from '../../src/auth/signing-keys.ts'
+import { driverTypes, operations } from '../../src/app.ts'
+import { openTokenKeys, type TokenKeys } from '../../src/auth/token-keys.flow.ts'
 import { type Environment, readConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Database } from '../../src/db/transaction.ts'
@@ -13,7 +13,7 @@ import { newId } from '../../src/kernel/id.ts'
 import { type SystemRoleId, systemRoles } from '../../src/roles/role.ts'
 import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { type App, createApp } from '../../src/serve.ts'
-import { insertTenant, operatorCtx, type TenantToInsert } from '../../src/tenants/create-tenant.ts'
+import { insertTenant, operatorCtx, type TenantToInsert } from '../../src/tenants/create-tenant.flow.ts'
 import { ownerRoles } from '../../src/tenants/tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
@@ -63,7 +63,7 @@ export async function houseOn(
   const config = readConfig({ LOG_LEVEL: 'silent', ...unlimited, ...env })
   const onFailure = (error: unknown) => console.error(error)
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
-  const app = await createApp({ config, database, background: database, rootKeys, tokenKeys })
+  const app = await createApp({ config, database, background: database, rootKeys, tokenKeys, driverTypes })
   db.atEnd(() => app.stop())
   return {
     ...db,

@@ -9,7 +9,7 @@ import { kill } from './embedded.ts'
 
 const contenders = 4
 const source = `
-  import { tryLock } from ${JSON.stringify(new URL('../../src/db/embedded/folder-lock.ts', import.meta.url).href)}
+  import { tryLock } from ${JSON.stringify(new URL('../../src/embedded-postgres/folder-lock.ts', import.meta.url).href)}
   process.on('message', (file) => process.send(tryLock(file) !== undefined))
   process.send('ready')`
 

@@ -1,15 +1,14 @@
+import { isRecordEvent } from '../../src/messages/message-table.ts'
 import { writeMail } from '../../src/notification-channels/mail/mail-layout.ts'
-import { isRecordMail } from '../../src/notification-channels/mail/templates/mail-templates.ts'
-import type { MailedEvent } from '../../src/notification-channels/mail/templates/template.ts'
 import { code, type Page, table } from './markdown.ts'
-import { contentWith, mailedEvents, sampleFacts } from './sample-mails.ts'
+import { type MessageEvent, messageEvents, messageWith, sampleFacts } from './sample-messages.ts'
 
 /** What the mail of each event says, with sample facts: those of requests and grants in full, the others by row. */
 export function mailsPage(): Page {
-  const inFull = mailedEvents.filter((type) => !isRecordMail(type))
+  const inFull = messageEvents.filter((type) => !isRecordEvent(type))
   return {
     title: 'Mails',
-    from: 'server/src/notification-channels/mail/templates/ and the facts of server/test/support/sample-mails.ts',
+    from: 'server/src/messages/ and the facts of server/test/support/sample-messages.ts',
     about:
       'What a channel of mailboxes is sent of each event: as plain text, as here, and the same as HTML, without images and ' +
       'style sheets. Moments stand in the time zone of the tenant (`timezone.default`, here Europe/Berlin). The prefix of ' +
@@ -19,22 +18,22 @@ export function mailsPage(): Page {
   }
 }
 
-function section(type: MailedEvent): string {
+function section(type: MessageEvent): string {
   const samples = sampleFacts(type).map((facts) => {
     const noun = type.startsWith('request.') ? 'requests' : 'grants'
     const link = `https://sallyport.example.com/${noun}/${facts.subject_id}`
-    const { subject, text } = writeMail(contentWith(facts), { subject_prefix: undefined, link, why: '' })
+    const { subject, text } = writeMail(messageWith(type, facts), { subject_prefix: undefined, link, why: '' })
     return `\`\`\`\nSubject: ${subject}\n\n${text.slice(0, text.indexOf('\n-- ')).trimEnd()}\n\`\`\``
   })
   return `## ${type}\n\n${samples.join('\n\n')}`
 }
 
 function recordTable(): string {
-  const rows = mailedEvents.filter(isRecordMail).flatMap((type) =>
+  const rows = messageEvents.filter(isRecordEvent).flatMap((type) =>
     sampleFacts(type).map((facts) => {
-      const { subject, facts: rest, next = '' } = contentWith(facts)
-      const told = rest.filter(([name, value]) => value && name !== 'Id' && name !== 'When')
-      return [code(type), subject, told.map(([name, value]) => `${name}: ${value}`).join('; '), next]
+      const { title, facts: all, next = '' } = messageWith(type, facts)
+      const told = all.filter(([label]) => label !== 'Id' && label !== 'When')
+      return [code(type), title, told.map(([label, value]) => `${label}: ${value}`).join('; '), next]
     }),
   )
   return table(['event', 'subject', 'beside its id and when', 'what comes of it'], rows)

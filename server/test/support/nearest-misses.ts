@@ -1,10 +1,10 @@
-import type { AskQuestion, RequestContext } from '../../src/policies/cedar/question.ts'
-import { sampleAsk } from '../../src/policies/cedar/samples.ts'
-import { decideAsk } from '../../src/policies/deciding/decide.ts'
-import { sampleRule, sampleRuleSet } from '../../src/policies/deciding/sample-rule.ts'
-import { findNearestMisses } from '../../src/policies/nearest/nearest-miss.ts'
-import { pace } from '../../src/policies/nearest/pace.ts'
-import { chosen, type Listener, type ToldMiss, told } from '../../src/policies/nearest/told-miss.ts'
+import type { AskQuestion, RequestContext } from '../../src/policy-engine/cedar/question.ts'
+import { sampleAsk } from '../../src/policy-engine/cedar/samples.ts'
+import { decideAsk } from '../../src/policy-engine/deciding/decide.ts'
+import { findNearestMisses } from '../../src/policy-engine/near-misses/nearest-miss.ts'
+import { pace } from '../../src/policy-engine/near-misses/pace.ts'
+import { chosen, type Listener, type ToldMiss, told } from '../../src/requests/near-miss-explanation.ts'
+import { sampleRule, sampleRuleSet } from './sample-rule.ts'
 
 /** Who may read rules and accounts. */
 const reader = { mayReadRules: true, mayReadAccounts: true }

@@ -1,4 +1,4 @@
-import { openProviderSignIn } from '../../src/auth/oidc-sign-in.ts'
+import { openProviderSignIn } from '../../src/auth/provider-sign-in.flow.ts'
 import type { Database } from '../../src/db/transaction.ts'
 import { readEgressAllow } from '../../src/egress/allow-list.ts'
 import { openEgress } from '../../src/egress/egress.ts'
@@ -13,7 +13,6 @@ export function noProviders(database: Database) {
     rootKeys,
     sealer: openSealer(rootKeys),
     egress: openEgress(readEgressAllow('')),
-    publicUrl: 'http://127.0.0.1',
     global: undefined,
     onRefusal: () => undefined,
   })

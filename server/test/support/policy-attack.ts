@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { decisionEngine, textEngine } from '../../src/policies/cedar/engine.ts'
+import { decisionEngine, textEngine } from '../../src/policy-engine/cedar/engine.ts'
 import { openHouse, type Person, type Reply, type TestTenant } from './house.ts'
 
 const permitted = '111111111111'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../src/kernel/id.ts'
-import type { Rule, RuleInput } from '../../src/policies/rule.ts'
+import type { Rule, RuleInput } from '../../src/policy-engine/rule.ts'
 import type { TestDatabase } from './database.ts'
 import type { Caller, sliceServer } from './slice-server.ts'
 

@@ -1,7 +1,7 @@
-import type { AskQuestion } from '../../src/policies/cedar/question.ts'
-import { sampleAccount, sampleAsk } from '../../src/policies/cedar/samples.ts'
-import { sampleRule } from '../../src/policies/deciding/sample-rule.ts'
+import type { AskQuestion } from '../../src/policy-engine/cedar/question.ts'
+import { sampleAccount, sampleAsk } from '../../src/policy-engine/cedar/samples.ts'
 import { fc } from './chance.ts'
+import { sampleRule } from './sample-rule.ts'
 
 /** Rules by chance that meet each other and the questions often: of every mode, some that fail when they are evaluated. */
 

@@ -1,5 +1,5 @@
-import { principalTypes, resourceTypes } from '../../src/policies/cedar/schema.ts'
-import type { RuleInput } from '../../src/policies/rule.ts'
+import { principalTypes, resourceTypes } from '../../src/policy-engine/cedar/schema.ts'
+import type { RuleInput } from '../../src/policy-engine/rule.ts'
 import { fc } from './chance.ts'
 import { anyConditions, anyText, type Flavour, literal } from './random-conditions.ts'
 

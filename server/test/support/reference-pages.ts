@@ -2,22 +2,30 @@ import { variableTable } from '../../src/config/config.ts'
 import { eventTable } from '../../src/events/catalogue.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { errorTable } from '../../src/kernel/errors.ts'
+import { type Message, paragraphOf } from '../../src/messages/message.ts'
+import {
+  grantMessage,
+  isGrantEvent,
+  isRecordEvent,
+  isRequestEvent,
+  recordMessage,
+  requestMessage,
+} from '../../src/messages/message-table.ts'
 import { metricTable } from '../../src/metrics/metric-table.ts'
+import { withheldOfGrant, withheldOfRequest } from '../../src/notifications/notification-facts-store.ts'
 import {
   type Audience,
   audiences,
-  isGrantEvent,
-  isRequestEvent,
-  type Telling,
-  toldEvents,
-  toldTable,
-} from '../../src/notifications/who-is-told.ts'
+  notificationRules,
+  notifiedEvents,
+  type Rule,
+} from '../../src/notifications/notification-rules.ts'
 import { permissionGroups } from '../../src/permissions/permission.ts'
 import { systemRoles } from '../../src/roles/role.ts'
 import { settingKeys, settingTable } from '../../src/settings/setting.ts'
 import { mailsPage } from './mails-page.ts'
 import { code, type Page, table } from './markdown.ts'
-import { sampleChannels, sampleGrants, sampleRequests } from './told-samples.ts'
+import { grantSamples, recordSamples, requestSamples } from './sample-messages.ts'
 
 /** The reference pages by their paths. */
 export function referencePages(operations: Record<string, Operation>): Record<string, string> {
@@ -102,26 +110,44 @@ function metricsPage(): Page {
 }
 
 function notificationsPage(): Page {
-  const rows = toldEvents.flatMap((type) => {
-    if (isRequestEvent(type)) return toldTable[type].map((telling) => toldRow(type, telling, sampleRequests))
-    if (isGrantEvent(type)) return toldTable[type].map((telling) => toldRow(type, telling, sampleGrants))
-    return toldTable[type].map((telling) => toldRow(type, telling, sampleChannels))
+  const rows = notifiedEvents.flatMap((type) => {
+    if (isRequestEvent(type)) {
+      const samples = requestSamples(type).map((facts) => ({ ...facts, ...withheldOfRequest }))
+      return notifiedRows(type, notificationRules[type], samples, requestMessage)
+    }
+    if (isGrantEvent(type)) {
+      const samples = grantSamples(type).map((facts) => ({ ...facts, ...withheldOfGrant }))
+      return notifiedRows(type, notificationRules[type], samples, grantMessage)
+    }
+    return isRecordEvent(type) ? notifiedRows(type, notificationRules[type], recordSamples(type), recordMessage) : []
   })
   return {
     title: 'Notifications',
-    from: 'server/src/notifications/who-is-told.ts',
+    from: 'server/src/notifications/notification-rules.ts and server/src/messages/',
     about:
-      'Who is told what, once for each event: of requests, of access, and of a channel that is gone. How it is asked for, and when reminders come, is on ' +
+      'Who is notified of what, once for each event: of requests, of access, and of a channel that is gone. How it is asked for, and when reminders come, is on ' +
       'the page [Notifications](../guides/notifications.md).',
-    body: table(['event', 'told to', 'title', 'for example'], rows),
+    body: table(['event', 'notified', 'title, for example', 'body, for example'], rows),
   }
 }
 
-function toldRow<To extends Audience, Facts>(event: string, telling: Telling<To, Facts>, samples: readonly Facts[]) {
-  const { to, when, title, body } = telling
-  const sample = samples.find((facts) => when === undefined || when.holds(facts))
-  if (sample === undefined) throw new Error(`no sample for \`${event}\` if ${when?.means}`)
-  return [code(event), audiences[to] + (when === undefined ? '' : `, if ${when.means}`), title, body(sample)]
+function notifiedRows<Type extends string, Facts>(
+  type: Type,
+  { to, when }: Rule<Audience, Facts>,
+  samples: readonly Facts[],
+  write: (type: Type, facts: Facts) => Message,
+): string[][] {
+  const concerned = samples.filter((facts) => when === undefined || when.holds(facts))
+  if (concerned.length === 0) throw new Error(`no sample for \`${type}\` if ${when?.means}`)
+  return concerned.map((facts) => {
+    const message = write(type, facts)
+    return [
+      code(type),
+      audiences[to] + (when === undefined ? '' : `, if ${when.means}`),
+      message.title,
+      paragraphOf(message),
+    ]
+  })
 }
 
 function scopesPage(): Page {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { ConnectionTarget } from '../../src/db/connect.ts'
+import type { ConnectionTarget } from '../../src/db/client/connect.ts'
 import { type Client, clientAt } from './client.ts'
 import { testDatabase } from './database.ts'
 import { unlimited } from './unlimited.ts'
@@ -62,12 +62,20 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 
+/** How the service is started: as `npm start` does, or with a sandbox that meets the faults that a test injects. */
+export type ServiceStart = 'start' | 'startWithFaults'
+
+const programs: Readonly<Record<string, string | undefined>> = {
+  ...scripts,
+  startWithFaults: scripts.start?.replace('src/main.ts', 'test/support/start-with-faults.ts'),
+}
+
 /**
  * Runs `npm run <script>`, without npm in between, with this environment beside the ordinary one; it is gone when the
  * tests are done.
  */
 export function startScript(
-  name: 'start' | 'demo' | 'admin' | 'restore',
+  name: ServiceStart | 'demo' | 'admin' | 'restore',
   args: readonly string[],
   env: Record<string, string>,
 ): Started {
@@ -85,7 +93,7 @@ function spawnScript(
   env: Record<string, string>,
   options: readonly string[] = [],
 ) {
-  const words = (scripts[name] ?? '').split(' ')
+  const words = (programs[name] ?? '').split(' ')
   const child = spawn(process.execPath, [...options, ...words.slice(1), ...args], {
     cwd: root,
     env: { ...ordinaryEnvironment(), ...env },
@@ -163,17 +171,21 @@ export function isAlive(pid: number): boolean {
 }
 
 /** On the embedded PostgreSQL in `data_dir`, as `npm start` is; waits until it is ready. */
-export function startOnEmbedded(data_dir: string, env: Record<string, string> = {}): Promise<Sallyport> {
-  return start(data_dir, env)
+export function startOnEmbedded(
+  data_dir: string,
+  env: Record<string, string> = {},
+  how: ServiceStart = 'start',
+): Promise<Sallyport> {
+  return start(data_dir, env, how)
 }
 
-function start(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
-  return untilReady(data_dir, env, (all) => startScript('start', [], all))
+function start(data_dir: string, env: Record<string, string>, how: ServiceStart): Promise<Sallyport> {
+  return untilReady(data_dir, env, (all) => startScript(how, [], all))
 }
 
-/** The same for a command that is no test: whoever starts it ends it. */
+/** With faults, for a command that is no test: whoever starts it ends it. */
 export function startUnattended(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
-  return untilReady(data_dir, env, (all) => spawnScript('start', [], all).started)
+  return untilReady(data_dir, env, (all) => spawnScript('startWithFaults', [], all).started)
 }
 
 async function untilReady(
@@ -203,15 +215,16 @@ export async function startOn(
   databases: { DATABASE_URL: string; DATABASE_OWNER_URL: string },
   data_dir: string,
   env: Record<string, string>,
+  how: ServiceStart = 'start',
 ): Promise<Sallyport> {
-  return start(data_dir, { ...databases, ...env })
+  return start(data_dir, { ...databases, ...env }, how)
 }
 
 /**
  * On a database of its own on the test run's server; `asSuperuser` sees past every wall, `beside` starts another process
  * on the same database, with the same root key, by another way to it where one is given.
  */
-export async function startOnTestServer(env: Record<string, string> = {}) {
+export async function startOnTestServer(env: Record<string, string> = {}, how?: ServiceStart) {
   const stops: (() => Promise<unknown>)[] = []
   // Before the database goes, whose own hook is registered next.
   after(() => Promise.all(stops.map((stop) => stop())))
@@ -219,7 +232,7 @@ export async function startOnTestServer(env: Record<string, string> = {}) {
   const databases = { DATABASE_URL: urlOf(service), DATABASE_OWNER_URL: urlOf(owner) }
   const data_dir = await dataFolder()
   const beside = async (reachedBy: ConnectionTarget = service) => {
-    const sallyport = await startOn({ ...databases, DATABASE_URL: urlOf(reachedBy) }, data_dir, env)
+    const sallyport = await startOn({ ...databases, DATABASE_URL: urlOf(reachedBy) }, data_dir, env, how)
     stops.push(sallyport.stop)
     return sallyport
   }

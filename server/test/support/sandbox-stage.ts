@@ -3,7 +3,9 @@ import type { GrantAsk } from '../../src/provisioners/driver.ts'
 import { sandbox } from '../../src/provisioners/sandbox/sandbox.ts'
 import type { Break, Stage } from '../conformance/stage.ts'
 import type { TestDatabase } from './database.ts'
+import { faultyDriverTypes } from './faulty-sandbox.ts'
 import { noEgress } from './no-egress.ts'
+import { type InjectedFaults, injectFaults } from './sandbox-faults.ts'
 
 /** The pretend cloud of a tenant of its own, made ready for the conformance suite. */
 export async function sandboxStage({ database, asSuperuser }: TestDatabase): Promise<Stage> {
@@ -21,18 +23,6 @@ export async function sandboxStage({ database, asSuperuser }: TestDatabase): Pro
     public_url: 'http://127.0.0.1',
   }
   const driver = sandbox.open(opening)
-  const weather = (name: string, row: Record<string, number>): Break => ({
-    name,
-    async begin() {
-      const { failed = 0, throttled = 0, conflicting = 0, forgotten = 0 } = row
-      await asSuperuser(
-        `insert into sandbox_weather (tenant_id, failed, throttled, conflicting, forgotten) values ($1, $2, $3, $4, $5)`,
-        [tenant_id, failed, throttled, conflicting, forgotten],
-      )
-      return async () => void (await asSuperuser(`delete from sandbox_weather where tenant_id = $1`, [tenant_id]))
-    },
-    healthSees: false,
-  })
   return {
     type: sandbox,
     opening,
@@ -66,15 +56,31 @@ export async function sandboxStage({ database, asSuperuser }: TestDatabase): Pro
       },
     },
     endsByItself: false,
-    breaks: [
-      weather('it answers FAILED', { failed: 1_000 }),
-      weather('it throttles', { throttled: 1_000 }),
-      weather('it has another operation under way', { conflicting: 1_000 }),
-      weather('it begins, and does not answer', { forgotten: 1_000 }),
-    ],
+    breaks: [],
     secrets: [],
     faulty: [{ config: { region: 'eu-west-1' }, pointer: '/config/region' }],
   }
+}
+
+/** The same, on the tests' own sandbox. */
+export async function faultySandboxStage(db: TestDatabase): Promise<Stage> {
+  const stage = await sandboxStage(db)
+  const { tenant_id } = stage.tx
+  const fault = (name: string, faults: InjectedFaults): Break => ({
+    name,
+    async begin() {
+      await injectFaults(db.asSuperuser, tenant_id, faults)
+      return () => injectFaults(db.asSuperuser, tenant_id, {})
+    },
+    healthSees: false,
+  })
+  const breaks = [
+    fault('it answers FAILED', { failed: 1_000 }),
+    fault('it throttles', { throttled: 1_000 }),
+    fault('it has another operation under way', { conflicting: 1_000 }),
+    fault('it begins, and does not answer', { forgotten: 1_000 }),
+  ]
+  return { ...stage, type: faultyDriverTypes.sandbox, breaks }
 }
 
 function askOf(): GrantAsk {

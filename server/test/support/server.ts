@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
-import { startEmbedded } from '../../src/db/embedded/start.ts'
+import { type ConnectionTarget, connectAlone } from '../../src/db/client/connect.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { ownerRole, setUpRoles } from '../../src/db/roles.ts'
+import { startEmbedded } from '../../src/embedded-postgres/start.ts'
+import { faultSchema } from './sandbox-faults.ts'
 import { startPostgres15 } from './system-postgres.ts'
 
 /** Where the run's one PostgreSQL is, told to each test file by the environment. */
@@ -59,6 +60,7 @@ export async function makeTemplate(server: TestServer): Promise<void> {
   await admin.end()
   const inside = await connectAlone({ ...server, database: templateDatabase })
   await setUpRoles(inside, templateDatabase, { owner: 'owner', app: 'app' })
+  await inside.query(faultSchema)
   await inside.end()
   await migrate(asRole(server, ownerRole, 'owner', templateDatabase))
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../../src/config/config.ts'
-import { connectAlone } from '../../src/db/connect.ts'
+import { connectAlone } from '../../src/db/client/connect.ts'
 import { makeDatabase, testDatabase } from './database.ts'
 import { type House, houseOn, type TestTenant, type Through } from './house.ts'
 import { makeRecords, type Records } from './samples.ts'

@@ -3,7 +3,7 @@ import { chownSync, existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ConnectionTarget, connectAlone } from '../../src/db/connect.ts'
+import { type ConnectionTarget, connectAlone } from '../../src/db/client/connect.ts'
 import { appRole, ownerRole, setUpRoles } from '../../src/db/roles.ts'
 import { until } from './wait.ts'
 

@@ -1,13 +1,13 @@
 import type { Client } from './client.ts'
-import { startOnTestServer } from './sallyport.ts'
+import { type ServiceStart, startOnTestServer } from './sallyport.ts'
 
 /** Somebody who is signed in at both processes: `at[0]` calls the one, `at[1]` the other. */
 export type PersonAtBoth = { id: string; at: readonly [Client, Client] }
 
 /** Two real processes of the service on one database of this test file's own. */
-export async function startTwoProcesses() {
+export async function startTwoProcesses(how?: ServiceStart) {
   // Both under one name, as behind a load balancer: tokens are issued in it.
-  const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' })
+  const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' }, how)
   const other = await one.beside()
   const at = (credential: { token: string } | { api_key: string }) =>
     [one.client(credential), other.client(credential)] as const

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Statement } from '../../kernel/context.ts'
+import { createLruCache } from '../../kernel/lru-cache.ts'
 import { noRows, type PreparedStatements, type RowShape, readRow, shapeOf } from './prepared-statements.ts'
 
 /** `rows`: those of each statement; they mean nothing where there is an error. */
@@ -128,14 +129,12 @@ export class Batch extends Query {
   }
 }
 
-const names = new Map<string, string>()
-const maxNames = 5_000
+const names = createLruCache<string>(2_500)
 
 /** The name under which a connection prepares a text. */
 export function nameOf(text: string): string {
   const known = names.get(text)
   if (known !== undefined) return known
-  if (names.size >= maxNames) names.clear()
   const name = `s_${createHash('sha256').update(text).digest('base64url').slice(0, 20)}`
   names.set(text, name)
   return name

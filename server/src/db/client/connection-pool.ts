@@ -1,6 +1,6 @@
 import pg from 'pg'
-import type { ConnectionTarget } from '../connect.ts'
-import { translateDatabaseError } from '../constraints.ts'
+import type { ConnectionTarget } from './connect.ts'
+import { translateDatabaseError } from './constraints.ts'
 import { NoConnection } from './no-connection.ts'
 import { PgConnection, pipelined } from './pg-connection.ts'
 

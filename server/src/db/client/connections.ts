@@ -1,5 +1,5 @@
 import type { Statement } from '../../kernel/context.ts'
-import type { ConnectionTarget } from '../connect.ts'
+import type { ConnectionTarget } from './connect.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { type PgConnection, tickMs } from './pg-connection.ts'
 import { QueryLatency, readServerClock } from './query-latency.ts'

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import type { Statement } from '../../kernel/context.ts'
-import { type ConnectionTarget, types } from '../connect.ts'
-import { mustBePreparedAnew } from '../constraints.ts'
 import { Batch, nameOf } from './batch.ts'
+import { type ConnectionTarget, types } from './connect.ts'
+import { mustBePreparedAnew } from './constraints.ts'
 import { PreparedStatements } from './prepared-statements.ts'
 
 /** A connection that owes an answer is given up after so many ticks: a server that is there cancels a statement after 5 s. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { types } from '../connect.ts'
+import { types } from './connect.ts'
 
 /** The columns of a statement's rows, and how the text of each becomes a value. */
 export type RowShape = { readonly names: readonly string[]; readonly parsers: readonly ((text: string) => unknown)[] }

@@ -1,4 +1,5 @@
 import type { Statement } from '../../kernel/context.ts'
+import { createLruCache } from '../../kernel/lru-cache.ts'
 
 /**
  * A statement that takes longer on the server than this goes by a connection of its own: those behind it would wait for it,
@@ -7,7 +8,8 @@ import type { Statement } from '../../kernel/context.ts'
 const maxQuickMs = 0.25
 /** A statement is measured once in so many uses: tables grow, and caches warm. */
 const measureEvery = { quick: 32, slow: 8 }
-const maxStatements = 2_000
+/** So many statements are remembered, and at most twice as many. */
+const maxStatements = 1_000
 
 /** The last three measurements. The middle one counts: on a busy machine any statement is slow now and then. */
 type Latency = { recentMs: number[]; uses: number }
@@ -20,7 +22,7 @@ export const readServerClock: Statement<{ ms: number }> = {
 
 /** Which statements are quick, as measured: one that was not measured yet counts as slow. */
 export class QueryLatency {
-  readonly #latencies = new Map<string, Latency>()
+  readonly #latencies = createLruCache<Latency>(maxStatements)
 
   /** Counts a use. `isDue`: the statement is to be measured. */
   use({ text }: Statement): { isQuick: boolean; isDue: boolean } {
@@ -36,13 +38,9 @@ export class QueryLatency {
   }
 
   add({ text }: Statement, ms: number): void {
-    const latency = this.#latencies.get(text)
-    if (latency !== undefined) {
-      latency.recentMs.push(ms)
-      if (latency.recentMs.length > 3) latency.recentMs.shift()
-      return
-    }
-    if (this.#latencies.size >= maxStatements) this.#latencies.clear()
-    this.#latencies.set(text, { recentMs: [ms], uses: 0 })
+    const latency = this.#latencies.get(text) ?? { recentMs: [], uses: 0 }
+    latency.recentMs.push(ms)
+    if (latency.recentMs.length > 3) latency.recentMs.shift()
+    this.#latencies.set(text, latency)
   }
 }

@@ -1,4 +1,4 @@
-import type { ConnectionTarget } from '../connect.ts'
+import type { ConnectionTarget } from './connect.ts'
 import { NoConnection } from './no-connection.ts'
 import { PgConnection, pipelined } from './pg-connection.ts'
 

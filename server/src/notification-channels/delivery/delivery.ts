@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../../http/schema.ts'
+import { backoffDelay } from '../../kernel/backoff.ts'
 import { Problem } from '../../kernel/errors.ts'
 import type { ChannelType, NotificationChannel } from '../notification-channel.ts'
 
@@ -14,17 +15,14 @@ export const channelTypes = Object.keys(triedForHours) as ChannelType[]
 /** What is done with is kept for people to read, so many days. */
 export const keptDays = 30
 
-const firstWaitMs = 10_000
-const longestWaitMs = 30 * 60_000
+const backoff = { base: 10_000, max: 30 * 60_000, jitter: 0.5 }
 
 /**
  * Milliseconds to wait after so many failures in a row: longer each time, and never the same for all who failed together.
  * `asked`: what the other side asked for. `random` in [0, 1).
  */
 export function waitMs(failures: number, random: number, asked = 0): number {
-  const most = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(failures - 1, 30))
-  const own = Math.round(most * (0.5 + random / 2))
-  return Math.max(own, asked)
+  return Math.max(backoffDelay(backoff, failures - 1, random), asked)
 }
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const

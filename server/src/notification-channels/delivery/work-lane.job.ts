@@ -1,6 +1,7 @@
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { DueWork } from '../../jobs/work-list.ts'
 import type { Tx, WorkCtx } from '../../kernel/context.ts'
+import { withinDeadline } from '../../kernel/deadline.ts'
 import type { Carrier, Carriers, Delivery, Outcome } from '../carrier.ts'
 import type { ChannelType, NotificationChannel } from '../notification-channel.ts'
 import { channelTypes, waitMs } from './delivery.ts'
@@ -130,18 +131,10 @@ async function attempt(
   delivery: Delivery,
   cut: AbortSignal,
 ): Promise<Outcome> {
-  const over = new AbortController()
-  const end = () => over.abort()
-  const { promise: tooLate, resolve } = Promise.withResolvers<Outcome>()
-  const timer = setTimeout(() => {
-    resolve({ kind: 'try_again', holds_up: 'all', why: `no end within ${carrier.longestMs / 1000} s` })
-    end()
-  }, carrier.longestMs + graceMs)
-  cut.addEventListener('abort', end, { once: true })
-  try {
-    return await Promise.race([tooLate, carrier.carry(tx, channel, delivery, over.signal)])
-  } finally {
-    clearTimeout(timer)
-    cut.removeEventListener('abort', end)
-  }
+  const { longestMs } = carrier
+  return withinDeadline(
+    longestMs + graceMs,
+    (over) => carrier.carry(tx, channel, delivery, AbortSignal.any([over, cut])),
+    () => ({ kind: 'try_again', holds_up: 'all', why: `no end within ${longestMs / 1000} s` }),
+  )
 }

@@ -5,7 +5,7 @@ import { openHouse } from '../../../test/support/house.ts'
 import { newId } from '../../kernel/id.ts'
 import type { ToldEvent } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
-import { composeMail } from './compose-mail.ts'
+import { composeMail } from './compose-mail.flow.ts'
 import type { Mail } from './mail-layout.ts'
 
 const house = await openHouse()
@@ -49,14 +49,14 @@ suite('the mail about an event', () => {
   test('of a request names people and accounts, in the time zone of the tenant, and links to what only shows', async () => {
     const id = await acme.ask(acme.account('123456789012', { reason: 'INC-42', duration_seconds: 5400 }))
     const asked = await told('request.created', id)
-    assert.equal(asked.subject, '[acme] user asks for ReadOnly on account “account 123456789012” (123456789012)')
+    assert.equal(asked.subject, '[acme] user requests ReadOnly on account “account 123456789012” (123456789012)')
     assert.match(asked.text, /^Who: {4}user \(user@example\.com\)$/m)
     assert.match(asked.text, /^Reason: “INC-42”$/m)
     assert.match(asked.text, /^Asked: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC\+9 \(.*\d\d:\d\d UTC\)$/m)
     assert.match(asked.text, new RegExp(`^https://sallyport\\.example\\.com/requests/${id}$`, 'm'))
     assert.match(asked.text, /the channel “On call” of Sallyport is told of request\.created/)
     await acme.approve(id)
-    assert.match((await told('request.approved', id)).subject, /approver approved: ReadOnly on account .* for user$/)
+    assert.match((await told('request.approved', id)).subject, /approver approved ReadOnly on account .* for user$/)
     assert.match((await told('request.created', id)).text, /^By now: approved by approver$/m)
   })
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Carrier, Delivery, Outcome } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
-import { composeMail } from './compose-mail.ts'
+import { composeMail } from './compose-mail.flow.ts'
 import { type MailTransport, openMailTransport } from './mail-transport.ts'
 import { ownDomain, senderName, senderOf } from './sender.ts'
 import { readSenders } from './sender-store.ts'

@@ -1,10 +1,10 @@
 import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { isUuid } from '../../kernel/id.ts'
+import type { EventFacts, GrantFacts, RecordFacts, RequestFacts } from '../../messages/event-facts.ts'
 import { readSettingValues } from '../../settings/setting.ts'
 import { settingsAsJson } from '../../settings/setting-store.ts'
 import type { ToldEvent } from '../carrier.ts'
-import type { EventFacts, GrantFacts, MailedEvent, RecordFacts, RequestFacts } from './templates/template.ts'
 
 /** How many accounts are named one by one. */
 const mostAccountsNamed = 3
@@ -17,15 +17,15 @@ function surroundings(tx: Tx, { actor_id }: ToldEvent): Statement {
     (select name from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name`
 }
 
-function eventFacts(type: MailedEvent, event: ToldEvent, { stored, actor_name }: Surroundings): EventFacts {
+function eventFacts(event: ToldEvent, { stored, actor_name }: Surroundings): EventFacts {
   const { at, subject_id, data } = event
   const nobody = event.actor_kind === 'operator' ? 'The operator' : 'Sallyport'
   const zone = readSettingValues(stored)['timezone.default']
-  return { type, at, actor: actor_name ?? event.actor_id ?? nobody, zone, subject_id, data }
+  return { at, actor: actor_name ?? event.actor_id ?? nobody, zone, subject_id, data }
 }
 
 /** The request that an event is about, as its mail needs it, in one trip; undefined where there is none. */
-export async function findRequestFacts(tx: Tx, type: MailedEvent, event: ToldEvent): Promise<RequestFacts | undefined> {
+export async function findRequestFacts(tx: Tx, event: ToldEvent): Promise<RequestFacts | undefined> {
   const accounts = sql`array(select distinct place ->> 'account_id' from jsonb_array_elements(request.places) place
     where place ->> 'account_id' is not null order by 1)`
   const [found] = await tx.read(
@@ -40,17 +40,16 @@ export async function findRequestFacts(tx: Tx, type: MailedEvent, event: ToldEve
       left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by
       where request.tenant_id = ${tx.tenant_id}::uuid and request.id = ${uuidOrNull(event.subject_id)}::uuid`,
   )
-  return found && { ...found, ...eventFacts(type, event, found) }
+  return found && { ...found, ...eventFacts(event, found) }
 }
 
 /** The grant that an event is about, as its mail needs it, in one trip; undefined where there is none. */
-export async function findGrantFacts(tx: Tx, type: MailedEvent, event: ToldEvent): Promise<GrantFacts | undefined> {
+export async function findGrantFacts(tx: Tx, event: ToldEvent): Promise<GrantFacts | undefined> {
   const accounts = sql`array_remove(array[held.account_id], null)`
   const [found] = await tx.read(
     sql<Surroundings & Omit<GrantFacts, keyof EventFacts>>`select
-        held.action || coalesce(' (' || regexp_replace(held.permission_set, '^.*:', '') || ')', '') as action,
-        held.resource_type, held.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`holder`)} as holder,
-        held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status,
+        held.action, held.permission_set, held.resource_type, held.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`holder`)} as holder,
+        held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status, held.provisioning_status,
         held.expires_at, held.end_reason, held.last_error, coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
         coalesce(target.corrects_drift, false) as corrects_drift, ${surroundings(tx, event)}
       from access_grant held
@@ -60,11 +59,11 @@ export async function findGrantFacts(tx: Tx, type: MailedEvent, event: ToldEvent
       left join provisioner target on target.tenant_id = held.tenant_id and target.id = entitlement.provisioner_id
       where held.tenant_id = ${tx.tenant_id}::uuid and held.id = ${uuidOrNull(event.subject_id)}::uuid`,
   )
-  return found && { ...found, ...eventFacts(type, event, found) }
+  return found && { ...found, ...eventFacts(event, found) }
 }
 
 /** The record that an administrative event is about, and whom it names, in one trip. */
-export async function readRecordFacts(tx: Tx, type: MailedEvent, event: ToldEvent): Promise<RecordFacts> {
+export async function readRecordFacts(tx: Tx, event: ToldEvent): Promise<RecordFacts> {
   const { subject_type, subject_id, data } = event
   const people = textsIn(data, ['user_id', 'created_by']).filter(isUuid)
   const roles = textsIn(data, ['roles', 'added', 'removed'])
@@ -77,7 +76,7 @@ export async function readRecordFacts(tx: Tx, type: MailedEvent, event: ToldEven
           where tenant_id = ${tx.tenant_id}::uuid and id = any(${roles}::text[])) as roles, ${surroundings(tx, event)}`,
   )
   if (found === undefined) throw new Error('the database did not say how an event stands')
-  return { ...found, ...eventFacts(type, event, found) }
+  return { ...found, ...eventFacts(event, found) }
 }
 
 const recordTables: Readonly<Record<string, Statement>> = {
@@ -112,7 +111,7 @@ function accountColumns(tx: Tx, account_ids: Statement): Statement {
 }
 
 function person(row: Statement): Statement {
-  return sql`jsonb_build_object('id', ${row}.id, 'name', ${row}.name, 'email', ${row}.email)`
+  return sql`jsonb_build_object('name', ${row}.name, 'email', ${row}.email)`
 }
 
 function uuidOrNull(text: string): string | null {

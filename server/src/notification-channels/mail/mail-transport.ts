@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import type { MailServer } from '../../config/mail-config.ts'
 import { saidWords } from '../../kernel/said-words.ts'
-import { openTurns } from '../../kernel/turns.ts'
+import { createSemaphore } from '../../kernel/semaphore.ts'
 import type { Outcome } from '../carrier.ts'
 import { outcomeOf, type SmtpFault } from './smtp-outcome.ts'
 
@@ -73,7 +73,8 @@ export function openMailTransport(server: MailServer, name: string, patience = u
   })
   // Failures are told to whoever sends; those of a connection that nobody uses are nobody's.
   pool.on('error', () => undefined)
-  const turns = openTurns(connections, patience.turn)
+  const busy = new Error('the mail server is busy with other mail of ours')
+  const mails = createSemaphore({ limit: connections, maxWaitMs: patience.turn, refusal: () => busy })
   const pace = openPace(per_second)
   const hide = spellings(login)
 
@@ -96,18 +97,12 @@ export function openMailTransport(server: MailServer, name: string, patience = u
   return {
     longestMs: patience.turn + patience.attempt + (per_second === 0 ? 0 : (connections * 1_000) / per_second),
     async send(letter, signal) {
-      let begun = false
-      const inTurn = () => {
-        begun = true
-        return attempt(letter, signal)
-      }
       try {
-        return await turns('', inTurn)
+        return await mails.run(() => attempt(letter, signal))
       } catch (error) {
         if (signal.aborted) return { kind: 'try_again', why: 'the service was stopped meanwhile', holds_up: 'all' }
-        if (begun) return outcomeOf(error as SmtpFault, hide)
-        const why = 'the mail server is busy with other mail of ours'
-        return { kind: 'try_again', why, holds_up: 'all', after_ms: 1_000 }
+        if (error === busy) return { kind: 'try_again', why: busy.message, holds_up: 'all', after_ms: 1_000 }
+        return outcomeOf(error as SmtpFault, hide)
       }
     },
     close: () => pool.close({ force: true }),

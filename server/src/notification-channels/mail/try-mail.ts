@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { readEmail } from '../../kernel/email-address.ts'
 import { newId } from '../../kernel/id.ts'
+import { writeMessage } from '../../messages/message.ts'
 import { writeMail } from './mail-layout.ts'
 import { openMailTransport } from './mail-transport.ts'
 import { ownDomain, senderName } from './sender.ts'
@@ -17,13 +18,16 @@ export async function tryMail(
   const to = readEmail(address)
   if (to === undefined) throw new Error(`\`${address}\` is no e-mail address`)
   const domain = ownDomain(mail_from)
-  const headline = 'Mail of this Sallyport goes out: this is a trial.'
-  const content = { subject: 'A trial mail of Sallyport', headline, facts: [['Service', public_url]] as const }
+  const message = writeMessage({
+    title: 'A trial mail of Sallyport',
+    sentence: 'Mail of this Sallyport goes out: this is a trial.',
+    facts: [['Service', public_url]],
+  })
   const transport = openMailTransport(mail_server, domain)
   try {
     const outcome = await transport.send(
       {
-        ...writeMail(content, { subject_prefix: undefined, link: undefined, why: 'Its operator asked for it.' }),
+        ...writeMail(message, { subject_prefix: undefined, link: undefined, why: 'Its operator asked for it.' }),
         from: { name: senderName, address: mail_from },
         reply_to: undefined,
         to,

@@ -1,9 +1,9 @@
 /** A case as the question that it asks, through the same typed way as every other. */
 import { readZone } from '../../kernel/time-zone.ts'
-import type { Principal, RequestContext, Resource } from '../cedar/question.ts'
-import { type Decision, decideApprove, decideAsk } from '../deciding/decide.ts'
-import type { Court } from '../deciding/evaluate.ts'
-import type { RuleSet } from '../deciding/rule-set.ts'
+import type { Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
+import { type Decision, decideApprove, decideAsk } from '../../policy-engine/deciding/decide.ts'
+import type { Court } from '../../policy-engine/deciding/evaluate.ts'
+import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { CaseContext, CaseResource, Person, PolicyCase } from './case.ts'
 import { readReference } from './reference.ts'
 

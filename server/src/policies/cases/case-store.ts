@@ -1,7 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import { emit } from '../../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
-import { lockRuleSet } from '../rule-set-change-store.ts'
+import { lockRuleSet, type RuleSetChange } from '../../policy-engine/deciding/rule-set-change-store.ts'
 import type { PolicyCase } from './case.ts'
 
 type CaseRow = { body: PolicyCase }
@@ -60,10 +60,7 @@ export async function lockForChange<Seen>(
 }
 
 /** Writes a change of the rules while the tenant requires no case; undefined, and nothing is changed, where it does. */
-export async function writeIfNoneRequired<Row>(
-  tx: Tx,
-  change: (onlyIf: Statement) => Statement<Row>,
-): Promise<Row[] | undefined> {
+export async function writeIfNoneRequired<Row>(tx: Tx, change: RuleSetChange<Row>): Promise<Row[] | undefined> {
   const [, rows, [found]] = await tx.write([
     lockRuleSet(tx),
     change(sql`not exists (select from ${required(tx)})`),

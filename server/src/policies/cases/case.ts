@@ -8,9 +8,9 @@ import { type Static, Type } from 'typebox'
 import { Body, OneOf, Uuid } from '../../http/schema.ts'
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
 import { readZone } from '../../kernel/time-zone.ts'
-import { findActionFault, findIdFault } from '../cedar/asked.ts'
-import { type AskedType, ancestorTypes, approveAction, askedTypes } from '../cedar/schema.ts'
-import { approvalModes } from '../rule.ts'
+import { findActionFault, findIdFault } from '../../policy-engine/cedar/asked.ts'
+import { type AskedType, ancestorTypes, approveAction, askedTypes } from '../../policy-engine/cedar/schema.ts'
+import { approvalModes } from '../../policy-engine/rule.ts'
 import { readReference } from './reference.ts'
 
 /** How many cases a tenant keeps. */

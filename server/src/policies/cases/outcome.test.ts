@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createEngine } from '../cedar/engine.ts'
-import { createCourt } from '../deciding/evaluate.ts'
-import type { PolicyRule } from '../deciding/rule-set.ts'
-import { sampleRule, sampleRuleSet } from '../deciding/sample-rule.ts'
+import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
+import { createEngine } from '../../policy-engine/cedar/engine.ts'
+import { createCourt } from '../../policy-engine/deciding/evaluate.ts'
+import type { PolicyRule } from '../../policy-engine/deciding/rule-set.ts'
 import type { PolicyCase } from './case.ts'
 import { tryCases } from './outcome.ts'
 

@@ -1,11 +1,11 @@
 /** How a case fares by a set of rules. */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf, Uuid } from '../../http/schema.ts'
-import { givingWay } from '../../kernel/give-way.ts'
-import type { Decision } from '../deciding/decide.ts'
-import type { Court } from '../deciding/evaluate.ts'
-import type { RuleSet } from '../deciding/rule-set.ts'
-import { approvalModes } from '../rule.ts'
+import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
+import type { Decision } from '../../policy-engine/deciding/decide.ts'
+import type { Court } from '../../policy-engine/deciding/evaluate.ts'
+import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import { approvalModes } from '../../policy-engine/rule.ts'
 import { expectation, type PolicyCase } from './case.ts'
 import { decideCase } from './case-question.ts'
 
@@ -51,11 +51,11 @@ export async function tryCases(
   before?: RuleSet,
 ): Promise<CaseOutcome[]> {
   await court.rules.read(ruleSet, before)
-  const giveWay = givingWay()
+  const yieldToEventLoop = periodicYield()
   const outcomes: CaseOutcome[] = []
   for (const one of cases) {
     outcomes.push(outcomeOf(one, decideCase(ruleSet, one, court)))
-    await giveWay()
+    await yieldToEventLoop()
   }
   return outcomes
 }

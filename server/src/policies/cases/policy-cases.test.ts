@@ -3,15 +3,15 @@ import { beforeEach, suite, test } from 'node:test'
 import { testDatabase } from '../../../test/support/database.ts'
 import { policyTenants } from '../../../test/support/policy-tenant.ts'
 import { type Caller, sliceServer } from '../../../test/support/slice-server.ts'
+import { testPolicies } from '../../policy-analysis/test-policies.ts'
+import { theCourt } from '../../policy-engine/deciding/evaluate.ts'
 import { createPolicy } from '../create-policy.ts'
 import { createRule } from '../create-rule.ts'
-import { theCourt } from '../deciding/evaluate.ts'
 import { updatePolicy } from '../update-policy.ts'
 import { casesTag, mostCases, type PolicyCase } from './case.ts'
 import { listPolicyCases } from './list-policy-cases.ts'
 import type { CaseOutcomes } from './outcome.ts'
 import { replacePolicyCases } from './replace-policy-cases.ts'
-import { testPolicies } from './test-policies.ts'
 
 const testDb = await testDatabase()
 const { database } = testDb

@@ -1,5 +1,5 @@
-import type { ResourceReference } from '../cedar/question.ts'
-import { askedTypes } from '../cedar/schema.ts'
+import type { ResourceReference } from '../../policy-engine/cedar/question.ts'
+import { askedTypes } from '../../policy-engine/cedar/schema.ts'
 
 /** `type::id` of something that a resource is in; undefined for what is not that. */
 export function readReference(text: string): ResourceReference | undefined {

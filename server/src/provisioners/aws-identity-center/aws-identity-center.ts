@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { openAws } from '../../aws/aws.ts'
-import { createRecent } from '../../kernel/recent.ts'
+import { createLruCache } from '../../kernel/lru-cache.ts'
 import type { Driver, DriverType, Opening } from '../driver.ts'
 import { openCenter } from './center.ts'
 import { type CenterConfig, findFaults, shownFields } from './center-config.ts'
@@ -21,7 +21,7 @@ export const awsIdentityCenter: DriverType = awsIdentityCenterAt(limitsOfAws)
 
 /** The same at another pace. */
 export function awsIdentityCenterAt(limits: Limits): DriverType {
-  const instances = createRecent<Instance>(mostInstances)
+  const instances = createLruCache<Instance>(mostInstances)
   /** By the role's account too: who names somebody else's instance shares nothing with them. */
   const instanceOf = ({ endpoint, role_arn, instance_arn }: CenterConfig): Instance => {
     const key = [endpoint, role_arn.split(':')[4], instance_arn].join(' ')
@@ -63,7 +63,7 @@ function open(
   const session_name = `sallyport-${provisioner_id}`
   const aws = openAws({ region, endpoint, role_arn, external_ids, session_name, egress })
   const center = openCenter({ tenant_id, provisioner_id, config, aws, ...instance })
-  const conflicts = createRecent<number>(keysInMind)
+  const conflicts = createLruCache<number>(keysInMind)
 
   const patience = (urgent: boolean, signal: AbortSignal): Patience => ({
     urgent,

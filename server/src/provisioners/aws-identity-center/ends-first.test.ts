@@ -7,7 +7,7 @@ import { until } from '../../../test/support/wait.ts'
 import { startWorkers } from '../../../test/support/workers.ts'
 import { convergeEntitlement } from '../../grants/converge-entitlement.job.ts'
 import { planGrant } from '../../grants/plan-grant.job.ts'
-import { askAgain } from '../../requests/asking-again.ts'
+import { askAgain } from '../../requests/reauthorize-request.flow.ts'
 import type { Drivers } from '../drivers.ts'
 import { awsIdentityCenterAt } from './aws-identity-center.ts'
 

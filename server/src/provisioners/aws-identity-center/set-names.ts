@@ -1,4 +1,4 @@
-import { createRecent } from '../../kernel/recent.ts'
+import { createLruCache } from '../../kernel/lru-cache.ts'
 
 /**
  * What the permission sets of an instance are called. AWS finds none by its name, and a name never changes: what was
@@ -20,9 +20,9 @@ const mostNames = 10_000
 const doubtfulForMs = 60_000
 
 export function openSetNames(): SetNames {
-  const arns = createRecent<string>(mostNames)
-  const names = createRecent<string>(mostNames)
-  const doubts = createRecent<number>(mostNames)
+  const arns = createLruCache<string>(mostNames)
+  const names = createLruCache<string>(mostNames)
+  const doubts = createLruCache<number>(mostNames)
   const asked = new Map<string, Promise<string | undefined>>()
   return {
     arnOf: (name) => arns.get(name),

@@ -1,3 +1,4 @@
+import { createSemaphore } from '../../kernel/semaphore.ts'
 import { NotNow, TargetError } from '../driver.ts'
 import type { Ask, Facts, ServerLink } from './server-link.ts'
 
@@ -16,53 +17,38 @@ export type Connections = {
   close(): void
 }
 
-const most = 4
+const maxConnections = 4
 const idleForMs = 20_000
-const longestWaitMs = 5_000
+const maxWaitMs = 5_000
 const comeBackMs = 500
 
-type Waiter = { ahead: boolean; begin(): void; refuse(error: Error): void }
 type Idle = { link: ServerLink; timer: NodeJS.Timeout }
 
 /** `open` makes a connection, which lives under the signal of whoever asked first for it. */
 export function openConnections(open: (signal: AbortSignal) => Promise<ServerLink>): Connections {
   const idle: Idle[] = []
-  const waiting: Waiter[] = []
-  let taken = 0
+  const lending = createSemaphore({ limit: maxConnections, maxWaitMs, refusal: () => new NotNow(comeBackMs) })
   let isClosed = false
 
-  const turn = async (signal: AbortSignal, ahead: boolean): Promise<void> => {
-    if (isClosed) throw new TargetError('transient', 'the provisioner was changed meanwhile')
-    if (taken < most) {
-      taken++
-      return
+  const lend = async <Result>(signal: AbortSignal, work: (lent: Lent) => Promise<Result>): Promise<Result> => {
+    const link = takeIdle(idle) ?? (await open(signal))
+    try {
+      return await work({ ask: link.asking(signal), facts: link.facts })
+    } catch (error) {
+      link.destroy()
+      throw error
+    } finally {
+      if (!link.isLost()) {
+        if (isClosed) link.end()
+        else keep(idle, link)
+      }
     }
-    await waitIn(waiting, ahead, signal)
-  }
-
-  const giveBack = (link: ServerLink | undefined) => {
-    if (link !== undefined && !link.isLost()) {
-      if (isClosed) link.end()
-      else keep(idle, link)
-    }
-    const next = waiting.shift()
-    if (next === undefined) taken--
-    else next.begin()
   }
 
   return {
     async use({ signal, ahead }, work) {
-      await turn(signal, ahead)
-      let link: ServerLink | undefined
-      try {
-        link = takeIdle(idle) ?? (await open(signal))
-        return await work({ ask: link.asking(signal), facts: link.facts })
-      } catch (error) {
-        link?.destroy()
-        throw error
-      } finally {
-        giveBack(link)
-      }
+      if (isClosed) throw new TargetError('transient', 'the provisioner was changed meanwhile')
+      return lending.run(() => lend(signal, work), { isUrgent: ahead, signal })
     },
     close() {
       isClosed = true
@@ -71,28 +57,6 @@ export function openConnections(open: (signal: AbortSignal) => Promise<ServerLin
         link.end()
       }
     },
-  }
-}
-
-/** Takes a place among those who wait: at the end, or behind the last who goes ahead. */
-async function waitIn(waiting: Waiter[], ahead: boolean, signal: AbortSignal): Promise<void> {
-  const { promise, resolve: begin, reject: refuse } = Promise.withResolvers<void>()
-  const waiter: Waiter = { ahead, begin, refuse }
-  const place = ahead ? waiting.findIndex((other) => !other.ahead) : -1
-  waiting.splice(place === -1 ? waiting.length : place, 0, waiter)
-  const leave = () => {
-    const at = waiting.indexOf(waiter)
-    if (at === -1) return
-    waiting.splice(at, 1)
-    refuse(new NotNow(comeBackMs))
-  }
-  const timer = setTimeout(leave, longestWaitMs)
-  signal.addEventListener('abort', leave, { once: true })
-  try {
-    await promise
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', leave)
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { withinDeadline } from '../../kernel/deadline.ts'
 import {
   type Driver,
   type DriverType,
@@ -126,7 +126,8 @@ async function shutAgainst({ connections, signal }: Way, login: Login): Promise<
     return shut(lent, login)
   })
   shutting.catch(() => undefined)
-  while (!(await Promise.race([shutting.then(() => true), pause(patienceMs, false)]))) {
+  const isShut = () => shutting.then(() => true)
+  while (!(await withinDeadline(patienceMs, isShut, () => false))) {
     await use(({ ask }) => terminate(ask, login))
   }
   return shutting

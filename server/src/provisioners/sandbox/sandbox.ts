@@ -1,7 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { batched } from '../../kernel/batch.ts'
 import type { Tx } from '../../kernel/context.ts'
-import { gather } from '../../kernel/gather.ts'
-import { newId } from '../../kernel/id.ts'
 import {
   type Driver,
   type DriverType,
@@ -13,22 +11,22 @@ import {
   type Target,
   TargetError,
 } from '../driver.ts'
-import { beginOperations, findHeld, listMarked, pollOperations, type Received } from './sandbox-books.ts'
+import { type Act, beginOperations, findHeld, finishOperations, listMarked } from './sandbox-store.ts'
 
 /**
- * A pretend cloud, for rehearsal and tests: it keeps its books in the database and answers as the real ones do, later
- * and by reference. A row in `sandbox_weather` makes it hostile to a tenant. Calls that come together are written together.
+ * A pretend cloud, for rehearsal: it keeps in the database what it holds, and answers as the real ones do, later and by
+ * reference. Calls that come together are written together.
  */
 const driver: Driver = {
   plan,
-  grant: (tx, target, _until, signal) => begin(tx, 'create', keyOf(target), signal),
-  revoke: (tx, target, signal) => begin(tx, 'delete', keyOf(target), signal),
+  grant: (tx, target) => begin(tx, { kind: 'create', key: keyOf(target) }),
+  revoke: (tx, target) => begin(tx, { kind: 'delete', key: keyOf(target) }),
   poll,
   verify: (tx, target) => verify(tx, target),
   discover,
   health: () =>
     Promise.resolve([{ what: 'the sandbox', ok: true, message: 'a pretend cloud: it gives access to nothing' }]),
-  pollAfterMs: (polls) => Math.min(50 * 2 ** polls, 5_000),
+  pollAfterMs: () => 50,
   close: () => Promise.resolve(),
 }
 
@@ -50,9 +48,9 @@ export const sandbox: DriverType = {
 const mostTogether = 512
 const alone = () => true
 
-const received = gather(mostTogether, beginOperations, alone)
-const polled = gather(mostTogether, pollOperations, alone)
-const isHeld = gather(mostTogether, findHeld, alone)
+const beginOperation = batched(mostTogether, beginOperations, alone)
+const finishOperation = batched(mostTogether, finishOperations, alone)
+const isHeld = batched(mostTogether, findHeld, alone)
 
 async function plan(tx: Tx, ask: GrantAsk): Promise<Plan> {
   const { user, account_id, resource, permission_set, action } = ask
@@ -83,25 +81,13 @@ async function* discover(tx: Tx, known: readonly Sighting[]): AsyncGenerator<Sig
   }
 }
 
-/** Begins an act, in the weather of the moment. */
-async function begin(tx: Tx, kind: Received['kind'], key: string, signal: AbortSignal): Promise<Progress> {
-  const reference = newId()
-  const { fate, delay_ms } = await received(tx, { id: reference, kind, key })
-  if (delay_ms > 0) await pause(delay_ms, undefined, { signal })
-  if (fate === 'throttled') throw new TargetError('transient', 'the sandbox is throttling; rate exceeded')
-  if (fate === 'conflicting') {
-    throw new TargetError('transient', 'the sandbox has another operation on this under way')
-  }
-  if (fate === 'forgotten') throw new TargetError('transient', 'the sandbox did not answer in time')
-  return { done: false, reference }
+async function begin(tx: Tx, act: Act): Promise<Progress> {
+  return { done: false, reference: await beginOperation(tx, act) }
 }
 
-/** Asks how an operation is going; the last poll is also when the pretend cloud does it. */
 async function poll(tx: Tx, _target: Target, reference: string): Promise<Progress> {
-  const operation = await polled(tx, reference)
-  if (operation === undefined) throw new TargetError('transient', `the sandbox knows no operation \`${reference}\``)
-  if (operation.polls_left > 0) return { done: false, reference }
-  if (operation.outcome === 'FAILED') throw new TargetError('permanent', 'the sandbox answered FAILED')
+  const isKnown = await finishOperation(tx, reference)
+  if (!isKnown) throw new TargetError('transient', `the sandbox knows no operation \`${reference}\``)
   return { done: true, reference }
 }
 

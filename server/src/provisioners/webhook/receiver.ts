@@ -2,7 +2,7 @@ import { NotReached, postSigned } from '../../egress/signed-post.ts'
 import type { Egress, Tx } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
 import { piecesOf, saidWords } from '../../kernel/said-words.ts'
-import { openTurns } from '../../kernel/turns.ts'
+import { createSemaphore } from '../../kernel/semaphore.ts'
 import { NotNow, TargetError } from '../driver.ts'
 import { readClock } from '../webhook-act-store.ts'
 import { type Answer, readAnswer } from './answer.ts'
@@ -27,7 +27,7 @@ export type Receiver = {
   takesUnsigned(tx: Tx, message: Message, signal: AbortSignal): Promise<boolean>
 }
 
-const longestTurnMs = 10_000
+const maxWaitMs = 10_000
 const clockMs = 60_000
 
 /** `secrets`: those that count now, the newest first. */
@@ -35,10 +35,8 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
   const { url, headers = {}, calls_at_once = 10 } = config
   const hide = piecesOf([...secrets, ...Object.values(headers)])
   const forGiving = Math.floor(calls_at_once / 2)
-  const turns = {
-    takes: openTurns(calls_at_once - forGiving, longestTurnMs),
-    gives: openTurns(forGiving, longestTurnMs),
-  }
+  const callsAtOnce = (limit: number) => createSemaphore({ limit, maxWaitMs, refusal: () => new NotNow(maxWaitMs) })
+  const semaphores = { takes: callsAtOnce(calls_at_once - forGiving), gives: callsAtOnce(forGiving) }
   /** Taking away pauses only where taking away found no room: whoever asks for much cannot hold it up. */
   const pausedUntil = { takes: Number.NEGATIVE_INFINITY, gives: Number.NEGATIVE_INFINITY }
   const now = openClock()
@@ -69,20 +67,12 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
   return {
     words: (said) => saidWords(said, hide),
     now,
-    async inTurn(lane, work) {
-      let begun = false
-      try {
-        return await turns[lane]('', () => {
-          begun = true
-          const pause = pausedUntil[lane] - performance.now()
-          if (pause > 0) throw new NotNow(Math.ceil(pause))
-          return pausing(lane, work)
-        })
-      } catch (error) {
-        if (begun) throw error
-        throw new NotNow(longestTurnMs)
-      }
-    },
+    inTurn: (lane, work) =>
+      semaphores[lane].run(async () => {
+        const pause = pausedUntil[lane] - performance.now()
+        if (pause > 0) throw new NotNow(Math.ceil(pause))
+        return pausing(lane, work)
+      }),
     async send(tx, message, signal) {
       const { response, at } = await call(tx, message, secrets, signal)
       return readAnswer(response, at, hide)

@@ -1,0 +1,56 @@
+/**
+ * Sign-in by the operator's global provider: begun elsewhere, and finished here. Its account may belong to several tenants:
+ * the tenant is the one that the provider names, or else the only one that knows the account.
+ */
+import type { GlobalOidc } from '../config/config.ts'
+import type { Database } from '../db/transaction.ts'
+import { type AuthorizationAnswer, type ProviderSignIn, systemActor } from '../kernel/context.ts'
+import { newId, readUuid } from '../kernel/id.ts'
+import { findSignInSetting } from '../settings/sign-in-setting-store.ts'
+import { isTenant, listTenantsOfAccount } from '../users/provider-user-store.ts'
+import { admitAccount } from './admit-account.flow.ts'
+import type { Providers } from './oidc-provider.ts'
+import { readClock } from './oidc-state-store.ts'
+import { RefusedByProvider } from './redeemed-account.ts'
+
+export type GlobalProviderSignIn = {
+  database: Pick<Database, 'tenant' | 'work'>
+  /** Undefined: the operator has set none. */
+  global: GlobalOidc | undefined
+  providers: Providers
+  /** Refuses where no tenant is known. */
+  turnAway(cause: string): never
+}
+
+/** Answers who has signed in. */
+export async function finishGlobalSignIn(
+  { database, global, providers, turnAway }: GlobalProviderSignIn,
+  { code, redirect_uri, iss }: AuthorizationAnswer,
+  { source_ip, request_id }: Parameters<ProviderSignIn['finish']>[1],
+) {
+  if (global === undefined) return turnAway('no_global_provider')
+  if (!global.redirect_uris.includes(redirect_uri)) return turnAway('redirect_uri')
+  if (iss !== undefined && iss !== global.issuer) return turnAway('other_issuer')
+  const { issuer, client_id, client_secret, tenant_claim } = global
+  const client = { tenant_id: null, issuer, client_id, client_secret }
+  const redemption = { code, redirect_uri, bound: undefined, now: await readClock(database.work) }
+  const account = await providers.redeem(client, redemption, tenant_claim).catch((error: unknown) => {
+    if (error instanceof RefusedByProvider) return turnAway(error.message)
+    throw error
+  })
+  const named = tenant_claim === undefined ? undefined : account.claims[tenant_claim]
+  const tenants = named === undefined ? await listTenantsOfAccount(database.work, account) : [readTenantClaim(named)]
+  const [tenant_id] = tenants
+  if (tenant_id === undefined) return turnAway('unknown_user')
+  if (tenants.length > 1) return turnAway('several_tenants')
+  const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id }
+  if (!(await isTenant(ctx.tx))) return turnAway('unknown_tenant')
+  // A tenant with a provider of its own creates users for that provider alone: no other is linked to them.
+  const mayLink = (await findSignInSetting(ctx.tx))?.enabled !== true
+  return admitAccount(ctx, source_ip, account, { mayLink, mayCreate: named !== undefined })
+}
+
+/** A claim that is no tenant's id leads to no tenant. */
+function readTenantClaim(claim: unknown): string {
+  return (typeof claim === 'string' ? readUuid(claim) : undefined) ?? newId()
+}

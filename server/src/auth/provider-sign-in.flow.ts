@@ -1,0 +1,39 @@
+import type { GlobalOidc } from '../config/config.ts'
+import type { Database } from '../db/transaction.ts'
+import type { Egress, ProviderSignIn, Sealer } from '../kernel/context.ts'
+import { derivedKeys, type RootKeys } from '../secrets/root-key.ts'
+import { finishGlobalSignIn } from './global-provider-sign-in.flow.ts'
+import { openProviders } from './oidc-provider.ts'
+import { stateCodec } from './oidc-state.ts'
+import { beginOwnSignIn, finishOwnSignIn } from './own-provider-sign-in.flow.ts'
+import { invalidAuthorizationCode } from './sign-in-refusal.flow.ts'
+
+export type ProviderSignInOptions = {
+  database: Database
+  rootKeys: RootKeys
+  sealer: Sealer
+  egress: Egress
+  /** The provider of sign-ins that were begun elsewhere. */
+  global: GlobalOidc | undefined
+  /** Takes what no tenant's audit log can hold: the cause of a refusal where no tenant is known. */
+  onRefusal(cause: string): void
+}
+
+/** Opens sign-in by providers: a state says that it was begun here, by a tenant's own provider; the global one has none. */
+export function openProviderSignIn(options: ProviderSignInOptions): ProviderSignIn {
+  const { database, rootKeys, sealer, egress, global, onRefusal } = options
+  const states = stateCodec(derivedKeys(rootKeys, 'oidc-state'))
+  const providers = openProviders(egress)
+  const turnAway = (cause: string): never => {
+    onRefusal(cause)
+    throw invalidAuthorizationCode()
+  }
+  const own = { database, sealer, states, providers, turnAway }
+  return {
+    begin: (asked) => beginOwnSignIn(own, asked),
+    finish: ({ state, ...answer }, from) =>
+      state === undefined
+        ? finishGlobalSignIn({ database, global, providers, turnAway }, answer, from)
+        : finishOwnSignIn(own, { ...answer, state }, from),
+  }
+}

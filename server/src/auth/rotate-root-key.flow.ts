@@ -1,0 +1,53 @@
+import type { Database, UnwalledTx } from '../db/transaction.ts'
+import type { RootKey, RootKeys } from '../secrets/root-key.ts'
+import { forgetRootKeys, useFirstRootKey } from '../secrets/root-key-in-use.flow.ts'
+import { countTenantKeys, listRootKeyIds } from '../secrets/root-key-store.ts'
+import { countDerived, rotateTenantKeys, type TenantKeyRotation } from '../secrets/rotate-tenant-keys.flow.ts'
+import { resealSigningKey } from './signing-key.ts'
+import { listAllSigningKeys, replaceSealedKey } from './signing-key-store.ts'
+
+/**
+ * Puts the first of the root keys in use, brings everything that a root key seals under it, the token keys and the tenants'
+ * data keys, and forgets the others. `needed_beside`: those that something is still under; `droppable`: the other keys that
+ * are here.
+ * @throws Error that names what cannot be opened; then all else is done, and no root key is forgotten
+ */
+export async function rotateRootKey(database: Database, rootKeys: RootKeys, options: TenantKeyRotation) {
+  const root = await useFirstRootKey(database.service, rootKeys)
+  const token_keys = await resealTokenKeys(database.service, rootKeys, root)
+  const { unopened, ...rotated } = await rotateTenantKeys(database, rootKeys, options)
+  if (unopened.length > 0) {
+    throw new Error(`${unopened.join('; ')}. All else is done; the old root keys are needed still`)
+  }
+  const needed_beside = await forgetRootKeys(database.service)
+  const [, ...others] = rootKeys.all()
+  return { root_key_id: root.id, token_keys, ...rotated, needed_beside, droppable: others.map(({ id }) => id) }
+}
+
+/** Seals every token key that is under another root key with this one. Answers how many. */
+async function resealTokenKeys(service: UnwalledTx, rootKeys: RootKeys, root: RootKey): Promise<number> {
+  let resealed = 0
+  for (const stored of await listAllSigningKeys(service)) {
+    if (stored.root_key_id === root.id) continue
+    const after = resealSigningKey(rootKeys, root, stored)
+    if (await replaceSealedKey(service, stored, after)) resealed += 1
+  }
+  return resealed
+}
+
+/** How many keys each of the root keys seals, and what is of old: sealed under a root key that was not noted. */
+export async function countKeysByRoot(database: Database, rootKeys: RootKeys) {
+  const dataKeys = new Map((await countTenantKeys(database.work)).map(({ root_key_id, keys }) => [root_key_id, keys]))
+  const tokenKeys = await listAllSigningKeys(database.service)
+  const [inUse] = await listRootKeyIds(database.service)
+  const tokenKeysUnder = (root: string | null) => tokenKeys.filter(({ root_key_id }) => root_key_id === root).length
+  return {
+    root_keys: rootKeys.all().map(({ id }) => ({
+      id,
+      in_use: id === inUse,
+      data_keys: dataKeys.get(id) ?? 0,
+      token_keys: tokenKeysUnder(id),
+    })),
+    of_old: { secrets: await countDerived(database), token_keys: tokenKeysUnder(null) },
+  }
+}

@@ -1,0 +1,126 @@
+import { type ConnectionTarget, connectAlone, type SingleConnection } from '../db/client/connect.ts'
+import type { AppliedMigration } from '../db/past-migrations.ts'
+import { type BackupCounts, type BackupWriter, createBackupFile } from './backup-file.ts'
+import { asWorkRole, type BackupTable, listBackupTables, prepareLongTransaction } from './backup-tables.ts'
+
+export type LongWork = {
+  /** Told after each batch how many rows are behind it; the next begins when it is done. */
+  onRows?: (rows: number) => void | Promise<void>
+  /** Ends the work between two batches: nothing is left behind. */
+  signal?: AbortSignal
+}
+
+/** What is held in memory at once is about this much, and at least one row. */
+const batchBytes = 2 * 1024 * 1024
+const firstBatch = 50
+const largestBatch = 2_000
+
+/**
+ * Writes all that the database holds into a new file, as it is at one moment, while the service goes on. Rows pass as text
+ * that the database made and the database reads: nothing in between rounds a number or a moment.
+ * @throws Error with a sentence when there is nothing to write or the file exists; there is no file then.
+ */
+export async function writeBackup(service: ConnectionTarget, file: string, work: LongWork = {}): Promise<BackupCounts> {
+  const client = await connectAlone(service)
+  try {
+    // Without a write it has no number, so that the delivery of events does not wait for it.
+    await client.query('begin isolation level repeatable read, read only')
+    await prepareLongTransaction(client)
+    const header = await readHeader(client)
+    const tenants = await asWorkRole<{ id: string }>(client, 'select id from tenant order by id')
+    if (tenants.length === 0) {
+      throw new Error('the database holds no tenant, so there is nothing to back up: is it the one that you mean?')
+    }
+    const writer = await createBackupFile(file)
+    try {
+      await writer.header(header)
+      await writeAll(client, writer, tenants, work)
+      await writer.finish()
+      return writer.counted()
+    } finally {
+      await writer.abandon()
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+async function readHeader(client: SingleConnection) {
+  const { rows } = await client.query<{ made: boolean; postgresql: string; made_at: string }>(
+    `select to_regclass('public.migration') is not null as made, current_setting('server_version') as postgresql,
+      to_jsonb(now()) #>> '{}' as made_at`,
+  )
+  const [found] = rows
+  if (!found?.made) throw new Error('the database has no tables of Sallyport: is it the one that you mean?')
+  const migrations = await client.query<AppliedMigration>(
+    'select name, checksum from migration order by name collate "C"',
+  )
+  return { migrations: migrations.rows, postgresql: found.postgresql, made_at: found.made_at }
+}
+
+async function writeAll(
+  client: SingleConnection,
+  writer: BackupWriter,
+  tenants: { id: string }[],
+  work: LongWork,
+): Promise<void> {
+  const tables = await listBackupTables(client)
+  for (const subscriber of await readSubscribers(client)) await writer.subscriber(subscriber)
+  for (const table of tables.filter(({ tenant_column }) => tenant_column === null)) {
+    await writeTable(client, writer, table, null, work)
+  }
+  for (const { id } of tenants) {
+    await client.query(`select set_config('app.tenant_id', $1, true)`, [id])
+    for (const table of tables.filter(({ tenant_column }) => tenant_column !== null)) {
+      await writeTable(client, writer, table, id, work)
+    }
+  }
+}
+
+/**
+ * How far each subscriber to events has come, in the order that a restore keeps: the lowest `seq` among those still before
+ * it. What it has been handed above that comes to it a second time then, which it is made for.
+ */
+function readSubscribers(client: SingleConnection) {
+  return asWorkRole<{ subscriber: string; undelivered_from: string | null }>(
+    client,
+    `select c.subscriber, (select min(e.seq)::text from event e where (e.xid, e.seq) > (c.xid, c.seq)) as undelivered_from
+      from event_cursor c order by c.subscriber`,
+  )
+}
+
+/** One table's rows, all of them or one tenant's, through a cursor. */
+async function writeTable(
+  client: SingleConnection,
+  writer: BackupWriter,
+  table: BackupTable,
+  tenant_id: string | null,
+  { onRows, signal }: LongWork,
+): Promise<void> {
+  const quote = (name: string) => client.escapeIdentifier(name)
+  const theirs =
+    table.tenant_column === null || tenant_id === null
+      ? ''
+      : `where t.${quote(table.tenant_column)} = ${client.escapeLiteral(tenant_id)}`
+  const order = table.primary_key.map((column) => `t.${quote(column)}`).join(', ')
+  await client.query(`declare backup_rows no scroll cursor for
+    select to_jsonb(t)::text as line from ${quote(table.name)} t ${theirs} ${order && `order by ${order}`}`)
+  let size = firstBatch
+  for (;;) {
+    signal?.throwIfAborted()
+    const { rows } = await client.query<{ line: string }>(`fetch forward ${size} from backup_rows`)
+    if (rows.length === 0) break
+    const lines = rows.map(({ line }) => line)
+    await writer.rows(table.name, tenant_id, lines)
+    await onRows?.(writer.counted().rows)
+    size = nextSize(lines)
+  }
+  await client.query('close backup_rows')
+}
+
+/** As many rows as fill a batch when they are as long as the last ones; not many times more at once, as they may not be. */
+function nextSize(lines: readonly string[]): number {
+  const bytes = lines.reduce((sum, line) => sum + line.length, 0)
+  const fitting = Math.floor((batchBytes * lines.length) / bytes)
+  return Math.max(1, Math.min(fitting, lines.length * 4, largestBatch))
+}

@@ -1,0 +1,276 @@
+import { Command } from 'commander'
+import { readConfig } from '../config/config.ts'
+import { type Database, openDatabase } from '../db/transaction.ts'
+import { openForOperator } from '../embedded-postgres/open-database.ts'
+import { tryMail } from '../notification-channels/mail/try-mail.ts'
+import { endBootstrap } from '../tenants/bootstrap.flow.ts'
+import { bootstrapPath } from '../tenants/bootstrap-file.ts'
+import { createTenant } from '../tenants/create-tenant.flow.ts'
+import {
+  addMailDomain,
+  issueKey,
+  listMailDomains,
+  listTenants,
+  removeMailDomain,
+  resetOwner,
+} from '../tenants/operator.flow.ts'
+import { makePassword, readDuration } from '../tenants/tenant.ts'
+import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
+
+/** What a command says: `text` for people, `data` for scripts. */
+type Said = { text: string; data: unknown }
+
+const config = readConfigOrExit()
+const once = '\n\nShown now and never again.'
+
+const examples = `
+Examples:
+  $ npm run admin -- tenant create "Acme" --owner anna@acme.example --name "Anna O"
+  $ npm run admin -- tenant list
+  $ npm run admin -- owner reset anna@acme.example
+  $ npm run admin -- key issue --tenant 0197… --user anna@acme.example --name ci --scopes requests:read,grants:read
+  $ npm run admin -- mail-domain add 0197… acme.example
+  $ npm run admin -- bootstrap done
+  $ npm run admin -- rotate-keys --check
+
+It works on the database of DATABASE_URL, else on the embedded one in DATA_DIR, beside a running service or without one.
+No way in any more? \`owner reset EMAIL\` gives an owner a new password.`
+
+const program = new Command('npm run admin --')
+  .description('What the operator of a Sallyport does beside its database. Each act is kept in the audit log.')
+  .option('--json', 'print JSON, for scripts')
+  .helpCommand(false)
+  .showSuggestionAfterError()
+  .addHelpText('after', examples)
+
+const tenant = program.command('tenant').description('tenants').helpCommand(false)
+
+tenant
+  .command('create')
+  .description('make a tenant with its owner; prints the password once')
+  .argument('<name>', 'what the tenant is called')
+  .requiredOption('--owner <email>', 'the address with which its owner signs in')
+  .option('--name <name>', 'how the owner is called; the address where it is left out')
+  .action((name: string, options: { owner: string; name?: string }) =>
+    answer(async (database) => {
+      const password = makePassword()
+      const { owner, ...made } = await createTenant(database, {
+        name,
+        owner: { email: options.owner, name: options.name ?? options.owner, password },
+      })
+      const data = { ...made, name, owner: { id: owner.id, email: owner.email, password } }
+      return {
+        text:
+          columns([
+            ['tenant', made.tenant_id],
+            ['owner', owner.email],
+            ['password', password],
+          ]) + once,
+        data,
+      }
+    }),
+  )
+
+tenant
+  .command('list')
+  .description('every tenant, the oldest first')
+  .action(() =>
+    answer(async (database) => {
+      const tenants = await listTenants(database)
+      const rows = tenants.map((row) => [row.id, row.name, row.owners.join(', '), String(row.users), row.created_at])
+      return { text: columns([['ID', 'NAME', 'OWNERS', 'USERS', 'CREATED'], ...rows]), data: tenants }
+    }),
+  )
+
+program
+  .command('owner')
+  .description('owners of tenants')
+  .helpCommand(false)
+  .command('reset')
+  .description('give an owner a new password; prints it once')
+  .argument('<email>', "the owner's address")
+  .option('--tenant <id>', 'which tenant, where the address owns several')
+  .action((email: string, options: { tenant?: string }) =>
+    answer(async (database) => {
+      const reset = await resetOwner(database, { email, tenant_id: options.tenant })
+      const rows = [
+        ['tenant', reset.tenant_id],
+        ['owner', reset.email],
+        ['password', reset.password],
+      ]
+      return { text: columns(rows) + once, data: reset }
+    }),
+  )
+
+program
+  .command('key')
+  .description('API keys')
+  .helpCommand(false)
+  .command('issue')
+  .description('make an API key that speaks for a user; prints it once')
+  .requiredOption('--tenant <id>', 'the tenant')
+  .requiredOption('--user <email>', 'the user for whom it speaks, and whose rights bound it')
+  .requiredOption('--name <name>', 'what it is for')
+  .requiredOption('--scopes <scopes>', 'parted by commas, or `all` that the user holds')
+  .option('--expires-in <time>', 'such as 30m, 12h, 7d, or `never`', '7d')
+  .action((options: { tenant: string; user: string; name: string; scopes: string; expiresIn: string }) =>
+    answer(async (database) => {
+      const made = await issueKey(database, {
+        tenant_id: options.tenant,
+        email: options.user,
+        name: options.name,
+        scopes: options.scopes === 'all' ? 'all' : options.scopes.split(',').map((scope) => scope.trim()),
+        expires_in: readExpiry(options.expiresIn),
+      })
+      const rows = [
+        ['id', made.id],
+        ['key', made.key],
+        ['scopes', made.scopes.join(',')],
+        ['expires', made.expires_at ?? 'never'],
+      ]
+      return { text: columns(rows) + once, data: made }
+    }),
+  )
+
+const mailDomain = program
+  .command('mail-domain')
+  .description('domains that a tenant may write mail from; docs/guides/mail.md says what they must allow first')
+  .helpCommand(false)
+
+mailDomain
+  .command('add')
+  .description('let mail of the tenant come from addresses of a domain, and of none below it')
+  .argument('<tenant>', 'the tenant')
+  .argument('<domain>', 'such as acme.example')
+  .action((tenant_id: string, text: string) =>
+    answer(async (database) => {
+      const { domain, added } = await addMailDomain(database, { tenant_id, domain: text })
+      const how = added ? 'may come' : 'could come already'
+      return { text: `mail of the tenant ${how} from addresses of \`${domain}\``, data: { tenant_id, domain, added } }
+    }),
+  )
+
+mailDomain
+  .command('remove')
+  .description('let it come from there no longer')
+  .argument('<tenant>', 'the tenant')
+  .argument('<domain>', 'such as acme.example')
+  .action((tenant_id: string, text: string) =>
+    answer(async (database) => {
+      const { domain } = await removeMailDomain(database, { tenant_id, domain: text })
+      return { text: `mail of the tenant comes from \`${domain}\` no longer`, data: { tenant_id, domain } }
+    }),
+  )
+
+mailDomain
+  .command('list')
+  .description('every one of the tenant, by name')
+  .argument('<tenant>', 'the tenant')
+  .action((tenant_id: string) =>
+    answer(async (database) => {
+      const domains = await listMailDomains(database, tenant_id)
+      const rows = domains.map(({ domain, created_at }) => [domain, created_at])
+      return { text: columns([['DOMAIN', 'SINCE'], ...rows]), data: domains }
+    }),
+  )
+
+program
+  .command('mail-test')
+  .description('send one mail by SMTP_URL, from MAIL_FROM; says what the mail server answers')
+  .argument('<address>', 'whom to send it to')
+  .action((address: string) =>
+    tryMail(config, address).then(
+      (said) => print({ text: `the mail server took it: ${said ?? 'without a word'}`, data: { address, said } }),
+      fail,
+    ),
+  )
+
+program
+  .command('bootstrap')
+  .description('the file that the first start leaves in DATA_DIR')
+  .helpCommand(false)
+  .command('done')
+  .description('revoke its API key and remove it; the owner and the password stay')
+  .action(() =>
+    answer(async (database) => {
+      const { revoked, tenant_id } = await endBootstrap({ database, dataDir: config.data_dir })
+      const path = bootstrapPath(config.data_dir)
+      const key = revoked ? 'its API key is revoked' : 'its API key was not live any more'
+      return { text: `removed \`${path}\`; ${key}`, data: { tenant_id, removed: path, revoked } }
+    }),
+  )
+
+program
+  .command('rotate-keys')
+  .description('put what is sealed under the first root key, beside running services; docs/guides/keys.md says when')
+  .option('--check', 'change nothing: show which root keys are needed')
+  .option('--new-root', 'make a new root key, the first in secret.key, and nothing else')
+  .option('--data-keys', 'give each tenant a new data key too, and seal all of its secrets anew')
+  .option('--token-key', 'make a new key for tokens, and nothing else; the others end with their last token')
+  .option('--end-tokens', 'with --token-key: they end at once, so that everybody has to sign in anew')
+  .action((options: KeysToRotate) => answer((database) => rotateKeys(config, database, options, console.error)))
+
+await program.parseAsync()
+
+/** Does the work on the operator's database and prints what it says; what goes wrong is one line and exit code 1. */
+async function answer(work: (database: Database) => Promise<Said>): Promise<void> {
+  try {
+    print(await withDatabase(work))
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function print({ text, data }: Said): void {
+  console.log(program.opts<{ json?: boolean }>().json ? JSON.stringify(data, null, 2) : text)
+}
+
+async function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
+  const opened = await openForOperator(config, (message) => console.error(message))
+  try {
+    const database = openDatabase(opened.service, { writes: 1, long: 1 })
+    try {
+      return await work(database)
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await opened.stop()
+  }
+}
+
+function fail(error: unknown): void {
+  // The pointers of a body mean nothing on a command line.
+  const text = error instanceof Error ? error.message.replaceAll(/`\/(\w+)`/g, 'the $1') : String(error)
+  console.error(`error: ${text}`)
+  process.exitCode = 1
+}
+
+function readConfigOrExit() {
+  try {
+    return readConfig()
+  } catch (error) {
+    fail(error)
+    process.exit(1)
+  }
+}
+
+function readExpiry(text: string): number | null {
+  if (text === 'never') return null
+  const seconds = readDuration(text)
+  if (seconds === undefined) throw new Error(`--expires-in is \`${text}\`; write it like 30m, 12h or 7d, or \`never\``)
+  return seconds
+}
+
+/** Rows whose cells stand below each other. */
+function columns(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,40 @@
+import { restoreBackup } from '../backup/restore.ts'
+import { openAsItIs } from '../embedded-postgres/open-database.ts'
+import { runFileCommand } from './file-command.ts'
+
+const usage = `Reads a file of \`npm run backup\` into a database that holds no tenant yet: all of it, or nothing.
+
+  npm run restore -- FILE
+
+It fills the database of DATABASE_URL, for which it needs DATABASE_OWNER_URL too (\`npm run db:setup\` prints both), else
+the embedded one in DATA_DIR, which it makes. Do not start the service on it before: a start makes a first tenant.
+
+The root key is NOT in the file: set the same SECRET_KEY, or put the same \`secret.key\` into DATA_DIR, before you start.
+Stop the old service for good before you start the new one: both would grant and revoke on the same targets.`
+
+await runFileCommand(
+  {
+    name: 'restore',
+    usage,
+    run: async (config, file, { log, ...work }) => {
+      const { service, owner, stop } = await openAsItIs(config, log, true)
+      try {
+        if (owner === undefined) {
+          throw new Error(
+            'set DATABASE_OWNER_URL beside DATABASE_URL: tables are made by their owner ' +
+              '(`npm run db:setup -- <admin url>` prints the line)',
+          )
+        }
+        const { tenants, rows } = await restoreBackup({ service, owner }, file, work)
+        const key =
+          config.secret_key === undefined
+            ? `put it into \`${config.data_dir}/secret.key\``
+            : 'see that SECRET_KEY is it'
+        return `restored \`${file}\`: tenants ${tenants}, rows ${rows}. The root key was not in it: ${key} before you start`
+      } finally {
+        await stop()
+      }
+    },
+  },
+  process.argv.slice(2),
+)

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fc } from '../../../test/support/chance.ts'
+import { toDateTime } from './connect.ts'
+
+test('a moment of PostgreSQL’s own form becomes the same moment in ISO 8601, to the millisecond', () => {
+  for (const [text, moment] of [
+    ['2026-11-21 19:50:00+00', '2026-11-21T19:50:00.000Z'],
+    ['2026-11-21 19:50:00.1+00', '2026-11-21T19:50:00.100Z'],
+    ['2026-11-21 19:50:00.999999+00', '2026-11-21T19:50:00.999Z'],
+    ['2026-11-21 19:50:00.25+01', '2026-11-21T18:50:00.250Z'],
+    ['2026-11-21 19:50:00.123456+05:30', '2026-11-21T14:20:00.123Z'],
+  ] as const) {
+    assert.equal(toDateTime(text), moment, text)
+  }
+})
+
+test('cut from the text or by way of a date, it is the same', () => {
+  const moments = fc.date({ min: new Date('1000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+  fc.assert(
+    fc.property(moments, fc.integer({ min: 0, max: 999 }), (moment, micros) => {
+      const text = `${moment.toISOString().replace('T', ' ').slice(0, -1)}${String(micros).padStart(3, '0')}+00`
+      assert.equal(toDateTime(text), moment.toISOString())
+    }),
+  )
+})

@@ -1,0 +1,192 @@
+import type { Config } from '../config/config.ts'
+import { type ConnectionTarget, connectAlone } from '../db/client/connect.ts'
+import { findMissingMigrations, migrate } from '../db/migrate.ts'
+import { appRole, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
+import { findWallFaults } from '../db/walls.ts'
+import { findPlace } from './place.ts'
+import { type EmbeddedOptions, readRunningEmbedded, startEmbedded } from './start.ts'
+
+type Log = EmbeddedOptions['log']
+
+/** A database that is ready to serve: at this version, its walls looked over. */
+export type OpenedDatabase = {
+  service: ConnectionTarget
+  /** Stops the embedded server where this process started it. To be called last. */
+  stop(): Promise<void>
+}
+
+/** A database as it was found, for a backup or a restore. `owner` is undefined where nobody named it. */
+export type DatabaseAsItIs = OpenedDatabase & { owner: ConnectionTarget | undefined }
+
+type Endpoint = { host: string; port: number; superuser: string; password: string | undefined }
+
+const embeddedDatabase = 'sallyport'
+
+/**
+ * Finds the database that the configuration names, or starts the embedded one; brings it to this version; refuses one
+ * whose walls between tenants do not stand.
+ * @throws Error with a sentence for the operator.
+ */
+export async function openForService(
+  config: Config,
+  log: Log,
+  onCrash: (reason: string) => void,
+): Promise<OpenedDatabase> {
+  if (config.database_url !== undefined) return openGiven(config.database_url, config.database_owner_url, log)
+  const embedded = await startEmbedded({ dataDir: config.data_dir, log, onCrash })
+  try {
+    const service = await prepareEmbedded(embedded, log)
+    return { service, stop: embedded.stop }
+  } catch (error) {
+    await embedded.stop()
+    throw error
+  }
+}
+
+/**
+ * The same for a command beside a running service: the embedded server is shared while it runs, else started for the
+ * command's time. None is made: a command that finds none was told the wrong folder.
+ */
+export async function openForOperator(config: Config, log: Log): Promise<OpenedDatabase> {
+  const { database_url, data_dir } = config
+  if (database_url !== undefined) return openForService(config, log, (reason) => log(reason))
+  const running = await readRunningEmbedded(data_dir)
+  if (running !== undefined) return { service: targetsOf(running).service, stop: async () => undefined }
+  requireEmbedded(data_dir)
+  return openForService(config, log, (reason) => log(reason))
+}
+
+function requireEmbedded(data_dir: string): void {
+  if (findPlace(data_dir) !== undefined) return
+  throw new Error(`there is no database in \`${data_dir}\`: set DATA_DIR or DATABASE_URL as the service has it`)
+}
+
+/**
+ * The same, but not brought to this version: so a backup can be made before an upgrade, and a restore can fill the tables
+ * as they were. `make` says whether an embedded database is made where there is none.
+ */
+export async function openAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {
+  const opened = await findAsItIs(config, log, make)
+  try {
+    await requireWalls(opened.service)
+    return opened
+  } catch (error) {
+    await opened.stop()
+    throw error
+  }
+}
+
+async function findAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {
+  const { database_url, database_owner_url, data_dir } = config
+  if (database_url !== undefined) {
+    const owner = database_owner_url === undefined ? undefined : { connectionString: database_owner_url }
+    await requireAnswer('DATABASE_URL', { connectionString: database_url })
+    if (owner !== undefined) await requireAnswer('DATABASE_OWNER_URL', owner)
+    return { service: { connectionString: database_url }, owner, stop: async () => undefined }
+  }
+  const running = await readRunningEmbedded(data_dir)
+  if (running !== undefined) return { ...targetsOf(running), stop: async () => undefined }
+  if (!make) requireEmbedded(data_dir)
+  const embedded = await startEmbedded({ dataDir: data_dir, log, onCrash: (reason) => log(reason) })
+  try {
+    return { ...(await setUpEmbedded(embedded)), stop: embedded.stop }
+  } catch (error) {
+    await embedded.stop()
+    throw error
+  }
+}
+
+async function openGiven(database_url: string, owner_url: string | undefined, log: Log): Promise<OpenedDatabase> {
+  const service = { connectionString: database_url }
+  await requireAnswer('DATABASE_URL', service)
+  if (owner_url !== undefined) {
+    const owner = { connectionString: owner_url }
+    await requireAnswer('DATABASE_OWNER_URL', owner)
+    await migrateAndTell(owner, log)
+  }
+  await requireReady(service, owner_url === undefined)
+  return { service, stop: async () => undefined }
+}
+
+/** The address may hold a password: the variable is named, not its value. */
+async function requireAnswer(variable: string, target: ConnectionTarget): Promise<void> {
+  try {
+    const client = await connectAlone(target)
+    await client.end()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `the database of ${variable} does not let us in: ${reason}. See that it runs, and what the line says`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<ConnectionTarget> {
+  const { owner, service } = await setUpEmbedded(endpoint)
+  await migrateAndTell(owner, log)
+  await requireReady(service, false)
+  return service
+}
+
+/** Its database and roles, made where they are missing. */
+async function setUpEmbedded(endpoint: Endpoint) {
+  const { admin, owner, service } = targetsOf(endpoint)
+  const client = await connectAlone({ ...admin, database: 'postgres' })
+  try {
+    await ensureDatabase(client, embeddedDatabase)
+  } finally {
+    await client.end()
+  }
+  const inside = await connectAlone(admin)
+  try {
+    await setUpRoles(inside, embeddedDatabase, passwordsOf(endpoint))
+  } finally {
+    await inside.end()
+  }
+  return { owner, service }
+}
+
+/** On a unix socket the folder is the wall; on a loopback port every role needs the password. */
+function passwordsOf({ password }: Endpoint) {
+  return password === undefined ? undefined : { owner: password, app: password }
+}
+
+function targetsOf({ host, port, superuser, password }: Endpoint) {
+  const as = (user: string): ConnectionTarget => ({
+    host,
+    port,
+    user,
+    database: embeddedDatabase,
+    ...(password !== undefined && { password }),
+  })
+  return { admin: as(superuser), owner: as(ownerRole), service: as(appRole) }
+}
+
+async function migrateAndTell(owner: ConnectionTarget, log: Log): Promise<void> {
+  const ran = await migrate(owner)
+  if (ran.length > 0) log(`brought the database to this version: ${ran.join(', ')}`)
+}
+
+async function requireReady(service: ConnectionTarget, mayLackMigrations: boolean): Promise<void> {
+  await requireWalls(service)
+  const missing = mayLackMigrations ? await findMissingMigrations(service) : []
+  if (missing.length > 0) {
+    throw new Error(
+      `the database lacks ${missing.join(', ')}; set DATABASE_OWNER_URL, so that this start can migrate it ` +
+        '(`npm run db:setup -- <admin url>` prints the line)',
+    )
+  }
+}
+
+async function requireWalls(service: ConnectionTarget): Promise<void> {
+  const faults = await findWallFaults(service)
+  if (faults.length > 0) {
+    throw new Error(
+      `the database is not set up for Sallyport: ${faults.join('; ')}. ` +
+        'Run `npm run db:setup -- <admin url>` and use the lines it prints',
+    )
+  }
+}

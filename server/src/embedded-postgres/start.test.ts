@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import {
+  ask,
+  atEnd,
+  isLinux,
+  isRoot,
+  kill,
+  makeFolder,
+  start,
+  startElsewhere,
+  untilNothingRunsOn,
+} from '../../test/support/embedded.ts'
+import { readRunningEmbedded } from './start.ts'
+
+test('makes a database at the first start and keeps its rows across the next', async (t) => {
+  const dataDir = join(makeFolder(t), 'new/data')
+  assert.equal(await readRunningEmbedded(dataDir), undefined)
+  const first = await start(t, dataDir)
+  assert.equal(first.tookOver, false)
+  const settings = `select current_setting('server_encoding'), current_setting('data_checksums'), current_setting('fsync'),
+    current_setting('timezone'), current_setting('listen_addresses') = '' as quiet, datlocprovider, datlocale
+    from pg_database where datname = 'postgres'`
+  assert.equal(await ask(first, settings), 'UTF8 on on UTC true b C.UTF-8')
+  await ask(first, `create table kept as select 'here' as word`)
+  const found = await readRunningEmbedded(dataDir)
+  assert.deepEqual(found, { host: first.host, port: first.port, superuser: 'postgres', password: undefined })
+  await first.stop()
+  assert.equal(await readRunningEmbedded(dataDir), undefined)
+
+  const second = await start(t, dataDir)
+  assert.equal(second.tookOver, false)
+  assert.equal(await ask(second, 'select word from kept'), 'here')
+})
+
+test('keeps the data and the socket to the user that PostgreSQL runs as', { skip: !isLinux }, async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  const postgres = await start(t, dataDir)
+  const modes = [dataDir, join(dataDir, 'postgres'), postgres.host].map((path) =>
+    (statSync(path).mode & 0o777).toString(8),
+  )
+  assert.deepEqual(modes, [isRoot ? '711' : '700', '700', '700'])
+  assert.equal(statSync(join(postgres.host, `.s.PGSQL.${postgres.port}`)).mode & 0o777, 0o700)
+  const user = isRoot ? 65534 : process.getuid?.()
+  assert.equal(statSync(`/proc/${postgres.pid}`).uid, user)
+  assert.equal(statSync(join(dataDir, 'postgres')).uid, user)
+})
+
+test('opens a private DATA_DIR just enough for the user that PostgreSQL runs as', { skip: !isRoot }, async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  mkdirSync(dataDir, { mode: 0o700 })
+  await start(t, dataDir)
+  assert.equal(statSync(dataDir).mode & 0o777, 0o711)
+})
+
+test("runs a user's own database as that user when root starts it", { skip: !isRoot }, async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  await (await start(t, dataDir)).stop()
+  execFileSync('chown', ['-R', '4321:4321', dataDir])
+  rmSync(join(dataDir, 'postgres.log'))
+  const postgres = await start(t, dataDir)
+  assert.equal(statSync(`/proc/${postgres.pid}`).uid, 4321)
+  assert.equal(statSync(join(dataDir, 'postgres.log')).uid, 4321)
+})
+
+test('keeps the database under /var/lib when root starts it in a home closed to others', {
+  skip: !isRoot,
+}, async (t) => {
+  const home = makeFolder(t)
+  const dataDir = join(home, 'data')
+  chmodSync(home, 0o700)
+  const said: string[] = []
+  const first = await start(t, dataDir, { log: (line) => said.push(line) })
+  const kept = readFileSync(join(dataDir, 'postgres-is-at'), 'utf8').trim()
+  atEnd(t, async () => {
+    await untilNothingRunsOn(kept)
+    rmSync(kept, { recursive: true, force: true })
+  })
+  assert.match(kept, /^\/var\/lib\/sallyport-[0-9a-f]{12}$/)
+  assert.ok(said.some((line) => line.includes(`the database is kept in \`${kept}\``)))
+  await ask(first, `create table kept as select 'here' as word`)
+  assert.equal((await readRunningEmbedded(dataDir))?.host, first.host)
+  await first.stop()
+
+  chmodSync(home, 0o711)
+  const second = await start(t, dataDir)
+  assert.equal(await ask(second, 'select word from kept'), 'here', 'also once the home is open')
+  await second.stop()
+
+  rmSync(kept, { recursive: true })
+  await assert.rejects(start(t, dataDir), new RegExp(`kept in \`${kept}\`, which is gone: bring it back`))
+})
+
+test('refuses a data folder of another PostgreSQL, or of something else', async (t) => {
+  const dataDir = makeFolder(t)
+  mkdirSync(join(dataDir, 'postgres'))
+  writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '17\n')
+  await assert.rejects(start(t, dataDir), /made by PostgreSQL 17 and this is PostgreSQL 18: .*`npm run backup`/)
+  rmSync(join(dataDir, 'postgres/PG_VERSION'))
+  writeFileSync(join(dataDir, 'postgres/photo.jpg'), '')
+  await assert.rejects(start(t, dataDir), /is not empty and holds no database/)
+  assert.deepEqual(readdirSync(join(dataDir, 'postgres')), ['photo.jpg'])
+})
+
+test('uses a short private folder for its socket when the path is too long', { skip: !isLinux }, async (t) => {
+  const dataDir = join(makeFolder(t), `a "long", ${'very '.repeat(20)}path`)
+  const first = await start(t, dataDir)
+  assert.match(first.host, /\/sallyport-\w{6}$/)
+  assert.equal(statSync(first.host).mode & 0o777, 0o700)
+  assert.equal(await ask(await readRunningEmbedded(dataDir), 'select 1'), '1')
+  await first.stop()
+  assert.equal(existsSync(first.host), false)
+
+  const other = startElsewhere(t, dataDir)
+  await other.said('ready')
+  const left = readFileSync(join(dataDir, 'postgres-socket-at'), 'utf8')
+  await kill(other.child)
+  const second = await start(t, dataDir)
+  assert.deepEqual([second.tookOver, second.host], [true, left])
+  await second.stop()
+  assert.equal(existsSync(left), false, 'also the folder that a killed Sallyport left')
+})
+
+test('asks for a password where there is a port instead of a socket', async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  const postgres = await start(t, dataDir, { transport: 'loopback' })
+  assert.equal(postgres.host, '127.0.0.1')
+  assert.equal(await ask(postgres, 'select 1'), '1')
+  assert.deepEqual(await readRunningEmbedded(dataDir), {
+    host: postgres.host,
+    port: postgres.port,
+    superuser: 'postgres',
+    password: postgres.password,
+  })
+  assert.equal(statSync(join(dataDir, 'postgres-password')).mode & 0o777, 0o600)
+  await assert.rejects(ask({ ...postgres, password: 'guess' }, 'select 1'), /password authentication failed/)
+})

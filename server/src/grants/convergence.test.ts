@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { NotNow, TargetError } from '../provisioners/driver.ts'
+import {
+  beginRun,
+  comeBack,
+  type EntitlementRow,
+  endOf,
+  endsEarly,
+  fail,
+  mustHoldUntil,
+  type Run,
+  type RunEvent,
+  reduce,
+  rest,
+  underWay,
+} from './convergence.ts'
+
+const row: EntitlementRow = {
+  held: false,
+  waiting: [],
+  provisioner: 'sandbox',
+  provisioner_id: null,
+  provisioner_version: null,
+  enabled: true,
+  target: {},
+  until_ms: 1_000_000,
+  given_until_ms: null,
+  act_polls: 0,
+  failures: 0,
+  due_at: '',
+  held_before: false,
+  observed: 'absent',
+  suspected: false,
+  drift: null,
+  corrects_drift: false,
+  may_land: false,
+  act: null,
+  act_reference: null,
+}
+const one = { id: 'g1', request_id: 'r1', begun: false }
+const other = { id: 'g2', request_id: 'r2', begun: false }
+const runOf = (about: Partial<Run> = {}): Run => ({ ...beginRun(row), ...about })
+
+suite('a run begins', () => {
+  const cases: [string, Partial<EntitlementRow>, Partial<Run>][] = [
+    ['with nobody who wants it', {}, { wanted: false, joining: false }],
+    ['wanted by an active grant', { held: true }, { wanted: true, joining: false }],
+    ['wanted by one that waits', { waiting: [one] }, { wanted: true, joining: true }],
+    ['by the name of the act under way', { act: 'grant', act_reference: 'r' }, { reference: 'r', told_now: null }],
+  ]
+  for (const [name, about, expected] of cases) {
+    test(name, () => assert.deepEqual(pick(beginRun({ ...row, ...about }), expected), expected))
+  }
+})
+
+suite('an event changes what a run knows', () => {
+  const answered = (step: 'grant' | 'revoke' | 'poll', done: boolean, reference: string): RunEvent => ({
+    type: 'answered',
+    step,
+    progress: done ? { done, reference } : { done, reference },
+  })
+  const waiting = { waiting: [one, other], wanted: true, joining: true }
+  const cases: [string, Partial<Run>, RunEvent, Partial<Run>][] = [
+    [
+      'one of two is refused',
+      waiting,
+      { type: 'refused', ids: ['g1'] },
+      { waiting: [other], wanted: true, joining: true },
+    ],
+    [
+      'all are refused',
+      waiting,
+      { type: 'refused', ids: ['g1', 'g2'] },
+      { waiting: [], wanted: false, joining: false },
+    ],
+    [
+      'all who wait are refused, and an active grant wants it',
+      { ...waiting, held: true },
+      { type: 'refused', ids: ['g1', 'g2'] },
+      { wanted: true, joining: false },
+    ],
+    [
+      'giving begins',
+      { ...waiting, reference: 'old' },
+      { type: 'begun', act: 'grant' },
+      {
+        waiting: [
+          { ...one, begun: true },
+          { ...other, begun: true },
+        ],
+        given_until_ms: 1_000_000,
+        reference: null,
+      },
+    ],
+    [
+      'taking away begins',
+      { reference: 'old' },
+      { type: 'begun', act: 'revoke' },
+      { reference: null, given_until_ms: null },
+    ],
+    ['the act goes on', {}, answered('grant', false, 'r'), { reference: 'r', told_now: null, observed: 'absent' }],
+    ['the act is done', {}, answered('grant', true, 'r'), { reference: 'r', told_now: 'grant', observed: 'unknown' }],
+    [
+      'what was asked about is done',
+      { act: 'revoke', act_reference: 'r', reference: 'r' },
+      { type: 'answered', step: 'poll', progress: { done: true } },
+      { act: null, act_reference: null, reference: 'r', told_now: 'revoke', observed: 'unknown' },
+    ],
+    [
+      'it is not there',
+      { observed: 'unknown' },
+      { type: 'seen', observed: 'absent', drift: null },
+      { observed: 'absent', seen_now: true },
+    ],
+    [
+      'it is there',
+      { observed: 'unknown' },
+      { type: 'seen', observed: 'present', drift: null },
+      { observed: 'present', seen_now: true },
+    ],
+    ['it drifted', {}, { type: 'seen', observed: 'absent', drift: 'removed' }, { drift: 'removed' }],
+    ['it drifted before', { drift: 'added' }, { type: 'seen', observed: 'present', drift: null }, { drift: 'added' }],
+    ['who waited is active', waiting, { type: 'activated' }, { wanted: true, joining: false }],
+  ]
+  for (const [name, about, event, expected] of cases) {
+    test(name, () => {
+      const before = Object.freeze(runOf(about))
+      assert.deepEqual(pick(reduce(before, event), expected), expected)
+    })
+  }
+})
+
+suite('a run ends', () => {
+  test('at rest, and says so where it saw that nothing is left', () => {
+    assert.deepEqual(rest(runOf()), { wait_ms: undefined, last: undefined })
+    assert.deepEqual(rest(runOf({ seen_now: true, reference: 'r' })), { wait_ms: undefined, last: { gone: 'r' } })
+  })
+
+  test('to ask about an act, within a minute', () => {
+    assert.deepEqual(underWay(runOf({ wanted: true }), 'r', 90_000), {
+      wait_ms: 60_000,
+      last: { under_way: 'r', wanted: true },
+    })
+  })
+
+  test('for want of room; only a grant that was not under way was not begun', () => {
+    const later = new NotNow(50)
+    assert.deepEqual(comeBack(runOf(), 'grant', later), { wait_ms: 50, last: { unbegun: true } })
+    assert.deepEqual(comeBack(runOf({ act: 'grant' }), 'grant', later), { wait_ms: 50, last: undefined })
+    assert.deepEqual(comeBack(runOf(), 'revoke', later), { wait_ms: 50, last: undefined })
+  })
+
+  const lost = new TargetError('transient', 'lost')
+  const never = new TargetError('permanent', 'never')
+  type Said = Extract<NonNullable<ReturnType<typeof fail>['last']>, { failure: unknown }>['failure']
+  const failures: [string, Partial<Run>, Parameters<typeof fail>[1], TargetError, Partial<Said>][] = [
+    [
+      'giving',
+      {},
+      'grant',
+      lost,
+      { giving: true, permanent: false, clears_act: true, may_land: true, reference: null },
+    ],
+    ['giving what is refused', {}, 'grant', never, { giving: true, permanent: true, may_land: false }],
+    [
+      'taking away',
+      { reference: 'old' },
+      'revoke',
+      lost,
+      { giving: false, clears_act: true, may_land: false, reference: null },
+    ],
+    ['taking away for the third time', { failures: 2 }, 'revoke', lost, { alarm: true }],
+    [
+      'a look at what is wanted',
+      { wanted: true },
+      'verify',
+      lost,
+      { giving: true, clears_act: false, may_land: false },
+    ],
+    [
+      'a look at what an act did',
+      { told_now: 'grant', reference: 'r' },
+      'verify',
+      lost,
+      { clears_act: true, reference: 'r' },
+    ],
+    ['a poll', { act: 'grant', reference: 'r' }, 'poll', lost, { giving: true, clears_act: false, may_land: false }],
+    ['the fourth poll', { act: 'grant', failures: 3 }, 'poll', lost, { clears_act: true, may_land: true }],
+    ['a poll of what the target does not know', { act: 'grant' }, 'poll', never, { clears_act: true, may_land: false }],
+  ]
+  for (const [name, about, step, error, expected] of failures) {
+    test(`by a failure of ${name}`, () => {
+      const { last, wait_ms } = fail(runOf(about), step, error, 0)
+      assert.ok(last !== undefined && 'failure' in last && wait_ms !== undefined)
+      assert.deepEqual(pick(last.failure, expected), expected)
+    })
+  }
+})
+
+suite('until when', () => {
+  test('it is given until its grants end, and must be held until a minute before', () => {
+    const run = runOf({ wanted: true })
+    assert.equal(endOf(run).getTime(), 1_000_000)
+    assert.equal(mustHoldUntil(run)?.getTime(), 940_000)
+    assert.equal(mustHoldUntil(runOf()), null)
+  })
+
+  test('what was just given ends early where the act took longer than a minute; it must be held as long as it was given', () => {
+    const early = runOf({ wanted: true, told_now: 'grant', given_until_ms: 939_999 })
+    assert.equal(endsEarly(early), true)
+    assert.equal(mustHoldUntil(early)?.getTime(), 939_999)
+    assert.equal(endsEarly({ ...early, given_until_ms: 940_000 }), false)
+    assert.equal(endsEarly({ ...early, told_now: null }), false)
+  })
+})
+
+/** The fields of `whole` that `part` speaks of. */
+function pick<Whole extends object>(whole: Whole, part: Partial<Whole>): Partial<Whole> {
+  return Object.fromEntries(Object.keys(part).map((key) => [key, whole[key as keyof Whole]])) as Partial<Whole>
+}

@@ -1,0 +1,93 @@
+/** Who calls, and whether they may: all that is decided before the body of a request is read. */
+import type { FastifyRequest } from 'fastify'
+import type { Actor } from '../kernel/context.ts'
+import { invalidInput, Problem } from '../kernel/errors.ts'
+import { readUuid } from '../kernel/id.ts'
+
+/**
+ * Whose credential an operation takes. `any`: a token or an API key. `user`: a token alone, for what belongs to a
+ * person. `tenant`: no credential, but the tenant must be named. `none`: neither.
+ */
+export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
+
+/** What a credential proves. */
+export type Admission = { tenant_id: string; actor: Actor; via: 'token' | 'api_key'; now: Date }
+
+/** The credential as it came; at most one is there. */
+export type PresentedCredential = { authorization: string | undefined; api_key: string | undefined }
+
+/**
+ * Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told.
+ * @throws Problem 429 where `address` brought too many that are not valid
+ */
+export type Authenticate = (presented: PresentedCredential, address: string) => Promise<Admission | undefined>
+
+/** What a caller must show for an operation. */
+type Demand = { credential: CredentialKind; scope: string | null }
+
+/**
+ * What the caller's credential proves; undefined where the operation takes none.
+ * @throws Problem 401 without a valid one, 400 for two
+ */
+export async function findAdmission(
+  authenticate: Authenticate,
+  { credential }: Demand,
+  request: FastifyRequest,
+): Promise<Admission | undefined> {
+  if (credential === 'none' || credential === 'tenant') return undefined
+  const { authorization } = request.headers
+  const api_key = request.headers['x-api-key'] as string | undefined
+  if (authorization !== undefined && api_key !== undefined) {
+    throw new Problem(
+      'ambiguous_credentials',
+      'the request carries `Authorization` and `X-API-Key`; leave out the one you do not mean',
+    )
+  }
+  const admission = await authenticate({ authorization, api_key }, request.ip)
+  if (admission === undefined) {
+    throw new Problem('unauthenticated', 'the credential is missing or not valid; send a token or an API key')
+  }
+  if (credential === 'user' && admission.actor.kind !== 'user') {
+    throw new Problem('unauthenticated', 'this belongs to a person; send a token, an API key is no credential here')
+  }
+  return admission
+}
+
+/** Why the admission does not serve in this tenant, or not for this operation. */
+export function findRefusal(admission: Admission, tenant_id: string, { scope }: Demand): Problem | undefined {
+  if (admission.tenant_id !== tenant_id) {
+    return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
+  }
+  if (scope !== null && !admission.actor.scopes.has(scope)) {
+    return new Problem('forbidden', `this needs the scope \`${scope}\``, {
+      details: { scope },
+    })
+  }
+  return undefined
+}
+
+const singleHeaders = new Set(['authorization', 'x-api-key', 'x-tenant-id'])
+
+/** Node keeps the first of two credentials and joins two tenants without a word: either would be a guess. */
+export function requireSingleHeaders(rawHeaders: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const [index, name] of rawHeaders.entries()) {
+    const header = name.toLowerCase()
+    if (index % 2 === 1 || !singleHeaders.has(header)) continue
+    if (seen.has(header)) {
+      throw new Problem('ambiguous_credentials', `the header \`${name}\` is there twice; leave one of them out`)
+    }
+    seen.add(header)
+  }
+}
+
+/** The tenant that the caller names. @throws Problem 400 */
+export function requireTenantHeader(request: FastifyRequest): string {
+  const header = request.headers['x-tenant-id']
+  const tenant_id = typeof header === 'string' ? readUuid(header) : undefined
+  if (tenant_id === undefined) {
+    const why = header === undefined ? 'is required' : 'must be a uuid with hyphens and nothing else'
+    throw invalidInput([{ pointer: 'X-Tenant-ID', why }])
+  }
+  return tenant_id
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { batched } from './batch.ts'
+
+const client = {}
+const never = () => false
+
+test('what is asked together goes in one batch, each with its own answer', async () => {
+  const roundTrips: number[][] = []
+  const double = batched(
+    10,
+    async (_client: object, asks: readonly number[]) => {
+      roundTrips.push([...asks])
+      return asks.map((ask) => ask * 2)
+    },
+    never,
+  )
+  assert.deepEqual(await Promise.all([1, 2, 3].map((ask) => double(client, ask))), [2, 4, 6])
+  assert.deepEqual(roundTrips, [[1, 2, 3]])
+})
+
+test('what is asked during a round trip goes with the next, and no batch is larger than `max`', async () => {
+  const roundTrips: number[] = []
+  let under = 0
+  const ask = batched(
+    2,
+    async (_client: object, asks: readonly number[]) => {
+      under += 1
+      assert.equal(under, 1, 'one round trip at a time')
+      roundTrips.push(asks.length)
+      await new Promise(setImmediate)
+      under -= 1
+      return asks
+    },
+    never,
+  )
+  const first = ask(client, 1)
+  await new Promise(setImmediate)
+  await Promise.all([first, ...[2, 3, 4].map((one) => ask(client, one))])
+  assert.deepEqual(roundTrips, [1, 2, 1])
+})
+
+test('each client has batches of its own', async () => {
+  const roundTrips: object[] = []
+  const ask = batched(
+    10,
+    async (at: object, asks: readonly number[]) => {
+      roundTrips.push(at)
+      return asks
+    },
+    never,
+  )
+  const other = {}
+  await Promise.all([ask(client, 1), ask(other, 2), ask(client, 3)])
+  assert.deepEqual(roundTrips, [client, other])
+})
+
+test('one bad ask spoils no other; where the fault is nobody’s own, all fail at once', async () => {
+  let roundTrips = 0
+  const send = async (_client: object, asks: readonly string[]) => {
+    roundTrips += 1
+    if (asks.includes('bad')) throw new Error('bad')
+    return asks
+  }
+  const asked = async (eachAlone: boolean) => {
+    const ask = batched(10, send, () => eachAlone)
+    const settled = await Promise.allSettled(['a', 'bad', 'b'].map((one) => ask(client, one)))
+    return settled.map(({ status }) => status)
+  }
+  assert.deepEqual(await asked(true), ['fulfilled', 'rejected', 'fulfilled'])
+  assert.equal(roundTrips, 4)
+  assert.deepEqual(await asked(false), ['rejected', 'rejected', 'rejected'])
+  assert.equal(roundTrips, 5)
+})

@@ -1,0 +1,41 @@
+/** The values that were used lately, by key; the others are evicted. */
+export type LruCache<Value> = {
+  get(key: string): Value | undefined
+  set(key: string, value: Value): void
+  delete(key: string): void
+}
+
+/**
+ * Keeps the last `limit` keys that were used, and at most twice as many. It has two generations: when the young one is full,
+ * it becomes the old one, and what is used of the old one moves to the young one. To move each entry at each use would cost
+ * more. `onEvicted` is called with each value that was not used, though not with what was deleted or replaced.
+ */
+export function createLruCache<Value>(limit: number, onEvicted?: (value: Value) => void): LruCache<Value> {
+  let young = new Map<string, Value>()
+  let old = new Map<string, Value>()
+
+  function set(key: string, value: Value): void {
+    if (young.size >= limit && !young.has(key)) {
+      if (onEvicted !== undefined)
+        for (const [evicted, last] of old) if (evicted !== key && !young.has(evicted)) onEvicted(last)
+      old = young
+      young = new Map()
+    }
+    young.set(key, value)
+  }
+
+  return {
+    get(key) {
+      const value = young.get(key)
+      if (value !== undefined) return value
+      const before = old.get(key)
+      if (before !== undefined) set(key, before)
+      return before
+    },
+    set,
+    delete(key) {
+      young.delete(key)
+      old.delete(key)
+    },
+  }
+}

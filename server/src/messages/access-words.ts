@@ -1,0 +1,84 @@
+import { duration, line, moment } from '../kernel/plain-words.ts'
+import type { AskedType } from '../policy-engine/cedar/schema.ts'
+import type { Access, Person, RequestFacts } from './event-facts.ts'
+import { type Fact, quoted } from './message.ts'
+
+/** What each type of resource is called where its id follows. */
+const nouns: Record<AskedType, string> = {
+  cloud_account: 'account',
+  cloud_permission_set: 'permission set',
+  cloud_storage_bucket: 'bucket',
+  cloud_db_instance: 'database',
+  cloud_compute_instance: 'instance',
+  cloud_organizational_unit: 'organizational unit',
+}
+
+/** `account Production (123456789012)`, `bucket reports`. */
+function whereOf({ resource_type, resource_id, accounts }: Access): string {
+  const noun = Object.hasOwn(nouns, resource_type) ? nouns[resource_type as AskedType] : resource_type
+  const known = resource_type === 'cloud_account' && accounts.find(({ account_id }) => account_id === resource_id)
+  return `${noun} ${known ? accountName(known) : named(resource_id)}`
+}
+
+/** What is asked for or held; a permission set goes by the end of its name. */
+type What = Access & { permission_set?: string | null }
+
+function actionOf({ action, permission_set }: What): string {
+  return permission_set ? `${action} (${permission_set.split(':').at(-1)})` : action
+}
+
+/** `ReadOnlyAccess on account Production (123456789012)`. */
+export function whatOf(what: What): string {
+  return `${named(actionOf(what))} on ${whereOf(what)}`
+}
+
+/** What and where, row by row. */
+export function accessFacts(what: What): Fact[] {
+  const { accounts, account_count, resource_type } = what
+  const further = account_count - accounts.length
+  const names = [...accounts.map(accountName), ...(further > 0 ? [`${further} more`] : [])].join(', ')
+  return [
+    ['What', actionOf(what)],
+    ['Where', whereOf(what)],
+    [account_count > 1 ? 'Accounts' : 'Account', resource_type === 'cloud_account' ? null : names],
+  ]
+}
+
+/** Who asked for what, and for how long. */
+export function askedFacts(facts: RequestFacts): Fact[] {
+  return [
+    ['Who', whoIs(facts.requester)],
+    ...accessFacts(facts),
+    ['For', duration(facts.duration_seconds)],
+    ['Asked', moment(facts.asked_at, facts.zone)],
+    ['Emergency', facts.approval_mode === 'break_glass' ? 'yes: taken without an approver' : null],
+    ['Audited', facts.audit_session ? 'yes: what is done in the session is recorded' : null],
+  ]
+}
+
+export function whoIs({ name, email }: Person): string {
+  return email === null ? name : `${name} (${email})`
+}
+
+/** How many characters of a name stand in a sentence; rows of facts have all of it. */
+const longestName = 120
+
+/** What a user called something, so that a sentence of ours cannot go on in it: more than one word in quotation marks. */
+export function named(text: string): string {
+  const name = line(text, longestName)
+  return /[\s“”]/.test(name) ? quoted(name) : name
+}
+
+/** When the event happened. */
+export function whenFact({ at, zone }: { at: string; zone: string }): Fact {
+  return ['When', moment(at, zone)]
+}
+
+/** To stand behind a sentence; empty where there is no end. */
+export function untilWhen(end: string | null, zone: string): string {
+  return end === null ? '' : ` until ${moment(end, zone)}`
+}
+
+function accountName({ account_id, name }: { account_id: string; name: string | null }): string {
+  return name === null || name === account_id ? account_id : `${named(name)} (${account_id})`
+}

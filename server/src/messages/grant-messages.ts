@@ -1,0 +1,144 @@
+import { moment } from '../kernel/plain-words.ts'
+import { accessFacts, untilWhen, whatOf, whenFact, whoIs } from './access-words.ts'
+import type { GrantEvent, GrantFacts } from './event-facts.ts'
+import type { Draft, Fact, Template } from './message.ts'
+
+/** What is said of grants. */
+export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
+  'grant.activated': (facts) => {
+    const has = `${facts.holder.name} has ${whatOf(facts)}`
+    return held(facts, {
+      title: has,
+      sentence: `${has}${untilWhen(facts.expires_at, facts.zone)}.`,
+      facts: [endFact(facts)],
+    })
+  },
+  'grant.expiring': (facts) =>
+    held(facts, {
+      title: `Ends soon: ${whose(facts)}`,
+      sentence: `${whose(facts)} ends${atItsEnd(facts)}.`,
+      facts: [endFact(facts)],
+      next: 'If it is needed for longer, request it again.',
+    }),
+  'grant.expired': (facts) => {
+    const ended = `${whose(facts)} ended on time`
+    return held(facts, { title: ended, sentence: `${ended}${atItsEnd(facts)}.`, next: removal(facts) })
+  },
+  'grant.revoked': (facts) =>
+    held(facts, {
+      title: facts.is_own
+        ? `${facts.actor} gave back ${whatOf(facts)} early`
+        : `${facts.actor} ended ${whose(facts)} early`,
+      quotes: [['Because', facts.end_reason]],
+      next: removal(facts),
+    }),
+  'grant.failed': (facts) => {
+    if (hasEnded(facts)) return notTakenAway(facts)
+    return facts.provisioning_status === 'deprovisioning_failed' ? maybeLeft(facts) : notGiven(facts)
+  },
+  'grant.drifted': (facts) => (facts.data.drift === 'added' ? addedByHand(facts) : removedByHand(facts)),
+}
+
+/** What comes after the end; undefined where nothing was given. */
+function removal({ provisioning_status, expires_at }: GrantFacts): string | undefined {
+  if (provisioning_status !== 'not_attempted') {
+    return 'It is now taken away at its target, unless another grant holds it. If that fails, another message says so.'
+  }
+  return expires_at === null ? undefined : 'It was at the target before the grant began, and stays there.'
+}
+
+function notGiven(facts: GrantFacts): Draft {
+  const failed = `${facts.holder.name} could not be given ${whatOf(facts)}`
+  return held(facts, {
+    title: `Failed: ${failed}`,
+    sentence: `${failed}.`,
+    quotes: [
+      ['Because', facts.end_reason],
+      ['Target said', facts.last_error],
+    ],
+    next:
+      'If its target still gives it late, Sallyport takes it away. Whoever runs Sallyport can fix the cause; then retry ' +
+      'the grant, or request the access again.',
+  })
+}
+
+const handRemoval =
+  'Sallyport tries until it is gone. If it must not wait, take it away at the target by hand: Sallyport notices.'
+
+function notTakenAway(facts: GrantFacts): Draft {
+  const has = `${facts.holder.name} still has ${whatOf(facts)}`
+  return held(facts, {
+    title: `NOT TAKEN AWAY: ${has}`,
+    sentence: `${has}: it has ended, and its target has not yet taken it away.`,
+    facts: [endFact(facts)],
+    quotes: [['Target said', facts.last_error]],
+    next: handRemoval,
+  })
+}
+
+function maybeLeft(facts: GrantFacts): Draft {
+  const left = `${whatOf(facts)} may be left at its target for ${facts.holder.name}`
+  return held(facts, {
+    title: `NOT TAKEN AWAY: ${left}`,
+    sentence: `${left}: giving it failed, and its target has not taken away what was begun.`,
+    quotes: [['Target said', facts.last_error]],
+    next: handRemoval,
+  })
+}
+
+function removedByHand(facts: GrantFacts): Draft {
+  const lost = `${whose(facts)} was removed`
+  return held(facts, {
+    title: `${lost} by hand`,
+    sentence: `${lost} at its target by hand, not by Sallyport.`,
+    facts: [endFact(facts)],
+    next: byCorrection(facts, 'It is given again.', 'It is left so: request the access again if it is needed.'),
+  })
+}
+
+function addedByHand(facts: GrantFacts): Draft {
+  const back = `${facts.holder.name} has ${whatOf(facts)} again`
+  return held(facts, {
+    title: `Added by hand: ${back}`,
+    sentence: `${back}: it had ended and was taken away, and was added at its target by hand, not by Sallyport.`,
+    facts: [endFact(facts)],
+    next: byCorrection(
+      facts,
+      'It is taken away again.',
+      'It is left so, and Sallyport will not end it: find out who added it, and whether it may stay.',
+    ),
+  })
+}
+
+/** Who has what where and why, before what else there is to say. */
+function held(facts: GrantFacts, { facts: further = [], quotes = [], ...draft }: Draft): Draft {
+  const { holder, provisioner, reason } = facts
+  return {
+    ...draft,
+    facts: [['Who', whoIs(holder)], ...accessFacts(facts), ['Target', provisioner], whenFact(facts), ...further],
+    quotes: [['Reason', reason], ...quotes],
+  }
+}
+
+function byCorrection({ corrects_drift }: GrantFacts, corrected: string, left: string): string | undefined {
+  return corrects_drift === null ? undefined : corrects_drift ? corrected : left
+}
+
+/** An access that ended and still needs taking away; one that never began has failed outright. */
+function hasEnded({ status }: GrantFacts): boolean {
+  return status === 'expired' || status === 'revoked'
+}
+
+/** `ReadOnlyAccess on account Production (123456789012) of Ada Lovelace`. */
+function whose(facts: GrantFacts): string {
+  return `${whatOf(facts)} of ${facts.holder.name}`
+}
+
+function atItsEnd({ expires_at, zone }: GrantFacts): string {
+  return expires_at === null ? '' : ` at ${moment(expires_at, zone)}`
+}
+
+function endFact(facts: GrantFacts): Fact {
+  const { expires_at, zone } = facts
+  return [hasEnded(facts) ? 'Was to end' : 'Ends', expires_at === null ? null : moment(expires_at, zone)]
+}

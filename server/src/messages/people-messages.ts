@@ -1,0 +1,65 @@
+import { whenFact } from './access-words.ts'
+import type { RecordEvent, RecordFacts } from './event-facts.ts'
+import type { Draft, Template } from './message.ts'
+import {
+  changed,
+  did,
+  listIn,
+  momentIn,
+  nameOf,
+  personIn,
+  recordFacts,
+  rolesIn,
+  rolesMoved,
+  textIn,
+} from './record-words.ts'
+
+type PeopleEvent = Extract<RecordEvent, `user.${string}` | `group.${string}` | `api_key.${string}`>
+
+/** What is said of users, groups and keys. */
+export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
+  'user.created': did('user', 'created {it}', (facts) => ({
+    facts: [
+      ['Roles', rolesIn(facts, 'roles')],
+      ['Signs in by', textIn(facts.data, 'issuer') ?? textIn(facts.data, 'auth_provider')],
+      ['Owner', facts.data.is_owner === true ? 'yes' : null],
+    ],
+  })),
+  'user.linked': (facts) => {
+    const title = `${nameOf(facts)} signed in for the first time`
+    return {
+      title,
+      sentence: `${title}, at the provider that they were made for.`,
+      facts: [...recordFacts('user', facts), ['Provider', textIn(facts.data, 'issuer')], whenFact(facts)],
+    }
+  },
+  'user.updated': did('user', 'changed {it}', changed),
+  'user.deactivated': did('user', 'deactivated {it}', () => ({
+    next: 'What they asked for and held has ended with it.',
+  })),
+  'user.reactivated': did('user', 'reactivated {it}', () => ({
+    next: 'What had ended stays ended: they request access again.',
+  })),
+  'user.deleted': did('user', 'deleted {it}', () => ({ next: 'What they asked for and held has ended with it.' })),
+  'group.created': did('group', 'created {it}', ({ data }) => ({ facts: [['Kept by', textIn(data, 'source')]] })),
+  'group.updated': did('group', 'changed {it}', changed),
+  'group.deleted': did('group', 'deleted {it}', () => ({ next: 'Its members have lost what it gave them.' })),
+  'group.member_added': (facts) => member(facts, `made ${personIn(facts, 'user_id')} a member of`),
+  'group.member_removed': (facts) => member(facts, `took ${personIn(facts, 'user_id')} out of`),
+  'group.role_mappings_changed': did('group', 'changed the roles that {it} gives', rolesMoved),
+  'api_key.created': did('API key', 'made {it}', (facts) => ({
+    facts: [
+      ['Acts for', personIn(facts, 'created_by')],
+      ['Scopes', listIn(facts.data, 'scopes') ?? 'none'],
+      ['Expires', momentIn(facts, 'expires_at') ?? 'never'],
+    ],
+  })),
+  'api_key.revoked': did('API key', 'revoked {it}', () => ({ next: 'Whoever still sends it is refused.' })),
+}
+
+function member(facts: RecordFacts, deed: string): Draft {
+  return {
+    title: `${facts.actor} ${deed} the group ${nameOf(facts)}`,
+    facts: [...recordFacts('group', facts), ['User', personIn(facts, 'user_id')], whenFact(facts)],
+  }
+}

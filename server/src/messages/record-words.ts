@@ -1,0 +1,105 @@
+import { moment } from '../kernel/plain-words.ts'
+import { named, whenFact } from './access-words.ts'
+import type { RecordFacts } from './event-facts.ts'
+import type { Draft, Fact, Template } from './message.ts'
+
+type Data = Record<string, unknown>
+type More = Pick<Draft, 'facts' | 'next'>
+
+/**
+ * Somebody did something to a record: `Ada Lovelace created the policy Engineers.` `more`: what else there is to say.
+ * @param deed with `{it}` where the record goes
+ */
+export function did(
+  noun: string,
+  deed: string,
+  more: (facts: RecordFacts) => More = () => ({}),
+): Template<RecordFacts> {
+  return (facts) => {
+    const it = `the ${noun} ${nameOf(facts)}`
+    const { facts: further = [], next } = more(facts)
+    return {
+      title: `${facts.actor} ${deed.replace('{it}', () => it)}`,
+      facts: [...recordFacts(noun, facts), ...further, whenFact(facts)],
+      next,
+    }
+  }
+}
+
+/** A person as they are called; another record by its name, or by its id where it has none any more. */
+export function nameOf({ subject_type, name, subject_id }: RecordFacts): string {
+  return name === null || subject_type === 'user' ? (name ?? subject_id) : named(name)
+}
+
+/** The record and its id. */
+export function recordFacts(noun: string, { name, subject_id }: RecordFacts): Fact[] {
+  return [
+    [noun.charAt(0).toUpperCase() + noun.slice(1), name],
+    ['Id', subject_id],
+  ]
+}
+
+/** Which fields were changed; `enabled` says how it is now. */
+export function changed({ data }: RecordFacts): { facts: Fact[] } {
+  const fields = textsOf(data, 'fields')
+  return {
+    facts: [
+      ['Changed', fields.join(', ')],
+      ['Enabled', fields.includes('enabled') ? yesOrNo(data.enabled) : null],
+    ],
+  }
+}
+
+/** The roles that were given and taken. */
+export function rolesMoved(facts: RecordFacts): More {
+  return {
+    facts: [
+      ['Given', rolesIn(facts, 'added')],
+      ['Taken', rolesIn(facts, 'removed')],
+    ],
+  }
+}
+
+/** The roles of a field, by their names where they are known; null where there are none. */
+export function rolesIn({ data, roles }: RecordFacts, field: string): string | null {
+  const names = textsOf(data, field).map((id) => (Object.hasOwn(roles, id) ? roles[id] : undefined) ?? id)
+  return names.length === 0 ? null : names.join(', ')
+}
+
+/** A user that the event names, by their name where they are known. */
+export function personIn({ data, people }: RecordFacts, field: string): string {
+  const id = textIn(data, field) ?? 'somebody'
+  return people[id] ?? id
+}
+
+export function textIn(data: Data, field: string): string | null {
+  const value = data[field]
+  return typeof value === 'string' ? value : null
+}
+
+/** A number in words; null where there is none. */
+export function countIn(data: Data, field: string): string | null {
+  const value = data[field]
+  return typeof value === 'number' ? String(value) : null
+}
+
+/** A list of texts; empty where there is none. */
+function textsOf(data: Data, field: string): string[] {
+  const value = data[field]
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : []
+}
+
+/** A list of texts as one; null where there is none. */
+export function listIn(data: Data, field: string): string | null {
+  const texts = textsOf(data, field)
+  return texts.length === 0 ? null : texts.join(', ')
+}
+
+export function momentIn({ data, zone }: RecordFacts, field: string): string | null {
+  const iso = textIn(data, field)
+  return iso === null ? null : moment(iso, zone)
+}
+
+export function yesOrNo(value: unknown): string | null {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : null
+}

@@ -1,0 +1,97 @@
+import { duration } from '../kernel/plain-words.ts'
+import { askedFacts, untilWhen, whatOf, whenFact } from './access-words.ts'
+import type { RequestEvent, RequestFacts } from './event-facts.ts'
+import type { Draft, Fact, Template } from './message.ts'
+import { countIn, textIn } from './record-words.ts'
+
+/** What is said of requests. */
+export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
+  'request.created': (facts) =>
+    facts.approval_mode === 'require'
+      ? waiting(facts, requests(facts), `${requests(facts)} ${howLong(facts)}.`)
+      : asked(facts, {
+          title: `${facts.requester.name} requested ${whatOf(facts)}`,
+          sentence: `${facts.requester.name} requested ${whatOf(facts)} ${howLong(facts)}, and a rule approved it at once.`,
+          facts: [['Approved by', 'a rule, no person']],
+        }),
+  'request.reminded': (facts) =>
+    waiting(facts, `Reminder: ${requests(facts)}`, `${requests(facts)} ${howLong(facts)}, and nobody has decided yet.`),
+  'request.unapprovable': (facts) =>
+    waiting(
+      facts,
+      `Nobody may approve: ${requests(facts)}`,
+      `${requests(facts)} ${howLong(facts)}. As rules and roles are now, nobody may approve it.`,
+      'Somebody needs the right to approve it: a role with requests:approve, and a policy that permits the approval. ',
+    ),
+  'request.break_glass': (facts) => {
+    const took = `${facts.requester.name} took ${whatOf(facts)}`
+    return asked(facts, {
+      title: `EMERGENCY: ${took} without an approver`,
+      sentence: `${took} in an emergency, ${howLong(facts)}, without an approver.`,
+      next: 'Make sure that the emergency is real. If it is not, end the access: revoke the grants of this request.',
+    })
+  },
+  'request.approved': (facts) => {
+    const approved = `${facts.decided_by ?? 'A rule'} approved ${whatOf(facts)}`
+    return asked(facts, {
+      title: `${approved} for ${facts.requester.name}`,
+      sentence: `${approved} ${howLong(facts)} for ${facts.requester.name}.`,
+      facts: [['Approved by', facts.decided_by ?? 'a rule, no person'], whenFact(facts)],
+      quotes: [['Note', facts.decision_reasoning]],
+      next: 'The access begins once its target has confirmed it; its time is counted from then.',
+    })
+  },
+  'request.denied': (facts) =>
+    asked(facts, {
+      title: `${facts.decided_by ?? 'Somebody'} denied ${whatOf(facts)} for ${facts.requester.name}`,
+      facts: [['Denied by', facts.decided_by], whenFact(facts)],
+      quotes: [['Note', facts.decision_reasoning]],
+    }),
+  'request.expired': (facts) => {
+    const wanted = `${facts.requester.name} requested ${whatOf(facts)}`
+    return asked(facts, {
+      title: `Nobody decided: ${wanted}`,
+      sentence: `${wanted}, and nobody decided in time.`,
+      facts: [whenFact(facts)],
+      next: 'If the access is still needed, request it again.',
+    })
+  },
+  'request.cancelled': (facts) => {
+    const whose = facts.is_own ? 'their own request' : `the request of ${facts.requester.name}`
+    return asked(facts, {
+      title: `${facts.actor} cancelled ${whose} for ${whatOf(facts)}`,
+      facts: [['Because', textIn(facts.data, 'reason')], whenFact(facts)],
+    })
+  },
+}
+
+function requests(facts: RequestFacts): string {
+  return `${facts.requester.name} requests ${whatOf(facts)}`
+}
+
+function howLong({ duration_seconds }: RequestFacts): string {
+  return `for ${duration(duration_seconds)}`
+}
+
+/** What was asked for and why, before what else there is to say. */
+function asked(facts: RequestFacts, { facts: further = [], quotes = [], ...draft }: Draft): Draft {
+  return { ...draft, facts: [...askedFacts(facts), ...further], quotes: [['Reason', facts.reason], ...quotes] }
+}
+
+/** A request that waits for a decision, as far as that is still so. `toDo` stands before until when it waits. */
+function waiting(facts: RequestFacts, title: string, sentence: string, toDo = ''): Draft {
+  const { status, waits_until, zone } = facts
+  const until = `The request waits for an approver${untilWhen(waits_until, zone)}, and expires without a decision.`
+  return asked(facts, {
+    title,
+    sentence,
+    facts: [['Reminder', countIn(facts.data, 'nth')], nowFact(facts)],
+    next: status === 'pending' ? `${toDo}${until}` : undefined,
+  })
+}
+
+/** A message may come late: how the request stands, where it does not wait any more. */
+function nowFact({ status, decided_by }: RequestFacts): Fact {
+  const by = decided_by === null ? '' : ` by ${decided_by}`
+  return ['By now', status === 'pending' ? null : `${status}${by}`]
+}

@@ -1,0 +1,107 @@
+import { duration } from '../kernel/plain-words.ts'
+import { whenFact } from './access-words.ts'
+import type { RecordEvent, RecordFacts } from './event-facts.ts'
+import type { Draft, Fact, Template } from './message.ts'
+import { changed, countIn, did, listIn, nameOf, recordFacts, textIn, yesOrNo } from './record-words.ts'
+
+type SetupEvent = Extract<
+  RecordEvent,
+  | `setting.${string}`
+  | `cloud_accounts.${string}`
+  | `notification_channel.${string}`
+  | `identity_provider.${string}`
+  | `provisioner.${string}`
+>
+
+/** What is said of how the service is set up, and of what it sees at targets. */
+export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
+  'setting.updated': (facts) => ({
+    title: `${facts.actor} changed the setting ${facts.subject_id}`,
+    facts: [
+      ['Before', facts.data.old === null ? 'the default' : textIn(facts.data, 'old')],
+      ['Now', textIn(facts.data, 'new')],
+      ['Client secret', textIn(facts.data, 'client_secret')],
+      whenFact(facts),
+    ],
+  }),
+  'cloud_accounts.updated': (facts) => ({
+    title: `${facts.actor} wrote ${countIn(facts.data, 'upserted') ?? 'some'} entries of the account cache`,
+    facts: [['Entries', listIn(facts.data, 'ids')], whenFact(facts)],
+  }),
+  'notification_channel.created': did('channel', 'created {it}', ({ data }) => ({
+    facts: [['Type', textIn(data, 'channel_type')], eventsOf(data), ['Enabled', yesOrNo(data.enabled)]],
+  })),
+  'notification_channel.updated': did('channel', 'changed {it}', (facts) => ({
+    facts: [...changed(facts).facts, eventsOf(facts.data)],
+  })),
+  'notification_channel.deleted': did('channel', 'deleted {it}', () => ({ next: 'It notifies nobody any more.' })),
+  'notification_channel.disabled': (facts) => ({
+    title: `The channel ${nameOf(facts)} was switched off: its receiver is gone`,
+    sentence: `The receiver of the channel ${nameOf(facts)} said that it is gone for good, so the channel was switched off.`,
+    facts: [...recordFacts('channel', facts), whenFact(facts)],
+    next: 'It notifies nobody any more. Give it an address that answers, and switch it on again.',
+  }),
+  'notification_channel.secret_rotated': did('channel', 'rotated the signing secret of {it}', overlap),
+  'notification_channel.tested': (facts) => ({
+    title: `A trial of the channel ${nameOf(facts)}`,
+    sentence: `Messages of the channel ${nameOf(facts)} arrive: ${facts.actor} had this trial sent.`,
+    facts: [whenFact(facts)],
+  }),
+  'identity_provider.created': did('identity provider', 'set up {it}', ({ data }) => ({
+    facts: [['Type', textIn(data, 'provider_type')]],
+  })),
+  'identity_provider.updated': did('identity provider', 'changed {it}', changed),
+  'identity_provider.deleted': did('identity provider', 'deleted {it}', () => ({ next: 'Its SCIM keys are revoked.' })),
+  'provisioner.created': did('provisioner', 'set up {it}', ({ data }) => ({
+    facts: [
+      ['Type', textIn(data, 'provisioner_type')],
+      ['Enabled', yesOrNo(data.enabled)],
+      ['Corrects drift', yesOrNo(data.corrects_drift)],
+    ],
+    next: 'Access is given there from now on.',
+  })),
+  'provisioner.updated': did('provisioner', 'changed {it}', changed),
+  'provisioner.deleted': did('provisioner', 'deleted {it}'),
+  'provisioner.tested': did('provisioner', 'tested {it}', ({ data }) => ({
+    facts: [['Result', data.ok === true ? 'it passed' : `it failed: ${countIn(data, 'failed') ?? 'some'} checks`]],
+    next: data.ok === true ? undefined : 'Each check says what is missing: read `checks` of the provisioner.',
+  })),
+  'provisioner.secret_rotated': did('provisioner', 'rotated secrets of {it}', (facts) => ({
+    facts: [['Secrets', listIn(facts.data, 'names')], ...overlap(facts).facts],
+  })),
+  'provisioner.drifted': drifted,
+}
+
+function eventsOf(data: RecordFacts['data']): Fact {
+  return ['Events', listIn(data, 'event_filters') ?? 'all']
+}
+
+function overlap({ data }: RecordFacts): { facts: Fact[] } {
+  const seconds = data.overlap_seconds
+  const counted = typeof seconds === 'number' && seconds > 0 ? `counts for ${duration(seconds)} more` : 'counts no more'
+  return { facts: [['Old secret', counted]] }
+}
+
+/** Access bears our mark at a target, and nobody was given it by us. */
+function drifted(facts: RecordFacts): Draft {
+  const where = facts.subject_id === 'sandbox' ? 'the sandbox' : nameOf(facts)
+  const found = `${where} holds access that Sallyport never gave`
+  const removed = facts.data.drift === 'removed'
+  return removed
+    ? {
+        title: `${where} lost access that nobody holds`,
+        sentence: `Access that bears our mark was removed by hand at ${where}; no grant was concerned.`,
+        facts: [...recordFacts('provisioner', facts), whenFact(facts)],
+      }
+    : {
+        title: `Look into this: ${found}`,
+        sentence: `${found}, though it bears our mark.`,
+        facts: [
+          ...recordFacts('provisioner', facts),
+          ['Found', countIn(facts.data, 'found')],
+          ['Which', listIn(facts.data, 'keys') ?? textIn(facts.data, 'entitlement_id')],
+          whenFact(facts),
+        ],
+        next: 'It is left as it is, and Sallyport will not end it: find out who added it, and take it away by hand.',
+      }
+}

@@ -1,0 +1,137 @@
+import type { Database } from '../db/transaction.ts'
+import { deliveryLoad } from '../events/delivery-load.ts'
+import { unforeseenSteps } from '../grants/grant-transition-store.ts'
+import { stuckRevokes } from '../grants/stuck-revoke-store.ts'
+import { driftLoad } from '../grants/sweep-store.ts'
+import { dueLoad } from '../jobs/due-load.ts'
+import { withinDeadline } from '../kernel/deadline.ts'
+import { heldUpLanes, waitingDeliveries } from '../notification-channels/delivery/waiting-store.ts'
+import type { Court } from '../policy-engine/deciding/evaluate.ts'
+import type { Metrics } from './metrics.ts'
+
+/** However often somebody looks, the database is asked once in this time. */
+const freshForMs = 1_000
+
+/** A database that does not answer in this time counts as gone, so that whoever asks how it is always has an answer. */
+const longestReadMs = 2_000
+
+export type Watched = {
+  metrics: Metrics
+  /** For what only the database knows, across tenants. */
+  database: Database
+  /** All connections of the process, by what they are for. */
+  pools: Record<string, Database>
+  /** The names of whoever acts on events. */
+  subscribers: readonly string[]
+  /** Requests that are being answered now. */
+  underWay: () => number
+  /** Streams of notifications that are open. */
+  listening: () => number
+  /** Whether changes of rights by other processes are heard. */
+  hearsChanges: () => boolean
+}
+
+/** Answers a reader of everything that operators watch: its text is there whether the database is or not. */
+export function watch(watched: Watched): () => Promise<string> {
+  const { metrics } = watched
+  let readAt = Number.NEGATIVE_INFINITY
+  const read = answersInTime(async () => {
+    await readDatabase(watched)
+    readAt = performance.now()
+  })
+  return async () => {
+    const isUp = performance.now() - readAt < freshForMs || (await read())
+    if (!isUp) for (const name of knownByDatabase) metrics.leaveOut(name)
+    metrics.set('sallyport_database_up', {}, isUp ? 1 : 0)
+    metrics.set('sallyport_requests_under_way', {}, watched.underWay())
+    metrics.set('sallyport_streams_open', {}, watched.listening())
+    metrics.set('sallyport_rights_heard', {}, watched.hearsChanges() ? 1 : 0)
+    tellLoad(watched)
+    return metrics.text()
+  }
+}
+
+/** Counts what the court is asked from now on. */
+export function countQuestions(court: Court, metrics: Metrics): void {
+  court.onAnswer = (seconds, fault) => {
+    metrics.observe('sallyport_policy_question_duration_seconds', {}, seconds)
+    if (fault !== undefined) metrics.count('sallyport_policy_faults_total', {})
+  }
+}
+
+/**
+ * Whether what is asked is answered, and soon: a database that hangs is as good as gone. It is asked once at a time; who
+ * comes meanwhile waits for the same answer.
+ */
+export function answersInTime(ask: () => Promise<unknown>): () => Promise<boolean> {
+  let asking: Promise<boolean> | undefined
+  return async () => {
+    asking ??= ask()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        asking = undefined
+      })
+    const answer = asking
+    return withinDeadline(
+      longestReadMs,
+      () => answer,
+      () => false,
+    )
+  }
+}
+
+/** One trip, as the role that sees no content. */
+async function readDatabase({ metrics, database, subscribers }: Watched): Promise<void> {
+  const [lists, [revokes], [drift], [deliveries], [unforeseen], lanes, cursors] = await database.work.write([
+    dueLoad(),
+    stuckRevokes(),
+    driftLoad(),
+    waitingDeliveries(),
+    unforeseenSteps(),
+    heldUpLanes(),
+    deliveryLoad(subscribers),
+  ])
+  for (const { list, due, oldest_seconds } of lists) {
+    metrics.set('sallyport_due_work', { list }, due)
+    metrics.set('sallyport_due_work_oldest_seconds', { list }, oldest_seconds)
+  }
+  metrics.set('sallyport_stuck_revokes', {}, revokes?.stuck ?? 0)
+  metrics.set('sallyport_stuck_revokes_oldest_seconds', {}, revokes?.oldest_seconds ?? 0)
+  metrics.set('sallyport_drifted', {}, drift?.drifted ?? 0)
+  metrics.set('sallyport_oldest_sweep_seconds', {}, drift?.oldest_sweep_seconds ?? 0)
+  metrics.set('sallyport_unforeseen_grant_steps', {}, unforeseen?.steps ?? 0)
+  metrics.set('sallyport_deliveries_waiting', {}, deliveries?.waiting ?? 0)
+  metrics.set('sallyport_deliveries_waiting_oldest_seconds', {}, deliveries?.oldest_seconds ?? 0)
+  for (const { channel_type, held_up } of lanes) {
+    metrics.set('sallyport_delivery_lanes_held_up', { channel_type }, held_up)
+  }
+  for (const { subscriber, behind, lag_seconds, parked } of cursors) {
+    metrics.set('sallyport_events_behind', { subscriber }, behind)
+    metrics.set('sallyport_event_lag_seconds', { subscriber }, lag_seconds)
+    metrics.set('sallyport_events_parked', { subscriber }, parked)
+  }
+}
+
+function tellLoad({ metrics, pools }: Watched): void {
+  for (const [pool, database] of Object.entries(pools)) {
+    const { open, busy, waiting, waited, waited_ms } = database.load()
+    metrics.set('sallyport_database_connections', { pool }, open)
+    metrics.set('sallyport_database_busy', { pool }, busy)
+    metrics.set('sallyport_database_waiting', { pool }, waiting)
+    metrics.countedTo('sallyport_database_waits_total', { pool }, waited)
+    metrics.countedTo('sallyport_database_wait_seconds_total', { pool }, waited_ms / 1_000)
+  }
+}
+
+const knownByDatabase = [
+  ...(['sallyport_due_work', 'sallyport_due_work_oldest_seconds'] as const),
+  ...(['sallyport_stuck_revokes', 'sallyport_stuck_revokes_oldest_seconds'] as const),
+  'sallyport_unforeseen_grant_steps' as const,
+  ...(['sallyport_drifted', 'sallyport_oldest_sweep_seconds'] as const),
+  ...(['sallyport_deliveries_waiting', 'sallyport_deliveries_waiting_oldest_seconds'] as const),
+  'sallyport_delivery_lanes_held_up' as const,
+  ...(['sallyport_events_behind', 'sallyport_event_lag_seconds', 'sallyport_events_parked'] as const),
+]

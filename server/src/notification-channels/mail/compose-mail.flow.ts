@@ -1,0 +1,54 @@
+import type { Tx } from '../../kernel/context.ts'
+import type { Message } from '../../messages/message.ts'
+import {
+  bareMessage,
+  grantMessage,
+  isGrantEvent,
+  isRecordEvent,
+  isRequestEvent,
+  recordMessage,
+  requestMessage,
+} from '../../messages/message-table.ts'
+import type { Delivery, ToldEvent } from '../carrier.ts'
+import type { EmailChannel } from '../email-channel.ts'
+import { findGrantFacts, findRequestFacts, readRecordFacts } from './mail-facts-store.ts'
+import { type Mail, writeMail } from './mail-layout.ts'
+
+/**
+ * The mail about an event: subject, plain text and HTML. What it links to shows, and decides nothing.
+ * @param tx the tenant's door, for names
+ */
+export async function composeMail(
+  tx: Tx,
+  channel: EmailChannel,
+  { event }: Delivery,
+  public_url: string,
+): Promise<Mail> {
+  const message = (await messageAbout(tx, event)) ?? bareMessage(event)
+  return writeMail(message, {
+    subject_prefix: channel.config.subject_prefix,
+    link: linkTo(public_url, event),
+    why: `You get this because the channel “${channel.name}” of Sallyport is told of ${event.type}. Event ${event.id}.`,
+  })
+}
+
+/** What is said about the event; undefined where there is nothing of its own, or nothing of what that needs. */
+async function messageAbout(tx: Tx, event: ToldEvent): Promise<Message | undefined> {
+  const { type } = event
+  if (isRequestEvent(type)) {
+    const facts = await findRequestFacts(tx, event)
+    return facts && requestMessage(type, facts)
+  }
+  if (isGrantEvent(type)) {
+    const facts = await findGrantFacts(tx, event)
+    return facts && grantMessage(type, facts)
+  }
+  return isRecordEvent(type) ? recordMessage(type, await readRecordFacts(tx, event)) : undefined
+}
+
+/** Where what the event is about can be looked at; undefined where there is no page for it. */
+function linkTo(public_url: string, { subject_type, subject_id }: ToldEvent): string | undefined {
+  const pages: Readonly<Record<string, string>> = { request: 'requests', grant: 'grants' }
+  const page = Object.hasOwn(pages, subject_type) ? pages[subject_type] : undefined
+  return page === undefined ? undefined : `${public_url}/${page}/${encodeURIComponent(subject_id)}`
+}

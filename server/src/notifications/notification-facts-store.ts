@@ -1,0 +1,79 @@
+import { sql } from '../db/sql.ts'
+import type { DeliveredEvent } from '../events/deliver.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
+import type { GrantFacts, RecordFacts, RequestFacts } from '../messages/event-facts.ts'
+
+/** What notifications leave out: to see the names of accounts, say, takes a scope that not everybody notified holds. */
+const withheld = { zone: 'UTC', accounts: [], account_count: 0 }
+export const withheldOfRequest = { ...withheld, audit_session: false, data: {} }
+export const withheldOfGrant = { ...withheld, reason: null, last_error: null, provisioner: null, corrects_drift: null }
+
+/** The facts that are read: the others come with the event, or are withheld. */
+type Read<Facts, Withheld> = Omit<Facts, keyof Withheld | 'at' | 'subject_id' | 'data'>
+
+/** Who did it where no person did. */
+const ourselves = 'Sallyport'
+
+/** The request that an event is about, as far as those who are notified may know it. */
+export async function findRequestFacts(
+  tx: Tx,
+  { at, actor_id, subject_id }: DeliveredEvent,
+): Promise<(RequestFacts & { requester_id: string }) | undefined> {
+  const [found] = await tx.read(
+    sql<Read<RequestFacts, typeof withheldOfRequest> & { requester_id: string }>`select request.requester_id,
+      ${person(sql`requester`)} as requester, request.resource_type, request.resource_id, request.action,
+      request.reason, request.created_at as asked_at, request.approval_mode, request.duration_seconds, request.status,
+      request.decision_reasoning, decider.name as decided_by, coalesce(actor.name, ${ourselves}::text) as actor,
+      request.requester_id is not distinct from ${actor_id}::uuid as is_own,
+      case when request.status = 'pending' and request.next_look_at > clock_timestamp()
+        then request.next_look_at end as waits_until
+    from access_request request
+    join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id
+    left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by
+    left join tenant_user actor on actor.tenant_id = request.tenant_id and actor.id = ${actor_id}::uuid
+    where request.tenant_id = ${tx.tenant_id}::uuid and request.id = ${subject_id}::uuid`,
+  )
+  return found && { ...found, ...withheldOfRequest, at, subject_id }
+}
+
+type GrantRow = Read<GrantFacts, typeof withheldOfGrant> & { event_id: string; holder_id: string }
+
+/** The grants that events are about, by the ids of those events, as far as their holders may know them. */
+export async function findGrantFacts(
+  tx: Tx,
+  events: readonly DeliveredEvent[],
+): Promise<Map<string, GrantFacts & { holder_id: string }>> {
+  const idsOf = (field: 'id' | 'subject_id' | 'actor_id') => events.map((event) => event[field])
+  const found = await tx.read(
+    sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
+      held.resource_type, held.resource_id, held.action, held.permission_set, held.status, held.provisioning_status,
+      held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
+      event.actor_id is not distinct from held.user_id as is_own
+    from unnest(${idsOf('id')}::uuid[], ${idsOf('subject_id')}::uuid[], ${idsOf('actor_id')}::uuid[])
+      as event (id, subject_id, actor_id)
+    join access_grant held on held.tenant_id = ${tx.tenant_id}::uuid and held.id = event.subject_id
+    join tenant_user holder on holder.tenant_id = held.tenant_id and holder.id = held.user_id
+    left join tenant_user actor on actor.tenant_id = held.tenant_id and actor.id = event.actor_id`,
+  )
+  const grants = new Map(found.map(({ event_id, ...grant }) => [event_id, grant]))
+  return new Map(
+    events.flatMap(({ id, at, subject_id, data }) => {
+      const grant = grants.get(id)
+      return grant === undefined ? [] : [[id, { ...grant, ...withheldOfGrant, at, subject_id, data }] as const]
+    }),
+  )
+}
+
+/** The channel that an event is about; undefined once it is deleted. */
+export async function findChannelFacts(tx: Tx, { at, subject_id }: DeliveredEvent): Promise<RecordFacts | undefined> {
+  const [found] = await tx.read(
+    sql<{ name: string }>`select name from notification_channel
+      where tenant_id = ${tx.tenant_id}::uuid and id = ${subject_id}::uuid`,
+  )
+  const event = { at, subject_id, actor: ourselves, zone: 'UTC', data: {}, people: {}, roles: {} }
+  return found && { ...event, subject_type: 'notification_channel', name: found.name }
+}
+
+function person(row: Statement): Statement {
+  return sql`jsonb_build_object('name', ${row}.name, 'email', null)`
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { sampleRequest } from '../../test/support/sample-messages.ts'
+import type { RequestEvent, RequestFacts } from '../messages/event-facts.ts'
+import { applies, notificationRules, notifiedEvents } from './notification-rules.ts'
+
+suite('the rules of who is notified', () => {
+  const rows: [string, RequestEvent, Partial<RequestFacts>, boolean][] = [
+    ['a new request asks those who may decide', 'request.created', {}, true],
+    ['one that a rule approves at once asks nobody', 'request.created', { approval_mode: 'auto' }, false],
+    ['an emergency asks nobody', 'request.created', { approval_mode: 'break_glass' }, false],
+    ['a reminder asks those who may decide', 'request.reminded', {}, true],
+    ['a reminder of what was decided meanwhile asks nobody', 'request.reminded', { waits_until: null }, false],
+    ['one that nobody may approve notifies whoever can change that', 'request.unapprovable', {}, true],
+    [
+      'one that nobody may approve and that is over notifies nobody',
+      'request.unapprovable',
+      { waits_until: null },
+      false,
+    ],
+    ['one’s own cancelling notifies nobody', 'request.cancelled', { is_own: true }, false],
+    ['a cancelling by anybody else notifies the requester', 'request.cancelled', { is_own: false }, true],
+  ]
+  for (const [sentence, type, facts, expected] of rows) {
+    test(sentence, () => assert.equal(applies(notificationRules[type], { ...sampleRequest, ...facts }), expected))
+  }
+
+  test('a refusal and a retry notify nobody: whoever asked has the answer', () => {
+    for (const type of ['request.refused', 'grant.retried'] as const) assert.ok(!notifiedEvents.includes(type))
+  })
+})

@@ -1,0 +1,77 @@
+/**
+ * Notification rules: who is notified of which event, and on which condition. What they read is said in messages/.
+ * docs/reference/notifications.md is made from this table.
+ */
+import type { EventType } from '../events/catalogue.ts'
+import type { GrantEvent, GrantFacts, RecordFacts, RequestEvent, RequestFacts } from '../messages/event-facts.ts'
+import type { Scope } from '../permissions/permission.ts'
+
+/** Who is notified. */
+export const audiences = {
+  requester: 'the requester',
+  holder: 'the holder of the access',
+  eligible_approvers: 'users who may decide this request, by policy',
+  every_approver: 'every user with `requests:approve`, except the requester',
+  administrators: 'every user with `policies:write` or `users:write`',
+  channel_keepers: 'every user with `notification_channels:write`',
+} as const
+export type Audience = keyof typeof audiences
+export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers'>
+
+/** Those who can have a request decided that nobody may decide: by a rule, or by making somebody an approver. */
+export const mendingScopes: readonly Scope[] = ['policies:write', 'users:write']
+
+/** `when`: only where it holds; `means` says it in words. */
+export type Rule<To extends Audience, Facts> = { to: To; when?: { means: string; holds(facts: Facts): boolean } }
+
+export const channelEvent = 'notification_channel.disabled' satisfies EventType
+
+/** Every event of a request or a grant; null: nobody is notified. */
+type Rules = {
+  [Type in Extract<EventType, `request.${string}` | `grant.${string}`>]: Type extends RequestEvent
+    ? Rule<RequestAudience, RequestFacts>
+    : Type extends GrantEvent
+      ? Rule<'holder', GrantFacts>
+      : null
+} & { [channelEvent]: Rule<'channel_keepers', RecordFacts> }
+
+/** A rule or an emergency has else decided already: nobody is waited for. */
+const aPersonDecides = {
+  means: 'a person has to decide',
+  holds: ({ approval_mode }: RequestFacts) => approval_mode === 'require',
+}
+const stillWaits = { means: 'it still waits', holds: ({ waits_until }: RequestFacts) => waits_until !== null }
+const bySomebodyElse = { means: 'another user did it', holds: ({ is_own }: RequestFacts) => !is_own }
+
+/** Who is notified of what. */
+export const notificationRules: Rules = {
+  'request.created': { to: 'eligible_approvers', when: aPersonDecides },
+  'request.reminded': { to: 'eligible_approvers', when: stillWaits },
+  'request.unapprovable': { to: 'administrators', when: stillWaits },
+  'request.break_glass': { to: 'every_approver' },
+  'request.approved': { to: 'requester' },
+  'request.denied': { to: 'requester' },
+  'request.expired': { to: 'requester' },
+  'request.cancelled': { to: 'requester', when: bySomebodyElse },
+  // Whoever asked has the answer already, and there is no request.
+  'request.refused': null,
+  'grant.activated': { to: 'holder' },
+  'grant.expiring': { to: 'holder' },
+  'grant.expired': { to: 'holder' },
+  'grant.revoked': { to: 'holder' },
+  'grant.failed': { to: 'holder' },
+  'grant.drifted': { to: 'holder' },
+  // How it ends is an event of its own: active, or failed again.
+  'grant.retried': null,
+  [channelEvent]: { to: 'channel_keepers' },
+}
+
+/** The events of which somebody is notified. */
+export const notifiedEvents = (Object.keys(notificationRules) as (keyof Rules)[]).filter(
+  (type) => notificationRules[type] !== null,
+)
+
+/** Whether the rule notifies anybody, as the facts are. */
+export function applies<To extends Audience, Facts>({ when }: Rule<To, Facts>, facts: Facts): boolean {
+  return when === undefined || when.holds(facts)
+}

@@ -1,0 +1,91 @@
+/**
+ * The one way in which a tenant's rules change: under their lock, and never so that a required case that held before no
+ * longer does. What is broken already hinders nobody: else it could not be mended. Order decides nothing, so whoever only
+ * reorders need not come this way.
+ */
+import type { Statement, WorkCtx } from '../../kernel/context.ts'
+import { Problem } from '../../kernel/errors.ts'
+import { draftCourt } from '../../policy-engine/deciding/evaluate.ts'
+import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import type { RuleSetChange } from '../../policy-engine/deciding/rule-set-change-store.ts'
+import {
+  findRuleSet,
+  isRuleSetAtHand,
+  readRuleSetVersion,
+  readTrialRuleSet,
+} from '../../policy-engine/deciding/rule-set-store.ts'
+import type { PolicyCase } from './case.ts'
+import { always, lockForChange, nothing, writeIfNoneRequired } from './case-store.ts'
+import { type CaseOutcome, toldTo, tryCases } from './outcome.ts'
+
+/**
+ * Changes the rules in one transaction. `seen` is read under the lock, in the same trip; then `change` writes. Where the
+ * tenant requires no case, it takes no trip more than that.
+ * @throws Problem `case_broken`, and nothing is changed
+ */
+export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
+  ctx: Ctx,
+  seen: Statement<Seen>,
+  change: (ctx: Ctx, seen: Seen[]) => Promise<Result>,
+): Promise<Result> {
+  const attempt = (isLast: boolean) =>
+    ctx.tx.interactive(async (tx) => {
+      const inside = { ...ctx, tx }
+      const { version, cases, rows } = await lockForChange(tx, seen)
+      if (cases.length === 0) return { result: await change(inside, rows) }
+      if (!isLast && !isRuleSetAtHand(tx.tenant_id, version)) return undefined
+      const before = await findRuleSet(tx, version)
+      const result = await change(inside, rows)
+      await requireKept(inside, cases, before)
+      return { result }
+    })
+  const done = await attempt(false)
+  if (done !== undefined) return done.result
+  // Rules that are new to this process are read while nobody waits for the lock.
+  await findRuleSet(ctx.tx, await readRuleSetVersion(ctx.tx))
+  const { result } = (await attempt(true)) as { result: Result }
+  return result
+}
+
+/**
+ * Changes the rules by one statement, in one trip where the tenant requires no case.
+ * @returns the rows that the statement answers
+ * @throws Problem `case_broken`, and nothing is changed
+ */
+export async function changeRulesAtOnce<Row>(ctx: WorkCtx, change: RuleSetChange<Row>): Promise<Row[]> {
+  const rows = await writeIfNoneRequired(ctx.tx, change)
+  return rows ?? changeRules(ctx, nothing, async ({ tx }) => (await tx.write([change(always)]))[0])
+}
+
+/** Tries the cases on the rules as the change has left them, and those that fail on the rules before it. */
+async function requireKept({ tx, actor }: WorkCtx, cases: readonly PolicyCase[], before: RuleSet): Promise<void> {
+  const failed = await failures(await readTrialRuleSet(tx), cases, before)
+  if (failed.size === 0) return
+  const brokenBefore = await failures(
+    before,
+    cases.filter((one) => failed.has(one.case)),
+  )
+  const broken = [...failed.values()].filter((outcome) => !brokenBefore.has(outcome.case))
+  if (broken.length > 0) throw caseBroken(broken, actor.scopes)
+}
+
+async function failures(
+  ruleSet: RuleSet,
+  cases: readonly PolicyCase[],
+  before?: RuleSet,
+): Promise<Map<string, CaseOutcome>> {
+  const outcomes = await tryCases(draftCourt, ruleSet, cases, before)
+  return new Map(outcomes.filter(({ passed }) => !passed).map((outcome) => [outcome.case, outcome]))
+}
+
+const mostCasesTold = 20
+
+/** 409 `case_broken`: `details` names the cases, what they want and what they would get. */
+function caseBroken(broken: readonly CaseOutcome[], scopes: ReadonlySet<string>): Problem {
+  const names = broken.slice(0, 3).map((one) => `\`${one.case}\``)
+  const more = broken.length > names.length ? ` and ${broken.length - names.length} more` : ''
+  const whose = broken.length === 1 ? 'the required case' : 'the required cases'
+  const details = { count: broken.length, cases: broken.slice(0, mostCasesTold).map((one) => toldTo(scopes, one)) }
+  const message = `this would break ${whose} ${names.join(', ')}${more}; nothing is changed`
+  return new Problem('case_broken', message, { details })
+}

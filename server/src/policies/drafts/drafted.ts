@@ -1,0 +1,222 @@
+/** What a draft makes of the present rules. */
+import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
+import type { PolicyRule, RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import type { RuleInput } from '../../policy-engine/rule.ts'
+import { changeRule } from '../rule-change.ts'
+import type { Change, Draft, DraftPolicy, DraftRule } from './draft.ts'
+import {
+  type DraftOf,
+  decidedBy,
+  emptyWork,
+  fault,
+  newRule,
+  nextOrdinal,
+  type Present,
+  pointed,
+  putPolicy,
+  putRule,
+  type Work,
+} from './draft-work.ts'
+
+/** The present rules and the draft's, both to be decided by. */
+export type Drafted = {
+  before: RuleSet
+  /** Its version is `draft:<id of the draft>:<present version>`: one set of rules for ever, as each version is. */
+  after: RuleSet
+  /** Ids of the rules that decide by the draft alone. */
+  added: string[]
+  /** Ids of the rules that decide by both, with other words or in another place. */
+  changed: string[]
+  /** Ids of the rules that decide now and by the draft do not. */
+  removed: string[]
+  /** Where in the draft a rule stands: a JSON pointer, by the id of each rule that it adds or changes. */
+  pointers: ReadonlyMap<string, string>
+}
+
+/**
+ * Applies a draft to the present rules. Each rule that it brings is read as one to be saved is; one that is there word for
+ * word already is not read again. Gives way to others between two rules.
+ * @throws Problem `invalid_policy`, `invalid_input` or `unprocessable`, with a pointer to the fault.
+ */
+export async function applyDraft(present: Present, draft: Draft, of: DraftOf): Promise<Drafted> {
+  const work = emptyWork(of)
+  if (draft.policies !== undefined) await bringSet(work, present, draft.policies)
+  else await bringChanges(work, present, draft.changes ?? [])
+  return compared(work, present)
+}
+
+function compared({ of, policies, rules, pointers }: Work, { tenant_id, version, ...present }: Present): Drafted {
+  const enabled = new Set(present.policies.filter((policy) => policy.enabled).map(({ id }) => id))
+  const before = present.rules.filter(({ policy_id }) => enabled.has(policy_id))
+  const after = [...rules.values()].flatMap((rule) => {
+    const policy = policies.get(rule.policy_id)
+    if (policy?.enabled !== true) return []
+    return policy.priority === rule.priority ? rule : { ...rule, priority: policy.priority }
+  })
+  const byId = new Map(before.map((rule) => [rule.id, rule]))
+  const stays = new Set(after.map(({ id }) => id))
+  return {
+    before: { tenant_id, version, rules: before },
+    after: { tenant_id, version: `draft:${of.id}:${version}`, rules: after },
+    added: after.flatMap(({ id }) => (byId.has(id) ? [] : id)),
+    changed: after.flatMap((rule) => (byId.has(rule.id) && byId.get(rule.id) !== rule ? rule.id : [])),
+    removed: before.flatMap(({ id }) => (stays.has(id) ? [] : id)),
+    pointers,
+  }
+}
+
+// ── A whole set ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function bringSet(work: Work, present: Present, policies: readonly DraftPolicy[]): Promise<void> {
+  const yieldToEventLoop = periodicYield()
+  const find = findPresent(present, policies)
+  const known = new Set(present.policies.map(({ id }) => id))
+  for (const [index, { id: sent_id, rules, ...policy }] of policies.entries()) {
+    const at = `${work.of.pointer}/policies/${index}`
+    const id = sent_id?.toLowerCase()
+    if (id !== undefined && !known.has(id)) throw fault(`${at}/id`, 'names no policy of this tenant')
+    if (id !== undefined && work.policies.has(id)) throw fault(`${at}/id`, 'names a policy that the draft has already')
+    const policy_id = putPolicy(work, { ...policy, id }, at)
+    for (const [place, rule] of rules.entries()) {
+      bringRule(work, find, { rule, policy_id, at: `${at}/rules/${place}` })
+      await yieldToEventLoop()
+    }
+  }
+}
+
+type Brought = { rule: DraftRule; policy_id: string; at: string }
+/** The present rule that one of the draft is: by its id, else by its words. */
+type Find = (words: RuleWords & { id?: string | undefined }, policy_id: string) => PolicyRule | undefined
+
+function bringRule(work: Work, find: Find, { rule: { id: sent_id, ...input }, policy_id, at }: Brought): void {
+  const id = sent_id?.toLowerCase()
+  const { ordinal, policy_text, ...beside } = input
+  // Words sent as they are answered say all that reading them would: no statement says the same words in two ways.
+  const sent = policy_text === undefined ? undefined : { ...beside, id, policy_text }
+  let known = sent && find(sent, policy_id)
+  let made: PolicyRule | undefined
+  if (known === undefined || sent === undefined || wordsOf(sent) !== wordsOf(known)) {
+    made = newRule(work, input, policy_id, at)
+    known ??= find({ ...made, id }, policy_id)
+  }
+  if (known !== undefined) putRule(work, placed(work, { known, made, ordinal, policy_id, at }))
+  else if (id === undefined && made !== undefined) putRule(work, made, at)
+  else throw fault(`${at}/id`, 'names no rule of this tenant')
+}
+
+type Standing = {
+  known: PolicyRule
+  made: PolicyRule | undefined
+  ordinal: number | undefined
+  policy_id: string
+  at: string
+}
+
+/** A present rule as the draft has it: the very same where nothing about it is new. */
+function placed(work: Work, { known, made, ordinal: wanted, policy_id, at }: Standing): PolicyRule {
+  if (work.rules.has(known.id)) throw fault(`${at}/id`, 'names a rule that the draft has already')
+  const stays = known.policy_id === policy_id
+  const ordinal = wanted ?? (stays ? known.ordinal : nextOrdinal(work, policy_id))
+  const reworded = made !== undefined && wordsOf(made) !== wordsOf(known)
+  if (!reworded && stays && ordinal === known.ordinal) return known
+  work.pointers.set(known.id, at)
+  return { ...(reworded ? made : known), id: known.id, policy_id, ordinal }
+}
+
+/** What a rule says, beside where it stands. */
+type RuleWords = Pick<RuleInput, 'audit_session'> & {
+  policy_text: string
+  notice?: string | null | undefined
+  approval_mode?: string | null | undefined
+}
+
+function wordsOf({ policy_text, notice, audit_session, approval_mode }: RuleWords): string {
+  return JSON.stringify([policy_text, notice || null, audit_session ?? false, approval_mode ?? null])
+}
+
+function findPresent({ rules }: Present, policies: readonly DraftPolicy[]): Find {
+  const byId = new Map(rules.map((rule) => [rule.id, rule]))
+  const named = new Set(policies.flatMap((policy) => policy.rules.flatMap(({ id }) => id?.toLowerCase() ?? [])))
+  const byWords = Map.groupBy(
+    rules.filter(({ id }) => !named.has(id)),
+    wordsOf,
+  )
+  return ({ id, ...words }, policy_id) => {
+    if (id !== undefined) return byId.get(id)
+    // Each is taken once, and rather by a rule of its own policy.
+    const alike = byWords.get(wordsOf(words)) ?? []
+    const here = alike.findIndex((rule) => rule.policy_id === policy_id)
+    return alike.splice(Math.max(0, here), 1)[0]
+  }
+}
+
+// ── Changes of the present set ─────────────────────────────────────────────────────────────────────────────────────────
+
+async function bringChanges(work: Work, present: Present, changes: readonly Change[]): Promise<void> {
+  const yieldToEventLoop = periodicYield()
+  for (const policy of present.policies) work.policies.set(policy.id, policy)
+  for (const rule of present.rules) putRule(work, rule)
+  for (const [index, change] of changes.entries()) {
+    await bringChange(work, present, change, `${work.of.pointer}/changes/${index}`)
+    await yieldToEventLoop()
+  }
+}
+
+async function bringChange(work: Work, present: Present, change: Change, at: string): Promise<void> {
+  const { create_rule, update_rule, delete_rule, create_policy, update_policy, delete_policy } = change
+  if (create_rule !== undefined) {
+    const { id } = policyAt(work, create_rule.policy_id, `${at}/create_rule`)
+    const place = `${at}/create_rule/rule`
+    putRule(work, newRule(work, create_rule.rule, id, place), place)
+  }
+  if (update_rule !== undefined) updateRule(work, present, update_rule, `${at}/update_rule`)
+  if (delete_rule !== undefined) work.rules.delete(ruleAt(work, delete_rule.rule_id, `${at}/delete_rule`).id)
+  if (create_policy !== undefined) await createPolicy(work, create_policy, `${at}/create_policy`)
+  if (update_policy !== undefined) {
+    const policy = policyAt(work, update_policy.policy_id, `${at}/update_policy`)
+    work.policies.set(policy.id, { ...policy, enabled: update_policy.enabled })
+  }
+  if (delete_policy !== undefined) {
+    const { id } = policyAt(work, delete_policy.policy_id, `${at}/delete_policy`)
+    work.policies.delete(id)
+    for (const rule of work.rules.values()) if (rule.policy_id === id) work.rules.delete(rule.id)
+  }
+}
+
+function updateRule(work: Work, present: Present, change: NonNullable<Change['update_rule']>, at: string): void {
+  const rule = ruleAt(work, change.rule_id, at)
+  const before = present.in_full.get(rule.id)
+  if (before === undefined || work.pointers.has(rule.id))
+    throw fault(`${at}/rule_id`, 'names a rule that the draft changed already')
+  const made = pointed(`${at}/rule`, () => changeRule(before, change.rule))
+  if (made === undefined) return
+  const { ordinal, statement } = made
+  const words = statement && { ...decidedBy(statement.fields), saved_by: work.of.author }
+  putRule(work, { ...rule, ...words, ordinal }, `${at}/rule`)
+}
+
+async function createPolicy(
+  work: Work,
+  { rules = [], ...policy }: NonNullable<Change['create_policy']>,
+  at: string,
+): Promise<void> {
+  const yieldToEventLoop = periodicYield()
+  const id = putPolicy(work, policy, at)
+  for (const [index, rule] of rules.entries()) {
+    const place = `${at}/rules/${index}`
+    putRule(work, newRule(work, rule, id, place), place)
+    await yieldToEventLoop()
+  }
+}
+
+function policyAt(work: Work, sent_id: string, at: string) {
+  const policy = work.policies.get(sent_id.toLowerCase())
+  if (policy === undefined) throw fault(`${at}/policy_id`, 'names no policy of this tenant')
+  return policy
+}
+
+function ruleAt(work: Work, sent_id: string, at: string): PolicyRule {
+  const rule = work.rules.get(sent_id.toLowerCase())
+  if (rule === undefined) throw fault(`${at}/rule_id`, 'names no rule of this tenant')
+  return rule
+}

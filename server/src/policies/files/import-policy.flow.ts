@@ -1,0 +1,27 @@
+import type { WorkCtx } from '../../kernel/context.ts'
+import { changeRulesAtOnce } from '../cases/change-rules.flow.ts'
+import { type Import, saveImport } from './policy-file-store.ts'
+
+/**
+ * Saves an import; false where the tenant's rules changed since it was planned.
+ * @throws Problem `case_broken`
+ */
+export async function applyImport(ctx: WorkCtx, wanted: Import): Promise<boolean> {
+  const [answer] = await changeRulesAtOnce(ctx, saveImport(ctx, wanted))
+  return answer?.saved === true
+}
+
+/** Saves the import and rolls it back: it answers and throws what saving would. */
+export async function tryImport(ctx: WorkCtx, wanted: Import): Promise<boolean> {
+  const rolledBack = new Error('tried, and rolled back')
+  let saved = false
+  try {
+    await ctx.tx.interactive(async (tx) => {
+      saved = await applyImport({ ...ctx, tx }, wanted)
+      throw rolledBack
+    })
+  } catch (error) {
+    if (error !== rolledBack) throw error
+  }
+  return saved
+}

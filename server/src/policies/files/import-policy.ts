@@ -1,0 +1,54 @@
+import { Type } from 'typebox'
+import { operation } from '../../http/operation.ts'
+import { Body, IdParams } from '../../http/schema.ts'
+import { notFound, Problem } from '../../kernel/errors.ts'
+import { mostRules } from '../policy.ts'
+import { applyImport, tryImport } from './import-policy.flow.ts'
+import { ImportResult, importResult } from './import-result.ts'
+import { findImportWarnings } from './import-warnings.flow.ts'
+import { largestFile, PolicyFile } from './policy-file.ts'
+import { findPolicyAt } from './policy-file-store.ts'
+import { type ImportPlan, planImport } from './policy-import.ts'
+
+/** How often an import begins anew because somebody else changed the tenant's rules meanwhile. */
+const mostAttempts = 3
+
+/** Makes the rules of a policy those of a file, in one change. What is the same already stays untouched. */
+export const importPolicy = operation({
+  method: 'PUT',
+  path: '/v1/policies/{id}/cedar',
+  summary: 'Replace the rules of a policy by those of a `.cedar` file, sent as JSON or as `text/plain`',
+  credential: 'any',
+  scope: 'policies:write',
+  params: IdParams,
+  query: Body({
+    dry_run: Type.Optional(Type.Boolean({ description: 'Answers what would change, and changes nothing.' })),
+  }),
+  body: PolicyFile,
+  bodyText: 'cedar',
+  bodyLimit: largestFile,
+  replies: { 200: ImportResult },
+  errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable', 'version_conflict'],
+  async run(ctx, { params, query: { dry_run = false }, body }) {
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const found = await findPolicyAt(ctx.tx, params.id)
+      if (found === undefined) throw notFound('policy')
+      const { policy, version, rule_count } = found
+      const plan = await planImport(body.cedar, policy.rules)
+      requireRoom(rule_count, plan)
+      const { added, changed, removed } = plan
+      const isNothing = added.length + changed.length + removed.length === 0
+      const warnings = await findImportWarnings(ctx.tx, policy, plan)
+      const save = dry_run ? tryImport : applyImport
+      if (isNothing || (await save(ctx, { policy_id: policy.id, version, plan })))
+        return importResult(plan, { dry_run, warnings })
+    }
+    throw new Problem('version_conflict', 'the rules of the tenant are changing just now; import the file again')
+  },
+})
+
+function requireRoom(rule_count: number, { added, removed }: ImportPlan): void {
+  const excess = rule_count + added.length - removed.length - mostRules
+  if (excess > 0 && added.length > removed.length)
+    throw new Problem('unprocessable', `that is ${excess} more than the ${mostRules} rules that a tenant may have`)
+}

@@ -1,0 +1,54 @@
+import type { Tx } from '../../kernel/context.ts'
+import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
+import type { StatementFields } from '../../policy-engine/cedar/statement.ts'
+import type { Policy } from '../policy.ts'
+import { findNeighbourhood } from '../rule-store.ts'
+import { type NeighbourRule, warningsFor } from '../warnings.ts'
+import { toldOnes } from './import-result.ts'
+import type { ImportPlan } from './policy-import.ts'
+
+/** Past so many names in one answer none is compared with the known ones: that costs the square of them. */
+const mostNames = 500
+
+/**
+ * The warnings of the rules that an import will add or change, by rule, for those that its answer tells one by one. As
+ * with one rule, warnings that cannot be had are left out and fail nothing.
+ */
+export async function findImportWarnings(
+  tx: Tx,
+  policy: Policy,
+  plan: ImportPlan,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const told = toldOnes(plan).flatMap(({ id, statement }) => (statement === undefined ? [] : [{ id, statement }]))
+  if (told.length === 0) return new Map()
+  try {
+    const named = told.flatMap(({ statement }) => statement.fields.action_ids)
+    const action_ids = named.length > mostNames ? [] : named
+    const { others, known_actions } = await findNeighbourhood(tx, { id: policy.id, action_ids })
+    const known = action_ids.length === 0 ? named : known_actions
+    const rules = [...others.filter(notOf(policy)), ...(policy.enabled ? rulesAfter(policy, plan) : [])]
+    const yieldToEventLoop = periodicYield()
+    const warnings = new Map<string, readonly string[]>()
+    for (const { id, statement } of told) {
+      await yieldToEventLoop()
+      const facts = { rule: statement.fields, engine_warnings: statement.warnings, known_actions: known }
+      warnings.set(id, warningsFor({ ...facts, others: rules.filter((other) => other.id !== id) }))
+    }
+    return warnings
+  } catch {
+    return new Map(told.map(({ id, statement }) => [id, statement.warnings]))
+  }
+}
+
+function notOf(policy: Policy): (rule: NeighbourRule) => boolean {
+  const own = new Set(policy.rules.map(({ id }) => id))
+  return ({ id }) => !own.has(id)
+}
+
+/** The rules of the policy as the plan leaves them. */
+function rulesAfter(policy: Policy, { added, changed, removed }: ImportPlan): NeighbourRule[] {
+  const rules = new Map<string, StatementFields>(policy.rules.map((rule) => [rule.id, rule]))
+  for (const id of removed) rules.delete(id)
+  for (const { id, statement } of [...added, ...changed]) if (statement !== undefined) rules.set(id, statement.fields)
+  return [...rules].map(([id, fields]) => ({ ...fields, id }))
+}

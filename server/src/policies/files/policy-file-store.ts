@@ -1,0 +1,77 @@
+import { sql } from '../../db/sql.ts'
+import { emit } from '../../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
+import { bumpRuleSet, idsTold, type RuleSetChange } from '../../policy-engine/deciding/rule-set-change-store.ts'
+import { ruleSetVersion } from '../../policy-engine/deciding/rule-set-store.ts'
+import type { Policy } from '../policy.ts'
+import { policyWithRules } from '../policy-store.ts'
+import { statementColumns, statementRows } from '../rule-store.ts'
+import type { ImportPlan } from './policy-import.ts'
+
+/** A policy at a version of the tenant's rules, and how many rules there are in all of its policies. */
+type PolicyAt = { policy: Policy; version: string; rule_count: number }
+
+/** One trip, under one snapshot. */
+export async function findPolicyAt(tx: Tx, id: string): Promise<PolicyAt | undefined> {
+  const [found] = await tx.read(sql<Policy & Omit<PolicyAt, 'policy'>>`select ${policyWithRules(tx)},
+      ${ruleSetVersion(tx)} as version,
+      (select count(*)::integer from policy_rule where tenant_id = ${tx.tenant_id}) as rule_count
+    from policy p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`)
+  if (found === undefined) return undefined
+  const { version, rule_count, ...policy } = found
+  return { policy, version, rule_count }
+}
+
+/** What is imported: the policy, the version of the rules that the plan was made for, and the plan. */
+export type Import = { policy_id: string; version: string; plan: ImportPlan }
+
+/**
+ * Makes the rules of a policy what the plan says, in one change, and tells of it. Not `saved` where the tenant's rules are no
+ * longer those of that version. `plan` changes something.
+ */
+export function saveImport(ctx: WorkCtx, { policy_id, version, plan }: Import): RuleSetChange<{ saved: boolean }> {
+  const { tx } = ctx
+  const { added, changed, removed } = plan
+  const rewritten = changed.flatMap(({ statement, ...rule }) =>
+    statement === undefined ? [] : [{ ...rule, statement }],
+  )
+  const moved = changed.filter(({ statement }) => statement === undefined)
+  const told = (rules: readonly { id: string }[]) => idsTold(rules.map(({ id }) => id))
+  const event = {
+    type: 'policy.updated',
+    subject_type: 'policy',
+    subject_id: policy_id,
+    data: { change: 'rules_imported', added: told(added), changed: told(changed), removed: idsTold(removed) },
+  } as const
+  return (onlyIf) => sql<{ saved: boolean }>`with target as (
+        select p.id from policy p join tenant t on t.id = p.tenant_id
+        where p.tenant_id = ${tx.tenant_id} and p.id = ${policy_id} and t.rule_set_version = ${version}::bigint
+          and ${onlyIf}),
+      removed as (
+        delete from policy_rule r using target
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = any(${removed}::uuid[])),
+      moved as (
+        update policy_rule r set ordinal = s.ordinal, updated_at = clock_timestamp()
+        from target, ${places(moved)}
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = s.id),
+      rewritten as (
+        update policy_rule r set ordinal = s.ordinal, saved_by = ${ctx.actor.user_id}::uuid,
+          updated_at = clock_timestamp(),
+          (${statementColumns}) = (select ${statementColumns} from (select s.*) one)
+        from target, ${statementRows(rewritten)}
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = s.id),
+      added as (
+        insert into policy_rule (tenant_id, id, policy_id, ordinal, saved_by, ${statementColumns})
+        select ${tx.tenant_id}::uuid, s.id, target.id, s.ordinal, ${ctx.actor.user_id}::uuid, ${statementColumns}
+        from target, ${statementRows(added)}),
+      touched as (update policy set updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id}::uuid and id = (select id from target)),
+      bumped as (${bumpRuleSet(tx, sql`target`)}),
+      told as (${emit(ctx, event, sql`target`)})
+      select exists (select from target) as saved`
+}
+
+function places(rules: readonly { id: string; ordinal: number }[]): Statement {
+  return sql`unnest(${rules.map(({ id }) => id)}::uuid[], ${rules.map(({ ordinal }) => ordinal)}::integer[])
+    as s (id, ordinal)`
+}

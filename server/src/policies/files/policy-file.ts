@@ -1,0 +1,61 @@
+/** A policy as a `.cedar` file: each rule one statement, with what stands beside its text written as annotations. */
+import { Type } from 'typebox'
+import { Body } from '../../http/schema.ts'
+import { readUuid } from '../../kernel/id.ts'
+import { annotationsOf, cedarString, withoutId } from '../../policy-engine/cedar/file.ts'
+import type { Rule } from '../../policy-engine/rule.ts'
+import type { Policy } from '../policy.ts'
+
+/** Bytes of the body that brings a file: 10,000 rules of some 400 each. */
+export const largestFile = 4 * 1024 * 1024
+
+/** A file, in either direction. */
+export const PolicyFile = Body({ cedar: Type.String({ minLength: 1, description: 'The text of the file.' }) })
+
+/** The file of a policy. Imported again, it changes nothing. */
+export function writePolicyFile({ name, description, rules }: Policy): string {
+  const head = [`Policy: ${name}`, ...(description === '' ? [] : description.split(/\r\n|[\n\r]/))]
+  const comment = head.map((line) => `// ${line}`.trimEnd()).join('\n')
+  return [comment, ...ruleTexts(rules).map(({ rule, name: own, text }) => inFile(rule, own, text))]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function inFile({ id, ordinal }: Rule, name: string | undefined, text: string): string {
+  const id_line = name === undefined ? `@id("${id}")\n` : ''
+  return `${id_line}@ordinal("${ordinal}")\n${text}`
+}
+
+/** A stored rule as a file has it. */
+export type RuleText = {
+  rule: Rule
+  /** What its author calls it, where no other rule of the policy is called so. */
+  name: string | undefined
+  /** The statement and what stands beside it, without where it belongs. */
+  text: string
+}
+
+export function ruleTexts(rules: readonly Rule[]): RuleText[] {
+  const named = rules.map((rule) => ({ rule, annotations: annotationsOf(rule.policy_text) }))
+  const nameCounts = Map.groupBy(named, ({ annotations }) => annotations.get('id'))
+  return named.map(({ rule, annotations }) => {
+    const id = annotations.get('id')
+    const isName = id !== undefined && readUuid(id) === undefined && nameCounts.get(id)?.length === 1
+    const statement = (isName ? rule.policy_text : withoutId(rule.policy_text)).trim()
+    return { rule, name: isName ? id : undefined, text: wordsBeside(rule, annotations) + statement }
+  })
+}
+
+/** The annotations for what the columns say and the text does not. */
+function wordsBeside(rule: Rule, said: ReadonlyMap<string, string>): string {
+  const { notice, audit_session, approval_mode: mode, effect } = rule
+  const words = {
+    notice,
+    audit_session: audit_session ? 'true' : undefined,
+    approval_mode: mode === 'require' && effect === 'permit' ? undefined : mode,
+  }
+  return Object.entries(words)
+    .filter(([name, value]) => value !== undefined && !said.has(name))
+    .map(([name, value]) => `@${name}(${cedarString(value ?? '')})\n`)
+    .join('')
+}

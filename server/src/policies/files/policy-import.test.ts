@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { policySetTextToParts } from '@cedar-policy/cedar-wasm/nodejs'
+import { anyOf, rounds } from '../../../test/support/race.ts'
+import type { Problem } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/id.ts'
+import { statementFromInput } from '../../policy-engine/cedar/statement.ts'
+import type { Rule, RuleInput } from '../../policy-engine/rule.ts'
+import { writePolicyFile } from './policy-file.ts'
+import { planImport } from './policy-import.ts'
+
+const at = '2026-01-01T00:00:00.000Z'
+const ruleOf = (input: RuleInput, id = newId()): Rule => {
+  const { ordinal = 0, ...said } = input
+  return { id, policy_id: newId(), ordinal, created_at: at, updated_at: at, ...statementFromInput(said).fields }
+}
+const fileOf = (rules: Rule[], more = {}) =>
+  writePolicyFile({
+    id: newId(),
+    name: 'Production',
+    description: '',
+    enabled: true,
+    priority: 0,
+    rules,
+    created_at: at,
+    updated_at: at,
+    ...more,
+  })
+const countsOf = async (file: string, rules: Rule[]) => {
+  const { added, changed, removed, unchanged } = await planImport(file, rules)
+  return [added.length, changed.length, removed.length, unchanged]
+}
+
+const account = (id: string, head = '') => `${head}permit(principal, action, resource == cloud_account::"${id}");`
+
+suite('an exported file', () => {
+  test('reads as one would write it', () => {
+    const rules = [
+      ruleOf(
+        { policy_text: account('1'), notice: 'Say "why".\nPlease.', approval_mode: 'auto' },
+        '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11',
+      ),
+      ruleOf({ policy_text: account('2', '@id("second")\n'), ordinal: 7 }),
+    ]
+    assert.equal(
+      fileOf(rules, { description: 'Who may ask\nand why\r\n\rpermit;' }),
+      `// Policy: Production
+// Who may ask
+// and why
+//
+// permit;
+
+@id("018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11")
+@ordinal("0")
+@notice("Say \\"why\\".\\u{a}Please.")
+@approval_mode("auto")
+permit(principal, action, resource == cloud_account::"1");
+
+@ordinal("7")
+@id("second")
+permit(principal, action, resource == cloud_account::"2");
+`,
+    )
+  })
+
+  const texts = [
+    '',
+    'a',
+    '"',
+    '\\',
+    '\n',
+    '\r\n',
+    '; permit(principal, action, resource); //',
+    '😀',
+    '@id("x")',
+    '\u2028',
+  ] as const
+  const anyText = () => anyOf(texts) + anyOf(texts)
+  const anyRule = (): Rule => {
+    const effect = anyOf(['permit', 'forbid'] as const)
+    const quoted = JSON.stringify(anyText()).replaceAll('\u2028', '')
+    const mode = anyOf([undefined, 'auto', 'break_glass'] as const)
+    const beside: RuleInput = {
+      notice: anyText(),
+      audit_session: anyOf([true, false]),
+      ordinal: anyOf([0, 1, 2_147_483_647]),
+      ...(mode && { approval_mode: mode }),
+    }
+    if (anyOf([true, false])) return ruleOf({ effect, conditions: `when { principal.name == ${quoted} }`, ...beside })
+    const id = anyOf(['', `@id("${newId()}")`, '@id("a name")', '@id("; // a") ', '@notice @id("b")'])
+    const said = id.includes('notice') ? '' : anyOf(['', '@notice("said")\n', '@audit_session("false") '])
+    return ruleOf({
+      policy_text: ` ${said}${id}${effect}(principal,action,resource)\n unless{principal.name==${quoted}};\n`,
+      ...beside,
+    })
+  }
+
+  test('changes nothing where it came from, is the same rules elsewhere, and is a policy set to the engine', async () => {
+    for (const _ of rounds(8)) {
+      const rules = Array.from({ length: 1 + Math.floor(Math.random() * 6) }, anyRule)
+      const file = fileOf(rules, { description: anyText() })
+      assert.deepEqual(await countsOf(file, rules), [0, 0, 0, rules.length], file)
+      const whole = policySetTextToParts(file)
+      assert.ok(whole.type === 'success' && whole.policies.length === rules.length, file)
+      const { added } = await planImport(file, [])
+      const said = (fields: Partial<Rule>) => [
+        fields.effect,
+        fields.ordinal,
+        fields.notice,
+        fields.audit_session,
+        fields.approval_mode,
+      ]
+      assert.deepEqual(
+        added.map(({ ordinal, statement }) => said({ ordinal, ...statement.fields })),
+        rules.map(said),
+        file,
+      )
+      const copies = added.map(({ id, ordinal, statement }) => ({
+        ...ruleOf({ effect: 'permit' }, id),
+        ordinal,
+        ...statement.fields,
+      }))
+      assert.deepEqual(await countsOf(fileOf(copies), copies), [0, 0, 0, rules.length])
+      // However it is laid out: the same rules are the same rules.
+      const reformatted = file
+        .replaceAll(/(?<=\n)@id\("/g, ' @id(\n"')
+        .replaceAll(/(?<=\n)(?:permit|forbid)\(/g, '$& // who\n ')
+      assert.deepEqual(await countsOf(reformatted, rules), [0, 0, 0, rules.length], reformatted)
+    }
+  })
+})
+
+suite('a statement of a file is', () => {
+  const [first, second] = [
+    ruleOf({ policy_text: account('1'), ordinal: 0 }),
+    ruleOf({ policy_text: account('2', '@id("second")'), ordinal: 1 }),
+  ]
+  const rules = [first, second]
+  const plan = (file: string) => planImport(file, rules)
+
+  test('the rule of its uuid, changed', async () => {
+    const { added, changed, removed, unchanged } = await plan(
+      `@id("${first.id.toUpperCase()}") ${account('9')} ${account('2', '@id("second")')}`,
+    )
+    assert.deepEqual([added, removed, unchanged], [[], [], 1])
+    assert.deepEqual(
+      changed.map(({ id, statement }) => [id, statement?.fields.policy_text]),
+      [[first.id, account('9')]],
+    )
+  })
+
+  test('the rule of its name, changed', async () => {
+    const { changed, unchanged } = await plan(`${account('1')} ${account('9', '@id("second") ')}`)
+    assert.deepEqual([changed.map(({ id }) => id), unchanged], [[second.id], 1])
+  })
+
+  test('the rule that says the same, moved: only its place changes', async () => {
+    const { changed, unchanged } = await plan(
+      `${account('2')}\npermit ( principal,action,resource==cloud_account::"1" ) ;`,
+    )
+    assert.equal(unchanged, 0)
+    assert.deepEqual(
+      changed.map(({ id, ordinal, statement }) => [id, ordinal, statement]),
+      [
+        [second.id, 0, undefined],
+        [first.id, 1, undefined],
+      ],
+    )
+  })
+
+  test('a new rule where it says something new, though it bears the uuid of a stranger', async () => {
+    const { added, removed } = await plan(`@id("${newId()}")${account('9')}`)
+    assert.deepEqual(
+      added.map(({ statement }) => statement.fields.policy_text),
+      [account('9')],
+    )
+    assert.deepEqual(removed, [first.id, second.id])
+  })
+
+  test('placed after the one before it where it has no ordinal', async () => {
+    const file = [
+      account('5'),
+      account('6', '@ordinal("10") '),
+      account('7'),
+      account('8', '@ordinal("2147483647") '),
+      account('9'),
+    ]
+    const { added } = await planImport(file.join('\n'), [])
+    assert.deepEqual(
+      added.map(({ ordinal, line }) => [ordinal, line]),
+      [
+        [0, 1],
+        [10, 2],
+        [11, 3],
+        [2_147_483_647, 4],
+        [2_147_483_647, 5],
+      ],
+    )
+  })
+
+  test('removed where the file has none', async () => {
+    assert.deepEqual((await plan('// nothing')).removed, [first.id, second.id])
+  })
+})
+
+suite('what is wrong with a file', () => {
+  const faultsOf = async (file: string) => {
+    const problem = await planImport(file, []).then(
+      () => assert.fail('it was taken'),
+      (error: Problem) => error,
+    )
+    assert.equal(problem.code, 'invalid_policy')
+    const { faults, ...first } = problem.details as {
+      faults: { statement: number; line: number; column: number; message: string }[]
+    }
+    const [{ message: _m, ...told } = {}] = faults
+    assert.deepEqual(first, { field: 'cedar', ...told })
+    return { message: problem.message, places: faults.map(({ statement, line, column }) => [statement, line, column]) }
+  }
+
+  test('is told all at once, each by its place in the file', async () => {
+    const file = `// a file\n${account('1')}\npermit(principle, action, resource);\n\n  permit(principal, action, resource)\n  // so\n  when { context.duration < 1 };\n@ordinal("x") ${account('2')}`
+    const { message, places } = await faultsOf(file)
+    assert.match(message, /^statement 2: /)
+    assert.deepEqual(places, [
+      [2, 3, 8],
+      [3, 7, 10],
+      [4, 8, 15],
+    ])
+  })
+
+  test('is told up to 20 times', async () => assert.equal((await faultsOf('permit;'.repeat(100))).places.length, 20))
+
+  test('may be an `@id` that is there twice', async () => {
+    const { message, places } = await faultsOf(`@id("a") ${account('1')}\n@id("a") ${account('2')}`)
+    assert.deepEqual([message, places], ['statement 2: `@id("a")` is there twice', [[2, 2, 1]]])
+  })
+
+  test('may be what the engine must not see: it is guarded statement by statement', async () => {
+    const deep = `permit(principal, action, resource) when { ${'('.repeat(200)}true${')'.repeat(200)} };`
+    const long = `permit(principal, action, resource) when { principal.name == "${'x'.repeat(20_000)}" };`
+    const unknown = 'forbid(principal, action, resource) when { unknown("x") };'
+    const { places } = await faultsOf([deep, account('1'), long, unknown, '@notice("'].join('\n'))
+    assert.deepEqual(
+      places.map(([statement]) => statement),
+      [1, 3, 4, 5],
+    )
+  })
+
+  test('may be more statements than a tenant may have', async () => {
+    await assert.rejects(planImport(';'.repeat(10_001), []), { code: 'unprocessable' })
+  })
+})

@@ -1,0 +1,211 @@
+/** What importing a file makes of the rules of a policy. A rule that the file has as it is stays as it is. */
+
+import { Problem } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/id.ts'
+import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
+import { type FileStatement, splitFile } from '../../policy-engine/cedar/file.ts'
+import {
+  type RuleStatement,
+  readStatement,
+  type StatementFields,
+  statementFromInput,
+  statementsFromTexts,
+} from '../../policy-engine/cedar/statement.ts'
+import { largestOrdinal, type Rule } from '../../policy-engine/rule.ts'
+import { mostRules } from '../policy.ts'
+import { type FileFaults, gatherFaults } from './file-faults.ts'
+import { type RuleText, ruleTexts } from './policy-file.ts'
+
+/** A rule as the file has it: its id, and its number, line and ordinal there. */
+type Place = { id: string; number: number; line: number; ordinal: number }
+
+export type ImportPlan = {
+  added: (Place & { statement: RuleStatement })[]
+  /** Without a statement that stays, and so does who saved it. */
+  changed: (Place & { statement: RuleStatement | undefined })[]
+  removed: string[]
+  unchanged: number
+}
+
+/**
+ * Compares a file with the rules of a policy. A statement is the rule that its `@id` says, by uuid or by its author's name;
+ * else one that says the same. Long work, which lets others have their turn.
+ * @throws Problem `invalid_policy` with up to 20 faults, each by its place in the file
+ */
+export async function planImport(file: string, rules: readonly Rule[]): Promise<ImportPlan> {
+  const statements = splitFile(file, mostRules)
+  if (statements.length > mostRules)
+    throw new Problem('unprocessable', `the file has more than ${mostRules} statements, all that a tenant may have`)
+  const faults = gatherFaults(file)
+  const ordinals = ordinalsOf(statements, faults)
+  const stored = ruleTexts(rules)
+  const pairs = pairNamed(stored, statements, faults)
+  const yieldToEventLoop = periodicYield()
+  const read = await readStatements(statements, pairs, { faults, yieldToEventLoop })
+  faults.requireNone()
+  await pairAlike(stored, read, pairs, yieldToEventLoop)
+  const lines = linesOf(file, statements)
+  const places = statements.map((_, index) => ({
+    number: index + 1,
+    line: lines[index] ?? 1,
+    ordinal: ordinals[index] ?? 0,
+  }))
+  return compare(stored, statements, { places, pairs, read })
+}
+
+/** How many statements are read at once: enough to be quick, few enough for others to have their turn. */
+const readTogether = 32
+
+/** Every statement but those that a rule has word for word: those were read when they were saved. */
+async function readStatements(
+  statements: readonly FileStatement[],
+  pairs: ReadonlyMap<FileStatement, RuleText>,
+  { faults, yieldToEventLoop }: { faults: FileFaults; yieldToEventLoop: () => Promise<void> },
+): Promise<Map<FileStatement, RuleStatement>> {
+  const read = new Map<FileStatement, RuleStatement>()
+  const unread = [...statements.entries()].filter(([, statement]) => pairs.get(statement)?.text !== statement.text)
+  for (let first = 0; first < unread.length; first += readTogether) {
+    await yieldToEventLoop()
+    const together = unread.slice(first, first + readTogether)
+    const sound = statementsFromTexts(together.map(([, { text }]) => text))
+    for (const [place, [index, statement]] of together.entries()) {
+      const one =
+        sound[place] ?? faults.attempt(index + 1, statement, () => statementFromInput({ policy_text: statement.text }))
+      if (one !== undefined) read.set(statement, one)
+      if (sound[place] === undefined) await yieldToEventLoop()
+    }
+  }
+  return read
+}
+
+/** Where a statement has none it comes right after the one before it. */
+function ordinalsOf(statements: readonly FileStatement[], faults: FileFaults): number[] {
+  let last = -1
+  return statements.map((statement, index) => {
+    const { ordinal: written } = statement
+    last = written === undefined ? Math.min(last + 1, largestOrdinal) : Number(written)
+    if (written !== undefined && (!/^\d{1,10}$/.test(written) || last > largestOrdinal)) {
+      faults.add(index + 1, statement, '`@ordinal` has a value that it does not take', 'it takes a whole number from 0')
+      last = 0
+    }
+    return last
+  })
+}
+
+/** Who is who by `@id`, and then by the very text. */
+function pairNamed(stored: readonly RuleText[], statements: readonly FileStatement[], faults: FileFaults) {
+  const byId = new Map(stored.map((one) => [one.rule.id, one]))
+  const byName = new Map(stored.flatMap((one) => (one.name === undefined ? [] : [[one.name, one] as const])))
+  const pairs = new Map<FileStatement, RuleText>()
+  const numbers = new Map<string, number>()
+  for (const [index, statement] of statements.entries()) {
+    const { id, name } = statement
+    const key = id ?? name
+    if (key === undefined) continue
+    const first = numbers.get(key)
+    if (first !== undefined)
+      faults.add(index + 1, statement, `\`@id("${key}")\` is there twice`, `statement ${first} has it`)
+    numbers.set(key, index + 1)
+    const rule = id === undefined ? byName.get(key) : byId.get(key)
+    if (rule !== undefined) pairs.set(statement, rule)
+  }
+  const taken = new Set(pairs.values())
+  pairEqual(
+    statements.filter((statement) => !pairs.has(statement)).map((statement) => [statement, statement.text]),
+    stored.filter((one) => !taken.has(one)).map((one) => [one, one.text]),
+    pairs,
+  )
+  return pairs
+}
+
+/** Pairs each statement with the first rule of the same key that is left. */
+function pairEqual(
+  statements: readonly (readonly [FileStatement, string])[],
+  rules: readonly (readonly [RuleText, string])[],
+  pairs: Map<FileStatement, RuleText>,
+): void {
+  const left = Map.groupBy(rules, ([, key]) => key)
+  for (const [statement, key] of statements) {
+    const next = left.get(key)?.shift()
+    if (next !== undefined) pairs.set(statement, next[0])
+  }
+}
+
+/** Statements that no rule was found for, and rules that no statement was found for, where they mean the same. */
+async function pairAlike(
+  stored: readonly RuleText[],
+  read: ReadonlyMap<FileStatement, RuleStatement>,
+  pairs: Map<FileStatement, RuleText>,
+  yieldToEventLoop: () => Promise<void>,
+): Promise<void> {
+  const open = [...read].filter(([statement]) => !pairs.has(statement))
+  if (open.length === 0) return
+  const taken = new Set(pairs.values())
+  const rules: [RuleText, string][] = []
+  for (const one of stored) {
+    if (taken.has(one)) continue
+    await yieldToEventLoop()
+    rules.push([one, meaningOfRule(one.rule)])
+  }
+  pairEqual(
+    open.map(([statement, { fields }]) => [statement, meaningOf(fields)]),
+    rules,
+    pairs,
+  )
+}
+
+/** Everything that a statement says, however it is written. */
+function meaningOf({ policy_text: _text, ...said }: StatementFields): string {
+  return JSON.stringify(Object.entries(said).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** The columns have the last word on what stands beside the text. */
+function meaningOfRule({ policy_text, notice, audit_session, approval_mode }: Rule): string {
+  const { notice: _n, approval_mode: _m, ...said } = readStatement(policy_text)
+  const beside = { ...(notice && { notice }), audit_session, ...(approval_mode && { approval_mode }) }
+  return meaningOf({ ...said, ...beside })
+}
+
+type Read = {
+  places: readonly Omit<Place, 'id'>[]
+  pairs: ReadonlyMap<FileStatement, RuleText>
+  read: ReadonlyMap<FileStatement, RuleStatement>
+}
+
+function compare(stored: readonly RuleText[], statements: readonly FileStatement[], { places, pairs, read }: Read) {
+  const kept = new Set(pairs.values())
+  const removed = stored.filter((one) => !kept.has(one)).map(({ rule }) => rule.id)
+  const plan: ImportPlan = { added: [], changed: [], removed, unchanged: 0 }
+  for (const [index, found] of statements.entries()) {
+    const place = places[index]
+    const pair = pairs.get(found)
+    const statement = read.get(found)
+    if (place === undefined) continue
+    if (pair === undefined) {
+      if (statement !== undefined) plan.added.push({ ...place, id: newId(), statement })
+      continue
+    }
+    const isSame = statement === undefined || saysTheSame(pair, found, statement)
+    if (isSame && pair.rule.ordinal === place.ordinal) plan.unchanged += 1
+    else plan.changed.push({ ...place, id: pair.rule.id, statement: isSame ? undefined : statement })
+  }
+  return plan
+}
+
+/** A name that the file leaves out stays. */
+function saysTheSame({ rule, name }: RuleText, found: FileStatement, { fields }: RuleStatement): boolean {
+  return (found.name === undefined || found.name === name) && meaningOf(fields) === meaningOfRule(rule)
+}
+
+/** The line that each statement begins on, from 1. */
+function linesOf(file: string, statements: readonly FileStatement[]): number[] {
+  let line = 1
+  let at = 0
+  return statements.map(({ start }) => {
+    for (let next = file.indexOf('\n', at); next >= 0 && next < start; next = file.indexOf('\n', at)) {
+      line += 1
+      at = next + 1
+    }
+    return line
+  })
+}

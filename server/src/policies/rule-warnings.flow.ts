@@ -1,0 +1,26 @@
+import type { Tx } from '../kernel/context.ts'
+import { type Scope, scopeFromFields } from '../policy-engine/cedar/scope.ts'
+import type { Rule } from '../policy-engine/rule.ts'
+import { findMissingPrincipal, findNeighbourhood } from './rule-store.ts'
+import { warningsFor } from './warnings.ts'
+
+/**
+ * The rule as it is answered after a change: with `warnings` where there are any. The change stands already, so that a
+ * warning which cannot be had (a database too busy to say) is left out and fails nothing.
+ */
+export async function withWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string[]): Promise<Rule> {
+  const warnings = await findWarnings(tx, rule, engine_warnings).catch(() => engine_warnings)
+  return warnings.length === 0 ? rule : { ...rule, warnings: [...warnings] }
+}
+
+async function findWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string[]): Promise<readonly string[]> {
+  const principal = namedPrincipal(scopeFromFields(rule))
+  const missing = principal === undefined ? undefined : await findMissingPrincipal(tx, principal)
+  return warningsFor({ rule, engine_warnings, missing, ...(await findNeighbourhood(tx, rule)) })
+}
+
+/** The one principal that the scope rests on: who asks, or what they must be in. */
+function namedPrincipal({ principal }: Scope): { type: string; id: string } | undefined {
+  if (principal.scope === 'is_in') return principal.group
+  return principal.scope === 'eq' || principal.scope === 'in' ? principal : undefined
+}

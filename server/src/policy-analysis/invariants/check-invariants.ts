@@ -1,0 +1,58 @@
+import { operation } from '../../http/operation.ts'
+import { invalidInput } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/id.ts'
+import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
+import { largestDraftBody } from '../../policies/drafts/draft.ts'
+import { readPresent } from '../../policies/drafts/draft-store.ts'
+import { applyDraft } from '../../policies/drafts/drafted.ts'
+import { draftCourt as court } from '../../policy-engine/deciding/evaluate.ts'
+import { answerOf, InvariantsAnswer, InvariantsInput, scopesOf } from './invariant.ts'
+import { noAutoApproval } from './no-auto-approval.ts'
+import { permitsNothingNew } from './permits-nothing-new.ts'
+import { type ReadRule, readRules } from './read-rule.ts'
+import { openBudget } from './search.ts'
+
+/** What one check may take: questions decided, and time to prove and to search. */
+const bounds = { questions: 2_000, milliseconds: 1_500 }
+
+/** Checks the rules, those of a draft where there is one, against what they must keep to. Nothing is kept. */
+export const checkInvariants = operation({
+  method: 'POST',
+  path: '/v1/policies/invariants',
+  summary: 'Check what a rule set must keep to, with a counterexample where it does not',
+  credential: 'any',
+  scope: 'policies:read',
+  body: InvariantsInput,
+  bodyLimit: largestDraftBody,
+  replies: { 200: InvariantsAnswer },
+  errors: ['invalid_policy', 'unprocessable'],
+  async run(ctx, { body: { draft, checks } }) {
+    const named = checks.map(({ no_auto_approval }, index) => {
+      const { resources = [] } = no_auto_approval ?? {}
+      const scopes = scopesOf(resources, `/checks/${index}/no_auto_approval/resources`)
+      return scopes.map((scope, place) => ({ scope, tags: resources[place]?.tags ?? {} }))
+    })
+    const missing = checks.findIndex((check) => check.permits_nothing_new !== undefined)
+    if (draft === undefined && missing >= 0)
+      throw invalidInput([{ pointer: `/checks/${missing}/permits_nothing_new`, why: 'compares a `draft`; send one' }])
+    const present = await readPresent(ctx.tx, draft ?? { changes: [] })
+    const of = { id: newId(), author: ctx.actor.user_id, pointer: '/draft' }
+    const { before, after } = await applyDraft(present, draft ?? { changes: [] }, of)
+    await court.rules.prepare(before)
+    await court.rules.prepare(after, before)
+    const yieldToEventLoop = periodicYield()
+    const known = new Map<string, ReadRule>()
+    const old = await readRules(before.rules, known, yieldToEventLoop)
+    const changed = await readRules(after.rules, known, yieldToEventLoop)
+    const answers: ReturnType<typeof answerOf>[] = []
+    for (const [index, check] of checks.entries()) {
+      const means = { court, budget: openBudget(bounds, yieldToEventLoop), named: named[index] ?? [] }
+      const outcome =
+        check.no_auto_approval === undefined
+          ? await permitsNothingNew({ before, after, old, changed }, means)
+          : await noAutoApproval(after, changed, means)
+      answers.push(answerOf(outcome))
+    }
+    return { rule_set_version: before.version, checks: answers }
+  },
+})

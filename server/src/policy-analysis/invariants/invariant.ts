@@ -1,0 +1,151 @@
+/** What a rule set must keep to, as it is asked for and as it is answered. */
+import { type Static, Type } from 'typebox'
+import { Body, Nullable, OneOf, Uuid } from '../../http/schema.ts'
+import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
+import { Draft } from '../../policies/drafts/draft.ts'
+import { askedTypes } from '../../policy-engine/cedar/schema.ts'
+import { type EntityScope, scopeFromFields } from '../../policy-engine/cedar/scope.ts'
+import type { Decision } from '../../policy-engine/deciding/decide.ts'
+import { approvalModes, entityScopeTypes } from '../../policy-engine/rule.ts'
+import type { Counterexample, Outcome } from './outcome.ts'
+
+const Tags = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: { type: 'string', maxLength: 2_048 },
+  maxProperties: 10,
+  description: 'Tags that they all have.',
+})
+
+const NamedResources = Body({
+  scope_type: Type.Enum([...entityScopeTypes], { description: 'As `resource_scope_type` of a rule.' }),
+  entity_type: Type.Optional(Type.String({ maxLength: 128 })),
+  entity_id: Type.Optional(Type.String({ maxLength: 2_048 })),
+  tags: Type.Optional(Tags),
+})
+type NamedResources = Static<typeof NamedResources>
+
+const Check = Type.Object(
+  {
+    no_auto_approval: Type.Optional(
+      Body({
+        resources: Type.Array(NamedResources, {
+          minItems: 1,
+          maxItems: 20,
+          description: 'Nothing in any of them is approved without a person: by no `auto` and by no `break_glass`.',
+        }),
+      }),
+    ),
+    permits_nothing_new: Type.Optional(
+      Type.Boolean({ const: true, description: 'The draft permits nothing that the present rules do not.' }),
+    ),
+  },
+  { additionalProperties: false, minProperties: 1, maxProperties: 1 },
+)
+
+export const InvariantsInput = Body({
+  draft: Type.Optional(Draft),
+  checks: Type.Array(Check, { minItems: 1, maxItems: 10 }),
+})
+export type InvariantsInput = Static<typeof InvariantsInput>
+
+const Said = Type.Object({
+  allowed: Type.Boolean(),
+  mode: Nullable(OneOf(approvalModes)),
+  reasoning: Type.String(),
+  rule_ids: Type.Array(Uuid),
+})
+
+const Shown = Type.Object(
+  {
+    who: Type.Object({
+      id: Type.String(),
+      email: Type.String(),
+      name: Type.String(),
+      auth_provider: Type.String(),
+      is_owner: Type.Boolean(),
+      groups: Type.Array(Type.String()),
+      roles: Type.Array(Type.String()),
+      scopes: Type.Array(Type.String()),
+    }),
+    asks: Type.String(),
+    resource: Type.Object({
+      type: OneOf(askedTypes),
+      id: Type.String(),
+      name: Type.Optional(Type.String()),
+      tags: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+      in: Type.Array(Type.String()),
+    }),
+    context: Type.Object({
+      duration_seconds: Type.Integer(),
+      has_reason: Type.Boolean(),
+      break_glass: Type.Boolean(),
+      now: Type.String({ format: 'date-time' }),
+      time_zone: Type.String(),
+      via: Type.String(),
+      source_ip: Type.String(),
+    }),
+    decision: Said,
+    before: Type.Optional(Said),
+  },
+  { description: 'A question, in the form of a case, and what was decided on it; `before` by the present rules.' },
+)
+
+export const InvariantsAnswer = Type.Object(
+  {
+    rule_set_version: Type.String({ description: 'Of the present rules.' }),
+    checks: Type.Array(
+      Type.Object({
+        result: OneOf(['proved', 'counterexample', 'not_found_in_search']),
+        tried: Type.Integer({ description: 'How many questions were decided in search of a counterexample.' }),
+        counterexample: Type.Optional(Shown),
+      }),
+      { description: 'In the order of the checks.' },
+    ),
+  },
+  { title: 'InvariantsAnswer' },
+)
+
+/** The scopes of the named resources. 400 naming each that does not fit. */
+export function scopesOf(resources: readonly NamedResources[], pointer: string): EntityScope[] {
+  return resources.map(({ scope_type, entity_type, entity_id }, index) => {
+    const fields = {
+      resource_scope_type: scope_type,
+      ...(entity_type !== undefined && { resource_entity_type: entity_type }),
+      ...(entity_id !== undefined && { resource_entity_id: entity_id }),
+    }
+    try {
+      return scopeFromFields(fields).resource
+    } catch (error) {
+      const faults = (error as { details?: { fields?: FaultyField[] } }).details?.fields
+      if (faults === undefined) throw error
+      const at = `${pointer}/${index}`
+      throw invalidInput(faults.map((fault) => ({ ...fault, pointer: at + fault.pointer.replace('/resource_', '/') })))
+    }
+  })
+}
+
+export function answerOf(outcome: Outcome) {
+  const { result, tried } = outcome
+  return outcome.result === 'counterexample'
+    ? { result, tried, counterexample: shown(outcome.counterexample) }
+    : { result, tried }
+}
+
+function shown({ question: { principal, action, resources, context }, decision, before }: Counterexample) {
+  const { group_ids: groups, role_ids: roles, active: _active, scopes, ...who } = principal
+  const [resource] = resources
+  if (resource === undefined) throw new Error('a counterexample asks for nothing')
+  const { type, id, name, tags, parents } = resource
+  return {
+    who: { ...who, groups: [...groups], roles: [...roles], scopes: [...scopes] },
+    asks: action,
+    resource: { type, id, ...(name !== '' && { name }), tags, in: parents.map((one) => `${one.type}::${one.id}`) },
+    context: { ...context, now: context.now.toISOString() },
+    decision: said(decision),
+    ...(before !== undefined && { before: said(before) }),
+  }
+}
+
+function said({ allowed, mode, reasoning, rule_ids }: Decision) {
+  return { allowed, mode, reasoning, rule_ids: [...rule_ids] }
+}

@@ -1,0 +1,97 @@
+/** Nothing is approved without a person in the named resources: neither by an `auto` permit nor by one for emergencies. */
+import { covers, type EntityScope, type Scope } from '../../policy-engine/cedar/scope.ts'
+import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
+import type { Court } from '../../policy-engine/deciding/evaluate.ts'
+import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import type { Outcome } from './outcome.ts'
+import { actionIn, isAsked, type ReadRule } from './read-rule.ts'
+import { type Budget, isSpent, search } from './search.ts'
+import type { Constraint } from './wish.ts'
+import { principalIn, resourcesIn } from './witness.ts'
+
+/** Some resources: those of a scope that have all these tags. */
+export type Named = { scope: EntityScope; tags: Readonly<Record<string, string>> }
+
+type Road = 'at_once' | 'emergency'
+
+/** A permit that could approve something in the named resources, and the forbids of its road. */
+type Suspect = { permit: ReadRule; road: Road; named: Named; forbids: readonly ReadRule[] }
+
+export async function noAutoApproval(
+  ruleSet: RuleSet,
+  rules: readonly ReadRule[],
+  { named, court, budget }: { named: readonly Named[]; court: Court; budget: Budget },
+): Promise<Outcome> {
+  const suspects = await suspectsOf(rules, named, budget)
+  if (suspects.length === 0) return { result: 'proved', tried: 0 }
+  const judge = (question: Parameters<typeof decideAsk>[1]) => broken(ruleSet, question, court)
+  for (const suspect of suspects) {
+    if (isSpent(budget)) break
+    const found = await search(targetOf(suspect), judge, budget)
+    if (found !== undefined) return { result: 'counterexample', tried: budget.tried, counterexample: found }
+  }
+  return { result: 'not_found_in_search', tried: budget.tried }
+}
+
+async function suspectsOf(rules: readonly ReadRule[], named: readonly Named[], budget: Budget): Promise<Suspect[]> {
+  const suspects: Suspect[] = []
+  for (const road of ['at_once', 'emergency'] as const) {
+    const asked = rules.filter((one) => isAsked(one, road))
+    const forbids = asked.filter(({ rule }) => rule.effect === 'forbid')
+    for (const permit of asked.filter(({ rule }) => rule.effect === 'permit')) {
+      await budget.yieldToEventLoop()
+      const open = named.filter((one) => isSpent(budget) || mayApprove(permit, one, forbids))
+      suspects.push(...open.map((one) => ({ permit, road, named: one, forbids })))
+    }
+  }
+  return suspects
+}
+
+/** No is certain: it speaks of none of the resources, or a forbid without conditions of all that it speaks of there. */
+function mayApprove({ scope }: ReadRule, { scope: named }: Named, forbids: readonly ReadRule[]): boolean {
+  if (!couldMatch(scope, [named])) return false
+  const there: Scope = { ...scope, resource: named }
+  return !forbids.some(
+    (forbid) => forbid.conditions === '' && (covers(forbid.scope, scope) || covers(forbid.scope, there)),
+  )
+}
+
+function couldMatch(scope: Scope, resources: readonly EntityScope[]): boolean {
+  return (
+    principalIn([scope.principal]) !== undefined &&
+    actionIn(scope) !== undefined &&
+    resourcesIn([scope.resource, ...resources]).length > 0
+  )
+}
+
+/** Whether some question is one of both scopes, in these resources. */
+export function couldMatchBoth(one: Scope, other: Scope, resources: readonly EntityScope[] = []): boolean {
+  return (
+    principalIn([one.principal, other.principal]) !== undefined &&
+    actionIn(one, other.action) !== undefined &&
+    resourcesIn([one.resource, other.resource, ...resources]).length > 0
+  )
+}
+
+function targetOf({ permit, road, named, forbids }: Suspect) {
+  const principal = principalIn([permit.scope.principal])
+  const actions = permit.scope.action.scope === 'any' ? [actionIn(permit.scope) ?? ''] : permit.scope.action.ids
+  const frames = resourcesIn([permit.scope.resource, named.scope]).flatMap((resource) =>
+    actions
+      .slice(0, mostActions)
+      .flatMap((action) =>
+        principal === undefined ? [] : { principal, action, resource, break_glass: road === 'emergency' },
+      ),
+  )
+  const given = new Map<string, Constraint>()
+  for (const [key, is] of Object.entries(named.tags)) given.set(`has:${key}`, { is: true }).set(`tag:${key}`, { is })
+  const near = forbids.filter((forbid) => couldMatchBoth(permit.scope, forbid.scope, [named.scope]))
+  return { frames, given, holding: [permit], silent: near }
+}
+
+const mostActions = 10
+
+function broken(ruleSet: RuleSet, question: Parameters<typeof decideAsk>[1], court: Court) {
+  const decision: Decision = decideAsk(ruleSet, question, court)
+  return decision.allowed && decision.mode !== 'require' ? { question, decision } : undefined
+}

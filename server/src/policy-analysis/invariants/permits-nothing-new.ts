@@ -1,0 +1,127 @@
+/** A changed rule set permits nothing that the present one does not: no request that was refused, none more easily than before. */
+import { approveAction } from '../../policy-engine/cedar/schema.ts'
+import { covers } from '../../policy-engine/cedar/scope.ts'
+import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
+import type { Court } from '../../policy-engine/deciding/evaluate.ts'
+import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import { couldMatchBoth } from './no-auto-approval.ts'
+import type { Counterexample, Outcome } from './outcome.ts'
+import { actionIn, isAsked, type ReadRule } from './read-rule.ts'
+import { type Budget, isSpent, search } from './search.ts'
+import { principalIn, resourcesIn } from './witness.ts'
+
+/** Two rule sets, and their rules read. */
+export type Compared = { before: RuleSet; after: RuleSet; old: readonly ReadRule[]; changed: readonly ReadRule[] }
+
+/**
+ * Proved where every permit of the changed set is held by one of the present set and every forbid of the present set by one
+ * of the changed: then whatever the questions are, no more of them are permitted.
+ */
+export async function permitsNothingNew(
+  { before, after, old, changed }: Compared,
+  { court, budget }: { court: Court; budget: Budget },
+): Promise<Outcome> {
+  const wider = await without(permitsOf(changed), permitsOf(old), permitHolds, budget)
+  const dropped = await without(forbidsOf(old), forbidsOf(changed), forbidHolds, budget)
+  if (wider.length + dropped.length === 0) return { result: 'proved', tried: 0 }
+  const judge = (question: Parameters<typeof decideAsk>[1]) => loosened({ before, after }, question, court)
+  for await (const target of targetsOf({ wider, dropped, old, changed }, budget)) {
+    const found = await search(target, judge, budget)
+    if (found !== undefined) return { result: 'counterexample', tried: budget.tried, counterexample: found }
+  }
+  return { result: 'not_found_in_search', tried: budget.tried }
+}
+
+const permitsOf = (rules: readonly ReadRule[]) => rules.filter(({ rule }) => rule.effect === 'permit')
+const forbidsOf = (rules: readonly ReadRule[]) => rules.filter(({ rule }) => rule.effect === 'forbid')
+
+/** Those that no rule of `others` stands for. */
+async function without(
+  rules: readonly ReadRule[],
+  others: readonly ReadRule[],
+  holds: (rule: ReadRule, other: ReadRule) => boolean,
+  budget: Budget,
+): Promise<ReadRule[]> {
+  const byId = new Map(others.map((other) => [other.rule.id, other]))
+  const left: ReadRule[] = []
+  for (const rule of rules) {
+    const same = byId.get(rule.rule.id)
+    if (same !== undefined && holds(rule, same)) continue
+    await budget.yieldToEventLoop()
+    if (isSpent(budget) || !others.some((other) => holds(rule, other))) left.push(rule)
+  }
+  return left
+}
+
+/** Whether the wide rule matches whenever the narrow one does: what it cannot tell is no. */
+function matchesWhenever(wide: ReadRule, narrow: ReadRule): boolean {
+  return (wide.conditions === '' || wide.conditions === narrow.conditions) && covers(wide.scope, narrow.scope)
+}
+
+/** Whatever the new permit gives, the old one gives as easily. Who saved an `auto` permit is the one for whom it is none. */
+function permitHolds(fresh: ReadRule, old: ReadRule): boolean {
+  const [mode, given] = [fresh.rule.approval_mode ?? 'require', old.rule.approval_mode ?? 'require']
+  const sameSaver = old.rule.saved_by === fresh.rule.saved_by || old.rule.saved_by === null
+  const asEasily = given === mode ? mode !== 'auto' || sameSaver : given === 'auto' && mode === 'require'
+  return asEasily && matchesWhenever(old, fresh)
+}
+
+/** Whatever the old forbid stops, the new one stops. */
+function forbidHolds(old: ReadRule, fresh: ReadRule): boolean {
+  const { approval_mode: mode } = fresh.rule
+  return (mode === null || mode === old.rule.approval_mode) && matchesWhenever(fresh, old)
+}
+
+type Differences = Pick<Compared, 'old' | 'changed'> & { wider: readonly ReadRule[]; dropped: readonly ReadRule[] }
+
+async function* targetsOf(differences: Differences, budget: Budget) {
+  const { wider, dropped, changed } = differences
+  for (const permit of wider) yield* roadsOf(permit, undefined, differences)
+  for (const forbid of dropped)
+    for (const permit of permitsOf(changed)) {
+      if (isSpent(budget)) return
+      await budget.yieldToEventLoop()
+      if (couldMatchBoth(permit.scope, forbid.scope)) yield* roadsOf(permit, forbid, differences)
+    }
+}
+
+/** A permit that may permit something new, by each road, where a forbid is gone or where no permit was. */
+function* roadsOf(permit: ReadRule, gone: ReadRule | undefined, { old, changed }: Differences) {
+  for (const road of ['ordinary', 'emergency'] as const) {
+    if (!isAsked(permit, road)) continue
+    const scopes = gone === undefined ? [permit.scope] : [permit.scope, gone.scope]
+    const principal = principalIn(scopes.map((scope) => scope.principal))
+    const action = gone === undefined ? actionIn(permit.scope) : actionIn(permit.scope, gone.scope.action)
+    if (principal === undefined || action === undefined) continue
+    const others = permit.scope.action.ids.filter((id) => id !== approveAction && id !== action && gone === undefined)
+    const frames = resourcesIn(scopes.map((scope) => scope.resource)).flatMap((resource) =>
+      [action, ...others.slice(0, mostActions)].map((one) => ({
+        principal,
+        action: one,
+        resource,
+        break_glass: road === 'emergency',
+      })),
+    )
+    const near = (one: ReadRule) => isAsked(one, road) && couldMatchBoth(permit.scope, one.scope)
+    const silent = [...forbidsOf(changed), ...(gone === undefined ? permitsOf(old) : [])].filter(near)
+    yield { frames, given: new Map(), holding: gone === undefined ? [permit] : [permit, gone], silent }
+  }
+}
+
+const mostActions = 10
+
+/** How easily a decision gives access: not at all, by a person's decision, at once. */
+function ease({ allowed, mode }: Decision): number {
+  return !allowed ? 0 : mode === 'require' ? 1 : 2
+}
+
+function loosened(
+  { before, after }: Pick<Compared, 'before' | 'after'>,
+  question: Counterexample['question'],
+  court: Court,
+): Counterexample | undefined {
+  const decision = decideAsk(after, question, court)
+  if (!decision.allowed) return undefined
+  const was = decideAsk(before, question, court)
+  return ease(decision) > ease(was) ? { question, decision, before: was } : undefined
+}

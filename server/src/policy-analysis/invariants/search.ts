@@ -1,0 +1,103 @@
+/** The bounded search for a question that breaks an invariant. It finds by trying: what it tells of was decided. */
+import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
+import { type Frame, questionOf } from './made-question.ts'
+import type { ReadRule } from './read-rule.ts'
+import { both, constraintsIn, merged, type Wish, waysToHold } from './wish.ts'
+
+/** Bounds of what one check may try. Time is that of the process, and no decision is taken on it but to give up. */
+export type Bounds = { questions: number; milliseconds: number }
+
+/** How much of one check is left. */
+export type Budget = {
+  tried: number
+  readonly bounds: Bounds
+  readonly began: number
+  readonly yieldToEventLoop: () => Promise<void>
+}
+
+export function openBudget(bounds: Bounds, yieldToEventLoop: () => Promise<void>): Budget {
+  return { tried: 0, bounds, began: performance.now(), yieldToEventLoop }
+}
+
+/** Whether the check has to give up: what is not proved by then is not. */
+export function isSpent({ tried, bounds, began }: Budget): boolean {
+  return tried >= bounds.questions || performance.now() - began > bounds.milliseconds
+}
+
+export type Target = {
+  frames: readonly Frame[]
+  /** What is asked of the question beside the rules. */
+  given: Wish
+  /** Rules that should match: a permit, and a forbid that is gone. */
+  holding: readonly ReadRule[]
+  /** Rules that should not: forbids, and permits by which it was permitted before. */
+  silent: readonly ReadRule[]
+}
+
+const mostSilent = 50
+const mostVariations = 40
+
+/**
+ * Tries questions on which the rules of the target hold and the silent do not, as their conditions let it guess; then
+ * such with one and with two settings changed to a bound or a literal of those conditions.
+ */
+export async function search<Found>(
+  { frames, given, holding, silent }: Target,
+  judge: (question: AskQuestion) => Found | undefined,
+  budget: Budget,
+): Promise<Found | undefined> {
+  const seen = new Set<string>()
+  const attempt = async (wish: Wish): Promise<Found | undefined> => {
+    for (const frame of frames) {
+      const question = questionOf(frame, wish)
+      if (question === undefined) continue
+      const key = JSON.stringify(question)
+      if (seen.has(key)) continue
+      seen.add(key)
+      if (isSpent(budget)) return undefined
+      await budget.yieldToEventLoop()
+      budget.tried += 1
+      const found = judge(question)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  const conditional = silent.filter((rule) => rule.clauses.length > 0).slice(0, mostSilent)
+  const bases = basesOf(given, holding, conditional)
+  for (const wish of bases) {
+    const found = await attempt(wish)
+    if (found !== undefined || isSpent(budget)) return found
+  }
+  for (const wish of variationsOf(given, bases, [...holding, ...conditional])) {
+    const found = await attempt(wish)
+    if (found !== undefined || isSpent(budget)) return found
+  }
+  return undefined
+}
+
+function basesOf(given: Wish, holding: readonly ReadRule[], silent: readonly ReadRule[]): Wish[] {
+  const hold = holding.reduce<Wish[]>((ways, { clauses }) => both(ways, waysToHold(clauses, true)), [given])
+  const starts = hold.length > 0 ? hold : [given]
+  // What cannot be silenced beside the others is left: the engine says what comes of it.
+  const quiet = starts.map((start) =>
+    silent.reduce((wish, { clauses }) => both([wish], waysToHold(clauses, false))[0] ?? wish, start),
+  )
+  return [...quiet, ...starts]
+}
+
+/** The bases with one setting, and then with two, as a condition has it or its opposite. `given` stays. */
+function* variationsOf(given: Wish, bases: readonly Wish[], rules: readonly ReadRule[]): Generator<Wish> {
+  const changes = [
+    ...new Map(
+      rules
+        .flatMap(({ clauses }) => constraintsIn(clauses))
+        .map((change) => [JSON.stringify(change), new Map([change])] as const),
+    ).values(),
+  ].slice(0, mostVariations)
+  for (const second of [new Map(), ...changes])
+    for (const first of changes)
+      for (const base of bases) {
+        const changed = merged(given, new Map([...base, ...first, ...second]))
+        if (changed !== undefined) yield changed
+      }
+}

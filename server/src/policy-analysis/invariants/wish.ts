@@ -1,0 +1,209 @@
+/**
+ * What would make a condition true, or false, read from the condition itself: which settings of a question it speaks of, and
+ * to what they would have to be set. A guess to begin a search with: what it cannot read it leaves open, and the engine
+ * has the last word.
+ */
+import { instantOf } from '../../policy-engine/cedar/circumstance.ts'
+import type { Clause, Expr } from '../../policy-engine/cedar/engine.ts'
+import { attributeOf, entitiesIn, formOf, mirrored, type Operands } from '../../policy-engine/cedar/expression.ts'
+
+/** What is asked of one setting of a question. */
+export type Constraint = { is?: string | boolean; not?: readonly string[]; min?: number; max?: number }
+
+/** Settings by their names, as `context.duration_seconds`, `tag:env`, `member:Role::admin`. */
+export type Wish = ReadonlyMap<string, Constraint>
+
+const mostWays = 16
+const nothing: Wish = new Map()
+
+/** Some ways to fulfil both; those that contradict are left out. */
+export function both(left: readonly Wish[], right: readonly Wish[]): Wish[] {
+  return left.flatMap((one) => right.flatMap((other) => merged(one, other) ?? [])).slice(0, mostWays)
+}
+
+export function merged(one: Wish, other: Wish): Wish | undefined {
+  const all = new Map(one)
+  for (const [setting, constraint] of other) {
+    const met = narrowed(all.get(setting) ?? {}, constraint)
+    if (met === undefined) return undefined
+    all.set(setting, met)
+  }
+  return all
+}
+
+function narrowed(a: Constraint, b: Constraint): Constraint | undefined {
+  const is = a.is ?? b.is
+  const not = [...(a.not ?? []), ...(b.not ?? [])]
+  const [min, max] = [Math.max(a.min ?? -Infinity, b.min ?? -Infinity), Math.min(a.max ?? Infinity, b.max ?? Infinity)]
+  if (a.is !== undefined && b.is !== undefined && a.is !== b.is) return undefined
+  if (min > max || not.some((value) => value === is)) return undefined
+  return {
+    ...(is !== undefined && { is }),
+    ...(not.length > 0 && { not }),
+    ...(min > -Infinity && { min }),
+    ...(max < Infinity && { max }),
+  }
+}
+
+/** Some ways to have the clauses of a rule hold, or not hold. */
+export function waysToHold(clauses: readonly Clause[], truth: boolean): Wish[] {
+  const each = clauses.map(({ kind, body }) => waysOf(body as Expr, (kind === 'when') === truth))
+  return truth ? each.reduce(both, [nothing]) : each.flat().slice(0, mostWays)
+}
+
+/** Every constraint that the clauses put on one setting, or its opposite would. */
+export function constraintsIn(clauses: readonly Clause[]): [setting: string, constraint: Constraint][] {
+  const found: [string, Constraint][] = []
+  const pending = clauses.map(({ body }) => body as Expr)
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const parts = partsOf(next)
+    if (parts !== undefined) pending.push(...parts)
+    else for (const truth of [true, false]) for (const way of atom(next, truth)) found.push(...way)
+  }
+  return found
+}
+
+type Pair = { left: Expr; right: Expr }
+
+/** What an expression is made of that is true or false itself; undefined for what is not put together. */
+function partsOf(expression: Expr): Expr[] | undefined {
+  const { operator, operands } = formOf(expression)
+  if (operator === '&&' || operator === '||') return [operands.left, operands.right] as Expr[]
+  if (operator === '!') return [operands.arg as Expr]
+  return operator === 'if-then-else' ? ([operands.if, operands.then, operands.else] as Expr[]) : undefined
+}
+
+function waysOf(expression: Expr, truth: boolean): Wish[] {
+  const { operator, operands } = formOf(expression)
+  if (operator === '!') return waysOf(operands.arg as Expr, !truth)
+  if (operator === '&&' || operator === '||') {
+    const [left, right] = [waysOf(operands.left as Expr, truth), waysOf(operands.right as Expr, truth)]
+    return (operator === '&&') === truth ? both(left, right) : [...left, ...right].slice(0, mostWays)
+  }
+  if (operator === 'if-then-else') {
+    const when = (condition: boolean, branch: Expr | undefined) =>
+      both(waysOf(operands.if as Expr, condition), waysOf(branch as Expr, truth))
+    return [...when(true, operands.then), ...when(false, operands.else)].slice(0, mostWays)
+  }
+  return atom(expression, truth)
+}
+
+/** The ways of an expression that is not put together of others; left open where it is of no known form. */
+function atom(expression: Expr, truth: boolean): Wish[] {
+  if ('Value' in expression) return (expression.Value as unknown) === truth ? [nothing] : []
+  const setting = settingOf(expression)
+  if (setting !== undefined) return [new Map([[setting, { is: truth }]])]
+  const { operator, operands, row } = formOf(expression)
+  const { left, right } = operands as Pair
+  if (operator === 'hasTag') return one(`has:${textIn(right)}`, { is: truth })
+  if (operator === 'in' || operator === '==' || operator === '!=') {
+    const related = relation(operator === 'in', left, right, operator === '!=' ? !truth : truth)
+    if (related !== undefined) return related
+  }
+  if (operator === 'is' && operands.in !== undefined) return relation(true, left, operands.in, truth) ?? [nothing]
+  if (operator === 'contains' || operator === 'containsAny' || operator === 'containsAll')
+    return containing(operator, left, right, truth)
+  if (operator === 'like') return matching(left, operands.pattern ?? [], truth)
+  if (operator === 'isInRange') return comparison('==', row[0], row[1], truth)
+  return comparison(operator, left, right, truth)
+}
+
+function one(setting: string, constraint: Constraint): Wish[] {
+  return [new Map([[setting, constraint]])]
+}
+
+/** `principal`, `action` or `resource` beside entities. */
+function relation(
+  within: boolean,
+  left: Expr | undefined,
+  right: Expr | undefined,
+  truth: boolean,
+): Wish[] | undefined {
+  if (left === undefined || right === undefined || !('Var' in left)) return undefined
+  const entities = entitiesIn(right)
+  if (entities === undefined) return undefined
+  const ways = entities.map(({ type, id }): Wish[] => {
+    if (left.Var === 'action') return one('action', truth ? { is: id } : { not: [id] })
+    if (type === 'User') return one('principal.id', truth ? { is: id } : { not: [id] })
+    if (!within) return [nothing]
+    return one(left.Var === 'principal' ? `member:${type}::${id}` : `in:${type}::${id}`, { is: truth })
+  })
+  return truth ? ways.flat().slice(0, mostWays) : ways.reduce(both, [nothing])
+}
+
+/** `principal.scopes.contains("…")`, or `["…", "…"].contains(context.via)`. */
+function containing(operator: string, left: Expr, right: Expr, truth: boolean): Wish[] {
+  const values = literalsIn(
+    operator === 'contains' && !('Set' in left) ? { Set: [right] } : 'Set' in left ? left : right,
+  )
+  if (attributeOf(left, 'principal') === 'scopes') {
+    const each = values.map((value) => one(`scope:${value}`, { is: truth }))
+    const all = (operator === 'containsAll') === truth || values.length === 1
+    return all ? each.reduce(both, [nothing]) : each.flat().slice(0, mostWays)
+  }
+  const setting = settingOf(right)
+  if (setting === undefined) return [nothing]
+  const texts = values.filter((value) => typeof value === 'string')
+  return truth ? texts.flatMap((value) => one(setting, { is: value })).slice(0, mostWays) : one(setting, { not: texts })
+}
+
+function matching(left: Expr, pattern: NonNullable<Operands['pattern']>, truth: boolean): Wish[] {
+  const setting = settingOf(left)
+  if (setting === undefined) return [nothing]
+  const text = pattern.map((part) => (part === 'Wildcard' ? '' : part.Literal)).join('')
+  return withTag(setting, truth ? { is: text } : { not: [text] })
+}
+
+const opposite: Record<string, string> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<', '==': '!=', '!=': '==' }
+
+function comparison(operator: string, left: Expr | undefined, right: Expr | undefined, truth: boolean): Wish[] {
+  if (left === undefined || right === undefined || mirrored[operator] === undefined) return [nothing]
+  const here = settingOf(left)
+  const setting = here ?? settingOf(right)
+  const value = literalIn(here === undefined ? left : right)
+  if (setting === undefined || value === undefined) return [nothing]
+  const turned = here === undefined ? mirrored[operator] : operator
+  return compared(setting, truth ? turned : (opposite[turned] ?? ''), value)
+}
+
+function compared(setting: string, operator: string, value: string | number | boolean): Wish[] {
+  if (typeof value === 'boolean') return one(setting, { is: (operator === '==') === value })
+  if (typeof value === 'string') return withTag(setting, operator === '==' ? { is: value } : { not: [value] })
+  if (operator === '==') return one(setting, { min: value, max: value })
+  if (operator === '!=') return [...one(setting, { max: value - 1 }), ...one(setting, { min: value + 1 })]
+  const strictly = operator.endsWith('=') ? 0 : 1
+  return one(setting, operator.startsWith('<') ? { max: value - strictly } : { min: value + strictly })
+}
+
+/** A tag that has a value is there. */
+function withTag(setting: string, constraint: Constraint): Wish[] {
+  const wish = new Map([[setting, constraint]])
+  if (setting.startsWith('tag:')) wish.set(`has:${setting.slice(4)}`, { is: true })
+  return [wish]
+}
+
+/** The setting that an expression reads. */
+function settingOf(expression: Expr): string | undefined {
+  const { operator, operands } = formOf(expression)
+  if (operator === 'getTag') return `tag:${textIn(operands.right)}`
+  const { left, attr } = operands
+  const isNamed = operator === '.' && left !== undefined && 'Var' in left
+  return isNamed ? `${left.Var}.${attr}` : undefined
+}
+
+function textIn(expression: Expr | undefined): string {
+  return String((expression as { Value?: unknown } | undefined)?.Value ?? '')
+}
+
+/** A literal: text, a number, a moment in milliseconds, an address without its range. */
+function literalIn(expression: Expr): string | number | boolean | undefined {
+  const value = 'Value' in expression ? (expression.Value as unknown) : undefined
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  const { operator, row } = formOf(expression)
+  return operator === 'ip' && row[0] !== undefined ? textIn(row[0]).split('/')[0] : instantOf(expression)
+}
+
+function literalsIn(expression: Expr): (string | number | boolean)[] {
+  const { operator, row } = formOf(expression)
+  return operator === 'Set' ? row.flatMap((element) => literalIn(element) ?? []) : []
+}

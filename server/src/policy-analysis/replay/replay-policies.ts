@@ -1,0 +1,36 @@
+import { operation } from '../../http/operation.ts'
+import { Problem } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/id.ts'
+import { largestDraftBody } from '../../policies/drafts/draft.ts'
+import { readPresent } from '../../policies/drafts/draft-store.ts'
+import { applyDraft } from '../../policies/drafts/drafted.ts'
+import { isReadAtOnce, Replay, ReplayInput, requireAuditReader } from './replay.ts'
+import { findReplayUnderWay, insertReplay } from './replay-store.ts'
+
+const usualDays = 30
+
+/** What a draft would change of what was asked before: done in the background, one at a time a tenant. */
+export const replayPolicies = operation({
+  method: 'POST',
+  path: '/v1/policies/replay',
+  summary: 'Try a draft of the policies on the questions of the last days',
+  credential: 'any',
+  scope: 'policies:read',
+  body: ReplayInput,
+  bodyLimit: largestDraftBody,
+  replies: { 202: Replay },
+  errors: ['invalid_policy', 'unprocessable', 'replay_in_progress'],
+  async run(ctx, { body: { draft, days = usualDays } }) {
+    requireAuditReader(ctx.actor)
+    const id = newId()
+    if (isReadAtOnce(draft)) {
+      await applyDraft(await readPresent(ctx.tx, draft), draft, { id, author: ctx.actor.user_id, pointer: '/draft' })
+    }
+    const replay = await insertReplay(ctx, { id, draft, days })
+    if (replay !== undefined) return replay
+    const replay_id = await findReplayUnderWay(ctx.tx)
+    throw new Problem('replay_in_progress', 'the tenant has a replay under way: wait until it is over', {
+      ...(replay_id !== undefined && { details: { replay_id } }),
+    })
+  },
+})

@@ -1,0 +1,71 @@
+import type { WorkItem } from '../../jobs/claim.ts'
+import type { DueWork } from '../../jobs/work-list.ts'
+import type { Tx } from '../../kernel/context.ts'
+import { Problem } from '../../kernel/errors.ts'
+import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
+import { readPresent } from '../../policies/drafts/draft-store.ts'
+import { applyDraft, type Drafted } from '../../policies/drafts/drafted.ts'
+import type { Span } from '../../requests/policy-question.ts'
+import { countRecorded, readRecordedPage } from '../../requests/recorded-question-store.ts'
+import { askBoth } from './ask-both.ts'
+import { mostQuestions, type ReplayResult } from './replay.ts'
+import { endReplay, type OpenReplay, openReplay, removeReplay, saveProgress } from './replay-store.ts'
+import { openTally } from './tally.ts'
+
+/** One that was broken off so often breaks whoever runs it. */
+const mostAttempts = 3
+
+const pageSize = 200
+
+/** Nobody waits for a replay as somebody does for an answer: its turns are short. */
+const shortTurnMs = 4
+
+/**
+ * Runs a replay, from its beginning where a process before did not come to the end: a result rests on one version of the
+ * present rules. One that is over is removed when its time comes.
+ */
+export const runReplay: DueWork = {
+  table: 'policy_replay',
+  bounds: { width: 1, perTenant: 1 },
+  async run({ tx }, item) {
+    const replay = await openReplay(tx, item)
+    if (replay === undefined) return removeReplay(tx, item)
+    if (replay.attempts > mostAttempts) {
+      const message = `it was begun ${mostAttempts} times and never came to its end`
+      return endReplay(tx, item, { status: 'failed', error: { code: 'internal', message } })
+    }
+    try {
+      const drafted = await draftedNow(tx, item, replay)
+      const result = await askAll(tx, item, drafted, replay.span)
+      if (result !== undefined) await endReplay(tx, item, { status: 'done', result })
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const { code, message, details } = error
+      await endReplay(tx, item, { status: 'failed', error: { code, message, ...(details && { details }) } })
+    }
+  },
+}
+
+async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenReplay): Promise<Drafted> {
+  return applyDraft(await readPresent(tx, draft), draft, { id, author: created_by, pointer: '/draft' })
+}
+
+/** Undefined where somebody else has the replay now. */
+async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Promise<ReplayResult | undefined> {
+  const total = await countRecorded(tx, span, mostQuestions)
+  const answersTo = await askBoth(drafted)
+  const tally = openTally(drafted)
+  const yieldToEventLoop = periodicYield(shortTurnMs)
+  let after: string | undefined
+  for (let asked = 0; await saveProgress(tx, item, asked, total); ) {
+    const page = await readRecordedPage(tx, span, { after, limit: Math.min(pageSize, total - asked) })
+    for (const question of page) {
+      tally.add(question, answersTo(question))
+      await yieldToEventLoop()
+    }
+    asked += page.length
+    after = page.at(-1)?.id
+    if (after === undefined || asked >= total) return tally.result()
+  }
+  return undefined
+}

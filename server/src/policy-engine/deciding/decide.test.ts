@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
+import { startingRule } from '../../policies/starting-rule.ts'
+import { createEngine } from '../cedar/engine.ts'
+import type { ApproveQuestion, AskQuestion, Resource } from '../cedar/question.ts'
+import { sampleAccount, sampleApproval, sampleAsk } from '../cedar/samples.ts'
+import { statementFromInput } from '../cedar/statement.ts'
+import { type Decision, decideApprove, decideAsk } from './decide.ts'
+import { createCourt } from './evaluate.ts'
+import type { PolicyRule } from './rule-set.ts'
+
+const all = '(principal, action, resource);'
+const mode = (name: string) => `@approval_mode("${name}") `
+const require = sampleRule('permit-require', `permit${all}`)
+const auto = sampleRule('permit-auto', `${mode('auto')}permit${all}`)
+const emergency = sampleRule('permit-emergency', `${mode('break_glass')}permit${all}`)
+const plain = sampleRule('forbid-plain', `forbid${all}`)
+const noAuto = sampleRule('forbid-auto', `${mode('auto')}forbid${all}`)
+const noEmergency = sampleRule('forbid-emergency', `${mode('break_glass')}forbid${all}`)
+const overflow = 'when { context.duration_seconds * 9223372036854775807 > 0 };'
+const failing = (text: string) => `${text.slice(0, -1)} ${overflow}`
+
+const ask = (rules: PolicyRule[], change: Partial<AskQuestion> = {}): Decision =>
+  decideAsk(sampleRuleSet(rules), { ...sampleAsk, ...change })
+const breakGlass = { context: { ...sampleAsk.context, break_glass: true } }
+const outcome = ({ allowed, mode: how }: Decision) => (allowed ? how : 'denied')
+
+describe('which rules count for which request', () => {
+  const table: [name: string, rules: PolicyRule[], ordinary: string, emergencyOutcome: string][] = [
+    ['no rule', [], 'denied', 'denied'],
+    ['a require permit', [require], 'require', 'denied'],
+    ['an auto permit', [auto], 'auto', 'denied'],
+    ['a break_glass permit', [emergency], 'denied', 'break_glass'],
+    ['require and auto permits', [require, auto], 'auto', 'denied'],
+    ['all permits', [require, auto, emergency], 'auto', 'break_glass'],
+    ['all permits and a plain forbid', [require, auto, emergency, plain], 'denied', 'denied'],
+    ['all permits and an auto forbid', [require, auto, emergency, noAuto], 'require', 'break_glass'],
+    ['all permits and a break_glass forbid', [require, auto, emergency, noEmergency], 'auto', 'denied'],
+    ['an auto permit and an auto forbid', [auto, noAuto], 'require', 'denied'],
+    ['forbids alone', [plain, noAuto, noEmergency], 'denied', 'denied'],
+    [
+      'a rule about approve',
+      [sampleRule('a', 'permit(principal, action == Action::"approve", resource);')],
+      'denied',
+      'denied',
+    ],
+  ]
+  for (const [name, rules, ordinary, inEmergency] of table)
+    test(`${name}: an ordinary request is ${ordinary}, an emergency ${inEmergency}`, () => {
+      assert.equal(outcome(ask(rules)), ordinary)
+      assert.equal(outcome(ask(rules, breakGlass)), inEmergency)
+    })
+
+  test('never, but in an emergency: a plain forbid unless break_glass', () => {
+    const but = sampleRule('but', 'forbid(principal, action, resource) unless { context.break_glass };')
+    assert.equal(outcome(ask([require, emergency, but])), 'denied')
+    assert.equal(outcome(ask([require, emergency, but], breakGlass)), 'break_glass')
+  })
+
+  test('a rule that names the action matches it alone, and one that names another is no matter', () => {
+    const named = sampleRule('n', 'permit(principal, action == Action::"ReadOnlyAccess", resource);')
+    const others = sampleRule('o', 'forbid(principal, action in [Action::"Admin", Action::"Power"], resource);')
+    assert.equal(outcome(ask([named, others])), 'require')
+    assert.equal(outcome(ask([named, others], { action: 'Admin' })), 'denied')
+    assert.equal(outcome(ask([require, others], { action: 'never heard of' })), 'require')
+    assert.equal(outcome(ask([require, others], { action: '__unnamed' })), 'require')
+  })
+
+  test('groups, roles, units, tags, hours and addresses are seen', () => {
+    const text = `permit(principal in Group::"engineers", action, resource in cloud_organizational_unit::"ou-ab12-12345678")
+      when { principal in Role::"user" && resource.hasTag("env") && resource.getTag("env") == "dev" }
+      when { context.weekday <= 5 && context.minute >= 540 && context.now < datetime("2024-02-01") }
+      when { context.source_ip.isInRange(ip("192.0.2.0/24")) && context.via == "token" };`
+    assert.equal(outcome(ask([sampleRule('r', text)])), 'require')
+    const night = { context: { ...sampleAsk.context, time_zone: 'Pacific/Auckland' } }
+    assert.equal(outcome(ask([sampleRule('r', text)], night)), 'denied')
+  })
+
+  test("T10 a rule that names another tenant's people and groups is inert", () => {
+    const foreign = sampleRule('r', 'permit(principal in Group::"their group", action, resource);')
+    assert.equal(outcome(ask([foreign])), 'denied')
+  })
+
+  test('an auto permit that the requester saved last counts as require (P15)', () => {
+    const own = sampleRule('own', `${mode('auto')}permit${all}`, { saved_by: sampleAsk.principal.id })
+    const decision = ask([own])
+    assert.equal(outcome(decision), 'require')
+    assert.match(decision.reasoning, /saved it last/)
+    assert.equal(outcome(ask([own, auto])), 'auto')
+  })
+})
+
+describe('what fails is closed', () => {
+  test('an error in a plain forbid denies, and is told (J5)', () => {
+    const decision = ask([require, sampleRule('f', failing(`forbid${all}`))])
+    assert.equal(decision.allowed, false)
+    assert.deepEqual(decision.rule_ids, ['f'])
+    assert.match(decision.errors[0]?.message ?? '', /overflow/)
+    assert.match(decision.reasoning, /could not be evaluated/)
+  })
+
+  test('an error in an auto forbid denies the automatism alone (J5)', () => {
+    const decision = ask([auto, sampleRule('f', failing(`${mode('auto')}forbid${all}`))])
+    assert.equal(outcome(decision), 'require')
+    assert.equal(decision.errors[0]?.rule_id, 'f')
+  })
+
+  test('an error in a break_glass forbid denies the emergency alone (J5)', () => {
+    const rules = [require, emergency, sampleRule('f', failing(`${mode('break_glass')}forbid${all}`))]
+    assert.equal(outcome(ask(rules)), 'require')
+    assert.equal(outcome(ask(rules, breakGlass)), 'denied')
+  })
+
+  test('an error in a permit leaves the other permits', () => {
+    assert.equal(outcome(ask([require, sampleRule('p', failing(`permit${all}`))])), 'require')
+  })
+
+  const undecidable: [name: string, rules: PolicyRule[], change: Partial<AskQuestion>][] = [
+    ['a deactivated principal', [require], { principal: { ...sampleAsk.principal, active: false } }],
+    ['no resource', [require], { resources: [] }],
+    ['the action approve', [require], { action: 'approve' }],
+    ['two rules of one id', [require, { ...auto, id: require.id }], {}],
+    ['a rule that does not parse', [require, { ...require, id: 'x', policy_text: 'permit(' }], {}],
+    ['a rule that is another than its column says', [{ ...plain, effect: 'permit' }], {}],
+    ['an address that is none', [require], { context: { ...sampleAsk.context, source_ip: 'x' } }],
+    ['a time zone that is none', [require], { context: { ...sampleAsk.context, time_zone: 'Mars/Base' } }],
+    ['a duration that is no number', [require], { context: { ...sampleAsk.context, duration_seconds: Number.NaN } }],
+  ]
+  for (const [name, rules, change] of undecidable)
+    test(`${name}: denied, without throwing`, () => {
+      const decision = ask(rules, change)
+      assert.equal(decision.allowed, false)
+      assert.notEqual(decision.reasoning, '')
+    })
+
+  test('an engine that traps denies, and answers the next tenant', () => {
+    const court = createCourt(createEngine())
+    const trap = {
+      ...require,
+      policy_text: `permit(principal, action, resource) when { ${'('.repeat(400)}true${')'.repeat(400)} };`,
+    }
+    const decision = decideAsk({ tenant_id: 'a', version: '1', rules: [trap] }, sampleAsk, court)
+    assert.equal(decision.allowed, false)
+    assert.match(decision.reasoning, /could not be answered/)
+    assert.equal(court.engine.faults(), 1)
+    assert.equal(decideAsk({ tenant_id: 'b', version: '1', rules: [require] }, sampleAsk, court).allowed, true)
+  })
+})
+
+describe('what fans out', () => {
+  const account = (id: string, env: string): Resource => ({
+    ...sampleAccount,
+    id,
+    name: `account ${id}`,
+    tags: { env },
+  })
+  const resources = [account('1', 'dev'), account('2', 'dev'), account('3', 'prod')]
+  const tagged = (effect: string, env: string) =>
+    `${effect}(principal, action, resource) when { resource.hasTag("env") && resource.getTag("env") == "${env}" };`
+
+  test('is allowed only if every question is; a denial names the account', () => {
+    const decision = ask([require, sampleRule('f', `@notice("not in production") ${tagged('forbid', 'prod')}`)], {
+      resources,
+    })
+    assert.equal(decision.allowed, false)
+    assert.match(decision.reasoning, /cloud_account `3` \(account 3\)/)
+    assert.deepEqual(decision.notices, ['not in production'])
+    assert.equal(outcome(ask([sampleRule('p', tagged('permit', 'dev'))], { resources })), 'denied')
+  })
+
+  test('takes the strictest mode, and unites audit and notices', () => {
+    const rules = [
+      sampleRule('a', `@notice("dev") ${mode('auto')}${tagged('permit', 'dev')}`, { ordinal: 1 }),
+      sampleRule('r', `@notice("prod") @audit_session("true") ${tagged('permit', 'prod')}`, { ordinal: 2 }),
+    ]
+    const decision = ask(rules, { resources })
+    assert.deepEqual(
+      [decision.mode, decision.audit_session, decision.notices, decision.governing_rule_id],
+      ['require', true, ['prod', 'dev'], 'r'],
+    )
+  })
+})
+
+describe('words', () => {
+  const first = sampleRule('z', `@notice("first") permit${all}`, { priority: 1, ordinal: 1 })
+  const second = sampleRule('a', `@notice("second") @audit_session("true") permit${all}`, { priority: 1, ordinal: 2 })
+  const third = sampleRule('b', `@notice("first") permit${all}`, { priority: 2, ordinal: 1 })
+
+  test('the governing rule is the first by priority, ordinal and id; it leads the notices', () => {
+    const decision = ask([third, second, first])
+    assert.equal(decision.governing_rule_id, 'z')
+    assert.deepEqual(decision.notices, ['first', 'second'])
+    assert.deepEqual(decision.rule_ids, ['z', 'a', 'b'])
+    assert.equal(decision.audit_session, true)
+  })
+
+  test('an automatic approval is governed by the first rule that approves by itself', () => {
+    const decision = ask([first, sampleRule('auto', `@notice("at once") ${mode('auto')}permit${all}`, { ordinal: 9 })])
+    assert.equal(decision.governing_rule_id, 'auto')
+    assert.deepEqual(decision.notices, ['at once', 'first'])
+    assert.equal(decision.reasoning, 'approved at once by rule `auto` (at once)')
+  })
+
+  test('a denial has the notices of all matching forbids, in order, without repeats', () => {
+    const forbids = ['two', 'one', 'two'].map((notice, ordinal) =>
+      sampleRule(`f${ordinal}`, `@notice("${notice}") forbid${all}`, { ordinal }),
+    )
+    const decision = ask([first, ...forbids.toReversed()])
+    assert.deepEqual(decision.notices, ['two', 'one'])
+    assert.deepEqual(decision.rule_ids, ['f0', 'f1', 'f2'])
+    assert.equal(
+      decision.reasoning,
+      'rule `f0` (two) forbids `ReadOnlyAccess` on cloud_account `123456789012` (sample)',
+    )
+  })
+
+  test('a default deny has no notices, and tells whoever may write policies how to permit it', () => {
+    const decision = ask([])
+    assert.deepEqual(decision.notices, [])
+    assert.equal(decision.reasoning, 'no rule permits `ReadOnlyAccess` on cloud_account `123456789012` (sample)')
+    const writer = { ...sampleAsk.principal, scopes: ['policies:write'] }
+    assert.match(ask([], { principal: writer }).reasoning, /add a rule/)
+  })
+
+  test('an emergency is always audited', () => {
+    assert.equal(ask([emergency], breakGlass).audit_session, true)
+  })
+})
+
+describe('approve', () => {
+  const starting = sampleRule('starting', statementFromInput(startingRule).fields.policy_text)
+  const approve = (rules: PolicyRule[], change: Partial<ApproveQuestion> = {}) =>
+    decideApprove(sampleRuleSet(rules), { ...sampleApproval, ...change })
+
+  test('is permitted by the starting rule to whoever holds the scope, and to nobody else', () => {
+    assert.equal(approve([starting]).allowed, true)
+    assert.equal(approve([starting]).mode, null)
+    assert.equal(approve([starting], { principal: { ...sampleApproval.principal, scopes: [] } }).allowed, false)
+  })
+
+  test('is not permitted by a rule about any action', () => {
+    assert.equal(approve([require, auto, emergency]).allowed, false)
+    assert.equal(approve([starting, plain]).allowed, true)
+  })
+
+  test('is scoped by what the request asks for', () => {
+    const text = (unit: string) =>
+      `permit(principal, action == Action::"approve", resource in cloud_organizational_unit::"${unit}");`
+    assert.equal(approve([sampleRule('r', text('ou-ab12-12345678'))]).allowed, true)
+    assert.equal(approve([sampleRule('r', text('ou-zz99-12345678'))]).allowed, false)
+  })
+
+  test('sees who asks', () => {
+    const text =
+      'permit(principal, action == Action::"approve", resource) when { resource.requester in Group::"engineers" };'
+    assert.equal(approve([sampleRule('r', text)]).allowed, true)
+  })
+
+  test("P5 of one's own request is denied whatever the rules say", () => {
+    const own = { ...sampleApproval.request, requester: sampleApproval.principal }
+    assert.equal(approve([starting], { request: own }).allowed, false)
+  })
+
+  test('is denied to the deactivated, in any target that denies it, and where no target is', () => {
+    const { principal } = sampleApproval
+    const elsewhere: Resource = { ...sampleAccount, id: '999999999999', parents: [] }
+    const inUnit = sampleRule(
+      'r',
+      'permit(principal, action == Action::"approve", resource in cloud_organizational_unit::"ou-ab12-12345678");',
+    )
+    assert.equal(approve([starting], { principal: { ...principal, active: false } }).allowed, false)
+    assert.match(approve([inUnit], { targets: [sampleAccount, elsewhere] }).reasoning, /999999999999/)
+    assert.equal(approve([starting], { targets: [] }).allowed, false)
+  })
+})

@@ -1,0 +1,173 @@
+/**
+ * The decisions: which questions are put, and how their answers make one. Order never decides, it chooses words.
+ *
+ * | question | permits | forbids |
+ * |---|---|---|
+ * | `ordinary`: may it be asked for? | require, auto | plain |
+ * | `at_once`: if so, without a person? | auto | plain, auto |
+ * | `emergency`: a request with break_glass | break_glass | plain, break_glass |
+ * | `approve`: may this person decide it? | all that name approve | all that name approve |
+ */
+
+import {
+  type ApproveQuestion,
+  type AskQuestion,
+  actionAskedOn,
+  approveOf,
+  askOf,
+  type Resource,
+} from '../cedar/question.ts'
+import { approveAction } from '../cedar/schema.ts'
+import type { ApprovalMode } from '../rule.ts'
+import { type Answer, type Court, evaluate, type RuleError, theCourt } from './evaluate.ts'
+import { inOrder, type PolicyRule, type RuleSet } from './rule-set.ts'
+import type { Subject, Verdict } from './verdict.ts'
+import { allowedWords, deniedWords, nobodyDecidesOwn, notOffered } from './words.ts'
+
+/** What policy says, and why. */
+export type Decision = {
+  allowed: boolean
+  /** How an allowed request is approved; null when denied, and for `approve`. */
+  mode: ApprovalMode | null
+  audit_session: boolean
+  notices: string[]
+  /** For a person. */
+  reasoning: string
+  /** The first of the permits that gave the decision; null when denied. */
+  governing_rule_id: string | null
+  /** The rules that matched and decided: permits when allowed, forbids when denied; in order. */
+  rule_ids: string[]
+  /** The rules by which a person decides what others would have approved at once; in order. */
+  held_by_rule_ids: string[]
+  errors: RuleError[]
+  rule_set_version: string
+}
+
+/**
+ * What the audit log says of a decision: ids alone, since what the engine says of a failure may hold a name. A failure of
+ * null is that of the engine itself; the messages are kept with the decision.
+ */
+export function factsOf({ rule_ids, errors }: Decision): { rule_ids: string[]; failed_rule_ids?: (string | null)[] } {
+  return { rule_ids, ...(errors.length > 0 && { failed_rule_ids: errors.map(({ rule_id }) => rule_id) }) }
+}
+
+/** May the principal have the access: refused, or by which approval mode? Never throws: what cannot be answered is denied. */
+export function decideAsk(ruleSet: RuleSet, question: AskQuestion, court: Court = theCourt): Decision {
+  const { principal, action, resources, context } = question
+  const refusal =
+    principal.active !== true ? notOffered.deactivated : action === approveAction ? notOffered.approve : undefined
+  if (refusal !== undefined) return refused(ruleSet, refusal)
+  const judge = context.break_glass === true ? judgeEmergency : judgeOrdinary
+  const verdicts = resources.map((resource) => judge(court, ruleSet, question, resource))
+  return decided(ruleSet, verdicts, { principal, act: `\`${action}\``, emergency: context.break_glass === true })
+}
+
+/** May the principal decide the request? Never their own. Never throws: what cannot be answered is denied. */
+export function decideApprove(ruleSet: RuleSet, question: ApproveQuestion, court: Court = theCourt): Decision {
+  const { principal, request, targets } = question
+  if (principal.active !== true) return refused(ruleSet, notOffered.deactivated)
+  if (principal.id === request.requester.id) return refused(ruleSet, nobodyDecidesOwn)
+  const verdicts = targets.map((target) => {
+    const answer = evaluate(court, ruleSet, 'approve', approveAction, () => approveOf(question, target))
+    return verdictOf(target, answer, null)
+  })
+  return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
+}
+
+function judgeEmergency(court: Court, ruleSet: RuleSet, question: AskQuestion, resource: Resource): Verdict {
+  const put = (action: string) => askOf(question, resource, action)
+  const answer = evaluate(court, ruleSet, 'emergency', actionAskedOn(question, resource), put)
+  return verdictOf(resource, answer, 'break_glass')
+}
+
+function judgeOrdinary(court: Court, ruleSet: RuleSet, question: AskQuestion, resource: Resource): Verdict {
+  const asked = actionAskedOn(question, resource)
+  const put = (action: string) => askOf(question, resource, action)
+  const ordinary = verdictOf(resource, evaluate(court, ruleSet, 'ordinary', asked, put), 'require')
+  if (!ordinary.answer.permits.some((rule) => rule.approval_mode === 'auto') || !ordinary.allowed) return ordinary
+
+  const atOnce = evaluate(court, ruleSet, 'at_once', asked, put)
+  const errors = [...ordinary.errors, ...atOnce.errors]
+  // Who saved a rule last does not approve themselves with it.
+  const decisive = atOnce.permits.filter((rule) => rule.saved_by !== question.principal.id)
+  if (atOnce.allowed && decisive.length > 0) return { ...ordinary, mode: 'auto', decisive, errors }
+  const heldBy = [...atOnce.forbids, ...atOnce.failedForbids]
+  return { ...ordinary, errors, heldBy }
+}
+
+function verdictOf(resource: Resource, answer: Answer, mode: ApprovalMode | null): Verdict {
+  const { allowed, permits: decisive, errors } = answer
+  return { resource, allowed, mode: allowed ? mode : null, answer, decisive, heldBy: [], errors }
+}
+
+/** Every question must be allowed; the mode is the strictest; audit and notices are united. */
+function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decision {
+  if (verdicts.length === 0) return refused(ruleSet, notOffered.nothing)
+  const denied = verdicts.filter((verdict) => !verdict.allowed)
+  const errors = unique(verdicts.flatMap((verdict) => verdict.errors))
+  const base = { errors, rule_set_version: ruleSet.version }
+  if (denied.length > 0) {
+    const forbids = united(denied.flatMap(({ answer }) => answer.forbids))
+    const failed = denied.flatMap(({ answer }) => answer.failedForbids)
+    return {
+      ...base,
+      allowed: false,
+      mode: null,
+      audit_session: false,
+      notices: noticesOf(forbids),
+      reasoning: deniedWords(denied, subject),
+      governing_rule_id: null,
+      rule_ids: united([...forbids, ...failed]).map((rule) => rule.id),
+      held_by_rule_ids: [],
+    }
+  }
+  const mode = strictest(verdicts)
+  const matched = united(verdicts.flatMap(({ answer }) => answer.permits))
+  const strict = verdicts.filter((verdict) => verdict.mode === mode)
+  const heldBy = united(strict.flatMap((verdict) => verdict.heldBy))
+  const governing = united(strict.flatMap((verdict) => verdict.decisive))[0]
+  return {
+    ...base,
+    allowed: true,
+    mode,
+    audit_session: mode === 'break_glass' || matched.some((rule) => rule.audit_session),
+    notices: noticesOf(governing === undefined ? matched : [governing, ...matched]),
+    reasoning: allowedWords(mode, governing, heldBy, strict.length < verdicts.length ? strict : []),
+    governing_rule_id: governing?.id ?? null,
+    rule_ids: matched.map((rule) => rule.id),
+    held_by_rule_ids: heldBy.map((rule) => rule.id),
+  }
+}
+
+/** A person's decision is the strictest. Emergencies and `approve` have one mode each. */
+function strictest(verdicts: Verdict[]): ApprovalMode | null {
+  if (verdicts.some((verdict) => verdict.mode === 'require')) return 'require'
+  return verdicts[0]?.mode ?? null
+}
+
+function refused(ruleSet: RuleSet, reasoning: string): Decision {
+  return {
+    allowed: false,
+    mode: null,
+    audit_session: false,
+    notices: [],
+    reasoning,
+    governing_rule_id: null,
+    rule_ids: [],
+    held_by_rule_ids: [],
+    errors: [],
+    rule_set_version: ruleSet.version,
+  }
+}
+
+function united(rules: PolicyRule[]): PolicyRule[] {
+  return [...new Map(rules.map((rule) => [rule.id, rule])).values()].sort(inOrder)
+}
+
+function noticesOf(rules: PolicyRule[]): string[] {
+  return [...new Set(rules.flatMap((rule) => rule.notice || []))]
+}
+
+function unique(errors: RuleError[]): RuleError[] {
+  return [...new Map(errors.map((error) => [JSON.stringify(error), error])).values()]
+}

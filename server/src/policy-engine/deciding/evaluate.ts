@@ -1,0 +1,151 @@
+/** One question over one subset of the rules. Whether Cedar's answer may be taken as it is, is settled here. */
+import { createEngine, decisionEngine, type Engine } from '../cedar/engine.ts'
+import type { EngineQuestion } from '../cedar/question.ts'
+import { unnamedAction } from '../cedar/schema.ts'
+import { groupsFor, reachesOf } from './rule-index.ts'
+import { inOrder, type PolicyRule, type RuleSet, type Subset } from './rule-set.ts'
+import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
+import { createSchemaCache } from './schema-cache.ts'
+
+/** What went wrong with a rule while it was evaluated; `rule_id` is null where it was the question or the engine. */
+export type RuleError = { rule_id: string | null; message: string }
+
+/**
+ * The answer to one question. INVARIANT: `allowed` only if Cedar allows by a permit of these rules, no forbid matched and
+ * none failed.
+ */
+export type Answer = {
+  allowed: boolean
+  /** Permits that matched, in order; empty unless Cedar allowed. */
+  permits: PolicyRule[]
+  /** Forbids that matched, in order. */
+  forbids: PolicyRule[]
+  /** Forbids that could not be evaluated, in order: they count as matching. */
+  failedForbids: PolicyRule[]
+  errors: RuleError[]
+  /** Why there is no answer at all. */
+  fault?: string
+}
+
+/** What decisions are taken with: an engine and what it holds. */
+export type Court = {
+  engine: Engine
+  rules: RuleSetCache
+  schemaFor: (action: string) => string
+  /** Told how long each answer took, and the fault where there was none, for whoever counts them. */
+  onAnswer?: (seconds: number, fault: string | undefined) => void
+}
+
+/** A court of its own. `limits`: rules and schemas held preparsed. */
+export function createCourt(engine: Engine, limits = { rules: 40_000, schemas: 1_000 }): Court {
+  const { rules, schemas } = limits
+  return { engine, rules: createRuleSetCache(engine, rules), schemaFor: createSchemaCache(engine, schemas) }
+}
+
+/** The court of the process. */
+export const theCourt = createCourt(decisionEngine)
+
+/** Where drafts are decided: on an engine of its own, so that no draft pushes out the rules that tenants live by. */
+export const draftCourt = createCourt(createEngine(), { rules: 20_000, schemas: 500 })
+
+/**
+ * Asks over a subset of the rules. `question` is given the name that the rules know the action by; what it throws, like any
+ * failure of the engine, is an answer that denies.
+ */
+export function evaluate(
+  court: Court,
+  ruleSet: RuleSet,
+  subset: Subset,
+  action: string,
+  question: (action: string) => EngineQuestion,
+): Answer {
+  const began = performance.now()
+  const answer = ask(court, ruleSet, subset, action, question)
+  court.onAnswer?.((performance.now() - began) / 1_000, answer.fault)
+  return answer
+}
+
+function ask(
+  court: Court,
+  ruleSet: RuleSet,
+  subset: Subset,
+  action: string,
+  question: (action: string) => EngineQuestion,
+): Answer {
+  try {
+    const { byId, namedActions, subsets } = court.rules.sorted(ruleSet)
+    const known = namedActions.has(action) ? action : unnamedAction
+    const asked = question(known)
+    const call = { ...asked, preparsedSchemaName: court.schemaFor(known), validateRequest: true }
+    const parts: Answer[] = []
+    for (const group of groupsFor(subsets[subset], reachesOf(asked))) {
+      const preparsedPolicySetId = court.rules.slot(group)
+      const answer = court.engine.use((cedar) => cedar.statefulIsAuthorized({ ...call, preparsedPolicySetId }))
+      if (answer.type === 'failure') return noAnswer(answer.errors[0]?.message ?? 'the question is not valid')
+      const part = trusted(answer.response, byId)
+      if (part.fault !== undefined) return part
+      parts.push(part)
+    }
+    return merged(parts)
+  } catch (error) {
+    return noAnswer(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function noAnswer(fault: string): Answer {
+  return {
+    allowed: false,
+    permits: [],
+    forbids: [],
+    failedForbids: [],
+    errors: [{ rule_id: null, message: fault }],
+    fault,
+  }
+}
+
+type EngineResponse = {
+  decision: 'allow' | 'deny'
+  diagnostics: { reason: string[]; errors: { policyId: string; error: { message: string } }[] }
+}
+
+/** Fails closed where Cedar would not: an allow without a reason, a reason that is no such rule, a forbid that failed. */
+export function trusted(response: EngineResponse, byId: ReadonlyMap<string, PolicyRule>): Answer {
+  const { reason, errors } = response.diagnostics
+  const allows = response.decision === 'allow'
+  const matched = reason.map((id) => byId.get(id))
+  const failed = errors.map(({ policyId }) => byId.get(policyId))
+  if (!matched.every(isRule) || !failed.every(isRule))
+    return noAnswer('the engine named a rule that is not of this tenant')
+  if (matched.some((rule) => (rule.effect === 'permit') !== allows))
+    return noAnswer('the engine gave a reason of the other kind')
+  if (allows && matched.length === 0) return noAnswer('the engine allowed without a reason')
+
+  const failedForbids = failed.filter((rule) => rule.effect === 'forbid').sort(inOrder)
+  matched.sort(inOrder)
+  return {
+    allowed: allows && failedForbids.length === 0,
+    permits: allows ? matched : [],
+    forbids: allows ? [] : matched,
+    failedForbids,
+    errors: errors.map(({ policyId, error }) => ({ rule_id: policyId, message: error.message })).sort(byRule),
+  }
+}
+
+/** The answer of all groups together: any forbid denies, whichever group it is in, and then no permit is told. */
+function merged(parts: readonly Answer[]): Answer {
+  const [only] = parts
+  if (only !== undefined && parts.length === 1) return only
+  const forbids = parts.flatMap((part) => part.forbids).sort(inOrder)
+  const failedForbids = parts.flatMap((part) => part.failedForbids).sort(inOrder)
+  const permits = forbids.length > 0 ? [] : parts.flatMap((part) => part.permits).sort(inOrder)
+  const errors = parts.flatMap((part) => part.errors).sort(byRule)
+  return { allowed: permits.length > 0 && failedForbids.length === 0, permits, forbids, failedForbids, errors }
+}
+
+function byRule(one: RuleError, other: RuleError): number {
+  return (one.rule_id ?? '') < (other.rule_id ?? '') ? -1 : 1
+}
+
+function isRule(rule: PolicyRule | undefined): rule is PolicyRule {
+  return rule !== undefined
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sampleRule } from '../../../test/support/sample-rule.ts'
+import { createEngine } from '../cedar/engine.ts'
+import { sampleAsk } from '../cedar/samples.ts'
+import { decideAsk } from './decide.ts'
+import { createCourt } from './evaluate.ts'
+import type { RuleSet, Subset } from './rule-set.ts'
+import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
+
+const tenant = (tenant_id: string, count: number, effect = 'permit'): RuleSet => ({
+  tenant_id,
+  version: '1',
+  rules: Array.from({ length: count }, (_, index) =>
+    sampleRule(`r${index}`, `${effect}(principal, action, resource);`),
+  ),
+})
+
+const slotOf = (cache: RuleSetCache, ruleSet: RuleSet, subset: Subset = 'ordinary') => {
+  const { whole } = cache.sorted(ruleSet).subsets[subset]
+  assert.ok(whole)
+  return cache.slot(whole)
+}
+
+test('rules are preparsed once, whichever versions and subsets they are of', async () => {
+  const cache = createRuleSetCache(createEngine(), 1000)
+  const one = tenant('a', 3)
+  const slot = slotOf(cache, one)
+  assert.equal(slotOf(cache, one), slot)
+  assert.notEqual(slotOf(cache, one, 'at_once'), slot)
+  const next = { ...one, version: '2', rules: one.rules.map((rule) => ({ ...rule, ordinal: 5 })) }
+  await cache.prepare(next, one)
+  assert.equal(slotOf(cache, next), slot)
+  const changed = { ...one, version: '3', rules: tenant('a', 3, 'forbid').rules }
+  await cache.prepare(changed, next)
+  assert.notEqual(slotOf(cache, changed), slot)
+})
+
+test("T14 one tenant's rules are never another's, whatever their ids and versions are", () => {
+  const court = createCourt(createEngine())
+  assert.equal(decideAsk(tenant('a', 1), sampleAsk, court).allowed, true)
+  assert.equal(decideAsk(tenant('b', 1, 'forbid'), sampleAsk, court).allowed, false)
+  assert.equal(decideAsk({ ...tenant('x', 1, 'forbid'), tenant_id: 'a","1' }, sampleAsk, court).allowed, false)
+  assert.equal(decideAsk(tenant('a', 1), sampleAsk, court).allowed, true)
+})
+
+test('the least recently used give up their slots, and memory stays bounded', () => {
+  const engine = createEngine()
+  const court = createCourt(engine, { rules: 400, schemas: 4 })
+  let settled = 0
+  for (let round = 0; round < 60; round += 1) {
+    const question = { ...sampleAsk, action: `action ${round}` }
+    assert.equal(decideAsk(tenant(`tenant ${round}`, 50), question, court).allowed, true)
+    assert.ok(court.rules.held() <= 400)
+    if (round === 20) settled = engine.memoryBytes()
+  }
+  assert.equal(engine.memoryBytes(), settled)
+})
+
+test('however many different questions a large set is asked, memory stays bounded', () => {
+  const engine = createEngine()
+  const court = createCourt(engine, { rules: 60, schemas: 4 })
+  const rules = Array.from({ length: 300 }, (_, index) =>
+    sampleRule(`r${index}`, `permit(principal in Group::"${index % 60}", action, resource);`),
+  )
+  const ruleSet = { tenant_id: 't', version: '1', rules }
+  let settled = 0
+  for (let round = 0; round < 240; round += 1) {
+    const group_ids = [round % 60, (round + 1 + Math.floor(round / 60)) % 60].map(String)
+    const decision = decideAsk(ruleSet, { ...sampleAsk, principal: { ...sampleAsk.principal, group_ids } }, court)
+    assert.equal(decision.rule_ids.length, 10)
+    assert.ok(court.rules.held() <= 60)
+    if (round === 80) settled = engine.memoryBytes()
+  }
+  assert.equal(engine.memoryBytes(), settled)
+})
+
+test('a set is made ready in pieces, once, however many wait for it', async () => {
+  const engine = createEngine()
+  const cache = createRuleSetCache(engine, 10_000)
+  const text = 'permit(principal, action, resource);'
+  const ruleSet = {
+    tenant_id: 't',
+    version: '1',
+    rules: Array.from({ length: 600 }, (_, at) => sampleRule(`r${at}`, text)),
+  }
+  let turns = 0
+  let ready = false
+  const counting = () => {
+    turns += 1
+    if (!ready) setImmediate(counting)
+  }
+  setImmediate(counting)
+  const waiting = [cache.prepare(ruleSet), cache.prepare(ruleSet)].map((one) => one.then(() => turns))
+  const [one, other] = await Promise.all(waiting)
+  ready = true
+  assert.ok((one ?? 0) > 1, 'others had their turns meanwhile')
+  assert.equal(one, other)
+  const sorted = cache.sorted(ruleSet)
+  await cache.prepare(ruleSet)
+  assert.equal(cache.sorted(ruleSet), sorted)
+  // All are of no narrower scope: they are preparsed as well, in each subset that they are of.
+  assert.ok(cache.held() >= 600)
+})
+
+test('a rule set larger than the limit is held alone', () => {
+  const court = createCourt(createEngine(), { rules: 10, schemas: 4 })
+  for (const name of ['a', 'b', 'a']) assert.equal(decideAsk(tenant(name, 30), sampleAsk, court).allowed, true)
+  assert.ok(court.rules.held() <= 2 * 30 + 10)
+})
+
+test('more actions than schemas are held are answered one after another', () => {
+  const court = createCourt(createEngine(), { rules: 1000, schemas: 2 })
+  const ids = ['a', 'b', 'c', 'd']
+  const rules = ids.map((id) => sampleRule(id, `permit(principal, action == Action::"${id}", resource);`))
+  for (const action of [...ids, ...ids]) {
+    const decision = decideAsk({ tenant_id: 't', version: '1', rules }, { ...sampleAsk, action }, court)
+    assert.equal(decision.governing_rule_id, action)
+  }
+})
+
+test('after an instance is lost everything is held anew', () => {
+  const engine = createEngine()
+  const court = createCourt(engine)
+  const rules = tenant('a', 3)
+  decideAsk(rules, sampleAsk, court)
+  assert.throws(() =>
+    engine.use(() => {
+      throw new RangeError('stack')
+    }),
+  )
+  assert.equal(decideAsk(rules, sampleAsk, court).allowed, true)
+})
+
+test('a slot that was given up holds nothing', () => {
+  const engine = createEngine()
+  const cache = createRuleSetCache(engine, 40)
+  const slots = ['a', 'b', 'c'].map((name) => slotOf(cache, tenant(name, 5)))
+  const taken = slotOf(cache, tenant('d', 39))
+  for (const preparsedPolicySetId of slots.filter((name) => name !== taken)) {
+    const uid = { type: 'X', id: 'x' }
+    const question = { principal: uid, action: { type: 'Action', id: 'a' }, resource: uid, context: {}, entities: [] }
+    const answer = engine.use((cedar) => cedar.statefulIsAuthorized({ ...question, preparsedPolicySetId }))
+    assert.equal(answer.type === 'success' && answer.response.decision, 'deny')
+  }
+})

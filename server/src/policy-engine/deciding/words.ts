@@ -1,0 +1,71 @@
+/** A decision in words that a person reads. */
+
+import type { Resource } from '../cedar/question.ts'
+import type { ApprovalMode } from '../rule.ts'
+import type { PolicyRule } from './rule-set.ts'
+import type { Subject, Verdict } from './verdict.ts'
+
+/** Denials that no rule can change. */
+export const notOffered = {
+  deactivated: 'the account is deactivated',
+  approve: '`approve` cannot be asked for, it is the action of deciding a request',
+  nothing: 'the request names no resource',
+} as const
+
+export const nobodyDecidesOwn = 'nobody decides their own request'
+
+export function ruleName(rule: PolicyRule): string {
+  return rule.notice ? `rule \`${rule.id}\` (${rule.notice})` : `rule \`${rule.id}\``
+}
+
+export function resourceName(resource: Resource): string {
+  const name = resource.name === '' ? '' : ` (${resource.name})`
+  return `${resource.type} \`${resource.id}\`${name}`
+}
+
+/** One of the resources by name, and how many more there are; one may have been asked about under several actions. */
+function resourceNames(verdicts: readonly Verdict[]): string {
+  const [first, ...others] = new Set(verdicts.map(({ resource }) => resourceName(resource)))
+  const more = others.length === 0 ? '' : ` (and on ${others.length} more)`
+  return first === undefined ? '' : `${first}${more}`
+}
+
+/**
+ * Why it is allowed. `heldBy` are the rules that made `auto` a person's decision; `where` that was so, if it was not so
+ * everywhere.
+ */
+export function allowedWords(
+  mode: ApprovalMode | null,
+  governing: PolicyRule | undefined,
+  heldBy: PolicyRule[],
+  where: readonly Verdict[],
+): string {
+  const rule = governing === undefined ? 'a rule' : ruleName(governing)
+  if (mode === 'auto') return `approved at once by ${rule}`
+  if (mode === 'break_glass') return `approved as an emergency by ${rule}`
+  if (mode === null) return `${rule} permits deciding the request`
+  const [holder] = heldBy
+  const decides = where.length === 0 ? 'a person decides' : `a person decides on ${resourceNames(where)}`
+  if (holder !== undefined) return `${rule} lets it be asked for; by ${ruleName(holder)} ${decides}`
+  if (governing?.approval_mode === 'auto')
+    return `${rule} would approve at once, but the requester saved it last: ${decides}`
+  return `${rule} lets it be asked for; ${decides}`
+}
+
+/** Why it is denied: the first resource that is, by name, and how many more are. */
+export function deniedWords(denied: Verdict[], subject: Subject): string {
+  const [first] = denied
+  if (first === undefined) return 'denied'
+  const { as_action } = first.resource
+  const act = as_action === undefined ? subject.act : `\`${as_action}\``
+  const what = `${act} on ${resourceNames(denied)}`
+  const { forbids, failedForbids, fault } = first.answer
+  if (fault !== undefined) return `${what} is denied, because the question could not be answered: ${fault}`
+  if (forbids[0] !== undefined) return `${ruleName(forbids[0])} forbids ${what}`
+  if (failedForbids[0] !== undefined)
+    return `${ruleName(failedForbids[0])} could not be evaluated, so it forbids ${what}`
+  const advice = subject.principal.scopes.includes('policies:write')
+    ? '; to permit it, add a rule with `POST /v1/policies/{id}/rules`'
+    : ''
+  return `no rule permits ${what}${subject.emergency ? ' in an emergency' : ''}${advice}`
+}

@@ -1,0 +1,227 @@
+/**
+ * Why not: the rules that would have given what was asked for, but for one condition. What is found is verified by the
+ * engine for texts, on the few rules that speak of nearly this; the engine that decides never learns of it.
+ */
+import { type Clause, type PolicyJson, textEngine } from '../cedar/engine.ts'
+import { parseStored, printStatement } from '../cedar/parse.ts'
+import { type AskQuestion, actionAskedOn, askOf, type EngineQuestion, type Resource } from '../cedar/question.ts'
+import { type Decision, decideAsk } from '../deciding/decide.ts'
+import { createCourt } from '../deciding/evaluate.ts'
+import { type Reaches, reachesOf } from '../deciding/rule-index.ts'
+import { type AskSubset, type PolicyRule, type RuleSet, type SortedRules, takesPart } from '../deciding/rule-set.ts'
+import type { ApprovalMode } from '../rule.ts'
+import { type Change, changesFor, type Durations, emergencyTurned } from './change.ts'
+import { missedSides, type Side } from './near-rule.ts'
+import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
+import type { Pace } from './pace.ts'
+import { holding, type Part, partsOf } from './part.ts'
+
+/** A question that policy did not answer as the asker may have wished. */
+export type Disappointed = { ruleSet: RuleSet; question: AskQuestion; decision: Decision; durations: Durations }
+
+/** One rule, and what would have to be otherwise for the answer to be better. */
+export type NearestMiss = {
+  /** A permit that would give it, or a forbid that would not stand in its way. */
+  rule: PolicyRule
+  /** Where: the first of the question's resources about which the answer could be better. */
+  resource: Resource
+  /** Of the rule's condition, what does not hold; of a forbid's, what does. */
+  part?: Part
+  /** Of the rule's scope, what does not speak of it. */
+  side?: Side
+  /** What of the request would mend it. The whole question was put so changed, and answered better. */
+  change?: Change
+  approval_mode: ApprovalMode | null
+}
+
+const most = { clausesAtOnce: 50, changes: 30 } as const
+
+/** The best answer that the question can still come to. */
+type Goal = 'allowed' | 'at_once'
+
+function goalOf({ question, decision }: Disappointed): Goal | undefined {
+  const unanswered = decision.errors.some(({ rule_id }) => rule_id === null)
+  if (unanswered || !question.principal.active) return undefined
+  if (!decision.allowed) return 'allowed'
+  return decision.mode === 'require' ? 'at_once' : undefined
+}
+
+/**
+ * The misses, in no order; none where the answer cannot be better. With `closely`, those alone that another duration, reason,
+ * time or road would mend; otherwise also those of the rules' other conditions and of their scopes.
+ */
+export async function findNearestMisses(
+  asked: Disappointed,
+  closely: boolean,
+  yieldToEventLoop: Pace,
+): Promise<NearestMiss[]> {
+  const goal = goalOf(asked)
+  if (goal === undefined) return []
+  const emergency = asked.question.context.break_glass
+  const subset: AskSubset = goal === 'at_once' ? 'at_once' : emergency ? 'emergency' : 'ordinary'
+  await court.rules.prepare(asked.ruleSet)
+  const sorted = court.rules.sorted(asked.ruleSet)
+  const reaches = asked.question.resources.map((resource) => reachesOn(asked.question, resource))
+  const near = await neighbourhoodOf(asked.ruleSet, sorted, reaches, subset, yieldToEventLoop)
+  if (near === undefined) return []
+  const present = await trial(asked, [...near.permits, ...near.forbids])
+  const stage = { ...asked, goal, subset, near, sorted, present, yieldToEventLoop }
+  const resource = await firstAmiss(stage)
+  if (resource === undefined) return []
+  const faulty = await faultyParts(stage, resource)
+  const mended = await mendedByChange(stage, resource, faulty)
+  if (closely) return mended
+  return [...mended, ...(await mendedByRule(stage, resource, faulty))]
+}
+
+type Stage = Disappointed & {
+  goal: Goal
+  subset: AskSubset
+  near: Neighbourhood
+  /** What was read of the rules when they were decided by. */
+  sorted: SortedRules
+  /** The rules whose scope speaks of it. */
+  present: RuleSet
+  yieldToEventLoop: Pace
+}
+
+function reachesOn(question: AskQuestion, resource: Resource): Reaches {
+  return reachesOf(askOf(question, resource, actionAskedOn(question, resource)))
+}
+
+/** Decides on the engine for texts. */
+const court = createCourt(textEngine, { rules: 1_000, schemas: 20 })
+let trials = 0
+
+/** Rules to be tried, as a rule set of its own version. */
+async function trial({ ruleSet }: Disappointed, rules: readonly PolicyRule[]): Promise<RuleSet> {
+  trials += 1
+  const tried = { tenant_id: ruleSet.tenant_id, version: `nearest-${trials}`, rules }
+  await court.rules.prepare(tried, ruleSet)
+  return tried
+}
+
+function reached({ goal, question }: Stage, decision: Decision, rule: PolicyRule): boolean {
+  const better = goal === 'allowed' ? decision.allowed : decision.mode === 'auto'
+  if (!better || rule.effect === 'forbid') return better
+  const counts = goal === 'allowed' || (rule.approval_mode === 'auto' && rule.saved_by !== question.principal.id)
+  return counts && decision.rule_ids.includes(rule.id)
+}
+
+async function firstAmiss(stage: Stage): Promise<Resource | undefined> {
+  const { question, present, yieldToEventLoop } = stage
+  if (question.resources.length === 1) return question.resources[0]
+  for (const resource of question.resources) {
+    await yieldToEventLoop()
+    const decision = decideAsk(present, { ...question, resources: [resource] }, court)
+    if (stage.goal === 'allowed' ? !decision.allowed : decision.mode !== 'auto') return resource
+  }
+  return undefined
+}
+
+/** A rule that is amiss, read, and which parts of its condition are to blame. */
+type Faulty = { rule: PolicyRule; statement: PolicyJson; parts: Part[]; blamed: Part[] }
+
+/** Permits of the question that match but for one part of their condition, and forbids that match. */
+async function faultyParts(stage: Stage, resource: Resource): Promise<Faulty[]> {
+  const { question, near, sorted, subset, yieldToEventLoop } = stage
+  const here = [reachesOn(question, resource)]
+  const read: Omit<Faulty, 'blamed'>[] = []
+  for (const rule of [...near.permits, ...near.forbids]) {
+    await yieldToEventLoop()
+    const scope = sorted.read.get(rule.id)?.scope
+    if (scope === undefined || !takesPart(rule, subset) || missedSides(scope, here).length > 0) continue
+    const statement = parseStored(textEngine, rule)
+    read.push({ rule, statement, parts: partsOf(statement.conditions) })
+  }
+  const isHeld = await heldBy(
+    askOf(question, resource, actionAskedOn(question, resource)),
+    read.flatMap(({ parts }) => parts),
+    yieldToEventLoop,
+  )
+  return read.flatMap(({ rule, statement, parts }) => {
+    const failing = parts.filter((part) => !isHeld(part))
+    if (rule.effect === 'permit') return failing.length === 1 ? [{ rule, statement, parts, blamed: failing }] : []
+    return failing.length === 0 ? [{ rule, statement, parts, blamed: parts }] : []
+  })
+}
+
+/** Whether a part holds; what several rules say in the same words is asked once. */
+async function heldBy(
+  question: EngineQuestion,
+  parts: readonly Part[],
+  yieldToEventLoop: Pace,
+): Promise<(part: Part) => boolean> {
+  const clauses = new Map(parts.map(({ clause }) => [JSON.stringify(clause), clause]))
+  const keys = [...clauses.keys()]
+  const held = new Set<string>()
+  for (let from = 0; from < keys.length; from += most.clausesAtOnce) {
+    await yieldToEventLoop()
+    const some = keys.slice(from, from + most.clausesAtOnce)
+    const answers = holding(
+      question,
+      some.map((key) => clauses.get(key) as Clause),
+    )
+    for (const [index, key] of some.entries()) if (answers[index]) held.add(key)
+  }
+  return ({ clause }) => held.has(JSON.stringify(clause))
+}
+
+/** Changes of the request, one at a time, after which the whole question is answered better, by that rule. */
+async function mendedByChange(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearestMiss[]> {
+  const { question, durations, present, yieldToEventLoop } = stage
+  const misses = mendedByEmergency(stage, resource)
+  const changes = faulty.flatMap(({ rule, blamed }) =>
+    blamed.flatMap((part) =>
+      changesFor(part, rule.effect === 'permit', question, durations).map((change) => ({ rule, part, change })),
+    ),
+  )
+  const mended = new Set<Part>()
+  for (const { rule, part, change } of changes.slice(0, most.changes)) {
+    await yieldToEventLoop()
+    if (mended.has(part)) continue
+    const decision = decideAsk(present, change.question, court)
+    if (!reached(stage, decision, rule)) continue
+    mended.add(part)
+    misses.push({ rule, resource, part, change, approval_mode: decision.mode })
+  }
+  return misses
+}
+
+/** The other kind of request, where it is better. Nobody is told that breaking the glass is quicker than asking a person. */
+function mendedByEmergency({ question, goal, near, present }: Stage, resource: Resource): NearestMiss[] {
+  const other = question.context.break_glass ? 'ordinary' : 'emergency'
+  if (goal !== 'allowed' || !near.permits.some((rule) => takesPart(rule, other))) return []
+  const change = emergencyTurned(question)
+  const { governing_rule_id, mode: approval_mode } = decideAsk(present, change.question, court)
+  const rule = near.permits.find(({ id }) => id === governing_rule_id)
+  return rule === undefined ? [] : [{ rule, resource, change, approval_mode }]
+}
+
+/** Permits that would match here without the one part, of their condition or their scope, where nothing forbids it. */
+async function mendedByRule(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearestMiss[]> {
+  const { question, near, yieldToEventLoop } = stage
+  const misses: (Pick<NearestMiss, 'rule' | 'part' | 'side'> & { without: PolicyJson })[] = []
+  for (const { rule, statement, parts, blamed } of faulty) {
+    const [part] = blamed
+    // What the request could change was tried, and is told of if it mended anything.
+    if (rule.effect === 'forbid' || part === undefined || part.values || part.networks) continue
+    const conditions = parts.filter((one) => one !== part).map(({ clause }) => clause)
+    misses.push({ rule, part, without: { ...statement, conditions } })
+  }
+  for (const { rule, side } of near.strays) {
+    await yieldToEventLoop()
+    misses.push({ rule, side, without: { ...parseStored(textEngine, rule), [side]: { op: 'All' } } })
+  }
+  const copies: PolicyRule[] = []
+  for (const { rule, without } of misses) {
+    await yieldToEventLoop()
+    const source = { field: 'policy_text', text: rule.policy_text } as const
+    copies.push({ ...rule, policy_text: printStatement(without, source) })
+  }
+  const tried = await trial(stage, [...near.forbids, ...copies])
+  const decision = decideAsk(tried, { ...question, resources: [resource] }, court)
+  return misses
+    .filter(({ rule }) => reached(stage, decision, rule))
+    .map(({ without: _, ...miss }) => ({ ...miss, resource, approval_mode: miss.rule.approval_mode }))
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { beforeEach, suite, test } from 'node:test'
+import { askingStage } from '../../test/support/asking-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import type { Database } from '../db/transaction.ts'
+import type { Tx } from '../kernel/context.ts'
+import { whoMayDecide } from './possible-approvers.flow.ts'
+
+/** Statements that were read through a tenant's door. */
+let trips = 0
+const counted = (tx: Tx): Tx => ({
+  ...tx,
+  read(statement) {
+    trips += 1
+    return tx.read(statement)
+  },
+})
+const through = (database: Database): Database => ({ ...database, tenant: (id) => counted(database.tenant(id)) })
+
+const house = await openHouse({}, through)
+const on = await askingStage(house, 'who may decide')
+const { tenant_id, owner, people } = on
+const everybody = [owner, people.admin, people.approver]
+const tx = counted(house.database.tenant(tenant_id))
+await on.rule('permit (principal, action == Action::"ReadOnly", resource);')
+
+const mayDecide = async (id: string, at = new Date()) => (await Array.fromAsync(whoMayDecide(tx, id, at))).flat()
+const ids = (...some: { user_id: string }[]) => some.map(({ user_id }) => user_id).sort()
+
+/** Rules of the approvers that hold for one test. */
+let rules: (() => Promise<void>)[] = []
+beforeEach(async () => {
+  for (const remove of rules) await remove()
+  rules = []
+})
+const withRule = async (text: string) => rules.push(await on.rule(text))
+
+suite('who may decide a request', () => {
+  test('is whoever holds the scope and whom policy permits, never the requester', async () => {
+    assert.deepEqual(await mayDecide(await on.ask(on.account('100000000001'))), ids(...everybody))
+    const own = await on.ask(on.account('100000000001'), people.approver)
+    assert.deepEqual(await mayDecide(own), ids(owner, people.admin))
+  })
+
+  test('is nobody who was shut out', async () => {
+    const id = await on.ask(on.account('100000000001'))
+    await house.asSuperuser('update tenant_user set active = false where id = $1', [people.approver.user_id])
+    const may = await mayDecide(id)
+    await house.asSuperuser('update tenant_user set active = true where id = $1', [people.approver.user_id])
+    assert.deepEqual(may, ids(owner, people.admin))
+  })
+
+  test('is nobody of a request that is not there', async () => {
+    assert.deepEqual(await mayDecide(on.tenant_id), [])
+  })
+
+  for (const [what, text] of [
+    ['a person', `forbid (principal == User::"${people.admin.user_id}", action == Action::"approve", resource);`],
+    ['a role', 'forbid (principal in Role::"admin", action == Action::"approve", resource);'],
+    ['an account', 'forbid (principal, action == Action::"approve", resource in cloud_account::"100000000002");'],
+    ['an owner', 'forbid (principal, action == Action::"approve", resource) when { principal.is_owner };'],
+    [
+      'a scope',
+      'forbid (principal, action == Action::"approve", resource) when { principal.scopes.contains("roles:write") };',
+    ],
+  ] as const) {
+    test(`says of everybody what deciding would answer them, where a rule speaks of ${what}`, async () => {
+      await withRule(text)
+      const told = await mayDecide(await on.ask(on.account('100000000002')))
+      for (const person of [...everybody, people.auditor]) {
+        const id = await on.ask(on.account('100000000002'))
+        const { status } = await on.call(person, 'POST', `/v1/requests/${id}/deny`, {})
+        assert.equal(told.includes(person.user_id), status === 200, `${person.user_id}: ${status}`)
+      }
+    })
+  }
+
+  test('is said as of the moment that is asked about', async () => {
+    await withRule(
+      'forbid (principal, action == Action::"approve", resource) when { context.now < datetime("2100-01-01") };',
+    )
+    const id = await on.ask(on.account('100000000003'))
+    assert.deepEqual(await mayDecide(id), [])
+    assert.deepEqual(await mayDecide(id, new Date('2100-01-02T00:00:00Z')), ids(...everybody))
+  })
+
+  test('does not rest on the key that it was asked with: people decide by token', async () => {
+    await withRule('forbid (principal, action == Action::"approve", resource) when { context.via == "api_key" };')
+    const url = '/v1/requests'
+    const { api_key } = people.user
+    const { body } = await house.call({ method: 'POST', url, api_key, tenant_id, body: on.account('100000000003') })
+    assert.deepEqual(await mayDecide(String(body.id)), ids(...everybody))
+  })
+
+  test('is read in one trip for 500 of them, however many may', async () => {
+    const id = await on.ask(on.account('100000000004'))
+    await mayDecide(id)
+    trips = 0
+    assert.equal((await mayDecide(id)).length, 3)
+    assert.equal(trips, 1)
+
+    await house.asSuperuser(
+      `with made as (
+          insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+          select $1, gen_random_uuid(), n || '@x.example', n || '@x.example', 'p' || n, 'local' from generate_series(1, 620) n returning id)
+        insert into user_role (tenant_id, user_id, role_id) select $1, id, 'approver' from made`,
+      [tenant_id],
+    )
+    trips = 0
+    const may = await mayDecide(id)
+    assert.equal(trips, 2)
+    assert.equal(new Set(may).size, 623)
+    assert.deepEqual(may, may.toSorted())
+  })
+})

@@ -1,0 +1,55 @@
+import type { PolicyWord, Refusal } from '../grants/policy-word.ts'
+import type { Tx } from '../kernel/context.ts'
+import { type Decision, decideAsk, factsOf } from '../policy-engine/deciding/decide.ts'
+import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
+import { findRuleSet, rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
+import { keepDecision } from './decision-store.ts'
+import { askQuestion } from './policy-question.ts'
+import type { AccessRequest } from './request.ts'
+import { type Recorded, readRecorded } from './request-store.ts'
+
+/**
+ * Policy's word on whether the requester may still have what they asked for, in the circumstances of the asking: rules,
+ * accounts and the requester's own standing may have changed since.
+ */
+export function decideAgain(ruleSet: RuleSet, recorded: Recorded): Decision {
+  return decideAsk(ruleSet, askQuestion(recorded.requester, recorded.asked, recorded.when, recorded))
+}
+
+/** Policy's word about approved requests whose access is about to be given, each asked in full. One trip, two after rules changed. */
+export async function askAgain(tx: Tx, request_ids: readonly string[]): Promise<PolicyWord> {
+  const ids = new Set(request_ids)
+  const recorded = await readRecorded(tx, [...ids])
+  const [first] = recorded
+  if (first === undefined || recorded.length !== ids.size) throw new Error('asked about a request that is not there')
+  const ruleSet = await findRuleSet(tx, first.version)
+  const refused = new Map<string, Refusal>()
+  for (const one of recorded) {
+    const decision = decideAgain(ruleSet, one)
+    const why = whyNotGiven(one.request, decision)
+    if (why !== undefined) refused.set(one.request.id, refusalOf(tx, one, decision, why))
+  }
+  return { still: rulesAreStill(tx, ruleSet.version), refused }
+}
+
+/**
+ * Why what was approved is not given after all; undefined when it is. What a person decided must still be allowed; what
+ * nobody decided must still be approved the same way.
+ */
+export function whyNotGiven(
+  request: Pick<AccessRequest, 'decided_by' | 'approval_mode'>,
+  decision: Pick<Decision, 'allowed' | 'mode' | 'reasoning'>,
+): string | undefined {
+  if (!decision.allowed) return `policy no longer permits it: ${decision.reasoning}`
+  if (request.decided_by !== null || decision.mode === request.approval_mode) return undefined
+  return `policy no longer approves it without a person: ${decision.reasoning}`
+}
+
+function refusalOf(tx: Tx, { request, asked, when }: Recorded, decision: Decision, reason: string): Refusal {
+  const question = { kind: 'ask_again', principal_id: request.requester_id, asked, when } as const
+  return {
+    reason,
+    data: { cause: 'policy_denied', ...factsOf(decision) },
+    keep: (refused) => keepDecision(tx, decision, question, refused),
+  }
+}

@@ -1,0 +1,151 @@
+import { subscribers } from './app.ts'
+import { hasSigningKey } from './auth/signing-key-store.ts'
+import { openTokenKeys } from './auth/token-keys.flow.ts'
+import { type Config, readConfig } from './config/config.ts'
+import { openDatabase } from './db/transaction.ts'
+import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
+import { releaseLeases } from './jobs/release-leases.ts'
+import { withinDeadline } from './kernel/deadline.ts'
+import { openMetrics } from './metrics/metrics.ts'
+import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
+import { countQuestions, type Watched, watch } from './metrics/watch.ts'
+import { theCourt } from './policy-engine/deciding/evaluate.ts'
+import type { DriverTypes } from './provisioners/drivers.ts'
+import { loadRootKeys } from './secrets/root-key-file.ts'
+import { createApp } from './serve.ts'
+import { bootstrap } from './tenants/bootstrap.flow.ts'
+
+/** Connections by what they are for: each has its own, so that a flood of one cannot hold up another. */
+const connections = {
+  requests: { writes: 8, long: 4 },
+  /** Due work and events. */
+  background: { writes: 2, long: 2 },
+  /** What takes access away. */
+  revocation: { writes: 2, long: 2 },
+  /** Health and metrics. */
+  watching: { writes: 1, long: 1 },
+}
+
+/** A stop that takes longer, beside its delay, is cut short: what is under way is taken up again at the next start. */
+const longestStopMs = 25_000
+
+/** What is under way in the database at the end has this long. */
+const longestCloseMs = 3_000
+
+/** Runs the service until a signal; one that cannot start says why, and the process ends. `types`: what acts at targets. */
+export function start(types: DriverTypes): void {
+  openService(types).catch((error: unknown) => {
+    console.error(`Sallyport does not start: ${error instanceof Error ? error.message : String(error)}`)
+    process.exit(1)
+  })
+}
+
+/** config → database → migrate → app → workers. */
+async function openService(types: DriverTypes): Promise<void> {
+  const config = readConfig()
+  const say = (line: string) => console.log(line)
+  const opened = await openForService(config, say, (reason) => {
+    console.error(`the embedded database ended: ${reason}. Sallyport stops; start it again to go on`)
+    process.exit(1)
+  })
+  let stop = opened.stop
+  try {
+    const running = await serve(config, opened, types)
+    stop = running.stop
+    stopOnSignals(stop, longestStopMs + config.stop_delay_seconds * 1_000)
+    await bootstrap({
+      database: running.background,
+      dataDir: config.data_dir,
+      baseUrl: config.public_url,
+      log: say,
+    })
+    if (config.database_url === undefined) await releaseLeases(running.background)
+    running.app.startWorkers()
+    await listen('', config, () => running.app.server.listen({ host: config.host, port: config.port }))
+    say(`Sallyport is ready at ${config.public_url} — reference at ${config.public_url}/docs`)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Listens, or says in a sentence why that cannot be; `prefix` is that of the variables which say where. */
+async function listen(prefix: '' | 'METRICS_', at: { host: string; port: number }, begin: () => Promise<unknown>) {
+  try {
+    await begin()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const address = `${at.host}:${at.port}`
+    if (code === 'EADDRNOTAVAIL')
+      throw new Error(`${prefix}HOST is \`${at.host}\`, which is no address of this machine`)
+    if (code !== 'EADDRINUSE') throw error
+    throw new Error(`another program listens on \`${address}\`: stop that one, or set ${prefix}PORT to a free one`)
+  }
+}
+
+async function serve(config: Config, opened: OpenedDatabase, driverTypes: DriverTypes) {
+  const database = openDatabase(opened.service, connections.requests)
+  const background = openDatabase(opened.service, connections.background)
+  const revocation = openDatabase(opened.service, connections.revocation)
+  const watching = openDatabase(opened.service, connections.watching)
+  const isSealed = await hasSigningKey(database.service)
+  const rootKeys = loadRootKeys({ secretKey: config.secret_key, dataDir: config.data_dir, isSealed })
+  const onFailure = (error: unknown) => console.error('the token keys could not be read anew:', error)
+  const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
+  const metrics = config.metrics && openMetrics()
+  const listenTo = opened.service
+  const databases = { database, background, revocation, watching }
+  const app = await createApp({ config, ...databases, listenTo, rootKeys, tokenKeys, driverTypes, metrics })
+  if (metrics !== undefined) countQuestions(theCourt, metrics)
+  const closeMetrics = await publishMetrics(
+    config.metrics,
+    metrics && {
+      metrics,
+      database: watching,
+      pools: { requests: database, background, revocation, watching },
+      subscribers: subscribers.map(({ name }) => name),
+      underWay: () => app.server.underWay,
+      hearsChanges: app.hearsChanges,
+      listening: app.listening,
+    },
+  )
+  const stop = async () => {
+    await app.stop()
+    await closeMetrics()
+    // A database that is gone owes answers that will never come.
+    const close = () => Promise.all(Object.values(databases).map((each) => each.close()))
+    await withinDeadline<unknown>(longestCloseMs, close, () => undefined)
+    await opened.stop()
+  }
+  return { app, background, stop }
+}
+
+/** Serves what there is to watch, where anybody does; answers how to end that. */
+async function publishMetrics(at: Config['metrics'], watched: Watched | undefined) {
+  if (at === undefined || watched === undefined) return () => Promise.resolve()
+  let page: MetricsPage | undefined
+  await listen('METRICS_', at, async () => {
+    page = await serveMetrics(at, watch(watched))
+  })
+  return () => page?.close()
+}
+
+/** The first signal drains, the database last; a second one leaves at once. */
+function stopOnSignals(stop: () => Promise<void>, longestMs: number): void {
+  let stopping = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    console.log(`${signal}: finishing what is under way`)
+    setTimeout(() => process.exit(1), longestMs).unref()
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error('the stop failed:', error)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+}

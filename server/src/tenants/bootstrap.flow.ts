@@ -1,0 +1,121 @@
+import { revokeLiveApiKey } from '../api-keys/api-key-store.ts'
+import { readKeyText } from '../api-keys/api-key-text.ts'
+import type { Database } from '../db/transaction.ts'
+import type { Tx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+import { newId } from '../kernel/id.ts'
+import { systemRoles } from '../roles/role.ts'
+import * as file from './bootstrap-file.ts'
+import { insertTenant, operatorCtx, readNewTenant, type TenantToInsert } from './create-tenant.flow.ts'
+import { issueKeyFor } from './operator.flow.ts'
+import { makePassword } from './tenant.ts'
+import { hasTenant, lockFirstTenant } from './tenant-store.ts'
+
+export type BootstrapOptions = {
+  database: Database
+  dataDir: string
+  baseUrl: string
+  log(message: string): void
+}
+
+const firstTenant = 'default'
+/** A name that mail never reaches: nobody else's. */
+const firstOwner = 'owner@sallyport.local'
+const keyLifetime = 7 * 86_400
+/** The database gives up a wait after a second. */
+const attempts = 10
+
+/**
+ * On a database without a tenant: makes one with its owner and an API key, and says in a file of DATA_DIR how to sign in.
+ * Processes that start together make one. On any other database: reminds of the file while it is there.
+ *
+ * The file is on the disk before the tenant is committed, and put in its place after: a kill in between leaves a draft,
+ * which the next start puts in its place or, when nothing was committed, removes.
+ */
+export async function bootstrap(options: BootstrapOptions): Promise<void> {
+  const { database, dataDir, log } = options
+  const path = file.bootstrapPath(dataDir)
+  const settled = file.listDrafts(dataDir).length === 0 && (await hasTenant(database.work))
+  const made = settled ? false : await makeFirstTenant(options)
+  if (made) {
+    log(
+      `made the tenant \`${firstTenant}\` and its owner \`${firstOwner}\`: how to sign in stands in \`${path}\`, for your eyes ` +
+        'alone. Next: `npm run demo`, or read README.md',
+    )
+  } else if (file.bootstrapExists(dataDir)) {
+    file.moveBootstrap(dataDir, options.baseUrl)
+    log(
+      `\`${path}\` still holds the first owner's password and an API key: once you have noted the password, ` +
+        'type `npm run admin -- bootstrap done`, which revokes the key and removes the file',
+    )
+  }
+}
+
+/** Whether this process was the one that made it. */
+async function makeFirstTenant(options: BootstrapOptions): Promise<boolean> {
+  const password = makePassword()
+  const owner = { email: firstOwner, name: 'Owner', password }
+  const tenant = await readNewTenant({ name: firstTenant, owner })
+  const tx = options.database.tenant(newId())
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const made = await tx.interactive((inside) => inTurn(inside, options, tenant, password))
+      if (made) file.publishDraft(options.dataDir, tx.tenant_id)
+      return made
+    } catch (error) {
+      const busy = error instanceof Problem && error.code === 'unavailable'
+      if (!busy || attempt === attempts) throw error
+    }
+  }
+}
+
+async function inTurn(
+  tx: Tx,
+  { database, dataDir, baseUrl }: BootstrapOptions,
+  tenant: TenantToInsert,
+  password: string,
+): Promise<boolean> {
+  await lockFirstTenant(tx)
+  await settleDrafts(database, dataDir)
+  if (await hasTenant(database.work)) return false
+  const owner = await insertTenant(operatorCtx(tx), tenant)
+  const { key, expires_at } = await issueKeyFor(tx, {
+    user: { id: owner.id, scopes: systemRoles.admin.scopes },
+    name: 'First steps',
+    scopes: 'all',
+    expires_in: keyLifetime,
+  })
+  file.writeDraft(dataDir, {
+    base_url: baseUrl,
+    tenant_id: tx.tenant_id,
+    admin: { email: owner.email, password },
+    api_key: key,
+    expires_at: expires_at ?? '',
+  })
+  return true
+}
+
+/** INVARIANT: called in turn, so that no draft is one that somebody is about to commit. */
+async function settleDrafts(database: Database, dataDir: string): Promise<void> {
+  for (const tenant_id of file.listDrafts(dataDir)) {
+    if (await hasTenant(database.work, tenant_id)) file.publishDraft(dataDir, tenant_id)
+    else file.removeDraft(dataDir, tenant_id)
+  }
+}
+
+/**
+ * Ends the first steps: revokes the key and removes the file. The owner and the password stay.
+ * @throws Error with a sentence when there is no such file
+ */
+export async function endBootstrap({
+  database,
+  dataDir,
+}: Pick<BootstrapOptions, 'database' | 'dataDir'>): Promise<{ tenant_id: string; revoked: boolean }> {
+  const found = file.readBootstrap(dataDir)
+  if (found === undefined) throw new Error(`there is no \`${file.bootstrapPath(dataDir)}\`: it is done already`)
+  const key = readKeyText(found.api_key)
+  const ctx = operatorCtx(database.tenant(found.tenant_id))
+  const revoked = key === undefined ? undefined : await revokeLiveApiKey(ctx, key.id)
+  file.removeBootstrap(dataDir)
+  return { tenant_id: found.tenant_id, revoked: revoked !== undefined }
+}

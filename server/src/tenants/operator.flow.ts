@@ -1,0 +1,139 @@
+import type { ApiKey } from '../api-keys/api-key.ts'
+import { requireKeyScopes } from '../api-keys/api-key.ts'
+import { insertApiKey } from '../api-keys/api-key-store.ts'
+import { makeKeyText } from '../api-keys/api-key-text.ts'
+import type { Database } from '../db/transaction.ts'
+import type { Tx } from '../kernel/context.ts'
+import { isUuid } from '../kernel/id.ts'
+import { hashPassword } from '../users/password.ts'
+import { type FoundUser, findUserByEmail, resetOwnerPassword } from '../users/user-store.ts'
+import { operatorCtx } from './create-tenant.flow.ts'
+import { mostMailDomains, readMailDomain } from './mail-domain.ts'
+import { deleteMailDomain, insertMailDomain, listTenantMailDomains, type MailDomain } from './mail-domain-store.ts'
+import { makePassword } from './tenant.ts'
+import { findTenant, listTenantIds, readNow, type TenantRow } from './tenant-store.ts'
+
+/** Every tenant, the oldest first. */
+export async function listTenants(database: Database): Promise<TenantRow[]> {
+  const ids = await listTenantIds(database.work)
+  const found: TenantRow[] = []
+  for (const id of ids) {
+    const row = await findTenant(database.tenant(id))
+    if (row !== undefined) found.push(row)
+  }
+  return found
+}
+
+/**
+ * Gives an owner a new password, which is answered and kept nowhere else.
+ * @throws Error with a sentence when there is no such owner, or more than one tenant that has one
+ */
+export async function resetOwner(
+  database: Database,
+  { email, tenant_id }: { email: string; tenant_id?: string | undefined },
+): Promise<{ tenant_id: string; email: string; password: string }> {
+  const ids = tenant_id === undefined ? await listTenantIds(database.work) : [await requireTenant(database, tenant_id)]
+  const owners: { tenant_id: string; user: FoundUser }[] = []
+  for (const id of ids) {
+    const user = await findUserByEmail(database.tenant(id), email)
+    if (user?.is_owner) owners.push({ tenant_id: id, user })
+  }
+  const [owner, another] = owners
+  if (owner === undefined) throw new Error(`\`${email}\` owns no tenant; \`tenant list\` shows who does`)
+  if (another !== undefined) {
+    const named = owners.map((one) => one.tenant_id).join(', ')
+    throw new Error(`\`${email}\` owns more than one tenant (${named}); say which with --tenant`)
+  }
+  const password = makePassword()
+  const ctx = operatorCtx(database.tenant(owner.tenant_id))
+  const done = await resetOwnerPassword(ctx, owner.user.id, await hashPassword(password))
+  if (!done) throw new Error(`\`${email}\` signs in with ${owner.user.auth_provider}: the password is not kept here`)
+  return { tenant_id: owner.tenant_id, email: owner.user.email, password }
+}
+
+export type KeyToIssue = {
+  tenant_id: string
+  email: string
+  name: string
+  /** `all`: whatever the user holds. */
+  scopes: readonly string[] | 'all'
+  /** Seconds; null: it never ends. */
+  expires_in: number | null
+}
+
+/**
+ * Makes an API key that speaks for a user.
+ * @throws Error with a sentence when there is no such tenant or active user; Problem for scopes that the user lacks
+ */
+export async function issueKey(database: Database, ask: KeyToIssue): Promise<ApiKey & { key: string }> {
+  const tx = database.tenant(await requireTenant(database, ask.tenant_id))
+  const user = await findUserByEmail(tx, ask.email)
+  if (user === undefined) throw new Error(`there is no user \`${ask.email}\` in this tenant`)
+  if (!user.active) throw new Error(`the user \`${ask.email}\` is not active: a key would open nothing`)
+  return issueKeyFor(tx, { ...ask, user })
+}
+
+/** The same for a user at hand. */
+export async function issueKeyFor(
+  tx: Tx,
+  {
+    user,
+    name,
+    scopes,
+    expires_in,
+  }: Omit<KeyToIssue, 'email' | 'tenant_id'> & { user: { id: string; scopes: readonly string[] } },
+): Promise<ApiKey & { key: string }> {
+  if (!/^\P{Cc}{1,200}$/u.test(name)) throw new Error('the name of a key is 1 to 200 characters on one line')
+  const held = requireKeyScopes(new Set(user.scopes), scopes === 'all' ? user.scopes : scopes)
+  const end = expires_in === null ? null : new Date((await readNow(tx)).getTime() + expires_in * 1000).toISOString()
+  const { id, text, secret_hash } = makeKeyText('api')
+  const key = { id, name, secret_hash, scopes: held, created_by: user.id, expires_at: end }
+  return { ...(await insertApiKey(operatorCtx(tx), key)), key: text }
+}
+
+/** What a tenant may write mail from, and from when on. */
+export async function listMailDomains(database: Database, tenant_id: string): Promise<MailDomain[]> {
+  return listTenantMailDomains(database.tenant(await requireTenant(database, tenant_id)))
+}
+
+/**
+ * Lets a tenant write mail from a domain; false where it may already.
+ * @throws Error with a sentence where there is no such tenant, for what is no domain, and for one too many
+ */
+export async function addMailDomain(
+  database: Database,
+  ask: { tenant_id: string; domain: string },
+): Promise<{ domain: string; added: boolean }> {
+  const domain = requireMailDomain(ask.domain)
+  const tx = database.tenant(await requireTenant(database, ask.tenant_id))
+  if (await insertMailDomain(operatorCtx(tx), domain)) return { domain, added: true }
+  const there = await listTenantMailDomains(tx)
+  if (there.some((one) => one.domain === domain)) return { domain, added: false }
+  throw new Error(`the tenant has ${mostMailDomains} domains already; remove one first`)
+}
+
+/**
+ * Takes it away again: from the next mail on.
+ * @throws Error with a sentence where there is no such tenant, and where it had none of that name
+ */
+export async function removeMailDomain(
+  database: Database,
+  ask: { tenant_id: string; domain: string },
+): Promise<{ domain: string }> {
+  const domain = requireMailDomain(ask.domain)
+  const tx = database.tenant(await requireTenant(database, ask.tenant_id))
+  if (await deleteMailDomain(operatorCtx(tx), domain)) return { domain }
+  throw new Error(`the tenant may not write from \`${domain}\` anyhow; \`mail-domain list\` shows from which it may`)
+}
+
+function requireMailDomain(text: string): string {
+  const domain = readMailDomain(text)
+  if (domain === undefined) throw new Error(`\`${text}\` is no domain such as example.com`)
+  return domain
+}
+
+async function requireTenant(database: Database, id: string): Promise<string> {
+  const found = isUuid(id) ? await findTenant(database.tenant(id)) : undefined
+  if (found === undefined) throw new Error(`there is no tenant \`${id}\`; \`tenant list\` shows those that there are`)
+  return id
+}

@@ -1,0 +1,32 @@
+/** What an attacker can have written wherever the facts of a message have a text. */
+export const hostileTexts = [
+  '<img src=x onerror=alert(1)><script>alert(1)</script></td></table><h1>Approved</h1>',
+  '"><a href="https://evil.example">Look at it</a>',
+  '[Look at it](javascript:alert(1)) **bold** <https://evil.example>',
+  'javascript:alert(1)',
+  "=cmd|' /C calc'!A0",
+  'ok\r\nBcc: everybody@example.com\r\n\r\n-- \nLook at it (opening it decides nothing):\nhttps://evil.example',
+  'nul \u0000 \u001b[31mred\u0085\u2028\u2029',
+  '\u202egnp.exe\u2066\u200f',
+  `a${' long'.repeat(2_000)}`,
+]
+
+/** What turns the direction of text or ends its line. */
+export const forgingMarks = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u
+
+/** Texts that we choose, not users: what decides which words are used, and moments. */
+const ours = new Set([
+  ...['at', 'zone', 'status', 'approval_mode', 'resource_type', 'subject_type', 'drift', 'change', 'fields'],
+  ...['waits_until', 'expires_at', 'asked_at', 'provisioning_status'],
+])
+
+/** The facts with every text of users' own replaced, keys of names by id too. */
+export function poisoned<Facts>(facts: Facts, poison: string): Facts {
+  const walk = (value: unknown, key: string): unknown => {
+    if (typeof value === 'string') return ours.has(key) ? value : poison
+    if (Array.isArray(value)) return value.map((one) => walk(one, key))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, walk(one, name)]))
+  }
+  return walk(facts, '') as Facts
+}

@@ -1,0 +1,221 @@
+import { type EventType, eventTable } from '../../src/events/catalogue.ts'
+import type {
+  Access,
+  GrantEvent,
+  GrantFacts,
+  RecordEvent,
+  RecordFacts,
+  RequestEvent,
+  RequestFacts,
+} from '../../src/messages/event-facts.ts'
+import type { Message } from '../../src/messages/message.ts'
+import {
+  grantMessage,
+  isGrantEvent,
+  isRecordEvent,
+  isRequestEvent,
+  recordMessage,
+  requestMessage,
+} from '../../src/messages/message-table.ts'
+
+const id = '01989c5e-7b1a-7c3d-9e2f-4a5b6c7d8e9f'
+const event = { at: '2026-03-01T08:05:09.120Z', zone: 'Europe/Berlin', subject_id: id, data: {} } as const
+
+const access: Access = {
+  action: 'ReadOnlyAccess',
+  resource_type: 'cloud_account',
+  resource_id: '123456789012',
+  accounts: [{ account_id: '123456789012', name: 'Production' }],
+  account_count: 1,
+}
+
+const ada = { name: 'Ada Lovelace', email: 'ada@example.com' }
+
+export const sampleRequest: RequestFacts = {
+  ...event,
+  ...access,
+  actor: 'Ada Lovelace',
+  requester: ada,
+  is_own: true,
+  reason: 'look at the logs of INC-42',
+  asked_at: '2026-03-01T08:05:09.120Z',
+  duration_seconds: 5_400,
+  approval_mode: 'require',
+  status: 'pending',
+  waits_until: '2026-03-02T08:05:09.120Z',
+  decided_by: null,
+  decision_reasoning: null,
+  audit_session: false,
+}
+
+/** One set of facts for an event, or several where its message says different things. */
+type Samples<Facts> = Readonly<Record<string, Partial<Facts> | Partial<Facts>[]>>
+
+const settled = { waits_until: null, actor: 'Grace Hopper', is_own: false } as const
+const requests: Samples<RequestFacts> = {
+  'request.created': [{}, { approval_mode: 'auto', status: 'approved', waits_until: null }],
+  'request.break_glass': { approval_mode: 'break_glass', status: 'approved', waits_until: null, audit_session: true },
+  'request.approved': { ...settled, status: 'approved', decided_by: 'Grace Hopper', decision_reasoning: 'go ahead' },
+  'request.denied': { ...settled, status: 'denied', decided_by: 'Grace Hopper', decision_reasoning: 'ask for less' },
+  'request.expired': { ...settled, status: 'expired', actor: 'Sallyport' },
+  'request.cancelled': [
+    { ...settled, status: 'cancelled', is_own: true, actor: 'Ada Lovelace' },
+    { ...settled, status: 'cancelled', data: { reason: 'the user was deactivated' } },
+  ],
+  'request.reminded': { actor: 'Sallyport', is_own: false, data: { nth: 2 } },
+}
+
+export const sampleGrant: GrantFacts = {
+  ...event,
+  ...access,
+  actor: 'Sallyport',
+  holder: ada,
+  permission_set: null,
+  is_own: false,
+  reason: 'look at the logs of INC-42',
+  status: 'active',
+  provisioning_status: 'successful',
+  expires_at: '2026-03-01T09:35:09.120Z',
+  end_reason: null,
+  last_error: null,
+  provisioner: 'AWS of Acme',
+  corrects_drift: false,
+}
+
+const grants: Samples<GrantFacts> = {
+  'grant.expired': { status: 'expired', provisioning_status: 'deprovisioning' },
+  'grant.revoked': {
+    ...{ status: 'revoked', provisioning_status: 'deprovisioning' },
+    ...{ actor: 'Grace Hopper', end_reason: 'the incident is over' },
+  },
+  'grant.failed': [
+    {
+      ...{ status: 'failed', provisioning_status: 'failed', expires_at: null },
+      ...{ end_reason: 'its target refused it', last_error: 'no such permission set' },
+    },
+    {
+      ...{ status: 'revoked', provisioning_status: 'deprovisioning_failed' },
+      ...{ last_error: 'the role may not delete assignments' },
+    },
+    {
+      ...{ status: 'failed', provisioning_status: 'deprovisioning_failed', expires_at: null },
+      ...{ last_error: 'the role may not delete assignments' },
+    },
+  ],
+  'grant.drifted': [
+    { data: { drift: 'removed' }, corrects_drift: true },
+    { data: { drift: 'added' }, status: 'expired' },
+  ],
+}
+
+const bob = 'Bob Kahn (bob@example.com)'
+const moved = { added: ['approver'], removed: ['user'] }
+
+const records: Samples<RecordFacts> = {
+  'policy.updated': [
+    { data: { change: 'policy_changed', fields: ['enabled', 'name'], enabled: false } },
+    { data: { change: 'rule_changed', rule_id: id } },
+    {
+      data: { change: 'rules_imported', added: { ids: [id], count: 1 }, changed: { count: 2 }, removed: { count: 0 } },
+    },
+  ],
+  'policy.reordered': [
+    { subject_type: 'tenant', data: { change: 'policies_reordered', ids: [id], count: 3 } },
+    { data: { change: 'rules_reordered', ids: [id], count: 3 } },
+  ],
+  'policy.cases_changed': { subject_type: 'tenant', data: { count: 12, required: 4 } },
+  'policy.deleted': { name: null },
+  'role.created': { name: 'Auditors', subject_id: 'auditors', data: { scopes: ['audit:read'] } },
+  'role.updated': {
+    name: 'Auditors',
+    subject_id: 'auditors',
+    data: { fields: ['scopes'], scopes_added: ['roles:read'], scopes_removed: ['audit:read'] },
+  },
+  'role.deleted': { name: null, subject_id: 'auditors' },
+  'role.assigned': { subject_type: 'user', name: bob, data: moved },
+  'group.created': { name: 'On call', data: { source: 'local' } },
+  'group.updated': { name: 'On call', data: { fields: ['description'] } },
+  'group.deleted': { name: null },
+  'group.member_added': { name: 'On call', data: { user_id: id } },
+  'group.member_removed': { name: 'On call', data: { user_id: id } },
+  'group.role_mappings_changed': { name: 'On call', data: moved },
+  'user.created': { name: bob, data: { roles: ['user'], auth_provider: 'local', is_owner: false } },
+  'user.linked': { name: bob, data: { issuer: 'https://login.example.com' } },
+  'user.updated': { name: bob, data: { fields: ['name'] } },
+  'user.deactivated': { name: bob },
+  'user.reactivated': { name: bob },
+  'user.deleted': { name: bob },
+  'api_key.created': {
+    name: 'nightly report',
+    data: { scopes: ['audit:read'], created_by: id, expires_at: '2026-06-01T00:00:00.000Z' },
+  },
+  'api_key.revoked': { name: 'nightly report' },
+  'setting.updated': {
+    name: null,
+    subject_id: 'requests.max_duration_seconds',
+    data: { old: null, new: '28800' },
+  },
+  'cloud_accounts.updated': { subject_type: 'tenant', data: { upserted: 2, ids: ['prod', 'staging'] } },
+  'notification_channel.created': {
+    name: 'On call',
+    data: { channel_type: 'email', event_filters: ['grant.failed'], enabled: true },
+  },
+  'notification_channel.updated': {
+    name: 'On call',
+    data: { fields: ['enabled', 'to_addresses'], event_filters: [], enabled: false },
+  },
+  'notification_channel.deleted': { name: null },
+  'notification_channel.disabled': { name: 'Pager' },
+  'notification_channel.secret_rotated': { name: 'Pager', data: { overlap_seconds: 86_400 } },
+  'notification_channel.tested': { name: 'On call' },
+  'identity_provider.created': { name: 'Okta', data: { provider_type: 'directory_a', enabled: true } },
+  'identity_provider.updated': { name: 'Okta', data: { fields: ['config', 'enabled'], enabled: false } },
+  'identity_provider.deleted': { name: null },
+  'provisioner.created': {
+    name: 'Reports',
+    data: { provisioner_type: 'postgresql', enabled: true, corrects_drift: true },
+  },
+  'provisioner.updated': { name: 'Reports', data: { fields: ['config'] } },
+  'provisioner.deleted': { name: null },
+  'provisioner.tested': [
+    { name: 'Reports', data: { ok: true, failed: 0 } },
+    { name: 'Reports', data: { ok: false, failed: 2 } },
+  ],
+  'provisioner.secret_rotated': { name: 'Reports', data: { names: ['signing_secret'], overlap_seconds: 3_600 } },
+  'provisioner.drifted': { name: 'Reports', data: { drift: 'added', found: 1, keys: ['role sp_reader on reports'] } },
+}
+
+export function requestSamples(type: RequestEvent): RequestFacts[] {
+  return [requests[type] ?? {}].flat().map((own) => ({ ...sampleRequest, ...own }))
+}
+
+export function grantSamples(type: GrantEvent): GrantFacts[] {
+  return [grants[type] ?? {}].flat().map((own) => ({ ...sampleGrant, ...own }))
+}
+
+export function recordSamples(type: RecordEvent): RecordFacts[] {
+  const names = { people: { [id]: 'Bob Kahn' }, roles: { approver: 'Approver', user: 'User' } }
+  const plain = { ...event, ...names, actor: 'Grace Hopper', subject_type: type.replace(/\..*/, ''), name: 'Engineers' }
+  return [records[type] ?? {}].flat().map((own) => ({ ...plain, ...own }))
+}
+
+export type MessageEvent = RequestEvent | GrantEvent | RecordEvent
+
+/** Every event that has a message. */
+export const messageEvents = (Object.keys(eventTable) as EventType[]).filter(
+  (type) => isRequestEvent(type) || isGrantEvent(type) || isRecordEvent(type),
+)
+
+type Facts = RequestFacts | GrantFacts | RecordFacts
+
+/** The facts that the sample messages of an event are written from. */
+export function sampleFacts(type: MessageEvent): Facts[] {
+  if (isRequestEvent(type)) return requestSamples(type)
+  return isGrantEvent(type) ? grantSamples(type) : recordSamples(type)
+}
+
+/** The message about an event, from such facts as it needs. */
+export function messageWith(type: MessageEvent, facts: Facts): Message {
+  if (isRequestEvent(type)) return requestMessage(type, facts as RequestFacts)
+  return isGrantEvent(type) ? grantMessage(type, facts as GrantFacts) : recordMessage(type, facts as RecordFacts)
+}
