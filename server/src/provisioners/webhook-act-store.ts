@@ -21,7 +21,8 @@ const columns = sql`id, kind, until, begun_at, reference, outcome, message`
 /**
  * Writes down what the receiver is about to be told. The act that is under way goes on under its id, with the end it was told,
  * so that a receiver knows it again; any other is a new act, and the one before is forgotten. An end more than a minute
- * later is another act.
+ * later is another act. A new act begins later than the one before by a millisecond at least: a receiver takes the later one
+ * for true, also where two transactions met or the database's clock was set back.
  */
 export async function beginWebhookAct(
   tx: Tx,
@@ -36,7 +37,8 @@ export async function beginWebhookAct(
         (id, kind, until, begun_at, reference, outcome, message) = (
           select case when goes_on then act.id else excluded.id end, excluded.kind,
             case when goes_on then act.until else excluded.until end,
-            case when goes_on then act.begun_at else excluded.begun_at end,
+            case when goes_on then act.begun_at
+              else greatest(clock_timestamp(), act.begun_at + interval '1 millisecond') end,
             case when goes_on then act.reference end, null, null
           from (select act.kind = excluded.kind and act.outcome is null
             and (act.until is null or excluded.until <= act.until + interval '1 minute') as goes_on) as going)

@@ -4,7 +4,13 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
 /** A message as the standard's own library let it through. */
-export type Received = { id: string; type: string; data: Record<string, unknown>; headers: IncomingHttpHeaders }
+export type Received = {
+  id: string
+  type: string
+  timestamp: string
+  data: Record<string, unknown>
+  headers: IncomingHttpHeaders
+}
 
 type Reply = { status: number; body?: unknown; text?: string; headers?: Record<string, string> }
 
@@ -70,8 +76,8 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
       receiver.refused += 1
       return reply.writeHead(401, { 'content-type': 'application/json' }).end('{"message":"the signature is wrong"}')
     }
-    const { type, data } = JSON.parse(body) as Pick<Received, 'type' | 'data'>
-    const one: Received = { id: headers['webhook-id'] ?? '', type, data, headers: request.headers }
+    const { type, timestamp, data } = JSON.parse(body) as Pick<Received, 'type' | 'timestamp' | 'data'>
+    const one: Received = { id: headers['webhook-id'] ?? '', type, timestamp, data, headers: request.headers }
     received.push(one)
     const answer = await receiver.behave(one, () => usual(one))
     if (answer === undefined) return undefined

@@ -96,6 +96,15 @@ suite('an act', () => {
     assert.equal(new Set(ids()).size, 6)
   })
 
+  test('that comes after another begins later, also where the clock of the database was set back', async () => {
+    const { grant, revoke, last, tx } = await stage()
+    await grant()
+    const ahead = hours(1)
+    await db.asSuperuser('update webhook_act set begun_at = $2 where tenant_id = $1', [tx.tenant_id, ahead])
+    await revoke()
+    assert.ok(Date.parse(last().timestamp) > ahead.getTime(), last().timestamp)
+  })
+
   test('that the receiver works on shows its reference, is asked again, and ends', async () => {
     const { grant, poll, receiver, ids } = await stage({}, { later: 2 })
     const begun = await grant()
