@@ -23,9 +23,9 @@ const approveRow = 'POST /v1/requests/{id}/approve'
 const connections = { writes: 8, long: 4 }
 const pageLength = 50
 /** More approvals than any contender gets done in a second. */
-const mostApprovals = 8_000
+const maxApprovals = 8_000
 
-const approvalsIn = (seconds: number) => seconds * mostApprovals
+const approvalsIn = (seconds: number) => seconds * maxApprovals
 
 /** What the service makes of PostgreSQL's own speed, endpoint by endpoint. */
 export const endpoints: Bench = {

@@ -3,7 +3,7 @@ import { type Enforcer, newEnforcer, newModelFromString, StringAdapter } from 'c
 import { createEngine } from '../server/src/policy-engine/cedar/engine.ts'
 import { parseStatement } from '../server/src/policy-engine/cedar/parse.ts'
 import { decideAsk } from '../server/src/policy-engine/deciding/decide.ts'
-import { createCourt } from '../server/src/policy-engine/deciding/evaluate.ts'
+import { createPolicyEvaluator } from '../server/src/policy-engine/deciding/evaluate.ts'
 import { atOnce } from '../server/src/policy-engine/deciding/pieces.ts'
 import { type RuleSet, sortRules } from '../server/src/policy-engine/deciding/rule-set.ts'
 import { asAskQuestion, asPolicyRule, type PlainQuestion, type PlainRule } from './policy-rules.ts'
@@ -12,24 +12,26 @@ import { asAskQuestion, asPolicyRule, type PlainQuestion, type PlainRule } from 
 export type Asked = { ask(index: number): boolean }
 
 /** A court as the service has one. */
-export const newCourt = () => createCourt(createEngine())
+export const newEvaluator = () => createPolicyEvaluator(createEngine())
 
 export function ruleSetOf(rules: readonly PlainRule[], version: string): RuleSet {
   return { tenant_id: 'bench', version, rules: rules.map(asPolicyRule) }
 }
 
 /** The service: the whole decision, with its reasons and words. */
-export function ours(ruleSet: RuleSet, questions: readonly PlainQuestion[], court = newCourt()): Asked {
+export function ours(ruleSet: RuleSet, questions: readonly PlainQuestion[], evaluator = newEvaluator()): Asked {
   const asked = questions.map(asAskQuestion)
-  return { ask: (index) => decideAsk(ruleSet, asked[index % asked.length] as (typeof asked)[number], court).allowed }
+  return {
+    ask: (index) => decideAsk(ruleSet, asked[index % asked.length] as (typeof asked)[number], evaluator).allowed,
+  }
 }
 
 /** The same engine with all rules in one set, and all else alike. */
 export function unsliced(ruleSet: RuleSet, questions: readonly PlainQuestion[]): Asked {
-  const court = newCourt()
-  const whole = { mostWhole: Number.POSITIVE_INFINITY, mostJoined: 0, mostPicked: 0 }
+  const evaluator = newEvaluator()
+  const whole = { mostWhole: Number.POSITIVE_INFINITY, maxJoined: 0, maxPicked: 0 }
   const sorted = atOnce(sortRules(ruleSet.rules, (rule) => parseStatement(rule.policy_text), undefined, whole))
-  return ours(ruleSet, questions, { ...court, rules: { ...court.rules, sorted: () => sorted } })
+  return ours(ruleSet, questions, { ...evaluator, rules: { ...evaluator.rules, sorted: () => sorted } })
 }
 
 // ── casbin ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,14 @@
 import type { Bench, Effort, Measured } from './bench.ts'
-import { type Asked, casbin, caslOfAll, caslOfAsker, newCourt, ours, ruleSetOf, unsliced } from './policy-contenders.ts'
+import {
+  type Asked,
+  casbin,
+  caslOfAll,
+  caslOfAsker,
+  newEvaluator,
+  ours,
+  ruleSetOf,
+  unsliced,
+} from './policy-contenders.ts'
 import { broadRulesOnly, companyRules, type PlainQuestion, type PlainRule, questionsFor } from './policy-rules.ts'
 import { type Contender, measureInRounds, median, type Result } from './rounds.ts'
 
@@ -104,13 +113,13 @@ function costRatio(results: readonly Result[], rows: readonly string[]): string 
 async function loading({ isMiniature }: Effort): Promise<string[]> {
   const size = isMiniature ? 200 : 10_000
   const [rules, questions] = [companyRules(size), questionsFor(size, questionCount)]
-  const court = newCourt()
+  const evaluator = newEvaluator()
   const before = ruleSetOf(rules, '1')
-  const reading = await timed(() => court.rules.prepare(before))
-  const first = ours(before, questions, court)
+  const reading = await timed(() => evaluator.rules.prepare(before))
+  const first = ours(before, questions, evaluator)
   const times = questions.map((_, index) => timedNow(() => first.ask(index))).sort((one, other) => one - other)
   const after = ruleSetOf(rules.with(-1, { effect: 'permit', holder: null, actions: ['Admin'], place: null }), '2')
-  const again = await timed(() => court.rules.prepare(after, before))
+  const again = await timed(() => evaluator.rules.prepare(after, before))
   const ms = (milliseconds: number) => `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`
   const at = (share: number) => ms(times[Math.floor(share * (times.length - 1))] ?? 0)
   return [

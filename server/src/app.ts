@@ -11,7 +11,7 @@ import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import type { Subscriber } from './events/deliver.ts'
 import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
-import { lookAgain } from './grants/entitlement-store.ts'
+import { requestReconciliation } from './grants/entitlement-store.ts'
 import { getGrant } from './grants/get-grant.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
@@ -40,11 +40,11 @@ import type { CarrierOpening, Carriers } from './notification-channels/carrier.t
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
 import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
 import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
+import { type DeliveryDependencies, deliverDue } from './notification-channels/delivery/deliver-queue.job.ts'
 import { listDeliveries } from './notification-channels/delivery/list-deliveries.ts'
+import { notifyChannels } from './notification-channels/delivery/notify-channels.subscriber.ts'
 import { resendDelivery } from './notification-channels/delivery/resend-delivery.ts'
-import { tellChannels } from './notification-channels/delivery/tell-channels.subscriber.ts'
 import { testNotificationChannel } from './notification-channels/delivery/test-notification-channel.ts'
-import { type Post, workLanes } from './notification-channels/delivery/work-lane.job.ts'
 import { getNotificationChannel } from './notification-channels/get-notification-channel.ts'
 import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
 import { emailCarrier } from './notification-channels/mail/email-carrier.ts'
@@ -55,8 +55,8 @@ import { webhookCarrier } from './notification-channels/webhook/webhook-carrier.
 import { listNotifications } from './notifications/list-notifications.ts'
 import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
 import { markNotificationRead } from './notifications/mark-notification-read.ts'
+import { notifyPeople } from './notifications/notify-people.subscriber.ts'
 import { streamNotifications } from './notifications/stream-notifications.ts'
-import { tellPeople } from './notifications/tell-people.subscriber.ts'
 import { listPermissions } from './permissions/list-permissions.ts'
 import { listPolicyCases } from './policies/cases/list-policy-cases.ts'
 import { replacePolicyCases } from './policies/cases/replace-policy-cases.ts'
@@ -103,7 +103,7 @@ import { getRequestDecision } from './requests/get-request-decision.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { whoMayDecide } from './requests/possible-approvers.flow.ts'
 import { previewRequest } from './requests/preview-request.ts'
-import { askAgain } from './requests/reauthorize-request.flow.ts'
+import { reauthorize } from './requests/reauthorize-request.flow.ts'
 import { remindApprovers } from './requests/remind-approvers.job.ts'
 import { endAccessOf } from './requests/transition-store.ts'
 import { createRole } from './roles/create-role.ts'
@@ -243,7 +243,7 @@ export const operations: Record<string, Operation> = {
   deleteProvisioner: deleteProvisioner(countInUse),
   testProvisioner: testProvisioner(driverTypes),
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
-  reportAccessResult: reportAccessResult(lookAgain),
+  reportAccessResult: reportAccessResult(requestReconciliation),
   listNotifications,
   streamNotifications,
   markNotificationRead,
@@ -256,15 +256,15 @@ export const operations: Record<string, Operation> = {
 export const outgoing: Readonly<Record<string, Outgoing>> = { eventMessage }
 
 /** Who acts on events afterwards. */
-export const subscribers: readonly Subscriber[] = [tellPeople(whoMayDecide), tellChannels]
+export const subscribers: readonly Subscriber[] = [notifyPeople(whoMayDecide), notifyChannels]
 
 /** What is done when its moment comes. Every target is the sandbox until a tenant chooses another. */
-export const dueWork = (drivers: Drivers, post: Post): readonly DueWork[] => [
+export const dueWork = (drivers: Drivers, post: DeliveryDependencies): readonly DueWork[] => [
   expireRequest,
   planGrant(drivers),
-  ...convergeEntitlement(drivers, askAgain),
+  ...convergeEntitlement(drivers, reauthorize),
   sweepProvisioner(drivers),
   runReplay,
   remindApprovers,
-  ...workLanes(post),
+  ...deliverDue(post),
 ]

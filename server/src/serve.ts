@@ -23,7 +23,7 @@ import { throttledLog } from './kernel/throttled-log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { answersInTime } from './metrics/watch.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
-import { openBell } from './notifications/bell.ts'
+import { openStreamHub } from './notifications/stream-hub.ts'
 import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
@@ -58,7 +58,7 @@ export type AppOptions = {
 export type App = {
   server: HttpServer
   /** Whether changes of rights by other processes are heard at once. */
-  hearsChanges(): boolean
+  followsChanges(): boolean
   /** Streams of notifications that are open. */
   listening(): number
   /** Begins to work off what is due. */
@@ -72,15 +72,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, background, rootKeys, tokenKeys, driverTypes, metrics } = options
   const { revocation = background, watching = database } = options
   const loops: Loop[] = []
-  const bell = openBell(background)
+  const bell = openStreamHub(background)
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
-  const ways = openWaysOut({ config, sealer, egress }, driverTypes, metrics)
+  const ways = openEgressPaths({ config, sealer, egress }, driverTypes, metrics)
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   let listening: Listening | undefined
-  const hearsChanges = () => listening?.isFresh() ?? false
-  const admissions = createAdmissionCache({ isFresh: hearsChanges })
+  const followsChanges = () => listening?.isFresh() ?? false
+  const admissions = createAdmissionCache({ isFresh: followsChanges })
   const server = await buildServer({
     operations,
     outgoing,
@@ -112,32 +112,32 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   })
 
-  listening = hearChanges(options, admissions, server.log)
-  const ringing = startLoop(
-    bell.look,
+  listening = followChanges(options, admissions, server.log)
+  const streaming = startLoop(
+    bell.check,
     throttledLog(5_000, (err) => server.log.error({ err }, 'streams wait for their news')),
   )
 
   return {
     server,
-    hearsChanges,
+    followsChanges,
     listening: bell.listening,
     startWorkers: () =>
-      loops.push(...startLoops(server.log, { background, revocation }, ways.works, metrics, ringing.wake)),
+      loops.push(...startLoops(server.log, { background, revocation }, ways.works, metrics, streaming.wake)),
     async stop() {
       ready = false
       bell.close()
       await server.close()
       listening?.stop()
       ways.leave()
-      await Promise.all([ringing, ...loops].map((loop) => loop.stop()))
+      await Promise.all([streaming, ...loops].map((loop) => loop.stop()))
       await ways.close()
     },
   }
 }
 
 /** Whatever reaches outside for the workers: targets where access is given, carriers of deliveries. */
-function openWaysOut(opening: CarrierOpening, types: DriverTypes, metrics: Metrics | undefined) {
+function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: Metrics | undefined) {
   const { config, sealer, egress } = opening
   const drivers = openDrivers({ types, sealer, egress, public_url: config.public_url })
   const carriers = openCarriers(opening)
@@ -163,7 +163,7 @@ async function recordRefusal(ctx: Ctx, operationId: string, { code }: Problem): 
 }
 
 /** Has what was kept of credentials dropped when another process changes what it rests on. */
-function hearChanges(
+function followChanges(
   { listenTo, background }: AppOptions,
   { drop, clear }: AdmissionCache,
   log: HttpServer['log'],

@@ -9,7 +9,7 @@ import { withinDeadline } from './kernel/deadline.ts'
 import { openMetrics } from './metrics/metrics.ts'
 import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
 import { countQuestions, type Watched, watch } from './metrics/watch.ts'
-import { theCourt } from './policy-engine/deciding/evaluate.ts'
+import { policyEvaluator } from './policy-engine/deciding/evaluate.ts'
 import type { DriverTypes } from './provisioners/drivers.ts'
 import { loadRootKeys } from './secrets/root-key-file.ts'
 import { createApp } from './serve.ts'
@@ -27,10 +27,10 @@ const connections = {
 }
 
 /** A stop that takes longer, beside its delay, is cut short: what is under way is taken up again at the next start. */
-const longestStopMs = 25_000
+const maxStopMs = 25_000
 
 /** What is under way in the database at the end has this long. */
-const longestCloseMs = 3_000
+const maxCloseMs = 3_000
 
 /** Runs the service until a signal; one that cannot start says why, and the process ends. `types`: what acts at targets. */
 export function start(types: DriverTypes): void {
@@ -52,7 +52,7 @@ async function openService(types: DriverTypes): Promise<void> {
   try {
     const running = await serve(config, opened, types)
     stop = running.stop
-    stopOnSignals(stop, longestStopMs + config.stop_delay_seconds * 1_000)
+    stopOnSignals(stop, maxStopMs + config.stop_delay_seconds * 1_000)
     await bootstrap({
       database: running.background,
       dataDir: config.data_dir,
@@ -96,7 +96,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
   const listenTo = opened.service
   const databases = { database, background, revocation, watching }
   const app = await createApp({ config, ...databases, listenTo, rootKeys, tokenKeys, driverTypes, metrics })
-  if (metrics !== undefined) countQuestions(theCourt, metrics)
+  if (metrics !== undefined) countQuestions(policyEvaluator, metrics)
   const closeMetrics = await publishMetrics(
     config.metrics,
     metrics && {
@@ -105,7 +105,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
       pools: { requests: database, background, revocation, watching },
       subscribers: subscribers.map(({ name }) => name),
       underWay: () => app.server.underWay,
-      hearsChanges: app.hearsChanges,
+      followsChanges: app.followsChanges,
       listening: app.listening,
     },
   )
@@ -114,7 +114,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
     await closeMetrics()
     // A database that is gone owes answers that will never come.
     const close = () => Promise.all(Object.values(databases).map((each) => each.close()))
-    await withinDeadline<unknown>(longestCloseMs, close, () => undefined)
+    await withinDeadline<unknown>(maxCloseMs, close, () => undefined)
     await opened.stop()
   }
   return { app, background, stop }
@@ -131,13 +131,13 @@ async function publishMetrics(at: Config['metrics'], watched: Watched | undefine
 }
 
 /** The first signal drains, the database last; a second one leaves at once. */
-function stopOnSignals(stop: () => Promise<void>, longestMs: number): void {
+function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
     stopping = true
     console.log(`${signal}: finishing what is under way`)
-    setTimeout(() => process.exit(1), longestMs).unref()
+    setTimeout(() => process.exit(1), maxMs).unref()
     stop().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from '../src/db/sql.ts'
-import { findWallFaults } from '../src/db/walls.ts'
+import { findIsolationFaults } from '../src/db/tenant-isolation.ts'
 import { newId } from '../src/kernel/id.ts'
 import { testDatabase } from './support/database.ts'
 
@@ -74,14 +74,14 @@ test('an interactive transaction that throws leaves nothing', async () => {
 })
 
 test('the service role finds the walls standing, and a fallen one is named', async () => {
-  assert.deepEqual(await findWallFaults(db.service), [])
+  assert.deepEqual(await findIsolationFaults(db.service), [])
   await db.asSuperuser('alter table setting no force row level security')
-  assert.deepEqual(await findWallFaults(db.service), ['table `setting` has no forced row-level security'])
+  assert.deepEqual(await findIsolationFaults(db.service), ['table `setting` has no forced row-level security'])
   await db.asSuperuser('alter table setting force row level security')
 })
 
 test('the owner of the tables is refused as the service role', async () => {
-  const faults = await findWallFaults(db.owner)
+  const faults = await findIsolationFaults(db.owner)
   assert.ok(
     faults.some((fault) => fault.includes('owns tables')),
     faults.join('; '),

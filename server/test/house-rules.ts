@@ -36,7 +36,7 @@ const verbs: Rule = {
 const adapters: Exceptions = {
   'server/src/notification-channels/mail/email-carrier.ts': 'a carrier looks up the sender that it may use',
   'server/src/notification-channels/webhook/webhook-carrier.ts': 'a carrier looks up address and secrets of one moment',
-  'server/src/notifications/bell.ts': 'the hub of open streams reads what they wait for',
+  'server/src/notifications/stream-hub.ts': 'the hub of open streams reads what they wait for',
   'server/src/provisioners/drivers.ts': 'opens the driver of a provisioner, and keeps it open',
   'server/src/provisioners/sandbox/': 'a target whose directory is a table',
   'server/src/provisioners/webhook/': 'a target that is told again what it was told',

@@ -14,7 +14,7 @@ const METRICS_PORT = String(await freePort())
 const sallyport = await startOnTestServer({ METRICS_PORT })
 const page = `http://127.0.0.1:${METRICS_PORT}/metrics`
 
-const idle = { pools: {}, underWay: () => 0, listening: () => 0, hearsChanges: () => false }
+const idle = { pools: {}, underWay: () => 0, listening: () => 0, followsChanges: () => false }
 
 async function scrape() {
   const reply = await fetch(page)

@@ -1,5 +1,5 @@
 import { allOf, sql } from '../db/sql.ts'
-import type { UnwalledTx } from '../db/transaction.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageAsk } from '../kernel/page.ts'
@@ -100,13 +100,13 @@ export async function revokeKeysOfProvider(ctx: WorkCtx, identity_provider_id: s
 }
 
 /** The tenant that a key belongs to, by its id alone: the key's text names none. */
-export async function findTenantOfKey(work: UnwalledTx, id: string): Promise<string | undefined> {
+export async function findTenantOfKey(work: UnrestrictedTx, id: string): Promise<string | undefined> {
   const [row] = await work.read(sql<{ tenant_id: string }>`select tenant_id from api_key where id = ${id}`)
   return row?.tenant_id
 }
 
 /** A live key with the standing of whom it speaks for, by the database's clock. */
-export type KeyStanding = {
+export type KeyStatus = {
   secret_hash: Buffer
   key_scopes: string[]
   user_id: string
@@ -121,15 +121,15 @@ export type KeyStanding = {
  * Undefined for a key that is not there, opens something else than `kind`, is revoked or expired, or whose maker is no
  * longer active.
  */
-export async function findKeyStanding(tx: Tx, id: string, kind: KeyKind): Promise<KeyStanding | undefined> {
-  const [standing] = await tx.read(sql<KeyStanding>`
+export async function findKeyStatus(tx: Tx, id: string, kind: KeyKind): Promise<KeyStatus | undefined> {
+  const [status] = await tx.read(sql<KeyStatus>`
     select k.secret_hash, k.scopes as key_scopes, u.id as user_id, ${scopesAsArray(tx)} as user_scopes,
       k.expires_at, clock_timestamp() as now,
       (k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute') as unused_lately
     from api_key k join tenant_user u on u.tenant_id = k.tenant_id and u.id = k.created_by
     where k.tenant_id = ${tx.tenant_id} and k.id = ${id} and k.kind = ${kind} and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > clock_timestamp()) and u.active`)
-  return standing
+  return status
 }
 
 /** Notes that a key is in use, at most once a minute. */

@@ -27,11 +27,11 @@ export type AdmissionCacheOptions = {
 }
 
 /** Milliseconds: the bound where a notice was lost, whatever was the cause. */
-const longestAge = 5_000
+const maxAge = 5_000
 
 /** `asked` and `answered` are of the process's clock; the database told its own time somewhere between them. */
 type Kept = Proof & { asked: number; answered: number }
-type Asking = { asked: number; proof: Promise<Proof | undefined> }
+type Admitting = { asked: number; proof: Promise<Proof | undefined> }
 
 /** Under this a credential is known: nobody gets it back from there, and a token is no key with the same text. */
 export function digestOf(kind: Admission['via'], text: string): string {
@@ -42,13 +42,13 @@ export function digestOf(kind: Admission['via'], text: string): string {
 export function createAdmissionCache(options: AdmissionCacheOptions): AdmissionCache {
   const { isFresh, limit = 5_000, clock = () => performance.now() } = options
   const kept = new Map<string, Kept>()
-  const asking = new Map<string, Asking>()
+  const asking = new Map<string, Admitting>()
 
   function recall(digest: string): Admission | undefined {
     const entry = kept.get(digest)
     if (entry === undefined) return undefined
     const now = clock()
-    if (now - entry.asked < longestAge && entry.isLive(later(entry, now - entry.asked))) {
+    if (now - entry.asked < maxAge && entry.isLive(later(entry, now - entry.asked))) {
       return { ...entry.admission, now: later(entry, now - entry.answered) }
     }
     kept.delete(digest)
@@ -58,7 +58,7 @@ export function createAdmissionCache(options: AdmissionCacheOptions): AdmissionC
   /** INVARIANT: nobody joins, and nothing keeps, a question from before a `drop`: its answer may be from before the change. */
   async function ask(digest: string, prove: () => Promise<Proof | undefined>): Promise<Admission | undefined> {
     const other = asking.get(digest)
-    if (other !== undefined && clock() - other.asked < longestAge) return (await other.proof)?.admission
+    if (other !== undefined && clock() - other.asked < maxAge) return (await other.proof)?.admission
     const mine = { asked: clock(), proof: prove() }
     asking.set(digest, mine)
     try {

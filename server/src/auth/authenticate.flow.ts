@@ -1,4 +1,4 @@
-import { findKeyStanding, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
+import { findKeyStatus, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
 import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Admission, PresentedCredential } from '../http/admission.ts'
@@ -69,7 +69,7 @@ function limitGuesses() {
     /** It proved somebody, and was no guess. */
     remember(digest: string, address: string): void {
       good.set(digest, true)
-      sources.giveBack(sourceOf(address))
+      sources.release(sourceOf(address))
     },
     /** It proves nobody any more. @throws Problem 429 as `count` does */
     forget(digest: string, address: string): void {
@@ -102,7 +102,7 @@ async function proveKey(
   // A key that nobody made costs the same two trips as one whose secret is wrong: time does not tell which ids exist.
   const tenant_id = (await findTenantOfKey(database.work, key.id)) ?? newId()
   // The kind is asked of the record too: the prefix and its checksum are what anybody can write around a secret they hold.
-  const standing = await findKeyStanding(database.tenant(tenant_id), key.id, 'api')
+  const standing = await findKeyStatus(database.tenant(tenant_id), key.id, 'api')
   if (standing === undefined || !sameHash(standing.secret_hash, key.secret_hash)) return undefined
   if (standing.unused_lately) noteUse(tenant_id, key.id)
   const makers = new Set(standing.user_scopes)

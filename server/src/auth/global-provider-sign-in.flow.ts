@@ -19,32 +19,32 @@ export type GlobalProviderSignIn = {
   global: GlobalOidc | undefined
   providers: Providers
   /** Refuses where no tenant is known. */
-  turnAway(cause: string): never
+  refuseUnknown(cause: string): never
 }
 
 /** Answers who has signed in. */
 export async function finishGlobalSignIn(
-  { database, global, providers, turnAway }: GlobalProviderSignIn,
+  { database, global, providers, refuseUnknown }: GlobalProviderSignIn,
   { code, redirect_uri, iss }: AuthorizationAnswer,
   { source_ip, request_id }: Parameters<ProviderSignIn['finish']>[1],
 ) {
-  if (global === undefined) return turnAway('no_global_provider')
-  if (!global.redirect_uris.includes(redirect_uri)) return turnAway('redirect_uri')
-  if (iss !== undefined && iss !== global.issuer) return turnAway('other_issuer')
+  if (global === undefined) return refuseUnknown('no_global_provider')
+  if (!global.redirect_uris.includes(redirect_uri)) return refuseUnknown('redirect_uri')
+  if (iss !== undefined && iss !== global.issuer) return refuseUnknown('other_issuer')
   const { issuer, client_id, client_secret, tenant_claim } = global
   const client = { tenant_id: null, issuer, client_id, client_secret }
   const redemption = { code, redirect_uri, bound: undefined, now: await readClock(database.work) }
   const account = await providers.redeem(client, redemption, tenant_claim).catch((error: unknown) => {
-    if (error instanceof RefusedByProvider) return turnAway(error.message)
+    if (error instanceof RefusedByProvider) return refuseUnknown(error.message)
     throw error
   })
   const named = tenant_claim === undefined ? undefined : account.claims[tenant_claim]
   const tenants = named === undefined ? await listTenantsOfAccount(database.work, account) : [readTenantClaim(named)]
   const [tenant_id] = tenants
-  if (tenant_id === undefined) return turnAway('unknown_user')
-  if (tenants.length > 1) return turnAway('several_tenants')
+  if (tenant_id === undefined) return refuseUnknown('unknown_user')
+  if (tenants.length > 1) return refuseUnknown('several_tenants')
   const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id }
-  if (!(await isTenant(ctx.tx))) return turnAway('unknown_tenant')
+  if (!(await isTenant(ctx.tx))) return refuseUnknown('unknown_tenant')
   // A tenant with a provider of its own creates users for that provider alone: no other is linked to them.
   const mayLink = (await findSignInSetting(ctx.tx))?.enabled !== true
   return admitAccount(ctx, source_ip, account, { mayLink, mayCreate: named !== undefined })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
-import { noBell } from '../../test/support/no-bell.ts'
 import { noEgress } from '../../test/support/no-egress.ts'
 import { noProviders } from '../../test/support/no-providers.ts'
+import { noStreamHub } from '../../test/support/no-stream-hub.ts'
 import { cursorCodec } from '../http/cursor.ts'
 import { buildServer } from '../http/server.ts'
 import { newId } from '../kernel/id.ts'
@@ -39,7 +39,7 @@ const server = await buildServer({
     egress: noEgress,
     public_url: 'http://127.0.0.1',
     providerSignIn: noProviders(db.database),
-    bell: noBell,
+    bell: noStreamHub,
     authenticate: authenticateWith({
       database: db.database,
       tokens,

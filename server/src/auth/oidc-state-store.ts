@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { UnwalledTx } from '../db/transaction.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import type { SignInState, TakenState } from './oidc-state.ts'
 
@@ -26,7 +26,7 @@ export async function takeSignInState(tx: Tx, id: string): Promise<TakenState | 
 }
 
 /** The database's clock, where no tenant is known yet. */
-export async function readClock(work: UnwalledTx): Promise<Date> {
+export async function readClock(work: UnrestrictedTx): Promise<Date> {
   const [row] = await work.read(sql<{ now: string }>`select clock_timestamp() as now`)
   if (row === undefined) throw new Error('the database told no time')
   return new Date(row.now)

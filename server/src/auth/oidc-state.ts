@@ -74,7 +74,7 @@ export function stateFault(
 // ── The browser that begins a sign-in ──────────────────────────────────────────────────────────────────────────────────
 
 /** How long a sign-in may take, in seconds; the database says the same. */
-const longestSignIn = 600
+const maxSignInLength = 600
 
 type HeaderOf = (name: string) => string | undefined
 
@@ -85,7 +85,7 @@ type HeaderOf = (name: string) => string | undefined
 export function browserCookie(publicUrl: string) {
   const secure = publicUrl.startsWith('https:')
   const name = secure ? '__Host-sallyport-sign-in' : 'sallyport-sign-in'
-  const attributes = `Path=/; Max-Age=${longestSignIn}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+  const attributes = `Path=/; Max-Age=${maxSignInLength}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
   return {
     newSecret: () => randomBytes(32).toString('base64url'),
     set: (secret: string) => `${name}=${secret}; ${attributes}`,

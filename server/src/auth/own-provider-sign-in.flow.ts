@@ -20,7 +20,7 @@ export type OwnProviderSignIn = {
   states: StateCodec
   providers: Providers
   /** Refuses where no tenant is known. */
-  turnAway(cause: string): never
+  refuseUnknown(cause: string): never
 }
 
 /** Answers where to send the person who signs in. */
@@ -47,12 +47,12 @@ export async function beginOwnSignIn(
 
 /** Answers who has signed in. */
 export async function finishOwnSignIn(
-  { database, sealer, states, providers, turnAway }: OwnProviderSignIn,
+  { database, sealer, states, providers, refuseUnknown }: OwnProviderSignIn,
   answer: AuthorizationAnswer & { state: string },
   { browsers, source_ip, request_id }: Parameters<ProviderSignIn['finish']>[1],
 ) {
   const claim = states.read(answer.state)
-  if (claim === undefined) return turnAway('state_unknown')
+  if (claim === undefined) return refuseUnknown('state_unknown')
   const ctx = { tx: database.tenant(claim.tenant_id), actor: systemActor, request_id }
   // INVARIANT: the state is used up before anybody is asked, whatever comes of it.
   const taken = await takeSignInState(ctx.tx, claim.id)

@@ -24,16 +24,16 @@ export function openProviderSignIn(options: ProviderSignInOptions): ProviderSign
   const { database, rootKeys, sealer, egress, global, onRefusal } = options
   const states = stateCodec(derivedKeys(rootKeys, 'oidc-state'))
   const providers = openProviders(egress)
-  const turnAway = (cause: string): never => {
+  const refuseUnknown = (cause: string): never => {
     onRefusal(cause)
     throw invalidAuthorizationCode()
   }
-  const own = { database, sealer, states, providers, turnAway }
+  const own = { database, sealer, states, providers, refuseUnknown }
   return {
     begin: (asked) => beginOwnSignIn(own, asked),
     finish: ({ state, ...answer }, from) =>
       state === undefined
-        ? finishGlobalSignIn({ database, global, providers, turnAway }, answer, from)
+        ? finishGlobalSignIn({ database, global, providers, refuseUnknown }, answer, from)
         : finishOwnSignIn(own, { ...answer, state }, from),
   }
 }

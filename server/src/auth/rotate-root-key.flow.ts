@@ -1,4 +1,4 @@
-import type { Database, UnwalledTx } from '../db/transaction.ts'
+import type { Database, UnrestrictedTx } from '../db/transaction.ts'
 import type { RootKey, RootKeys } from '../secrets/root-key.ts'
 import { forgetRootKeys, useFirstRootKey } from '../secrets/root-key-in-use.flow.ts'
 import { countTenantKeys, listRootKeyIds } from '../secrets/root-key-store.ts'
@@ -25,7 +25,7 @@ export async function rotateRootKey(database: Database, rootKeys: RootKeys, opti
 }
 
 /** Seals every token key that is under another root key with this one. Answers how many. */
-async function resealTokenKeys(service: UnwalledTx, rootKeys: RootKeys, root: RootKey): Promise<number> {
+async function resealTokenKeys(service: UnrestrictedTx, rootKeys: RootKeys, root: RootKey): Promise<number> {
   let resealed = 0
   for (const stored of await listAllSigningKeys(service)) {
     if (stored.root_key_id === root.id) continue

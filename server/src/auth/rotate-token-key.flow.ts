@@ -1,4 +1,4 @@
-import type { UnwalledTx } from '../db/transaction.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import type { RootKey } from '../secrets/root-key.ts'
 import { makeSigningKey } from './signing-key.ts'
 import { insertNextSigningKey } from './signing-key-store.ts'
@@ -18,7 +18,7 @@ const slackSeconds = 60
  * or with `endTokens` when the new one takes over: then everybody has to sign in anew.
  */
 export async function rotateTokenKey(
-  service: UnwalledTx,
+  service: UnrestrictedTx,
   root: RootKey,
   { endTokens }: { endTokens: boolean },
 ): Promise<{ kid: string; signs_from: string; others_retire_at: string }> {

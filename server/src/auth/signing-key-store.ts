@@ -1,9 +1,9 @@
 import { sql } from '../db/sql.ts'
-import type { UnwalledTx } from '../db/transaction.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import type { NewSigningKey, StoredSigningKey } from './signing-key.ts'
 
 /** Every token key that is not retired, the last to sign first. */
-export function listSigningKeys(service: UnwalledTx): Promise<StoredSigningKey[]> {
+export function listSigningKeys(service: UnrestrictedTx): Promise<StoredSigningKey[]> {
   return service.read(
     sql<StoredSigningKey>`select kid, sealed_private_jwk, root_key_id, signs_from, retires_at from signing_key
       where retires_at is null or retires_at > clock_timestamp()
@@ -12,7 +12,7 @@ export function listSigningKeys(service: UnwalledTx): Promise<StoredSigningKey[]
 }
 
 /** Whether anything was sealed here before: a token key is the first that is. */
-export async function hasSigningKey(service: UnwalledTx): Promise<boolean> {
+export async function hasSigningKey(service: UnrestrictedTx): Promise<boolean> {
   return (await service.read(sql`select from signing_key limit 1`)).length > 0
 }
 
@@ -20,7 +20,7 @@ export async function hasSigningKey(service: UnwalledTx): Promise<boolean> {
 const oneAtATime = 7_255_102
 
 /** Keeps the key where there is none yet. */
-export async function insertFirstSigningKey(service: UnwalledTx, key: NewSigningKey): Promise<void> {
+export async function insertFirstSigningKey(service: UnrestrictedTx, key: NewSigningKey): Promise<void> {
   await service.write([
     sql`select pg_advisory_xact_lock(${oneAtATime}::bigint)`,
     sql`insert into signing_key (kid, public_jwk, sealed_private_jwk, root_key_id)
@@ -35,7 +35,7 @@ export async function insertFirstSigningKey(service: UnwalledTx, key: NewSigning
  * What retired a day ago is taken away.
  */
 export async function insertNextSigningKey(
-  service: UnwalledTx,
+  service: UnrestrictedTx,
   key: NewSigningKey,
   { leadSeconds, outliveSeconds }: { leadSeconds: number; outliveSeconds: number },
 ): Promise<{ signs_from: string; others_retire_at: string }> {
@@ -61,7 +61,7 @@ export async function insertNextSigningKey(
 
 /** Keeps a token key as it is sealed now, where nobody sealed it anew meanwhile. Answers whether it did. */
 export async function replaceSealedKey(
-  service: UnwalledTx,
+  service: UnrestrictedTx,
   before: StoredSigningKey,
   after: { sealed_private_jwk: string; root_key_id: string },
 ): Promise<boolean> {
@@ -74,7 +74,7 @@ export async function replaceSealedKey(
 }
 
 /** Every token key, retired or not: each is sealed. */
-export function listAllSigningKeys(service: UnwalledTx): Promise<StoredSigningKey[]> {
+export function listAllSigningKeys(service: UnrestrictedTx): Promise<StoredSigningKey[]> {
   return service.read(
     sql<StoredSigningKey>`select kid, sealed_private_jwk, root_key_id, signs_from, retires_at from signing_key
       order by signs_from desc, kid desc`,

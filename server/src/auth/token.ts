@@ -69,11 +69,11 @@ export function isTokenLive(claims: Pick<Claims, 'iat' | 'exp'> & { nbf?: number
 }
 
 /** The longest that is looked at: the service's own are some 500 characters. */
-const longestToken = 2_000
+const maxTokenLength = 2_000
 /** A signature is 64 bytes, whose last letter says two bits alone: the others are zero, so that a token has one spelling. */
 const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]{85}[AQgw])$/
 
 /** The token in an `Authorization` header, exactly `Bearer` and one space before it; undefined for any other text. */
 export function readBearer(header: string): string | undefined {
-  return header.length > longestToken ? undefined : bearer.exec(header)?.[1]
+  return header.length > maxTokenLength ? undefined : bearer.exec(header)?.[1]
 }

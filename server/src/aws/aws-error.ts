@@ -14,7 +14,7 @@ export type AwsFault = {
   passes: boolean
 }
 
-const longestMessage = 500
+const maxMessageLength = 500
 
 const throttles = /Throttl|TooManyRequests|RequestLimitExceeded|SlowDown/i
 const expiries = /ExpiredToken|RequestExpired|InvalidClientTokenId|UnrecognizedClient/
@@ -31,7 +31,7 @@ export function readAwsFault(operation: string, error: unknown): AwsFault {
   const { name, message, $metadata } = error instanceof Error ? (error as SdkError) : { name: 'Error', message: '' }
   const id = $metadata?.requestId
   const answered = id !== undefined || $metadata?.httpStatusCode !== undefined
-  const words = `${message}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, longestMessage)
+  const words = `${message}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxMessageLength)
   const said = answered
     ? `AWS answered ${name} to ${operation}: ${words}${id === undefined ? '' : ` (request ${id})`}`
     : `${operation} did not reach AWS: ${words || name}`

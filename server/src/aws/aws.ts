@@ -46,7 +46,7 @@ const once = 1
 const thrice = 3
 
 /** Accounts whose sessions are kept at hand. */
-const mostMemberRoles = 100
+const maxMemberRoles = 100
 
 export function openAws(options: AwsOptions): Aws {
   const { region, endpoint, role_arn, external_ids, session_name, egress } = options
@@ -70,7 +70,7 @@ export function openAws(options: AwsOptions): Aws {
     })
   const roleOf = (arn: string) => openRoleSession({ role_arn: arn, external_ids, session_name, sts })
   const role = roleOf(role_arn)
-  const memberRoles = createLruCache<RoleSession>(mostMemberRoles)
+  const memberRoles = createLruCache<RoleSession>(maxMemberRoles)
   const asRole = (session: RoleSession, maxAttempts: number) => {
     return { ...base, maxAttempts, credentials: () => session.credentials() }
   }

@@ -14,7 +14,7 @@ type SignedRequest = {
 type Answered = { response: { statusCode: number; headers: Record<string, string>; body: Uint8Array } }
 
 /** How long one HTTP call may take, from the look-up of the name to the last byte. */
-const longestHttpMs = 10_000
+const maxHttpMs = 10_000
 
 /**
  * Carries the SDK's calls through the guard. A connection for each call: at 18 calls a second its handshakes cost a few
@@ -26,7 +26,7 @@ export function egressHandler(egress: Egress) {
     async handle(request: SignedRequest, { abortSignal }: { abortSignal?: unknown } = {}): Promise<Answered> {
       const { protocol, hostname, port, path, method, headers, body } = request
       const url = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`
-      const tooLong = AbortSignal.timeout(longestHttpMs)
+      const tooLong = AbortSignal.timeout(maxHttpMs)
       const signal = abortSignal instanceof AbortSignal ? AbortSignal.any([abortSignal, tooLong]) : tooLong
       const answer = await egress.call(url, { method, headers, body: textOf(body), signal })
       return {

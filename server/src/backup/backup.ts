@@ -13,7 +13,7 @@ export type LongWork = {
 /** What is held in memory at once is about this much, and at least one row. */
 const batchBytes = 2 * 1024 * 1024
 const firstBatch = 50
-const largestBatch = 2_000
+const maxBatch = 2_000
 
 /**
  * Writes all that the database holds into a new file, as it is at one moment, while the service goes on. Rows pass as text
@@ -122,5 +122,5 @@ async function writeTable(
 function nextSize(lines: readonly string[]): number {
   const bytes = lines.reduce((sum, line) => sum + line.length, 0)
   const fitting = Math.floor((batchBytes * lines.length) / bytes)
-  return Math.max(1, Math.min(fitting, lines.length * 4, largestBatch))
+  return Math.max(1, Math.min(fitting, lines.length * 4, maxBatch))
 }

@@ -5,7 +5,7 @@ import type { PageAsk } from '../kernel/page.ts'
 import { type AccountPolicyView, type CloudAccount, policyViewOf } from './cloud-account.ts'
 
 /** An event names this many of the entries it tells of; how many there were it always says. */
-const mostIdsTold = 100
+const maxIdsShown = 100
 
 /**
  * Writes the entries, each the last word about its id, and tells of it: one statement, so all or none. Rows are locked in
@@ -14,7 +14,7 @@ const mostIdsTold = 100
  */
 export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAccount[]): Promise<number> {
   const { tenant_id } = ctx.tx
-  const ids = accounts.slice(0, mostIdsTold).map((account) => account.id)
+  const ids = accounts.slice(0, maxIdsShown).map((account) => account.id)
   const event = {
     type: 'cloud_accounts.updated',
     subject_type: 'tenant',

@@ -4,8 +4,8 @@ import { Problem } from '../kernel/errors.ts'
 import {
   cloudAccountOf,
   findMetadataFault,
-  largestMetadata,
-  mostUnits,
+  maxMetadata,
+  maxUnits,
   policyViewOf,
   requireSoundEntries,
 } from './cloud-account.ts'
@@ -17,20 +17,20 @@ suite('the metadata of an entry', () => {
   const metadataOf = (bytes: number) => ({ n: 'x'.repeat(bytes - 8) })
   const sound: [string, Record<string, unknown>][] = [
     ['nothing', {}],
-    ['16 KiB', metadataOf(largestMetadata)],
+    ['16 KiB', metadataOf(maxMetadata)],
     ['its units', { organizational_unit_ids: [unit] }],
     ['no unit', { organizational_unit_ids: [] }],
-    ['16 units', { organizational_unit_ids: Array(mostUnits).fill(unit) }],
+    ['16 units', { organizational_unit_ids: Array(maxUnits).fill(unit) }],
     ['`__` inside', { a: { __b: 1 } }],
   ]
   for (const [what, metadata] of sound) {
     test(`may hold ${what}`, () => assert.equal(findMetadataFault(metadata), undefined))
   }
   const faulty: [string, Record<string, unknown>, string][] = [
-    ['a byte more than 16 KiB', metadataOf(largestMetadata + 1), ''],
-    ['more than 16 KiB once it is UTF-8', { n: '€'.repeat(largestMetadata / 2) }, ''],
+    ['a byte more than 16 KiB', metadataOf(maxMetadata + 1), ''],
+    ['more than 16 KiB once it is UTF-8', { n: '€'.repeat(maxMetadata / 2) }, ''],
     ['a name that the policy engine keeps', { '__extn/~': 'x' }, '/__extn~1~0'],
-    ['17 units', { organizational_unit_ids: Array(mostUnits + 1).fill(unit) }, '/organizational_unit_ids'],
+    ['17 units', { organizational_unit_ids: Array(maxUnits + 1).fill(unit) }, '/organizational_unit_ids'],
     ['a unit that stands alone', { organizational_unit_ids: unit }, '/organizational_unit_ids'],
     ['null for units', { organizational_unit_ids: null }, '/organizational_unit_ids'],
     ['a number as unit', { organizational_unit_ids: [unit, 7] }, '/organizational_unit_ids/1'],

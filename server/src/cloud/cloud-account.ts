@@ -3,15 +3,15 @@ import { AnyObject } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 
 /** How many entries one call may bring, and how large their JSON may be together. */
-export const mostEntries = 5_000
-export const largestBody = 4 * 1024 * 1024
+export const maxEntries = 5_000
+export const maxBodyBytes = 4 * 1024 * 1024
 /** Bytes of an entry's metadata, as JSON in UTF-8. */
-export const largestMetadata = 16 * 1024
+export const maxMetadata = 16 * 1024
 /** How deep an account may lie in organizational units. */
-export const mostUnits = 16
+export const maxUnits = 16
 
 const unitForm = /^ou-[0-9a-z]{4}-[0-9a-z]{8}$/
-const mostFaultsTold = 20
+const maxFaultsShown = 20
 
 /** One line: no control characters, which no name needs and every log and cursor would have to escape. */
 function Line(maxLength: number, description: string) {
@@ -59,7 +59,7 @@ export function requireSoundEntries(entries: readonly CloudAccountInput[]): void
   const firstAt = new Map<string, number>()
   const faults: FaultyField[] = []
   for (const [index, entry] of entries.entries()) {
-    if (faults.length >= mostFaultsTold) break
+    if (faults.length >= maxFaultsShown) break
     const before = firstAt.get(entry.id)
     if (before === undefined) firstAt.set(entry.id, index)
     else
@@ -73,8 +73,8 @@ export function requireSoundEntries(entries: readonly CloudAccountInput[]): void
 /** What is wrong with the metadata of an entry, by the pointer inside it; undefined when nothing is. */
 export function findMetadataFault(metadata: Record<string, unknown>): FaultyField | undefined {
   const size = Buffer.byteLength(JSON.stringify(metadata))
-  if (size > largestMetadata) {
-    return { pointer: '', why: `is ${size} bytes of JSON; at most ${largestMetadata} are kept` }
+  if (size > maxMetadata) {
+    return { pointer: '', why: `is ${size} bytes of JSON; at most ${maxMetadata} are kept` }
   }
   // The policy engine has a meaning of its own for such names, and tags are handed to it.
   const reserved = Object.keys(metadata).find((key) => key.startsWith('__'))
@@ -90,7 +90,7 @@ const unitsKey = 'organizational_unit_ids'
 function findUnitsFault(units: unknown): FaultyField | undefined {
   const pointer = `/${unitsKey}`
   if (!Array.isArray(units)) return { pointer, why: 'must be an array of unit ids such as `ou-ab12-12345678`' }
-  if (units.length > mostUnits) return { pointer, why: `must not have more than ${mostUnits} units` }
+  if (units.length > maxUnits) return { pointer, why: `must not have more than ${maxUnits} units` }
   const index = units.findIndex((unit) => typeof unit !== 'string' || !unitForm.test(unit))
   if (index === -1) return undefined
   return { pointer: `${pointer}/${index}`, why: 'must be a unit id such as `ou-ab12-12345678`' }
@@ -123,6 +123,6 @@ export function policyViewOf(account: Pick<CloudAccount, 'name' | 'metadata'>): 
         (entry): entry is [string, string] => typeof entry[1] === 'string' && !entry[0].startsWith('__'),
       ),
     ),
-    organizational_unit_ids: [...new Set<string>(known)].slice(0, mostUnits),
+    organizational_unit_ids: [...new Set<string>(known)].slice(0, maxUnits),
   }
 }

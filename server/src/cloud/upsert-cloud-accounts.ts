@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
-import { CloudAccountInput, cloudAccountOf, largestBody, mostEntries, requireSoundEntries } from './cloud-account.ts'
+import { CloudAccountInput, cloudAccountOf, maxBodyBytes, maxEntries, requireSoundEntries } from './cloud-account.ts'
 import { saveCloudAccounts } from './cloud-account-store.ts'
 
 /** Writes entries of the account cache: what policy knows of an account, and what people choose from. */
@@ -11,8 +11,8 @@ export const upsertCloudAccounts = operation({
   summary: 'Insert or update cached cloud accounts',
   credential: 'any',
   scope: 'cloud_accounts:write',
-  body: Body({ resources: Type.Array(CloudAccountInput, { maxItems: mostEntries }) }),
-  bodyLimit: largestBody,
+  body: Body({ resources: Type.Array(CloudAccountInput, { maxItems: maxEntries }) }),
+  bodyLimit: maxBodyBytes,
   replies: {
     200: Type.Object({ upserted: Type.Integer({ description: 'how many entries were inserted or updated' }) }),
   },

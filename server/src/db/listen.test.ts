@@ -5,14 +5,14 @@ import { openDatabaseLine } from '../../test/support/database-line.ts'
 import { until } from '../../test/support/wait.ts'
 import { listen } from './listen.ts'
 import { sql } from './sql.ts'
-import type { UnwalledTx } from './transaction.ts'
+import type { UnrestrictedTx } from './transaction.ts'
 
 const db = await testDatabase()
 const channel = 'test_notices'
 const tell = (payload: string) => db.database.service.write([sql`select pg_notify(${channel}, ${payload})`])
 
 /** A listening connection, and what it was told, in order; it ends when the file's tests are done. */
-function startListening(target = db.service, beats: UnwalledTx = db.database.service) {
+function startListening(target = db.service, beats: UnrestrictedTx = db.database.service) {
   const told: string[] = []
   const note = (what: string) => () => void told.push(what)
   const listening = listen({

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { backoffDelay } from '../kernel/backoff.ts'
 import type { ConnectionTarget } from './client/connect.ts'
 import { sql } from './sql.ts'
-import type { UnwalledTx } from './transaction.ts'
+import type { UnrestrictedTx } from './transaction.ts'
 
 /** The one connection of a process that hears what the database tells (NOTIFY), and keeps itself proved. */
 export type Listening = {
@@ -20,7 +20,7 @@ export type ListenOptions = {
    * Sends the beats, by other connections than the listening one: what arrives has come the way of a notice. A line that can
    * speak and not hear, as through a pooler or to a server that is primary no more, proves nothing.
    */
-  beats: UnwalledTx
+  beats: UnrestrictedTx
   onNotice(payload: string): void
   /** It listens anew: what was told meanwhile went by unheard. */
   onConnect(): void
@@ -43,7 +43,7 @@ export function listen(options: ListenOptions): Listening {
   let told: 'fresh' | 'lost' | undefined
   let stopping = false
   let waiting: NodeJS.Timeout | undefined
-  let closeLine = () => {}
+  let closeListener = () => {}
 
   const onBeat = (sentAt: number) => {
     provenAt = sentAt
@@ -60,7 +60,7 @@ export function listen(options: ListenOptions): Listening {
     failures += 1
   }
   const open = () => {
-    closeLine = openLine(options, onBeat, onEnd)
+    closeListener = openListener(options, onBeat, onEnd)
   }
   open()
 
@@ -69,13 +69,13 @@ export function listen(options: ListenOptions): Listening {
     stop() {
       stopping = true
       clearTimeout(waiting)
-      closeLine()
+      closeListener()
     },
   }
 }
 
 /** One connection, until it ends: `onEnd` is told once, why. Answers how to end it. */
-function openLine(
+function openListener(
   { target, channel, beats, onNotice, onConnect }: ListenOptions,
   onBeat: (sentAt: number) => void,
   onEnd: (error: unknown) => void,
@@ -106,7 +106,7 @@ function openLine(
     timer = setTimeout(() => end(new Error('what the database tells does not come through')), freshForMs)
     beats.write([sql`select pg_notify(${beatChannel}, ${beat.text})`]).catch(end)
   }
-  const hear = ({ channel: on, payload = '' }: pg.Notification) => {
+  const onMessage = ({ channel: on, payload = '' }: pg.Notification) => {
     if (ended) return
     if (on === channel) return onNotice(payload)
     if (payload !== beat.text) return
@@ -123,7 +123,7 @@ function openLine(
     sendBeat()
   }
 
-  client.on('notification', hear)
+  client.on('notification', onMessage)
   client.on('error', end)
   client.on('end', () => end(new Error('the listening connection ended')))
   begin().catch(end)

@@ -6,16 +6,16 @@ import type { PgConnection } from './client/pg-connection.ts'
 import { workRole } from './roles.ts'
 
 /** What works on rows outside any tenant: finding due work, the service's own keys. */
-export type UnwalledTx = Pick<Tx, 'read' | 'write'>
+export type UnrestrictedTx = Pick<Tx, 'read' | 'write'>
 
 /** The database, seen through its doors. Each statement passes in a transaction that knows whose rows it may touch. */
 export type Database = {
   /** One tenant's rows, as the ordinary role. */
   tenant(tenant_id: string): Tx
   /** Across tenants, routing columns alone, as `sallyport_work`: it finds, it never reads content. */
-  work: UnwalledTx
+  work: UnrestrictedTx
   /** Tables that belong to the service itself, as the ordinary role with no tenant named. */
-  service: UnwalledTx
+  service: UnrestrictedTx
   /** Throws `unavailable` when the server does not answer. */
   probe(): Promise<void>
   /** How its connections stand just now. */
@@ -27,9 +27,9 @@ export type Database = {
 export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits): Database {
   const connections = new Connections(target, limits)
   return {
-    tenant: (tenant_id) => tenantDoor(connections, tenant_id),
-    work: unwalledDoor(connections, [takeWorkRole]),
-    service: unwalledDoor(connections, []),
+    tenant: (tenant_id) => openTenant(connections, tenant_id),
+    work: openUnrestricted(connections, [takeWorkRole]),
+    service: openUnrestricted(connections, []),
     probe: async () => {
       await connections.read([], { text: 'select 1', values: [] }).catch(translateDatabaseError)
     },
@@ -41,7 +41,7 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
 /** `set local role` holds in an explicit transaction alone; a batch is an implicit one. */
 const takeWorkRole: Statement = { text: `select set_config('role', $1, true)`, values: [workRole] }
 
-function unwalledDoor(connections: Connections, opening: readonly Statement[]): UnwalledTx {
+function openUnrestricted(connections: Connections, opening: readonly Statement[]): UnrestrictedTx {
   return {
     read: <Row>(statement: Statement<Row>) =>
       connections.read(opening, statement).catch(translateDatabaseError) as Promise<Row[]>,
@@ -50,11 +50,11 @@ function unwalledDoor(connections: Connections, opening: readonly Statement[]): 
   }
 }
 
-function tenantDoor(connections: Connections, tenant_id: string): Tx {
+function openTenant(connections: Connections, tenant_id: string): Tx {
   const walls: Statement = { text: `select set_config('app.tenant_id', $1, true)`, values: [tenant_id] }
   return {
     tenant_id,
-    ...unwalledDoor(connections, [walls]),
+    ...openUnrestricted(connections, [walls]),
     interactive: (work) => connections.hold((connection) => interactively(connection, walls, tenant_id, work)),
   }
 }

@@ -6,7 +6,7 @@ import type { CallOptions, Egress } from '../kernel/context.ts'
 /** Where a host is: at least one address, or it throws. */
 export type Resolve = Egress['resolve']
 
-const longestAnswer = 1024 * 1024
+const maxAnswerBytes = 1024 * 1024
 
 /** One call on a connection of its own, to an address that `resolve` answers. Redirects come back as they are. */
 export async function callOut(url: URL, resolve: Resolve, options: CallOptions): Promise<Response> {
@@ -50,9 +50,9 @@ async function readAnswer(answered: IncomingMessage): Promise<Response> {
   let length = 0
   for await (const chunk of answered as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > longestAnswer) {
+    if (length > maxAnswerBytes) {
       answered.destroy()
-      throw new Error(`the answer is longer than ${longestAnswer} bytes`)
+      throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`)
     }
     chunks.push(chunk)
   }

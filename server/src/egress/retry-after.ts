@@ -1,8 +1,8 @@
-const shortestMs = 1_000
+const minMs = 1_000
 
 /** Milliseconds that an answer asks to wait for, at least a second; undefined where it does not say. */
 export function retryAfterMs(headers: Headers, now: Date): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? ''
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()
-  return Number.isFinite(ms) ? Math.max(ms, shortestMs) : undefined
+  return Number.isFinite(ms) ? Math.max(ms, minMs) : undefined
 }

@@ -18,7 +18,7 @@ import { allows, closedFolder, type Log, type Place, type RunAs } from './place.
 /** A PostgreSQL that can be run as it stands. `version` as the server says it, such as `18.4`. */
 export type Binaries = { folder: string; version: string }
 
-const otherRoad = 'set DATABASE_URL to use a PostgreSQL of your own'
+const alternativePath = 'set DATABASE_URL to use a PostgreSQL of your own'
 const copyPrefix = 'postgres-binaries-'
 
 /**
@@ -31,7 +31,7 @@ export function findPackage(platform: string = process.platform, arch: string = 
     return join(dirname(createRequire(import.meta.url).resolve(name)), '..')
   } catch {
     throw new Error(
-      `the embedded PostgreSQL is not installed (\`${name}\` is missing): run \`npm ci\` without \`--omit=optional\`, or ${otherRoad}`,
+      `the embedded PostgreSQL is not installed (\`${name}\` is missing): run \`npm ci\` without \`--omit=optional\`, or ${alternativePath}`,
     )
   }
 }
@@ -70,7 +70,7 @@ function askVersion(native: string, runAs: RunAs | undefined): string {
   const version = /\(PostgreSQL\) (\d+\.\d+)/.exec(asked.stdout ?? '')?.[1]
   if (version !== undefined) return version
   const cause = asked.error?.message ?? asked.stderr.trim()
-  throw new Error(`the embedded PostgreSQL cannot be run on this system (${cause}): ${otherRoad}`)
+  throw new Error(`the embedded PostgreSQL cannot be run on this system (${cause}): ${alternativePath}`)
 }
 
 /** Whether `user` can read and run the package: looked at in a few files that stand for the rest. */
@@ -90,7 +90,7 @@ function isReadable(packageFolder: string, user: RunAs): boolean {
   })
 }
 
-type Link = { source: string; target: string }
+type SymbolicLink = { source: string; target: string }
 
 /**
  * Makes the library links that npm cannot pack and that the package's install script would have made; false when they
@@ -99,7 +99,7 @@ type Link = { source: string; target: string }
 function completeLinks(packageFolder: string): boolean {
   const list = join(packageFolder, 'native', 'pg-symlinks.json')
   if (!existsSync(list)) return true
-  const links = JSON.parse(readFileSync(list, 'utf8')) as Link[]
+  const links = JSON.parse(readFileSync(list, 'utf8')) as SymbolicLink[]
   try {
     for (const { source, target } of links) {
       const at = join(packageFolder, target)
@@ -126,7 +126,7 @@ function copyOnce(packageFolder: string, place: Place, log: Log): string {
   rmSync(partial, { recursive: true, force: true })
   cpSync(join(packageFolder, 'native'), join(partial, 'native'), { recursive: true, verbatimSymlinks: true })
   openToAll(partial)
-  if (!completeLinks(partial)) throw new Error(`the library links cannot be made in \`${partial}\`: ${otherRoad}`)
+  if (!completeLinks(partial)) throw new Error(`the library links cannot be made in \`${partial}\`: ${alternativePath}`)
   renameSync(partial, copy)
   return copy
 }

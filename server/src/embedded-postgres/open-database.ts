@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { type ConnectionTarget, connectAlone } from '../db/client/connect.ts'
 import { findMissingMigrations, migrate } from '../db/migrate.ts'
 import { appRole, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
-import { findWallFaults } from '../db/walls.ts'
+import { findIsolationFaults } from '../db/tenant-isolation.ts'
 import { findPlace } from './place.ts'
 import { type EmbeddedOptions, readRunningEmbedded, startEmbedded } from './start.ts'
 
@@ -68,7 +68,7 @@ function requireEmbedded(data_dir: string): void {
 export async function openAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {
   const opened = await findAsItIs(config, log, make)
   try {
-    await requireWalls(opened.service)
+    await requireIsolation(opened.service)
     return opened
   } catch (error) {
     await opened.stop()
@@ -102,7 +102,7 @@ async function openGiven(database_url: string, owner_url: string | undefined, lo
   if (owner_url !== undefined) {
     const owner = { connectionString: owner_url }
     await requireAnswer('DATABASE_OWNER_URL', owner)
-    await migrateAndTell(owner, log)
+    await migrateAndReport(owner, log)
   }
   await requireReady(service, owner_url === undefined)
   return { service, stop: async () => undefined }
@@ -126,7 +126,7 @@ async function requireAnswer(variable: string, target: ConnectionTarget): Promis
 
 async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<ConnectionTarget> {
   const { owner, service } = await setUpEmbedded(endpoint)
-  await migrateAndTell(owner, log)
+  await migrateAndReport(owner, log)
   await requireReady(service, false)
   return service
 }
@@ -165,13 +165,13 @@ function targetsOf({ host, port, superuser, password }: Endpoint) {
   return { admin: as(superuser), owner: as(ownerRole), service: as(appRole) }
 }
 
-async function migrateAndTell(owner: ConnectionTarget, log: Log): Promise<void> {
+async function migrateAndReport(owner: ConnectionTarget, log: Log): Promise<void> {
   const ran = await migrate(owner)
   if (ran.length > 0) log(`brought the database to this version: ${ran.join(', ')}`)
 }
 
 async function requireReady(service: ConnectionTarget, mayLackMigrations: boolean): Promise<void> {
-  await requireWalls(service)
+  await requireIsolation(service)
   const missing = mayLackMigrations ? await findMissingMigrations(service) : []
   if (missing.length > 0) {
     throw new Error(
@@ -181,8 +181,8 @@ async function requireReady(service: ConnectionTarget, mayLackMigrations: boolea
   }
 }
 
-async function requireWalls(service: ConnectionTarget): Promise<void> {
-  const faults = await findWallFaults(service)
+async function requireIsolation(service: ConnectionTarget): Promise<void> {
+  const faults = await findIsolationFaults(service)
   if (faults.length > 0) {
     throw new Error(
       `the database is not set up for Sallyport: ${faults.join('; ')}. ` +

@@ -32,10 +32,10 @@ type Position = { tenant_id: string; id: string; type: EventType; xid: string; s
 type Cursor = { xid: string; seq: string; generation: string }
 
 const batchSize = 400
-const longestRun = 100
+const maxRunLength = 100
 const lease = sql`clock_timestamp() + interval '20 seconds'`
 /** A batch that takes longer is cut after the run that it is in, its progress saved, the rest taken up again. */
-const longestBatchMs = 10_000
+const maxBatchMs = 10_000
 /** A quarter of a lease. */
 const usualRenewalMs = 5_000
 /** Seconds until a parked event is tried again, after one failure, two, and so on. */
@@ -72,7 +72,7 @@ async function handAllOver(
   const started = performance.now()
   let reached: Position | undefined
   for (const run of runsOfOneTenant(positions)) {
-    if (performance.now() - started > longestBatchMs) break
+    if (performance.now() - started > maxBatchMs) break
     const heard = run.filter(({ type }) => subscriber.on.includes(type))
     if (heard.length > 0) await handOver(database, subscriber, heard, onFailure)
     reached = run.at(-1)
@@ -121,7 +121,8 @@ function runsOfOneTenant(positions: readonly Position[]): Position[][] {
   const runs: Position[][] = []
   for (const position of positions) {
     const last = runs.at(-1)
-    if (last !== undefined && last.length < longestRun && last[0]?.tenant_id === position.tenant_id) last.push(position)
+    if (last !== undefined && last.length < maxRunLength && last[0]?.tenant_id === position.tenant_id)
+      last.push(position)
     else runs.push([position])
   }
   return runs

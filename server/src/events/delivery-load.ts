@@ -4,16 +4,16 @@ import type { Statement } from '../kernel/context.ts'
 /** How far behind a subscriber is: at most `mostCounted` events are counted. */
 export type DeliveryLoad = { subscriber: string; behind: number; lag_seconds: number; parked: number }
 
-const mostCounted = 10_000
+const maxCounted = 10_000
 
 /** How far behind these subscribers are, for whoever watches; to be read as `sallyport_work`. */
 export function deliveryLoad(subscribers: readonly string[]): Statement<DeliveryLoad> {
   return sql<DeliveryLoad>`select c.subscriber, waiting.behind, waiting.lag_seconds,
-      (select count(*)::int from (select from event_parked p where p.subscriber = c.subscriber limit ${mostCounted}) parked)
+      (select count(*)::int from (select from event_parked p where p.subscriber = c.subscriber limit ${maxCounted}) parked)
         as parked
     from event_cursor c cross join lateral (
       select count(*)::int as behind,
         coalesce(greatest(extract(epoch from statement_timestamp() - min(at)), 0), 0)::float8 as lag_seconds
-      from (select at from event where (xid, seq) > (c.xid, c.seq) order by xid, seq limit ${mostCounted}) ahead) waiting
+      from (select at from event where (xid, seq) > (c.xid, c.seq) order by xid, seq limit ${maxCounted}) ahead) waiting
     where c.subscriber = any(${[...subscribers]}::text[])`
 }

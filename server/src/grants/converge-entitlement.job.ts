@@ -1,11 +1,11 @@
 import type { WorkItem } from '../jobs/claim.ts'
-import type { Bounds } from '../jobs/in-hand.ts'
+import type { Bounds } from '../jobs/in-flight.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import type { WorkCtx } from '../kernel/context.ts'
 import { type Driver, type Held, NotNow, type Progress, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
-import { inTime, longestCallMs } from '../provisioners/in-time.ts'
-import { beginRevoke, openLook, settle } from './batched-entitlement-store.ts'
+import { inTime, maxCallMs } from '../provisioners/in-time.ts'
+import { beginRevoke, openEntitlement, settle } from './batched-entitlement-store.ts'
 import {
   beginRun,
   comeBack,
@@ -26,16 +26,16 @@ import {
 } from './convergence.ts'
 import { saveDrift } from './drift-store.ts'
 import { contradicts, driftSeen, nextStep, type Step, saysDisabled } from './entitlement.ts'
-import { type Blocked, beginGrant, failRefused, nobody, type Permitted, savePresent } from './give-store.ts'
-import type { AskAgain } from './policy-word.ts'
+import { type Blocked, beginGrant, failRefused, nobody, type StillPermitted, savePresent } from './give-store.ts'
+import type { Reauthorize } from './policy-verdict.ts'
 
 /** What a run needs beside the entitlement. */
 type Dependencies = {
   driver: Driver
-  askAgain: AskAgain
+  reauthorize: Reauthorize
   /** In [0, 1). */
   random(): number
-  longestCallMs: number
+  maxCallMs: number
 }
 
 /** What a step comes to: the run goes on with what it knows now, or ends. */
@@ -56,13 +56,13 @@ const bounds: Record<'takes' | 'gives', Bounds> = {
  */
 export function convergeEntitlement(
   drivers: Drivers,
-  askAgain: AskAgain,
-  options: Partial<Pick<Dependencies, 'random' | 'longestCallMs'>> = {},
+  reauthorize: Reauthorize,
+  options: Partial<Pick<Dependencies, 'random' | 'maxCallMs'>> = {},
 ): DueWork[] {
   const run = async (ctx: WorkCtx, item: WorkItem) => {
-    const row = await openLook(ctx.tx, item)
+    const row = await openEntitlement(ctx.tx, item)
     if (row === undefined) return
-    const deps = { askAgain, random: Math.random, longestCallMs, ...options }
+    const deps = { reauthorize, random: Math.random, maxCallMs, ...options }
     const ending = await converge(ctx, item, row, drivers, deps)
     await settle(ctx.tx, { item, due_at: row.due_at, ...ending })
   }
@@ -110,9 +110,9 @@ function take(
 
 /** Gives it to the grants that wait, as far as policy still permits them. */
 async function grant(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependencies): Promise<Outcome> {
-  const { driver, askAgain, longestCallMs } = deps
+  const { driver, reauthorize, maxCallMs } = deps
   if (!before.enabled) throw new TargetError('transient', saysDisabled)
-  const asked = await askPolicy(ctx, item, before, before.waiting, askAgain)
+  const asked = await askPolicy(ctx, item, before, before.waiting, reauthorize)
   if ('ending' in asked) return asked
   const { run, permitted } = asked
   // All that wanted it was refused: nothing is given.
@@ -120,20 +120,20 @@ async function grant(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependenci
   const outcome = await beginGrant(ctx.tx, item, permitted, endOf(run))
   if (outcome !== 'begun') return blocked(outcome)
   const begun = reduce(run, { type: 'begun', act: 'grant' })
-  const progress = await inTime(longestCallMs, (signal) => driver.grant(ctx.tx, run.target, endOf(run), signal))
+  const progress = await inTime(maxCallMs, (signal) => driver.grant(ctx.tx, run.target, endOf(run), signal))
   return answered(begun, 'grant', progress, driver)
 }
 
-async function revoke(ctx: WorkCtx, item: WorkItem, run: Run, { driver, longestCallMs }: Dependencies) {
+async function revoke(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallMs }: Dependencies) {
   if (!(await beginRevoke(ctx.tx, item))) return { ending: stop }
   const begun = reduce(run, { type: 'begun', act: 'revoke' })
-  const progress = await inTime(longestCallMs, (signal) => driver.revoke(ctx.tx, run.target, signal))
+  const progress = await inTime(maxCallMs, (signal) => driver.revoke(ctx.tx, run.target, signal))
   return answered(begun, 'revoke', progress, driver)
 }
 
-async function poll(ctx: WorkCtx, run: Run, { driver, longestCallMs }: Dependencies): Promise<Outcome> {
+async function poll(ctx: WorkCtx, run: Run, { driver, maxCallMs }: Dependencies): Promise<Outcome> {
   const { target, act_reference } = run
-  const progress = await inTime(longestCallMs, (signal) => driver.poll(ctx.tx, target, act_reference ?? '', signal))
+  const progress = await inTime(maxCallMs, (signal) => driver.poll(ctx.tx, target, act_reference ?? '', signal))
   return answered(run, 'poll', progress, driver)
 }
 
@@ -146,9 +146,9 @@ function answered(before: Run, step: 'grant' | 'revoke' | 'poll', progress: Prog
 
 /** Reads from the target what it holds. Where it holds it, grants that wait become active; what was changed by hand is kept. */
 async function verify(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependencies): Promise<Outcome> {
-  const { driver, longestCallMs } = deps
+  const { driver, maxCallMs } = deps
   const heldUntil = mustHoldUntil(before)
-  const held = await inTime(longestCallMs, (signal) => driver.verify(ctx.tx, before.target, heldUntil, signal))
+  const held = await inTime(maxCallMs, (signal) => driver.verify(ctx.tx, before.target, heldUntil, signal))
   const observed = asObserved(held, before)
   if (contradicts(before.told_now, observed)) {
     throw new TargetError('transient', `the target says that the ${before.told_now} is done, and does not show it`)
@@ -165,12 +165,12 @@ function asObserved(held: Held, { wanted }: Run): 'present' | 'absent' {
 }
 
 /** The target holds it: grants that wait become active. */
-async function activate(ctx: WorkCtx, item: WorkItem, before: Run, { askAgain }: Dependencies): Promise<Outcome> {
+async function activate(ctx: WorkCtx, item: WorkItem, before: Run, { reauthorize }: Dependencies): Promise<Outcome> {
   const full = before.waiting.length === maxWaiting
   // What our own act has just given was asked about before it began; whoever joins is asked about now.
   const given = before.waiting.filter((one) => one.begun && before.told_now === 'grant')
   const joining = before.waiting.filter((one) => !given.includes(one))
-  const asked = await askPolicy(ctx, item, before, joining, askAgain)
+  const asked = await askPolicy(ctx, item, before, joining, reauthorize)
   if ('ending' in asked) return asked
   const { run, permitted } = asked
   const ends_early = endsEarly(run)
@@ -185,15 +185,15 @@ async function askPolicy(
   item: WorkItem,
   run: Run,
   grants: readonly Waiting[],
-  askAgain: AskAgain,
-): Promise<{ run: Run; permitted: Permitted } | { ending: Ending }> {
+  reauthorize: Reauthorize,
+): Promise<{ run: Run; permitted: StillPermitted } | { ending: Ending }> {
   if (grants.length === 0) return { run, permitted: nobody }
   const request_ids = grants.map(({ request_id }) => request_id)
-  const { still, refused } = await askAgain(ctx.tx, request_ids)
+  const { rulesUnchanged, refused } = await reauthorize(ctx.tx, request_ids)
   const failing = grants.filter(({ request_id }) => refused.has(request_id))
-  const outcome = failing.length === 0 ? 'failed' : await failRefused(ctx, item, failing, { still, refused })
+  const outcome = failing.length === 0 ? 'failed' : await failRefused(ctx, item, failing, { rulesUnchanged, refused })
   if (outcome !== 'failed') return blocked(outcome)
-  const permitted = { grant_ids: idsOf(grants.filter((one) => !failing.includes(one))), still }
+  const permitted = { grant_ids: idsOf(grants.filter((one) => !failing.includes(one))), rulesUnchanged }
   return { run: reduce(run, { type: 'refused', ids: idsOf(failing) }), permitted }
 }
 

@@ -33,13 +33,13 @@ export function isWaitedForBeside(ended: Statement): Statement {
 }
 
 /** So long after a call that was not answered what it began is looked for: far longer than a target takes. */
-export const mayLandFor = sql`clock_timestamp() + interval '15 minutes'`
+export const lateEffectFor = sql`clock_timestamp() + interval '15 minutes'`
 
 /** Whether the grant `g` has ended and its access is not yet taken away. */
 export const isLeaving = sql`(${isBefore('finish')} and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed'))`
 
 /** An event of each grant of a common table expression, which names its entitlement: as if one worker had each in hand. */
-export function tellOfGrants(tx: Tx, type: EventType, grants: Statement): Statement {
+export function emitOfGrants(tx: Tx, type: EventType, grants: Statement): Statement {
   const ctx = { tx, actor: systemActor, request_id: 'entitlement' }
   return emitEach(ctx, { type, subject_type: 'grant', worker: sql`'entitlement:' || entitlement_id` }, grants)
 }
@@ -67,7 +67,7 @@ export function mine(
 }
 
 /** Has an entitlement on which an act is under way looked at now: its target has told how that went. */
-export async function lookAgain(tx: Tx, provisioner_id: string, key: string): Promise<void> {
+export async function requestReconciliation(tx: Tx, provisioner_id: string, key: string): Promise<void> {
   await tx.write([
     sql`update entitlement e set next_look_at = clock_timestamp(), updated_at = clock_timestamp()
       where e.tenant_id = ${tx.tenant_id} and e.provisioner_id = ${provisioner_id} and e.target_key = ${key}

@@ -4,25 +4,25 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 import type { Waiting } from './convergence.ts'
-import { grantsOf, isWanted, mayLandFor, ours } from './entitlement-store.ts'
+import { grantsOf, isWanted, lateEffectFor, ours } from './entitlement-store.ts'
 import { assign, assignEither, isBefore } from './grant-transition-store.ts'
-import type { PolicyWord } from './policy-word.ts'
+import type { PolicyVerdict } from './policy-verdict.ts'
 
 /** Pending grants that policy permits, as long as `still` is true. */
-export type Permitted = { grant_ids: readonly string[]; still: Statement }
+export type StillPermitted = { grant_ids: readonly string[]; rulesUnchanged: Statement }
 
 /** For where no pending grant is concerned. */
-export const nobody: Permitted = { grant_ids: [], still: sql`true` }
+export const nobody: StillPermitted = { grant_ids: [], rulesUnchanged: sql`true` }
 
 /**
  * The common table expression of permitted grants that may still be given: they wait, the rules are those that were asked,
  * the holder is active. Whoever shuts the holder out at the same moment comes before it, or after it and ends it.
  */
-function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, still }: Permitted): Statement {
+function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, rulesUnchanged }: StillPermitted): Statement {
   return sql`permitted as (
       select g.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
       where ${grantsOf(tx, item)} and g.id = any(${[...grant_ids]}::uuid[]) and g.status = 'pending' and u.active
-        and ${still}
+        and ${rulesUnchanged}
       for share of u)`
 }
 
@@ -36,7 +36,7 @@ export type Blocked = 'lease_lost' | 'rules_changed' | 'not_pending'
 export async function beginGrant(
   tx: Tx,
   item: WorkItem,
-  permitted: Permitted,
+  permitted: StillPermitted,
   until: Date,
 ): Promise<'begun' | Blocked> {
   const count = permitted.grant_ids.length
@@ -44,21 +44,21 @@ export async function beginGrant(
     sql<{ outcome: 'begun' | Blocked }>`with ${stillPermitted(tx, item, permitted)},
       begun as (
         update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
-          may_land_until = case when e.act = 'grant' then ${mayLandFor} else e.may_land_until end, held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz, updated_at = clock_timestamp()
+          may_land_until = case when e.act = 'grant' then ${lateEffectFor} else e.may_land_until end, held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz, updated_at = clock_timestamp()
         where ${ours(tx, item)} and (select count(*) from permitted) = ${count} and ${isWanted} returning e.id),
       attempted as (
         update access_grant g set ${assign('begin')}, updated_at = clock_timestamp()
         from begun, permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id
           and ${isBefore('begin')} and g.provisioning_status <> 'attempting')
-      select case when exists (select from begun) then 'begun' else ${blockedBy(tx, item, permitted.still)} end as outcome`,
+      select case when exists (select from begun) then 'begun' else ${blockedBy(tx, item, permitted.rulesUnchanged)} end as outcome`,
   ])
   return row?.outcome ?? 'lease_lost'
 }
 
 /** The guard that blocked a write about an entitlement, as the statement began. What no other explains is a grant that waits no more. */
-function blockedBy(tx: Tx, item: WorkItem, still: Statement): Statement {
+function blockedBy(tx: Tx, item: WorkItem, rulesUnchanged: Statement): Statement {
   return sql`case when not exists (select from entitlement e where ${ours(tx, item)}) then 'lease_lost'
-    when not (${still}) then 'rules_changed' else 'not_pending' end`
+    when not (${rulesUnchanged}) then 'rules_changed' else 'not_pending' end`
 }
 
 /**
@@ -68,19 +68,19 @@ export async function failRefused(
   ctx: WorkCtx,
   item: WorkItem,
   waiting: readonly Waiting[],
-  word: PolicyWord,
+  verdict: PolicyVerdict,
 ): Promise<'failed' | Blocked> {
   const { tx } = ctx
-  const failing = [...word.refused].map(([request_id, { reason, data, keep }]) => {
+  const failing = [...verdict.refused].map(([request_id, { reason, data, insertDecision: keep }]) => {
     const ids = waiting.filter((grant) => grant.request_id === request_id).map((grant) => grant.id)
     return sql<{ outcome: 'failed' | Blocked }>`with failed as (
         update access_grant g set ${assign('deny', sql`${reason}`)}, updated_at = clock_timestamp()
         from entitlement e where ${ours(tx, item)} and ${grantsOf(tx, item)} and g.id = any(${ids}::uuid[])
-          and ${isBefore('deny')} and ${word.still}
+          and ${isBefore('deny')} and ${verdict.rulesUnchanged}
         returning g.id, g.request_id),
       kept as (${keep(sql`(select distinct request_id as id from failed) as refused`)}),
       told as (${emitEach(ctx, { type: 'grant.failed', subject_type: 'grant', data }, sql`failed`)})
-      select case when exists (select from failed) then 'failed' else ${blockedBy(tx, item, word.still)} end as outcome`
+      select case when exists (select from failed) then 'failed' else ${blockedBy(tx, item, verdict.rulesUnchanged)} end as outcome`
   })
   const outcomes = (await tx.write(failing)).map(([row]) => row?.outcome ?? 'lease_lost')
   return outcomes.find((outcome) => outcome !== 'failed') ?? 'failed'
@@ -95,7 +95,7 @@ export async function savePresent(
   ctx: WorkCtx,
   item: WorkItem,
   begun: readonly string[],
-  joining: Permitted,
+  joining: StillPermitted,
   { reference, ends_early }: { reference: string | null; ends_early: boolean },
 ): Promise<string[]> {
   const { tx } = ctx

@@ -9,10 +9,10 @@ import type { WorkItem } from '../jobs/claim.ts'
 import { startDueWork } from '../jobs/work-list.ts'
 import { systemActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { askAgain } from '../requests/reauthorize-request.flow.ts'
+import { reauthorize } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { findGrant, insertGrants, revokeLiveGrant } from './grant-store.ts'
-import { openLooks } from './look-store.ts'
+import { openEntitlements } from './open-entitlement-store.ts'
 import { planGrant } from './plan-grant.job.ts'
 import { beginRevokes, settle } from './take-store.ts'
 
@@ -39,7 +39,7 @@ before(async () => {
 
 const work = startDueWork(
   { takes: db.database, others: db.database },
-  [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), askAgain, { random: () => 0 })],
+  [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), reauthorize, { random: () => 0 })],
   4,
   (error) => faults.push(error),
   (_table, _item, error) => faults.push(error),
@@ -252,7 +252,7 @@ test('a worker that lost its lease writes nothing', async () => {
   )
   assert.ok(entitlement)
   const stale: WorkItem = { tenant_id, id: entitlement.id, generation: String(Number(entitlement.generation) - 1) }
-  assert.deepEqual(await openLooks(tx, [stale]), [undefined])
+  assert.deepEqual(await openEntitlements(tx, [stale]), [undefined])
   assert.deepEqual(await beginRevokes(tx, [stale]), [false])
   await settle(tx, [{ item: stale, due_at: '2026-01-01', wait_ms: 0, last: { gone: null } }])
   const [after] = await db.asSuperuser<{ observed: string }>('select observed from entitlement where id = $1', [

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { driversWith } from '../../test/support/drivers.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { type Driver, TargetError } from '../provisioners/driver.ts'
-import { askAgain } from '../requests/reauthorize-request.flow.ts'
+import { reauthorize } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { planGrant } from './plan-grant.job.ts'
 
@@ -28,7 +28,7 @@ const drivers = driversWith((sandbox) => {
     verify: unlessAway(verify),
   } satisfies Partial<Driver>
 })
-startWorkers(house, [planGrant(drivers), ...convergeEntitlement(drivers, askAgain, { random: () => 0 })])
+startWorkers(house, [planGrant(drivers), ...convergeEntitlement(drivers, reauthorize, { random: () => 0 })])
 const on = await askingStage(house, 'outage of a day')
 await on.rule('@approval_mode("auto") permit (principal, action, resource);')
 

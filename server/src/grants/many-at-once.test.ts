@@ -6,7 +6,7 @@ import { seedManyGrants } from '../../test/support/many-grants.ts'
 import { type InjectedFaults, injectFaults } from '../../test/support/sandbox-faults.ts'
 import { until } from '../../test/support/wait.ts'
 import { startDueWork } from '../jobs/work-list.ts'
-import { askAgain } from '../requests/reauthorize-request.flow.ts'
+import { reauthorize } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 
 /** Many grants that end at one instant: as one crowd they are taken away, each as if it were alone. */
@@ -14,9 +14,9 @@ const db = await testDatabase()
 const { asSuperuser } = db
 const faults: unknown[] = []
 
-function startWork(longestCallMs?: number) {
-  const means = { random: () => 0, ...(longestCallMs !== undefined && { longestCallMs }) }
-  const works = convergeEntitlement(testDrivers(), askAgain, means)
+function startWork(maxCallMs?: number) {
+  const means = { random: () => 0, ...(maxCallMs !== undefined && { maxCallMs }) }
+  const works = convergeEntitlement(testDrivers(), reauthorize, means)
   const onFault = (error: unknown) => faults.push(error)
   const work = startDueWork({ takes: db.database, others: db.database }, works, 4, onFault, (_table, _item, error) =>
     onFault(error),

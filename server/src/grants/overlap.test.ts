@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
 /** Grants that mean the same to their target: access stays until the last of them ends. */

@@ -1,7 +1,7 @@
 import type { DueWork } from '../jobs/work-list.ts'
 import { type GrantAsk, NotNow, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
-import { inTime, longestCallMs } from '../provisioners/in-time.ts'
+import { inTime, maxCallMs } from '../provisioners/in-time.ts'
 import { backoffMs, saysDisabled, waitMs } from './entitlement.ts'
 import { findGrantToPlan, giveUpPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
 
@@ -16,7 +16,7 @@ export function planGrant(drivers: Drivers): DueWork {
       try {
         const serving = requireServing(found.serving, found.ask)
         const driver = await drivers.of(ctx.tx, serving)
-        const plan = await inTime(longestCallMs, (signal) => driver.plan(ctx.tx, found.ask, signal))
+        const plan = await inTime(maxCallMs, (signal) => driver.plan(ctx.tx, found.ask, signal))
         const outcome = await linkGrant(ctx.tx, item, serving, plan)
         // Its provisioner is another than a moment ago: planned again, at once.
         if (outcome === 'provisioner_changed') await postponePlan(ctx.tx, item, 0)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 

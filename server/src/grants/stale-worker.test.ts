@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { systemActor } from '../kernel/context.ts'
 import { beginGrant, nobody, savePresent } from './give-store.ts'
-import { openLooks } from './look-store.ts'
+import { openEntitlements } from './open-entitlement-store.ts'
 import { beginRevokes, type Settling, settle } from './take-store.ts'
 
 /** A worker that lost its lease while it was away: whatever it writes then changes nothing, alone or among others. */
@@ -50,7 +50,7 @@ const failure = {
 }
 
 const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknown>> = {
-  'the look that ends what is over': ({ tx }, items) => openLooks(tx, items),
+  'the look that ends what is over': ({ tx }, items) => openEntitlements(tx, items),
   'the beginning of a revocation': ({ tx }, items) => beginRevokes(tx, items),
   'a reference to ask by': ({ tx }, items) =>
     settle(
@@ -84,7 +84,7 @@ for (const [what, write] of Object.entries(writes)) {
     const on = await stage()
     // So that there is something to do about a failure and an end.
     if (!what.startsWith('the look')) {
-      await openLooks(on.tx, [on.held])
+      await openEntitlements(on.tx, [on.held])
       await asSuperuser(
         `update access_grant set status = 'revoked', provisioning_status = 'deprovisioning', ended_at = clock_timestamp()
           where tenant_id = $1 and status = 'active'`,
@@ -133,7 +133,7 @@ test('what nobody wants is settled in fewer questions to the same end, and a mom
 
 test('a stale worker is told that it lost the lease, and begins nothing (F2)', async () => {
   const { tx, stale, held } = await stage()
-  const [lost, row] = await openLooks(tx, [stale, held])
+  const [lost, row] = await openEntitlements(tx, [stale, held])
   assert.equal(lost, undefined)
   assert.ok(row !== undefined)
   assert.deepEqual(await beginRevokes(tx, [stale, held]), [false, true])
@@ -151,7 +151,7 @@ test('a stale worker neither begins to give nor says that it is there (F2)', asy
   assert.equal(await beginGrant(tx, stale, nobody, new Date(0)), 'lease_lost')
   const ctx = { tx, actor: systemActor, request_id: 'test' }
   const given = { reference: null, ends_early: false }
-  assert.deepEqual(await savePresent(ctx, stale, [id], { grant_ids: [id], still: sql`true` }, given), [])
+  assert.deepEqual(await savePresent(ctx, stale, [id], { grant_ids: [id], rulesUnchanged: sql`true` }, given), [])
   assert.deepEqual(await kept(stale), before)
 })
 
@@ -163,7 +163,7 @@ test('a grant in a pair that nobody foresaw keeps none that shares its entitleme
       expires_at = clock_timestamp() + interval '1 hour' where entitlement_id = '${stale.id}';
     set session_replication_role = origin`,
   )
-  await openLooks(tx, [held])
+  await openEntitlements(tx, [held])
   const statuses = await asSuperuser<{ status: string }>(
     'select status from access_grant where entitlement_id = $1 order by expires_at',
     [held.id],

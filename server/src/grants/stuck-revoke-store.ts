@@ -5,10 +5,10 @@ import { alarmAfterFailures, alarmAfterSeconds } from './entitlement.ts'
 /** Access that is over and is still there: those of at most `mostLookedAt` entitlements are counted. */
 export type StuckRevokes = { stuck: number; oldest_seconds: number }
 
-const mostLookedAt = 10_000
+const maxChecked = 10_000
 
 /** Whatever is to be taken away is looked at again within this: the longest back-off, and some. */
-const longestWaitSeconds = 120
+const maxWaitSeconds = 120
 
 /**
  * What could not be taken away, across tenants, for whoever watches; to be read as `sallyport_work`. Found by the work list
@@ -19,8 +19,8 @@ export function stuckRevokes(): Statement<StuckRevokes> {
       coalesce(extract(epoch from statement_timestamp() - min(ended_at)), 0)::float8 as oldest_seconds
     from (select g.ended_at
       from (select tenant_id, id, failures from entitlement
-        where not gives and next_look_at <= statement_timestamp() + make_interval(secs => ${longestWaitSeconds})
-        order by next_look_at limit ${mostLookedAt}) e
+        where not gives and next_look_at <= statement_timestamp() + make_interval(secs => ${maxWaitSeconds})
+        order by next_look_at limit ${maxChecked}) e
       join access_grant g on g.tenant_id = e.tenant_id and g.entitlement_id = e.id
       where g.provisioning_status in ('deprovisioning', 'deprovisioning_failed')
         and (e.failures >= ${alarmAfterFailures}

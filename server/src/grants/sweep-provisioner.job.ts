@@ -4,7 +4,7 @@ import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
 import { inTime } from '../provisioners/in-time.ts'
-import { askedDays, mostCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
+import { askedDays, maxCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
 import {
   type Compared,
   closeSweep,
@@ -20,7 +20,7 @@ import {
 type Listing = NonNullable<Driver['discover']>
 
 /** A page of a list may take its turn at the target's own pace. */
-const longestPageMs = 120_000
+const maxPageMs = 120_000
 
 /**
  * Compares all that a provisioner's target holds with the ledger, some thousands at once. It judges nothing: where they
@@ -57,7 +57,7 @@ async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Dr
     if (last === undefined) return after !== undefined
     const suspects = list === undefined ? known.map(({ id }) => id) : await findAtOdds(ctx, item, sweep, known, list)
     if (suspects.length > 0) await suspect(ctx.tx, item, suspects, spreadSeconds(suspects.length))
-    if (known.length < mostCompared) return true
+    if (known.length < maxCompared) return true
     after = last.id
   }
 }
@@ -106,7 +106,7 @@ async function* pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncG
   const iterator = list(tx, sightings, sweeping.signal)[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await inTime(longestPageMs, () => iterator.next())
+      const next = await inTime(maxPageMs, () => iterator.next())
       if (next.done) return
       yield next.value
     }

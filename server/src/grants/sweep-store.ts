@@ -6,7 +6,7 @@ import { newId } from '../kernel/id.ts'
 import type { Sighting } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import { isWanted } from './entitlement-store.ts'
-import { mostCompared, sweptEverySeconds } from './sweep.ts'
+import { maxCompared, sweptEverySeconds } from './sweep.ts'
 
 /** A sweep as it begins. */
 export type Sweep = ProvisionerRef & { failures: number; began_at: string }
@@ -60,7 +60,7 @@ export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefin
         and ${after === undefined ? sql`true` : sql`e.id > ${after}`}
         and (e.drift is not null or case when e.held_before then ${isWanted} else e.observed = 'present'
           or e.updated_at > clock_timestamp() - make_interval(days => ${days}) end)
-      order by e.id limit ${mostCompared}`,
+      order by e.id limit ${maxCompared}`,
   )
 }
 
@@ -92,10 +92,10 @@ export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], wi
 }
 
 /** At most so many keys are named in an event. */
-const mostNamed = 20
+const maxNamed = 20
 
 /** So many of them are kept of a provisioner, and one page more: a target is somebody else's, and its list may never end. */
-const mostStrays = 10_000
+const maxStrays = 10_000
 
 /** Keeps what bears our mark and was never given by us, as somebody else's, and tells of it. Nothing of it is touched. */
 export async function saveStrays(
@@ -106,7 +106,7 @@ export async function saveStrays(
 ): Promise<void> {
   const { tx } = ctx
   const rows = strays.map(({ key, target }) => ({ id: newId(), key, target }))
-  const data = { drift: 'added', found: strays.length, keys: strays.slice(0, mostNamed).map(({ key }) => key) }
+  const data = { drift: 'added', found: strays.length, keys: strays.slice(0, maxNamed).map(({ key }) => key) }
   const subject_id = of.provisioner_id ?? of.provisioner
   await tx.write([
     sql`with kept as (
@@ -118,7 +118,7 @@ export async function saveStrays(
         where exists (select from sweep s where ${stillSweeps(tx, item)})
           and (select count(*) from (select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.held_before
             and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.drift = 'added'
-            limit ${mostStrays}) kept_before) < ${mostStrays}
+            limit ${maxStrays}) kept_before) < ${maxStrays}
         on conflict (tenant_id, provisioner, target_key) do nothing returning id)
       ${emit(ctx, { type: 'provisioner.drifted', subject_type: 'provisioner', subject_id, data }, sql`kept`)}`,
   ])
@@ -154,12 +154,12 @@ export function sweepSoon(): Statement {
 /** How far sweeps are behind and how much was found changed by hand, of at most `mostCounted`. */
 export type DriftLoad = { drifted: number; oldest_sweep_seconds: number }
 
-const mostCounted = 10_000
+const maxCounted = 10_000
 
 /** Across tenants, for whoever watches; to be read as `sallyport_work`. */
 export function driftLoad(): Statement<DriftLoad> {
   return sql<DriftLoad>`select
-    (select count(*)::int from (select from entitlement where drift is not null limit ${mostCounted}) e) as drifted,
+    (select count(*)::int from (select from entitlement where drift is not null limit ${maxCounted}) e) as drifted,
     (select coalesce(extract(epoch from statement_timestamp() - min(swept_at)), 0)::float8 from sweep
       where next_look_at is not null) as oldest_sweep_seconds`
 }

@@ -11,7 +11,7 @@ export const watchedDays = 7
 export const askedDays = 1
 
 /** So many entitlements are compared at once. */
-export const mostCompared = 2_000
+export const maxCompared = 2_000
 
 /**
  * Seconds over which the looks at so many entitlements are spread, so that they neither crowd the target nor stand before

@@ -2,7 +2,7 @@ import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Ending, Failure } from './convergence.ts'
-import { isLeaving, isWaitedFor, isWanted, mayLandFor, mine, tellOfGrants } from './entitlement-store.ts'
+import { emitOfGrants, isLeaving, isWaitedFor, isWanted, lateEffectFor, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
 /** Writes down that access is about to be taken away, of many entitlements. False: the lease was lost. */
@@ -11,7 +11,7 @@ export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<
   const [begun] = await tx.write([
     sql<{ id: string }>`with ${mine(tx, asked)}
       update entitlement e set act = 'revoke', act_reference = null, act_polls = 0, observed = 'unknown',
-        may_land_until = case when e.act = 'grant' then ${mayLandFor} else e.may_land_until end, suspected = false,
+        may_land_until = case when e.act = 'grant' then ${lateEffectFor} else e.may_land_until end, suspected = false,
         updated_at = clock_timestamp()
       from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id returning e.id`,
   ])
@@ -43,7 +43,7 @@ export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<un
   if (gone.length > 0) writes.push(endLeaving(tx, gone))
   if (failed.length > 0) writes.push(saveFailures(tx, failed))
   if (leaving.length > 0) writes.push(awaitTarget(tx, leaving))
-  if (others.length > 0) writes.push(closeLooks(tx, others))
+  if (others.length > 0) writes.push(postponeChecks(tx, others))
   await tx.write(writes)
   return settlings.map(() => undefined)
 }
@@ -83,7 +83,7 @@ function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]):
         act = case when not mine.clears_act then e.act end,
         act_reference = case when not mine.clears_act then e.act_reference end,
         observed = case when mine.clears_act then 'unknown' else e.observed end,
-        may_land_until = case when mine.may_land then ${mayLandFor} else e.may_land_until end
+        may_land_until = case when mine.may_land then ${lateEffectFor} else e.may_land_until end
       from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id),
     waiting as (
       update access_grant g set last_error = mine.message, target_reference = mine.reference, updated_at = clock_timestamp()
@@ -105,14 +105,14 @@ function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]):
     alarming as (
       select id, request_id, entitlement_id from rejected
       union all select id, request_id, entitlement_id from leaving where alarm)
-    ${tellOfGrants(tx, 'grant.failed', sql`alarming`)}`
+    ${emitOfGrants(tx, 'grant.failed', sql`alarming`)}`
 }
 
 /**
  * Gives entitlements back with the moment of their next look: after the wait, or when one of their live grants next needs
  * one, whichever is first; never overruling a moment that somebody else set meanwhile.
  */
-function closeLooks(tx: Tx, settlings: readonly Settling[]): Statement {
+function postponeChecks(tx: Tx, settlings: readonly Settling[]): Statement {
   const items = settlings.map(({ item, due_at, wait_ms, last }) => ({
     item,
     due_at,

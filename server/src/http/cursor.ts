@@ -9,7 +9,7 @@ export type CursorCodec = {
   open(cursor: string, boundTo: readonly string[]): readonly string[]
 }
 
-const longestCursor = 2_000
+const maxCursorLength = 2_000
 
 /** Cursors under keys derived for them alone: the one in use seals, each opens. */
 export function cursorCodec(keys: DerivedKeys): CursorCodec {
@@ -17,7 +17,7 @@ export function cursorCodec(keys: DerivedKeys): CursorCodec {
     seal: (after, boundTo) => seal(keys.inUse(), JSON.stringify(after), [...boundTo]),
     open(cursor, boundTo) {
       try {
-        if (cursor.length > longestCursor) throw new Error('too long')
+        if (cursor.length > maxCursorLength) throw new Error('too long')
         return JSON.parse(unsealWithAny(keys.all(), cursor, [...boundTo]).toString('utf8')) as string[]
       } catch {
         throw invalidInput([

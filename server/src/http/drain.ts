@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify'
 /** A keep-alive connection whose caller is at work sends its next request well within this time. */
 const quietMs = 500
 /** Callers that go on opening connections are not waited for longer than this. */
-const longestDrainMs = 2_000
+const maxDrainMs = 2_000
 /** What is under way then has this long; a reader that takes longer is cut off. */
-const longestAnswerMs = 10_000
+const maxAnswerMs = 10_000
 
 /**
  * Lets a server that is told to close end without failing a call. Every answer says `Connection: close` from then on,
@@ -36,8 +36,8 @@ export function drainOnClose(server: FastifyInstance, delayMs: number): void {
     closing = true
     if (!server.server.listening) return
     await pause(delayMs)
-    const deadline = performance.now() + longestDrainMs
+    const deadline = performance.now() + maxDrainMs
     while (open > 0 && performance.now() < Math.min(deadline, activeAt + quietMs)) await pause(10)
-    setTimeout(() => server.server.closeAllConnections(), longestAnswerMs).unref()
+    setTimeout(() => server.server.closeAllConnections(), maxAnswerMs).unref()
   })
 }

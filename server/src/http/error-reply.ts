@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply } from 'fastify'
 import { Problem } from '../kernel/errors.ts'
-import { tellLimit } from './limits.ts'
+import { setRetryHeaders } from './limits.ts'
 
 /** What the framework itself refuses, in our codes. */
 const frameworkErrors: Record<string, (error: FastifyError) => Problem> = {
@@ -26,7 +26,7 @@ export function problemOf(thrown: unknown): Problem {
 /** Sends the error object, and the headers that belong to some statuses. */
 export function replyProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="sallyport"')
-  if (problem.status === 429) tellLimit(reply, problem)
+  if (problem.status === 429) setRetryHeaders(reply, problem)
   if (problem.status === 503 || problem.code === 'idempotency_in_progress') reply.header('retry-after', '1')
   return sendText(reply.code(problem.status), errorText(problem))
 }

@@ -8,7 +8,7 @@ const pace = {
   askAgainMs: 2_000,
 }
 /** Milliseconds that a client waits before it comes again: not all at once when a process has stopped. */
-const [shortestRetryMs, longestRetryMs] = [1_000, 5_000]
+const [minRetryMs, maxRetryMs] = [1_000, 5_000]
 
 /** Nobody on the way may keep what is one person's, nor hold it back until there is more. */
 export const eventStreamHeaders = {
@@ -29,7 +29,7 @@ export async function openEventStream(
 ): Promise<Readable> {
   const iterator = events[Symbol.asyncIterator]()
   const first = await iterator.next()
-  const retryMs = Math.round(shortestRetryMs + Math.random() * (longestRetryMs - shortestRetryMs))
+  const retryMs = Math.round(minRetryMs + Math.random() * (maxRetryMs - minRetryMs))
   let opening: string | undefined = `retry: ${retryMs}\n${textOf(first.value ?? {})}`
   let saidAt = performance.now()
   let askedAt = saidAt

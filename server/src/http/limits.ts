@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { type Limit, type LimitDetails, openBuckets, rateLimited, type Standing } from '../kernel/bucket.ts'
+import { type Limit, type LimitDetails, type LimitState, openBuckets, rateLimited } from '../kernel/bucket.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { Admission } from './admission.ts'
 import { sourceOf } from './source.ts'
@@ -44,13 +44,13 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
     admit({ tenant_id, actor }, reply) {
       if (credentials === undefined || credential === undefined) return
       const standing = credentials.take(`${tenant_id} ${actor.api_key_id ?? actor.user_id}`)
-      tellStanding(reply, credential, standing)
+      setLimitHeaders(reply, credential, standing)
       if (!standing.allowed) throw rateLimited(credential, standing.retrySeconds)
     },
     meet(limit, address) {
       if (sources === undefined) return
       const source = sourceOf(address)
-      const standing = limit === 'calls' ? sources.calls.take(source) : sources.failures.look(source)
+      const standing = limit === 'calls' ? sources.calls.take(source) : sources.failures.peek(source)
       if (!standing.allowed) throw rateLimited(sourceLimits[limit], standing.retrySeconds)
     },
     async counted(limit, address, work) {
@@ -65,7 +65,7 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
         failed = isRefusal(thrown)
         throw thrown
       } finally {
-        if (!failed) sources.failures.giveBack(source)
+        if (!failed) sources.failures.release(source)
       }
     },
   }
@@ -77,13 +77,13 @@ function isRefusal(thrown: unknown): boolean {
 }
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers: what the limit is, what is left of it and when it is whole again. */
-function tellStanding(reply: FastifyReply, { name, quota, seconds }: Limit, standing: Standing): void {
+function setLimitHeaders(reply: FastifyReply, { name, quota, seconds }: Limit, standing: LimitState): void {
   reply.header('ratelimit-policy', `"${name}";q=${quota};w=${Math.ceil(seconds)}`)
   reply.header('ratelimit', `"${name}";r=${standing.remaining};t=${standing.fullSeconds}`)
 }
 
 /** The same on the answer to who was over a limit, and when to come again. */
-export function tellLimit(reply: FastifyReply, { details }: Problem): void {
+export function setRetryHeaders(reply: FastifyReply, { details }: Problem): void {
   const { limit, quota, window_seconds, retry_after_seconds } = details as LimitDetails
   reply.header('retry-after', String(retry_after_seconds))
   reply.header('ratelimit-policy', `"${limit}";q=${quota};w=${window_seconds}`)

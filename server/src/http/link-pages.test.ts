@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 import { newId } from '../kernel/id.ts'
 
 const house = await openHouse({ PUBLIC_URL: 'https://sallyport.example.com' })

@@ -2,11 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
 import {
-  type Bell,
   type Ctx,
   type Egress,
   type ProviderSignIn,
   type Sealer,
+  type StreamHub,
   systemActor,
   type Tokens,
 } from '../kernel/context.ts'
@@ -36,7 +36,7 @@ export type PipelineParts = {
   egress: Egress
   public_url: string
   providerSignIn: ProviderSignIn
-  bell: Bell
+  bell: StreamHub
   authenticate: Authenticate
   /** Forgets what was kept of the rights of a tenant's people. */
   dropAdmissions(tenant_id: string): void
@@ -78,7 +78,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
       egress: parts.egress,
       public_url: parts.public_url,
       providerSignIn: parts.providerSignIn,
-      bell: parts.bell,
+      streams: parts.bell,
     }
     const refusal = admission === undefined ? undefined : findRefusal(admission, tenant_id, operation)
     if (refusal !== undefined) {

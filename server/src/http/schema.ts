@@ -81,8 +81,8 @@ type Fault = { keyword: string; instancePath: string; message: string; params: R
 export type Check = (value: unknown) => FaultyField[]
 
 /** Faults of one value that are looked for; a caller with more mends these first. */
-const mostFaults = 100
-Settings.Set({ maxErrors: mostFaults })
+const maxFaults = 100
+Settings.Set({ maxErrors: maxFaults })
 
 /**
  * Compiles a schema once. INVARIANT: a value that does not pass has at least one fault, whatever the library tells of it:
@@ -113,8 +113,8 @@ function excess(schema: JsonSchema, value: unknown, pointer: string): FaultyFiel
   const { properties } = schema
   if (typeof value !== 'object' || value === null || properties === undefined) return []
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name))
-  if (schema.additionalProperties === false && unknown.length > mostFaults) {
-    return unknown.slice(0, mostFaults).map((name) => ({ pointer: under(pointer, name), why: 'is not a known field' }))
+  if (schema.additionalProperties === false && unknown.length > maxFaults) {
+    return unknown.slice(0, maxFaults).map((name) => ({ pointer: under(pointer, name), why: 'is not a known field' }))
   }
   return Object.entries(properties).flatMap(([name, inner]) =>
     excess(inner, Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined, under(pointer, name)),

@@ -62,20 +62,20 @@ declare module 'fastify' {
 }
 
 /** Past so many at once a caller waits longer than it takes to come again: the next is refused at once. */
-const mostUnderWay = 1_000
+const maxInFlight = 1_000
 
 /** The server as whoever composes it holds it. */
 export type HttpServer = FastifyInstance
 
 /** How long a request may take to arrive; its headers have 5 s of it. */
-const longestArrivalMs = 15_000
+const maxArrivalMs = 15_000
 /** How long a connection may be silent while it owes us bytes, or we it: one that reads nothing is cut off. */
-const longestSilenceMs = 20_000
+const maxSilenceMs = 20_000
 /**
  * Connections that are held at once; further ones are closed. No bound a source: behind a proxy all come from one, and
  * those that do nothing are cut off within seconds.
  */
-const mostConnections = 2_000
+const maxConnections = 2_000
 
 /** The HTTP server: every operation behind the one pipeline, health, the document and its reference page. */
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
@@ -86,15 +86,15 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     trustProxy: options.trustProxy,
     genReqId: requestId,
     routerOptions: { maxParamLength: 400, caseSensitive: true },
-    requestTimeout: longestArrivalMs,
-    connectionTimeout: longestSilenceMs,
+    requestTimeout: maxArrivalMs,
+    connectionTimeout: maxSilenceMs,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     // What still comes while it closes is answered as ever: `drainOnClose` sees to the end.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply) => replyProblem(reply, problemOf(error)),
     clientErrorHandler: answerBrokenRequest,
   })
-  server.server.maxConnections = mostConnections
+  server.server.maxConnections = maxConnections
   drainOnClose(server, options.stopDelayMs ?? 0)
   readBodiesStrictly(server)
   // Every schema is checked by the pipeline, with our own words for what is wrong.
@@ -196,7 +196,7 @@ function serveOperation(
         ? {}
         : { response: { [operation.status]: operation.reply } },
     onRequest: async (request, reply) => {
-      if (server.underWay > mostUnderWay) throw tooMany
+      if (server.underWay > maxInFlight) throw tooMany
       admitted.set(request, await admit(request, reply))
     },
     handler: async (request, reply) => {

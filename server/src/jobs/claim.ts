@@ -25,12 +25,12 @@ export type Part = 'gives' | 'takes' | 'email' | 'webhook'
 export type WorkItem = { tenant_id: string; id: string; generation: string }
 
 /** How much to claim of which list. */
-export type ClaimAsk = {
+export type ClaimRequest = {
   table: WorkTable
   part: Part | undefined
-  most: number
+  max: number
   /** Of one tenant. */
-  mostOfOne: number
+  maxPerTenant: number
   /** Tenants that are passed over. */
   without: readonly string[]
 }
@@ -58,11 +58,11 @@ const parts: Record<Part, Statement> = {
 const lease = sql`clock_timestamp() + interval '20 seconds'`
 
 /** So many portions are looked at to take of few tenants many rows, rather than of many tenants few. */
-const portionsLookedAt = 2
+const portionsScanned = 2
 
 /** Claims what is due, of all these lists in one trip; rows that another process holds are passed over. */
-export async function claimDue(database: Database, asks: readonly ClaimAsk[]): Promise<Claim[]> {
-  const answers = await database.work.write(asks.map(claimOf))
+export async function claimDue(database: Database, claimRequests: readonly ClaimRequest[]): Promise<Claim[]> {
+  const answers = await database.work.write(claimRequests.map(claimOf))
   return answers.map((rows) => ({
     items: rows.flatMap(({ tenant_id, id, generation }) => (id === null ? [] : [{ tenant_id, id, generation }])),
     left: rows[0]?.left ?? false,
@@ -76,7 +76,7 @@ type ClaimRow = { left: boolean; ms: number | null } & (WorkItem | { [Key in key
  * One moment of the database's clock for all of it: what is due after it is the next moment. As a value the moment bounds
  * the scan of the index, which `clock_timestamp()` itself would not: the statement costs what is due, not what is there.
  */
-function claimOf({ table, part, most, mostOfOne, without }: ClaimAsk): Statement<ClaimRow> {
+function claimOf({ table, part, max, maxPerTenant, without }: ClaimRequest): Statement<ClaimRow> {
   const name = workTables[table]
   const listed = part === undefined ? sql`` : parts[part]
   const now = sql`(select now from clock)`
@@ -84,19 +84,19 @@ function claimOf({ table, part, most, mostOfOne, without }: ClaimAsk): Statement
     due as materialized (
       select tenant_id, id, next_look_at from ${name} where ${listed} next_look_at <= ${now}
         and (lease_until is null or lease_until <= ${now}) and tenant_id <> all(${[...without]}::uuid[])
-      order by next_look_at limit ${most * portionsLookedAt}),
+      order by next_look_at limit ${max * portionsScanned}),
     ranked as (
       select tenant_id, id, min(next_look_at) over (partition by tenant_id) as first,
         row_number() over (partition by tenant_id order by next_look_at) as place
       from due),
     picked as (
       select r.tenant_id, r.id
-      from (select * from ranked where place <= ${mostOfOne} order by first, tenant_id, place) r
+      from (select * from ranked where place <= ${maxPerTenant} order by first, tenant_id, place) r
       cross join lateral (
         select from ${name} w where w.tenant_id = r.tenant_id and w.id = r.id and w.next_look_at <= ${now}
           and (w.lease_until is null or w.lease_until <= ${now})
         for update skip locked) free
-      limit ${most}),
+      limit ${max}),
     claimed as (
       update ${name} w set generation = w.generation + 1, lease_until = ${lease}
       from picked where w.tenant_id = picked.tenant_id and w.id = picked.id
@@ -123,7 +123,7 @@ export async function extendLeases(database: Database, table: WorkTable, items: 
 }
 
 /** Gives rows back as they are, for whoever looks next. */
-export async function giveBack(database: Database, table: WorkTable, items: readonly WorkItem[]): Promise<void> {
+export async function releaseLeases(database: Database, table: WorkTable, items: readonly WorkItem[]): Promise<void> {
   await database.work.write([sql`update ${workTables[table]} w set lease_until = null from ${held(items)}`])
 }
 

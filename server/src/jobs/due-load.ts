@@ -5,7 +5,7 @@ import type { WorkTable } from './claim.ts'
 /** What is due on one work list: at most `mostCounted` rows are counted. */
 export type DueLoad = { list: WorkTable; due: number; oldest_seconds: number }
 
-const mostCounted = 10_000
+const maxCounted = 10_000
 
 /** How much is due across tenants, for whoever watches; to be read as `sallyport_work`. A row in hand is due until it is done. */
 export function dueLoad(): Statement<DueLoad> {
@@ -23,10 +23,10 @@ function of(list: WorkTable, parts: readonly Statement[]): Statement {
   const due = parts
     .map(
       (part) => sql`(select next_look_at from ${part} and next_look_at <= statement_timestamp()
-      order by next_look_at limit ${mostCounted})`,
+      order by next_look_at limit ${maxCounted})`,
     )
     .reduce((all, next) => sql`${all} union all ${next}`)
-  return sql`select ${list}::text as list, least(count(*), ${mostCounted})::int as due,
+  return sql`select ${list}::text as list, least(count(*), ${maxCounted})::int as due,
       coalesce(extract(epoch from statement_timestamp() - min(next_look_at))::float8, 0) as oldest_seconds
     from (${due}) counted`
 }

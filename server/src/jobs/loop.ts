@@ -8,7 +8,7 @@ export type Loop = {
 }
 
 /** What a run answers: milliseconds until it wants to run again; 0 = there is more. */
-export type Turn = () => Promise<number>
+export type Tick = () => Promise<number>
 
 /** What another process wrote is found after this. */
 const maxWaitMs = 1_000
@@ -17,13 +17,13 @@ const maxWaitMs = 1_000
  * How long `wakeSoon` gathers: ten times what a run takes, so that runs for the sake of work that ended take a tenth of the
  * time at most, however much of it ends.
  */
-const gather = { least: 10, most: 200, runs: 10 }
+const batchNearby = { least: 10, most: 200, runs: 10 }
 
 /** Runs `turn` without overlap. A run that throws is reported to `onFailure` and tried again after a second. */
-export function startLoop(turn: Turn, onFailure: (error: unknown) => void): Loop {
+export function startLoop(tick: Tick, onFailure: (error: unknown) => void): Loop {
   let stopping = false
   let woken = false
-  let gatherMs = gather.least
+  let batchingMs = batchNearby.least
   /** When the next run begins, by the clock of `performance`; meanwhile `timer` waits for it. */
   let nextAt = Number.POSITIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
@@ -52,12 +52,12 @@ export function startLoop(turn: Turn, onFailure: (error: unknown) => void): Loop
       woken = false
       nextAt = Number.POSITIVE_INFINITY
       const beganAt = performance.now()
-      const waitMs = await turn().catch((error: unknown) => {
+      const waitMs = await tick().catch((error: unknown) => {
         onFailure(error)
         return maxWaitMs
       })
       const endedAt = performance.now()
-      gatherMs = Math.min(gather.most, Math.max(gather.least, gather.runs * (endedAt - beganAt)))
+      batchingMs = Math.min(batchNearby.most, Math.max(batchNearby.least, batchNearby.runs * (endedAt - beganAt)))
       runAt(endedAt + Math.min(waitMs, maxWaitMs))
       if (!woken && !stopping && nextAt > endedAt) await untilNext()
     }
@@ -68,7 +68,7 @@ export function startLoop(turn: Turn, onFailure: (error: unknown) => void): Loop
       woken = true
       begin()
     },
-    wakeSoon: () => runAt(performance.now() + gatherMs),
+    wakeSoon: () => runAt(performance.now() + batchingMs),
     async stop() {
       stopping = true
       begin()

@@ -1,8 +1,8 @@
 import type { Database } from '../db/transaction.ts'
 import { systemActor, type WorkCtx } from '../kernel/context.ts'
 import { withinDeadline } from '../kernel/deadline.ts'
-import { claimDue, extendLeases, giveBack, type Part, postpone, type WorkItem, type WorkTable } from './claim.ts'
-import { type Bounds, type InHand, keepInHand } from './in-hand.ts'
+import { claimDue, extendLeases, type Part, postpone, releaseLeases, type WorkItem, type WorkTable } from './claim.ts'
+import { type Bounds, type InFlight, trackInFlight } from './in-flight.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 /** What is done about the rows of one list. INVARIANT: every write of `run` is guarded by the item's generation. */
@@ -24,16 +24,16 @@ export type DueWorkLoop = Loop & { isBehind(): boolean }
 export type WorkDatabases = { takes: Database; others: Database }
 
 /** A list with what is in hand of it. */
-type Worked = { work: DueWork; database: Database; hand: InHand }
+type Worked = { work: DueWork; database: Database; hand: InFlight }
 
 /** Against a lease of 20 s. */
 const heartbeatMs = 5_000
 
 /** What is not done so long after the stop is given back. */
-const longestFinishMs = 5_000
+const maxFinishMs = 5_000
 
 /** However much there is to take away, the other lists come up every so many turns. */
-const turnsUntilOthers = 16
+const ticksUntilOthers = 16
 
 /** Rows that are due and locked by somebody's transaction are looked for again after this. */
 const lockedMs = 10
@@ -54,7 +54,7 @@ export function startDueWork(
   const worked: Worked[] = works.map((work) => {
     const bounds = work.bounds ?? { width, perTenant: width }
     const database = work.part === 'takes' ? databases.takes : databases.others
-    return { work, database, hand: keepInHand(bounds, database.tenant, () => loop.wake()) }
+    return { work, database, hand: trackInFlight(bounds, database.tenant, () => loop.wake()) }
   })
   const first = worked.filter(({ work }) => work.part === 'takes')
   const others = worked.filter(({ work }) => work.part !== 'takes')
@@ -68,10 +68,10 @@ export function startDueWork(
   /** Whether more is to be taken away than was claimed, and the tenants of which no more is claimed for now. */
   let left = true
   let backedUp: string[] = []
-  let turnsWithoutOthers = 0
+  let ticksWithoutOthers = 0
 
   const takeAway = async () => {
-    turnsWithoutOthers += 1
+    ticksWithoutOthers += 1
     const taken = await takeUp(databases.takes, first, [], start)
     left = taken.left
     backedUp = first.flatMap(({ hand }) => hand.fullTenants())
@@ -79,8 +79,8 @@ export function startDueWork(
     return taken.wait
   }
   const doOthers = async () => {
-    if (left && turnsWithoutOthers < turnsUntilOthers) return Number.MAX_SAFE_INTEGER
-    turnsWithoutOthers = 0
+    if (left && ticksWithoutOthers < ticksUntilOthers) return Number.MAX_SAFE_INTEGER
+    ticksWithoutOthers = 0
     return (await takeUp(databases.others, others, backedUp, start)).wait
   }
   // Two loops: where there is no connection for the others, what takes access away does not wait for one.
@@ -100,11 +100,11 @@ export function startDueWork(
     async stop() {
       await Promise.all([loop.stop(), otherLoop.stop()])
       const allDone = () => Promise.all(worked.map(({ hand }) => hand.allDone()))
-      await withinDeadline<unknown>(longestFinishMs, allDone, () => undefined)
+      await withinDeadline<unknown>(maxFinishMs, allDone, () => undefined)
       clearInterval(heartbeat)
       for (const { work, database, hand } of worked) {
         const items = hand.olderThan(0)
-        if (items.length > 0) await giveBack(database, work.table, items).catch(onFault)
+        if (items.length > 0) await releaseLeases(database, work.table, items).catch(onFault)
       }
     },
   }
@@ -124,10 +124,10 @@ async function takeUp(
     const { table, part } = one.work
     const without = [...one.hand.fullTenants(), ...(part === 'gives' ? backedUp : [])]
     const ask = { table, part, ...one.hand.room(), without }
-    return ask.most > 0 ? [{ one, ask }] : []
+    return ask.max > 0 ? [{ one, ask }] : []
   })
-  const asks = asked.map(({ ask }) => ask)
-  const claims = asks.length > 0 ? await claimDue(database, asks) : []
+  const claimRequests = asked.map(({ ask }) => ask)
+  const claims = claimRequests.length > 0 ? await claimDue(database, claimRequests) : []
   for (const [index, { one }] of asked.entries()) for (const item of claims[index]?.items ?? []) start(one, item)
   const waits = claims.map(({ items, left, ms }) => {
     if (left) return items.length > 0 ? 0 : lockedMs

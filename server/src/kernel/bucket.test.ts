@@ -25,7 +25,7 @@ test('a quota may be taken at once, then as fast as it is given back', () => {
   assert.equal(buckets.take('anna').allowed, true)
   assert.equal(buckets.take('anna').allowed, false, 'and what is refused takes nothing')
   at.ms += 5_000
-  assert.deepEqual(buckets.look('anna'), { allowed: true, remaining: 10, retrySeconds: 0, fullSeconds: 0 })
+  assert.deepEqual(buckets.peek('anna'), { allowed: true, remaining: 10, retrySeconds: 0, fullSeconds: 0 })
 })
 
 test('whatever the pace, nobody takes more than the quota and what time has given back', () => {
@@ -36,7 +36,7 @@ test('whatever the pace, nobody takes more than the quota and what time has give
       let taken = 0
       for (const pause of pauses) {
         at.ms += pause
-        const before = buckets.look('anna')
+        const before = buckets.peek('anna')
         const { allowed } = buckets.take('anna')
         assert.equal(before.allowed, allowed)
         if (allowed) taken += 1

@@ -9,7 +9,7 @@ export type Limit<Name extends string = string> = {
 }
 
 /** How somebody stands with a limit. */
-export type Standing = {
+export type LimitState = {
   allowed: boolean
   /** How many more are allowed just now. */
   remaining: number
@@ -22,11 +22,11 @@ export type Standing = {
 /** One bucket for each key: an address, a credential. */
 export type Buckets = {
   /** Takes one where one is left. */
-  take(key: string): Standing
+  take(key: string): LimitState
   /** Gives back one that was taken. */
-  giveBack(key: string): void
+  release(key: string): void
   /** How it stands before anything is taken. */
-  look(key: string): Standing
+  peek(key: string): LimitState
 }
 
 /**
@@ -43,7 +43,7 @@ export function openBuckets(
   /** Rounding must not cost the last of a quota. */
   const tolerance = each / 100
 
-  function standing(used: number, allowed: boolean): Standing {
+  function standing(used: number, allowed: boolean): LimitState {
     const room = window - used + tolerance
     return {
       allowed,
@@ -65,11 +65,11 @@ export function openBuckets(
       fullAt.set(key, now + used + each)
       return standing(used + each, true)
     },
-    giveBack(key) {
+    release(key) {
       const now = clock()
       fullAt.set(key, now + Math.max(0, usedOf(key, now) - each))
     },
-    look(key) {
+    peek(key) {
       const now = clock()
       const used = usedOf(key, now)
       return standing(used, used + each <= window + tolerance)

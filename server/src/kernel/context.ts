@@ -122,18 +122,18 @@ export type Egress = {
 }
 
 /**
- * What an ear hears. `told`: something may be there for its owner. `quiet`: nothing, for about a second. `replaced`: its owner
- * listens too often elsewhere. `over`: the service stops.
+ * What a subscription receives. `notified`: there may be a new notification. `quiet`: none for about a second. `replaced`: the
+ * user opened too many other streams. `over`: the service stops.
  */
-export type Heard = 'told' | 'quiet' | 'replaced' | 'over'
+export type StreamSignal = 'notified' | 'quiet' | 'replaced' | 'over'
 
-/** Somebody's ear, open until it is closed. What was told while nobody waited is heard by the next who does. */
-export type Ear = { hear(): Promise<Heard>; close(): void }
+/** The subscription of one user. A signal that came between two calls of `next` answers the later call. */
+export type Subscription = { next(): Promise<StreamSignal>; close(): void }
 
-/** Tells people of this process's streams that they may have been told something. */
-export type Bell = {
-  /** @throws Problem 503 where as many listen as can, or the service stops */
-  listen(tenant_id: string, user_id: string): Ear
+/** Signals the open streams of this process when their users may have new notifications. */
+export type StreamHub = {
+  /** @throws Problem 503 where too many streams are open, or the service stops */
+  subscribe(tenant_id: string, user_id: string): Subscription
 }
 
 /** What an operation is handed. */
@@ -148,7 +148,7 @@ export type Ctx = WorkCtx & {
   /** Where the service is reached from outside. */
   public_url: string
   providerSignIn: ProviderSignIn
-  bell: Bell
+  streams: StreamHub
 }
 
 /** The service itself, as an actor: deadlines and effects. */

@@ -7,11 +7,11 @@ const emailForm = new RegExp(
   String.raw`^(?=[^@]{1,64}@)(?![^@]*=\?)${atom}(?:\.${atom})*@(?:${label}\.)+${label}$`,
   'u',
 )
-const longestEmail = 254
+const maxEmailLength = 254
 
 /** The address as it is kept (NFC), or undefined where the text is not exactly one e-mail address. */
 export function readEmail(text: string): string | undefined {
-  if (text.length > longestEmail) return undefined
+  if (text.length > maxEmailLength) return undefined
   const email = text.normalize('NFC')
   return emailForm.test(email) && emailForm.test(emailKey(email)) ? email : undefined
 }

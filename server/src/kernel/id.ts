@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const largestCounter = 0xfff
+const maxCounter = 0xfff
 
 let lastMoment = 0
 let counter = 0
@@ -17,7 +17,7 @@ export function newId(now: number = Date.now()): string {
     lastMoment = Math.floor(now)
     // The upper half of the counter is left free, so that a busy millisecond has room to count.
     counter = Number.parseInt(random.slice(0, 3), 16) >> 1
-  } else if (counter < largestCounter) {
+  } else if (counter < maxCounter) {
     counter += 1
   } else {
     lastMoment += 1

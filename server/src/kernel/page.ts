@@ -5,11 +5,11 @@ export type PageReply<Row> = { data: Row[]; next_cursor?: string; has_more: bool
 export type PageAsk = { limit: number; after: readonly string[] | undefined }
 
 const defaultLimit = 50
-const largestLimit = 200
+const maxLimit = 200
 
 /** The length of a page for what the caller asked: absent = 50, above 200 = 200. */
 export function pageLimit(asked: number | undefined): number {
-  return Math.min(asked ?? defaultLimit, largestLimit)
+  return Math.min(asked ?? defaultLimit, maxLimit)
 }
 
 /** Cuts the extra row off and seals the last one's key as the next cursor. */

@@ -1,7 +1,7 @@
 /** How what people read is written: what users wrote, spans of time and moments, in plain text. */
 import { readZone } from './time-zone.ts'
 
-const longestLine = 200
+const maxLineLength = 200
 /** Line ends, other controls, and the marks that turn the direction of what follows: a name could forge the rest with them. */
 const forging = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
@@ -11,7 +11,7 @@ export function isPlainLine(text: string): boolean {
 }
 
 /** What a user wrote, on one line of at most so many characters. */
-export function line(text: string, longest = longestLine): string {
+export function line(text: string, longest = maxLineLength): string {
   const flat = text.replace(forging, ' ').trim()
   const characters = [...flat]
   return characters.length <= longest ? flat : `${characters.slice(0, longest).join('')}…`

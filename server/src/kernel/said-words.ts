@@ -1,5 +1,5 @@
 /** Characters of somebody else's text that are kept. */
-export const longestWords = 500
+export const maxTextLength = 500
 
 /**
  * Somebody else's text as it may be kept and shown: one line, not long, none of our secrets in it. Null where nothing
@@ -12,7 +12,7 @@ export function saidWords(value: unknown, hide: readonly string[]): string | nul
   const line = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')
     .trim()
-    .slice(0, longestWords)
+    .slice(0, maxTextLength)
     .replace(/\p{Cs}$/u, '')
   return line === '' ? null : line
 }

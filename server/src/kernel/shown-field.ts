@@ -10,10 +10,10 @@ export type ShownField = {
 /** The fields that may be shown; every other is a secret. INVARIANT: whatever says where secrets are sent is among them. */
 export type ShownFields = Readonly<Record<string, ShownField>>
 
-const longestText = 500
+const maxTextLength = 500
 
 function ifText(shows: (text: string) => boolean) {
-  return (value: unknown) => typeof value === 'string' && value.length <= longestText && shows(value)
+  return (value: unknown) => typeof value === 'string' && value.length <= maxTextLength && shows(value)
 }
 
 /** Text of one line: a name, a filter, a schedule. */

@@ -61,11 +61,11 @@ export function whoIs({ name, email }: Person): string {
 }
 
 /** How many characters of a name stand in a sentence; rows of facts have all of it. */
-const longestName = 120
+const maxNameLength = 120
 
 /** What a user called something, so that a sentence of ours cannot go on in it: more than one word in quotation marks. */
 export function named(text: string): string {
-  const name = line(text, longestName)
+  const name = line(text, maxNameLength)
   return /[\s“”]/.test(name) ? quoted(name) : name
 }
 

@@ -5,15 +5,15 @@ import { stuckRevokes } from '../grants/stuck-revoke-store.ts'
 import { driftLoad } from '../grants/sweep-store.ts'
 import { dueLoad } from '../jobs/due-load.ts'
 import { withinDeadline } from '../kernel/deadline.ts'
-import { heldUpLanes, waitingDeliveries } from '../notification-channels/delivery/waiting-store.ts'
-import type { Court } from '../policy-engine/deciding/evaluate.ts'
+import { heldUpQueues, waitingDeliveries } from '../notification-channels/delivery/waiting-store.ts'
+import type { PolicyEvaluator } from '../policy-engine/deciding/evaluate.ts'
 import type { Metrics } from './metrics.ts'
 
 /** However often somebody looks, the database is asked once in this time. */
 const freshForMs = 1_000
 
 /** A database that does not answer in this time counts as gone, so that whoever asks how it is always has an answer. */
-const longestReadMs = 2_000
+const maxReadMs = 2_000
 
 export type Watched = {
   metrics: Metrics
@@ -28,7 +28,7 @@ export type Watched = {
   /** Streams of notifications that are open. */
   listening: () => number
   /** Whether changes of rights by other processes are heard. */
-  hearsChanges: () => boolean
+  followsChanges: () => boolean
 }
 
 /** Answers a reader of everything that operators watch: its text is there whether the database is or not. */
@@ -45,15 +45,15 @@ export function watch(watched: Watched): () => Promise<string> {
     metrics.set('sallyport_database_up', {}, isUp ? 1 : 0)
     metrics.set('sallyport_requests_under_way', {}, watched.underWay())
     metrics.set('sallyport_streams_open', {}, watched.listening())
-    metrics.set('sallyport_rights_heard', {}, watched.hearsChanges() ? 1 : 0)
+    metrics.set('sallyport_rights_heard', {}, watched.followsChanges() ? 1 : 0)
     tellLoad(watched)
     return metrics.text()
   }
 }
 
 /** Counts what the court is asked from now on. */
-export function countQuestions(court: Court, metrics: Metrics): void {
-  court.onAnswer = (seconds, fault) => {
+export function countQuestions(evaluator: PolicyEvaluator, metrics: Metrics): void {
+  evaluator.onAnswer = (seconds, fault) => {
     metrics.observe('sallyport_policy_question_duration_seconds', {}, seconds)
     if (fault !== undefined) metrics.count('sallyport_policy_faults_total', {})
   }
@@ -76,7 +76,7 @@ export function answersInTime(ask: () => Promise<unknown>): () => Promise<boolea
       })
     const answer = asking
     return withinDeadline(
-      longestReadMs,
+      maxReadMs,
       () => answer,
       () => false,
     )
@@ -91,7 +91,7 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
     driftLoad(),
     waitingDeliveries(),
     unforeseenSteps(),
-    heldUpLanes(),
+    heldUpQueues(),
     deliveryLoad(subscribers),
   ])
   for (const { list, due, oldest_seconds } of lists) {

@@ -4,7 +4,7 @@ import type { Actor, Egress, Sealer, Tx } from '../kernel/context.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 
 /** The event that is told, as the audit log has it: ids and plain facts, no names. */
-export type ToldEvent = {
+export type DeliveredEvent = {
   id: string
   type: EventType
   /** When it happened, by the database's clock, in UTC. */
@@ -25,7 +25,7 @@ export type ToldEvent = {
  */
 export type Delivery = {
   id: string
-  event: ToldEvent
+  event: DeliveredEvent
   /** An address of mail; empty for a webhook, which has one recipient. */
   recipient: string
   /** How often somebody had it sent once more by hand. */
@@ -48,7 +48,7 @@ export type Outcome =
 /** Takes deliveries of one type of channel to where they go. */
 export type Carrier = {
   /** Milliseconds that one attempt may take, at most. */
-  longestMs: number
+  maxMs: number
   /**
    * One attempt. Never throws for what the other side does. `signal` ends it where the service stops.
    * @param tx the tenant's door, for the names that a text needs

@@ -4,14 +4,14 @@ import { DateTime, OneOf, Uuid } from '../http/schema.ts'
 import type { FaultyField } from '../kernel/errors.ts'
 import { isPlainLine } from '../kernel/plain-words.ts'
 
-const longestName = 200
+const maxNameLength = 200
 
 /** The events that a channel may name. */
 export const filterableEvents = (Object.keys(eventTable) as EventType[]).filter((type) => eventTable[type].filterable)
 
 export const Name = Type.String({
   minLength: 1,
-  maxLength: longestName,
+  maxLength: maxNameLength,
   description: 'for people; need not be unique',
 })
 export const Filters = Type.Array(OneOf(filterableEvents), { maxItems: 100, description: 'empty: every event' })

@@ -5,19 +5,22 @@ import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { blank, type Common, changeCommon, lineFaults, nameFaults, newFields, shownFields } from './channel-fields.ts'
 
 /** How many recipients a channel has at most. */
-const mostRecipients = 50
-const longestPrefix = 100
+const maxRecipients = 50
+const maxPrefixLength = 100
 
 export const Recipients = Type.Array(Type.String({ maxLength: 1000 }), {
   minItems: 1,
-  maxItems: mostRecipients,
+  maxItems: maxRecipients,
   description: 'each one address and nothing around it, each once',
 })
 export const Sender = Type.String({
   maxLength: 1000,
   description: "one address, in place of the tenant's `notifications.from_address`",
 })
-export const Prefix = Type.String({ maxLength: longestPrefix, description: 'stands before the subject of every mail' })
+export const Prefix = Type.String({
+  maxLength: maxPrefixLength,
+  description: 'stands before the subject of every mail',
+})
 
 /** A channel that takes events to mailboxes, as answered. */
 export const EmailChannel = Type.Object(

@@ -12,10 +12,10 @@ export const channelRecord = sql`id, name, channel_type, config, event_filters, 
   case when previous_until > clock_timestamp() then previous_until end as previous_secret_until`
 
 /** How many channels a tenant has at most, not counting those made at one moment: each event goes to all of them. */
-const mostChannels = 100
+const maxChannels = 100
 
 /** How many recipients all of them have at most: so many deliveries one event may make, which others' events wait behind. */
-const mostRecipients = 500
+const maxRecipients = 500
 
 /** The recipients of a channel `c`, as a JSON array: what a webhook's is called does not matter. */
 export const recipientsOf = sql`case c.channel_type when 'email' then c.config -> 'to_addresses' else '[""]'::jsonb end`
@@ -27,7 +27,7 @@ export const countOfRecipients = sql`coalesce(sum(jsonb_array_length(${recipient
 function hasRoom(tx: Tx, id: string, config: ChannelToInsert['config']): Statement {
   const others = sql`select ${countOfRecipients} from notification_channel c
     where c.tenant_id = ${tx.tenant_id} and c.id <> ${id}::uuid`
-  return sql`(${others}) <= ${mostRecipients - countOf(config)}`
+  return sql`(${others}) <= ${maxRecipients - countOf(config)}`
 }
 
 function countOf(config: ChannelToInsert['config']): number {
@@ -37,7 +37,7 @@ function countOf(config: ChannelToInsert['config']): number {
 const tooMany = () =>
   new Problem(
     'unprocessable',
-    `a tenant has at most ${mostChannels} notification channels, and ${mostRecipients} recipients in all of them: ` +
+    `a tenant has at most ${maxChannels} notification channels, and ${maxRecipients} recipients in all of them: ` +
       'delete one first, or name a mailing list of your own',
   )
 
@@ -60,7 +60,7 @@ export async function insertChannel<Channel extends NotificationChannel>(
           (tenant_id, id, name, channel_type, config, sealed_secrets, event_filters, enabled)
         select ${ctx.tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${channel_type}, ${JSON.stringify(config)}::jsonb,
           ${sealed_secrets}, ${event_filters}::text[], ${enabled}::boolean
-        where (select count(*) from notification_channel where tenant_id = ${ctx.tx.tenant_id}) < ${mostChannels}
+        where (select count(*) from notification_channel where tenant_id = ${ctx.tx.tenant_id}) < ${maxChannels}
           and ${hasRoom(ctx.tx, id, config)}
         returning ${channelRecord}),
       told as (${emit(ctx, event, sql`made`)})

@@ -9,16 +9,16 @@ export type WebhookSecrets = {
   headers: Readonly<Record<string, string>>
 }
 
-type Means = { tx: Tx; sealer: Sealer }
+type Dependencies = { tx: Tx; sealer: Sealer }
 
 function placeOfSecrets(id: string): SealedPlace {
   return { table: 'notification_channel', id, field: 'sealed_secrets' }
 }
 
-export function sealSecrets({ tx, sealer }: Means, id: string, secrets: WebhookSecrets): Promise<string> {
+export function sealSecrets({ tx, sealer }: Dependencies, id: string, secrets: WebhookSecrets): Promise<string> {
   return sealer.seal(tx, JSON.stringify(secrets), placeOfSecrets(id))
 }
 
-export async function openSecrets({ tx, sealer }: Means, id: string, sealed: string): Promise<WebhookSecrets> {
+export async function openSecrets({ tx, sealer }: Dependencies, id: string, sealed: string): Promise<WebhookSecrets> {
   return JSON.parse(await sealer.unseal(tx, sealed, placeOfSecrets(id))) as WebhookSecrets
 }

@@ -19,7 +19,7 @@ export type Audience = keyof typeof audiences
 export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers'>
 
 /** Those who can have a request decided that nobody may decide: by a rule, or by making somebody an approver. */
-export const mendingScopes: readonly Scope[] = ['policies:write', 'users:write']
+export const repairScopes: readonly Scope[] = ['policies:write', 'users:write']
 
 /** `when`: only where it holds; `means` says it in words. */
 export type Rule<To extends Audience, Facts> = { to: To; when?: { means: string; holds(facts: Facts): boolean } }

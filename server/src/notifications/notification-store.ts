@@ -60,14 +60,14 @@ export async function findPlace(tx: Tx, user_id: string, id: string): Promise<Pl
 }
 
 /** How far the order is whole, and who of these people was told something from `since` on up to there. */
-export async function findTold(
+export async function findNotifiedSince(
   work: Pick<Tx, 'read'>,
   since: string | undefined,
   user_ids: readonly string[],
-): Promise<{ whole_to: string; told: string[] }> {
-  const [found] = await work.read(sql<{ whole_to: string; told: string[] }>`
+): Promise<{ whole_to: string; notified: string[] }> {
+  const [found] = await work.read(sql<{ whole_to: string; notified: string[] }>`
     select pg_snapshot_xmin(pg_current_snapshot())::text as whole_to, array(select distinct user_id from notification
-      where xid >= ${since ?? null}::xid8 and ${settled} and user_id = any(${[...user_ids]}::uuid[])) as told`)
+      where xid >= ${since ?? null}::xid8 and ${settled} and user_id = any(${[...user_ids]}::uuid[])) as notified`)
   if (found === undefined) throw new Error('a select without a table answered no row')
   return found
 }
@@ -109,7 +109,7 @@ export type NewNotification = {
 
 const keptSince = sql`statement_timestamp() - interval '180 days'`
 /** Those that are too old are far fewer than those that are written, once the first have gone. */
-const mostRemoved = 1_000
+const maxRemoved = 1_000
 
 /** The least id of that moment: what is older is found by the key. */
 function idOf(moment: Statement): Statement {
@@ -128,19 +128,19 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
       on conflict (tenant_id, event_id, user_id) do nothing`,
     sql`delete from notification where tenant_id = ${tx.tenant_id} and id in (
       select id from notification where tenant_id = ${tx.tenant_id} and id < ${idOf(keptSince)} and created_at < ${keptSince}
-      order by id limit ${mostRemoved})`,
+      order by id limit ${maxRemoved})`,
   ])
 }
 
 /** So many are told in one trip. */
 const portion = 500
 /** So many are told of one event at most. */
-const mostHolders = 10_000
+const maxHolders = 10_000
 
 /** Active people who hold one of these scopes, but for `except`; in portions by their ids. */
 export async function* listHolders(tx: Tx, scopes: readonly Scope[], except: string | null): AsyncGenerator<string[]> {
   let after: string | null = null
-  for (let told = 0; told < mostHolders; told += portion) {
+  for (let told = 0; told < maxHolders; told += portion) {
     const holders: { id: string }[] = await tx.read(sql<{ id: string }>`select person.id from tenant_user person
       where person.tenant_id = ${tx.tenant_id}::uuid and person.active
         and (${except}::uuid is null or person.id <> ${except}::uuid)

@@ -9,7 +9,7 @@ import { newId } from '../kernel/id.ts'
 import { listNotifications } from './list-notifications.ts'
 import { markAllNotificationsRead } from './mark-all-notifications-read.ts'
 import { markNotificationRead } from './mark-notification-read.ts'
-import { tellPeople, type WhoMayDecide } from './tell-people.subscriber.ts'
+import { notifyPeople, type WhoMayDecide } from './notify-people.subscriber.ts'
 
 const { database, asSuperuser } = await testDatabase()
 const call = await sliceServer(database, { listNotifications, markAllNotificationsRead, markNotificationRead })
@@ -81,7 +81,7 @@ async function happened(type: EventType, subject_id: string, actor_id: string | 
 }
 
 const handle = (event: DeliveredEvent, whoMayDecide = everybody) =>
-  tellPeople(whoMayDecide).handle(
+  notifyPeople(whoMayDecide).handle(
     { tx: database.tenant(tenant_id), actor: systemActor, request_id: `event:${event.id}` },
     [event],
   )

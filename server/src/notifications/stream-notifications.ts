@@ -9,7 +9,7 @@ import { findNewestPlace, findPlace, listNotificationsBehind, type Place } from 
 const beginning: Place = { id: '00000000-0000-0000-0000-000000000000', xid: '0', seq: '0' }
 
 /** Whoever was away for longer is sent the newest of what they missed, and told to list the rest. */
-const mostMissed = 100
+const maxMissed = 100
 /** Read at once; a stream that falls behind reads on as its reader takes them. */
 const pageSize = 100
 
@@ -25,14 +25,14 @@ export const streamNotifications = operation({
   replies: { 200: Notification },
   streams: 'text/event-stream',
   errors: ['invalid_input'],
-  run: (ctx, { header }) => told(ctx, header('last-event-id')),
+  run: (ctx, { header }) => stream(ctx, header('last-event-id')),
 })
 
-async function* told(ctx: Ctx, lastId: string | undefined): AsyncGenerator<ServerEvent<Notification> | undefined> {
-  const { tx, actor, bell } = ctx
+async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<ServerEvent<Notification> | undefined> {
+  const { tx, actor, streams: bell } = ctx
   const user_id = actor.user_id ?? beginning.id
   const last = readLast(lastId)
-  const ear = bell.listen(tx.tenant_id, user_id)
+  const subscription = bell.subscribe(tx.tenant_id, user_id)
   try {
     let { place, hasMissed } = await findStart(tx, user_id, last)
     // So that a client to whom nothing came knows where it was.
@@ -45,16 +45,16 @@ async function* told(ctx: Ctx, lastId: string | undefined): AsyncGenerator<Serve
         yield { id: row.id, event: 'notification', data: notificationOf(row) }
       }
       if (rows.length === pageSize) continue
-      let heard = await ear.hear()
-      while (heard === 'quiet') {
+      let signal = await subscription.next()
+      while (signal === 'quiet') {
         yield undefined
-        heard = await ear.hear()
+        signal = await subscription.next()
       }
-      if (heard === 'replaced') yield { event: 'replaced', data: { hint: tooMany } }
-      if (heard !== 'told') return
+      if (signal === 'replaced') yield { event: 'replaced', data: { hint: tooMany } }
+      if (signal !== 'notified') return
     }
   } finally {
-    ear.close()
+    subscription.close()
   }
 }
 
@@ -69,7 +69,7 @@ function readLast(text = ''): string | undefined {
 async function findStart(tx: Tx, user_id: string, last: string | undefined) {
   if (last !== undefined) {
     const [reach, place] = await Promise.all([
-      findNewestPlace(tx, user_id, mostMissed),
+      findNewestPlace(tx, user_id, maxMissed),
       last === beginning.id ? beginning : findPlace(tx, user_id, last),
     ])
     if (place !== undefined) {

@@ -4,7 +4,7 @@ import { notFound, Problem } from '../kernel/errors.ts'
 import { statementFromInput } from '../policy-engine/cedar/statement.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRulesAtOnce } from './cases/change-rules.flow.ts'
-import { mostRules } from './policy.ts'
+import { maxRules } from './policy.ts'
 import { insertRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.flow.ts'
 
@@ -25,7 +25,7 @@ export const createRule = operation({
     const [inserted] = await changeRulesAtOnce(ctx, change)
     if (!inserted?.has_policy) throw notFound('policy')
     if (inserted.rule === null) {
-      throw new Problem('unprocessable', `the tenant has all the ${mostRules} rules it may have; delete one first`)
+      throw new Problem('unprocessable', `the tenant has all the ${maxRules} rules it may have; delete one first`)
     }
     return withWarnings(ctx.tx, inserted.rule, statement.warnings)
   },

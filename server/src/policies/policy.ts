@@ -5,11 +5,11 @@ import { readUuid } from '../kernel/id.ts'
 import { Rule } from '../policy-engine/rule.ts'
 
 /** What a tenant may hold together. */
-export const mostRules = 10_000
+export const maxRules = 10_000
 /** How many ids one reordering may name. */
-const mostIds = 10_000
+const maxIds = 10_000
 /** Leaves room above for a billion policies that come last. */
-const largestPriority = 1_000_000_000
+const maxPriority = 1_000_000_000
 
 /** One line: no control characters, which every log and list would have to escape. */
 export const PolicyName = Type.String({
@@ -22,7 +22,7 @@ export const PolicyDescription = Type.String({ maxLength: 2000 })
 export const PolicyEnabled = Type.Boolean({ description: 'The rules of a disabled policy decide nothing.' })
 export const PolicyPriority = Type.Integer({
   minimum: 0,
-  maximum: largestPriority,
+  maximum: maxPriority,
   description: 'Place among the policies, the lowest first. It chooses whose words are shown, never what is decided.',
 })
 
@@ -64,12 +64,12 @@ export const RuleParams = Type.Object({ id: Uuid, rule_id: Uuid })
 export const Reorder = Body({
   ids: Type.Array(Uuid, {
     minItems: 1,
-    maxItems: mostIds,
+    maxItems: maxIds,
     description: 'In the order wanted. They take the places that they hold between them; the others keep theirs.',
   }),
 })
 
-const mostFaultsTold = 20
+const maxFaultsShown = 20
 
 /**
  * The ids in their stored form, each once.
@@ -86,7 +86,7 @@ export function requireDistinctIds(ids: readonly string[]): string[] {
     else if (first !== undefined) faults.push({ pointer, why: `is the same as \`/ids/${first}\`; name each once` })
     else firstAt.set(id, index)
   }
-  if (faults.length > 0) throw invalidInput(faults.slice(0, mostFaultsTold))
+  if (faults.length > 0) throw invalidInput(faults.slice(0, maxFaultsShown))
   return [...firstAt.keys()]
 }
 

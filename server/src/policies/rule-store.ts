@@ -11,7 +11,7 @@ import {
   type RuleSetChange,
 } from '../policy-engine/deciding/rule-set-change-store.ts'
 import type { Rule } from '../policy-engine/rule.ts'
-import { mostRules, type Placed } from './policy.ts'
+import { maxRules, type Placed } from './policy.ts'
 import type { RuleChange } from './rule-change.ts'
 import type { MissingPrincipal, NeighbourRule } from './warnings.ts'
 
@@ -91,7 +91,7 @@ export function insertRule(ctx: WorkCtx, rule: NewRule): RuleSetChange<RuleInser
               where tenant_id = ${tx.tenant_id} and policy_id = ${policy_id}), 0),
           ${ctx.actor.user_id}::uuid, ${statementColumns}
         from target, ${statementRow(rule.statement)}
-        where ${onlyIf} and (select count(*) from policy_rule where tenant_id = ${tx.tenant_id}) < ${mostRules}
+        where ${onlyIf} and (select count(*) from policy_rule where tenant_id = ${tx.tenant_id}) < ${maxRules}
         returning *),
       ${followed(ctx, { policy_id, rule_id }, 'rule_created')}
       select exists (select from target) as has_policy, (select ${ruleAsJson} from changed r) as rule`
@@ -181,9 +181,9 @@ export async function saveRulePlaces(
 type Neighbourhood = { others: NeighbourRule[]; known_actions: string[] }
 
 /** The product of names compared and names known, at most: comparing costs the square of their length. */
-const mostComparisons = 2_000
+const maxComparisons = 2_000
 /** A known name longer than this is never proposed. */
-const longestProposal = 64
+const maxProposalLength = 64
 
 /**
  * The other rules of the tenant's enabled policies, and of the actions that other rules or requests have used those that
@@ -209,17 +209,17 @@ export async function findNeighbourhood(
 }
 
 function knownActions(tx: Tx, rule_id: string, named: readonly string[]): Statement {
-  const proposals = Math.floor(mostComparisons / named.length)
+  const proposals = Math.floor(maxComparisons / named.length)
   return sql`(with used as (
         select unnest(action_ids) as id from policy_rule where tenant_id = ${tx.tenant_id} and id <> ${rule_id}
         union
         select action from access_request where tenant_id = ${tx.tenant_id})
       select array(select id from used where id = any(${[...named]}::text[]))
-        || array(select id from used where char_length(id) <= ${longestProposal} and id <> ${approveAction}
+        || array(select id from used where char_length(id) <= ${maxProposalLength} and id <> ${approveAction}
           order by id limit ${proposals}))`
 }
 
-const mostUsedActions = 1_000
+const maxUsedActions = 1_000
 /** How many requests are looked through, the latest first. */
 const requestsLooked = 10_000
 
@@ -231,7 +231,7 @@ export async function listUsedActions(tx: Tx): Promise<string[]> {
       select action, 1 from (select action from access_request where tenant_id = ${tx.tenant_id}
         order by id desc limit ${requestsLooked}) latest)
     select id from used where id <> ${approveAction} and not starts_with(id, '__')
-    group by id order by min(place), id limit ${mostUsedActions}`)
+    group by id order by min(place), id limit ${maxUsedActions}`)
   return used.map(({ id }) => id)
 }
 

@@ -3,10 +3,10 @@
  * rules themselves and from what the tenant has.
  */
 
-import { findActionFault, findIdFault } from '../policy-engine/cedar/asked.ts'
 import type { Expr } from '../policy-engine/cedar/engine.ts'
 import { attributeOf, formOf } from '../policy-engine/cedar/expression.ts'
 import { parseStatement } from '../policy-engine/cedar/parse.ts'
+import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
 import { type AskedType, approveAction, askedTypes } from '../policy-engine/cedar/schema.ts'
 import { covers, type Scope, type ScopeFields, scopeFromFields } from '../policy-engine/cedar/scope.ts'
 import type { StatementFields } from '../policy-engine/cedar/statement.ts'

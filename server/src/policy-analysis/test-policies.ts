@@ -6,10 +6,10 @@ import { newId } from '../kernel/id.ts'
 import { PolicyCases, requireSoundCases } from '../policies/cases/case.ts'
 import { listCases } from '../policies/cases/case-store.ts'
 import { CaseOutcomes, counted, tryCases } from '../policies/cases/outcome.ts'
-import { Draft, largestDraftBody } from '../policies/drafts/draft.ts'
+import { Draft, maxDraftBodyBytes } from '../policies/drafts/draft.ts'
 import { readPresent } from '../policies/drafts/draft-store.ts'
 import { applyDraft } from '../policies/drafts/drafted.ts'
-import { draftCourt } from '../policy-engine/deciding/evaluate.ts'
+import { draftEvaluator } from '../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet, readRuleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 
@@ -21,14 +21,14 @@ export const testPolicies = operation({
   credential: 'any',
   scope: 'policies:read',
   body: Body({ cases: Type.Optional(PolicyCases), draft: Type.Optional(Draft) }),
-  bodyLimit: largestDraftBody,
+  bodyLimit: maxDraftBodyBytes,
   replies: { 200: CaseOutcomes },
   errors: ['invalid_policy', 'unprocessable'],
   async run(ctx, { body }) {
     if (body.cases !== undefined) requireSoundCases(body.cases)
     const { after, before } = await rulesToTry(ctx, body.draft)
     const cases = body.cases ?? (await listCases(ctx.tx))
-    return counted(ctx.actor.scopes, await tryCases(draftCourt, after, cases, before))
+    return counted(ctx.actor.scopes, await tryCases(draftEvaluator, after, cases, before))
   },
 })
 

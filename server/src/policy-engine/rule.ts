@@ -46,10 +46,10 @@ const ActionIds = Type.Array(Type.String({ maxLength: scopeLimits.actionId }), {
 const StatementText = (description: string) => Type.String({ maxLength: 1_048_576, description })
 
 const Notice = Type.String({ maxLength: 1000, description: 'What a person is told when the rule decides.' })
-export const largestOrdinal = 2_147_483_647
+export const maxOrdinal = 2_147_483_647
 const Ordinal = Type.Integer({
   minimum: 0,
-  maximum: largestOrdinal,
+  maximum: maxOrdinal,
   description: 'Place within the policy. It chooses whose words are shown, never what is decided.',
 })
 

@@ -2,7 +2,7 @@ import type { Egress, Sealer, Tx } from '../kernel/context.ts'
 import { createLruCache } from '../kernel/lru-cache.ts'
 import { discreetDriver } from './discreet-driver.ts'
 import { type Driver, type DriverType, TargetError } from './driver.ts'
-import { longestCallMs } from './in-time.ts'
+import { maxCallMs } from './in-time.ts'
 import { findOpening } from './open-provisioner.flow.ts'
 import type { ProvisionerType } from './provisioner.ts'
 
@@ -41,7 +41,7 @@ type DriversOptions = {
 type Open = { version: number; driver: Driver; until: number }
 
 /** So many that were used lately are kept open, and at most twice as many. */
-const mostOpen = 1_000
+const maxOpen = 1_000
 
 export function openDrivers(options: DriversOptions): Drivers {
   const { types, sealer, egress, public_url } = options
@@ -53,9 +53,9 @@ export function openDrivers(options: DriversOptions): Drivers {
       all.delete(driver)
       void driver.close().catch(() => undefined)
     }
-    setTimeout(close, longestCallMs).unref()
+    setTimeout(close, maxCallMs).unref()
   }
-  const opened = createLruCache<Promise<Open>>(mostOpen, (open) => {
+  const opened = createLruCache<Promise<Open>>(maxOpen, (open) => {
     open.then(
       ({ driver }) => retire(driver),
       () => undefined,

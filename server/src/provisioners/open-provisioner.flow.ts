@@ -4,17 +4,17 @@ import { openSecrets, type ProvisionerSecrets, wholeConfig } from './provisioner
 import { findProvisionerToOpen, type ProvisionerToOpen } from './provisioner-store.ts'
 
 /** What opening a driver takes beside the provisioner itself. */
-type Means = { tx: Tx; sealer: Sealer; egress: Egress; public_url: string }
+type Dependencies = { tx: Tx; sealer: Sealer; egress: Egress; public_url: string }
 
 /** A provisioner as it is set up now, its secrets, and what a driver of its type is opened with. */
 type Openable = { found: ProvisionerToOpen; secrets: ProvisionerSecrets; opening: Opening }
 
 /** Undefined where the tenant has no such provisioner. One trip, two where it has secrets. */
-export async function findOpening(means: Means, id: string): Promise<Openable | undefined> {
-  const { tx, egress, public_url } = means
+export async function findOpening(dependencies: Dependencies, id: string): Promise<Openable | undefined> {
+  const { tx, egress, public_url } = dependencies
   const found = await findProvisionerToOpen(tx, id)
   if (found === undefined) return undefined
-  const secrets = await openSecrets(means, id, found.sealed_secrets)
+  const secrets = await openSecrets(dependencies, id, found.sealed_secrets)
   const opening = { tenant_id: tx.tenant_id, provisioner_id: id, ...wholeConfig(found, secrets), egress, public_url }
   return { found, secrets, opening }
 }

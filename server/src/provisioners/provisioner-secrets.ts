@@ -49,13 +49,13 @@ export function wholeConfig(
 }
 
 /** Shorter ones are in any text. */
-const shortestSecret = 4
+const minSecretLength = 4
 
 /** The text with `[redacted]` wherever one of the secrets stands, as it is or as addresses write it. */
 export function withoutSecrets(text: string, secrets: ProvisionerSecrets): string {
   const forms = textsIn(secrets).flatMap((secret) => [secret, encodeURIComponent(secret)])
   // The longest first: one may be the beginning of another.
-  const ordered = forms.filter((form) => form.length >= shortestSecret).sort((one, other) => other.length - one.length)
+  const ordered = forms.filter((form) => form.length >= minSecretLength).sort((one, other) => other.length - one.length)
   return ordered.reduce((rest, form) => rest.replaceAll(form, redacted), text)
 }
 

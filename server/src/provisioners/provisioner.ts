@@ -105,15 +105,15 @@ export const ProvisionerChange = Body({
 export type ProvisionerChange = Static<typeof ProvisionerChange>
 
 /** How many entitlements a provisioner still has to look after, at most `mostCounted`; asked with the provisioner locked. */
-export type CountInUse = (tx: Tx, provisioner_id: string, mostCounted: number) => Promise<number>
+export type CountInUse = (tx: Tx, provisioner_id: string, maxCounted: number) => Promise<number>
 
-const mostCounted = 1_000
+const maxCounted = 1_000
 
 /** Throws 409 where access that a provisioner gave, or may have given, could be left behind. `doing`: what would leave it. */
 export async function requireUnused(tx: Tx, id: string, countInUse: CountInUse, doing: string): Promise<void> {
-  const entitlements = await countInUse(tx, id, mostCounted)
+  const entitlements = await countInUse(tx, id, maxCounted)
   if (entitlements === 0) return
-  const number = entitlements === mostCounted ? `${mostCounted} or more` : `${entitlements}`
+  const number = entitlements === maxCounted ? `${maxCounted} or more` : `${entitlements}`
   throw new Problem(
     'provisioner_in_use',
     `${doing} would leave access behind: entitlements at its target that are given, or not yet taken away: ${number}. ` +

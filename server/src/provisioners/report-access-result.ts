@@ -10,17 +10,17 @@ import { findProvisionerToOpen } from './provisioner-store.ts'
 import { readClock, saveWebhookOutcome } from './webhook-act-store.ts'
 
 /** Has an entitlement of a provisioner looked at now, by its key. */
-export type LookAgain = (tx: Tx, provisioner_id: string, key: string) => Promise<void>
+export type RequestReconciliation = (tx: Tx, provisioner_id: string, key: string) => Promise<void>
 
 /** Longer words are cut to what is kept. */
-const [longestSent, longestKept] = [10_000, 500]
+const [maxSentLength, maxKeptLength] = [10_000, 500]
 
 /**
  * Takes the result of an act that a receiver had said would take longer. Whoever signs it is the receiver; for everybody
  * else there is one answer, and nobody learns which provisioners there are. The first result of an act counts, so that one
  * that is replayed changes nothing.
  */
-export const reportAccessResult = (lookAgain: LookAgain) =>
+export const reportAccessResult = (requestReconciliation: RequestReconciliation) =>
   operation({
     method: 'POST',
     path: '/v1/provisioners/{id}/results',
@@ -35,7 +35,7 @@ export const reportAccessResult = (lookAgain: LookAgain) =>
       data: Type.Object({
         id: Type.String({ maxLength: 100, description: 'the `webhook-id` of the message that asked for it' }),
         status: OneOf(['done', 'failed']),
-        message: Type.Optional(Nullable(Type.String({ maxLength: longestSent, description: 'why it failed' }))),
+        message: Type.Optional(Nullable(Type.String({ maxLength: maxSentLength, description: 'why it failed' }))),
       }),
     }),
     replies: { 204: null },
@@ -53,9 +53,9 @@ export const reportAccessResult = (lookAgain: LookAgain) =>
       const id = readUuid(data.id)
       if (id === undefined) return
       const { status } = data
-      const message = status === 'failed' ? (data.message?.slice(0, longestKept) ?? null) : null
+      const message = status === 'failed' ? (data.message?.slice(0, maxKeptLength) ?? null) : null
       const key = await saveWebhookOutcome(ctx.tx, { provisioner_id: params.id, id }, status, message)
-      if (key !== undefined) await lookAgain(ctx.tx, params.id, key)
+      if (key !== undefined) await requestReconciliation(ctx.tx, params.id, key)
     },
   })
 

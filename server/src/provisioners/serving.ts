@@ -9,7 +9,7 @@ const givenOnAccounts: readonly AskedType[] = ['cloud_permission_set', 'cloud_or
 /** Types of resource that access is given on. */
 const servedTypes = askedTypes.filter((type) => !givenOnAccounts.includes(type))
 
-const mostLines = 1_000
+const maxLines = 1_000
 
 /** What a provisioner serves, as callers say it and as they are told. */
 export const Serves = Type.Array(
@@ -21,7 +21,7 @@ export const Serves = Type.Array(
       account_ids: Type.Optional(
         Type.Array(Type.String({ pattern: '^[0-9]{12}$' }), {
           minItems: 1,
-          maxItems: mostLines,
+          maxItems: maxLines,
           description:
             'the accounts in which it serves the type; every account that no other line names where left out',
         }),
@@ -48,7 +48,7 @@ export function linesOf(serves: Serves): ServedLine[] {
       lines.set(key, { resource_type, account_id })
     }
   }
-  if (lines.size > mostLines) faults.push({ pointer: '/serves', why: `names more than ${mostLines} accounts` })
+  if (lines.size > maxLines) faults.push({ pointer: '/serves', why: `names more than ${maxLines} accounts` })
   if (faults.length > 0) throw invalidInput(faults)
   return inOrder([...lines.values()])
 }

@@ -10,10 +10,10 @@ import { withoutSecrets } from './provisioner-secrets.ts'
 import { keepTest } from './provisioner-store.ts'
 
 /** Less than a transaction may stand idle: that of a call with an `Idempotency-Key` does meanwhile. */
-const longestTestMs = 8_000
+const maxTestMs = 8_000
 
-const mostChecks = 50
-const longestText = 1_000
+const maxChecks = 50
+const maxTextLength = 1_000
 
 /** Looks at everything that giving access needs, changes nothing at the target, and keeps what was found. */
 export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
@@ -34,8 +34,8 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
       const driver = types[found.provisioner_type].open(opening)
       try {
         const sayable = (text: string) =>
-          withoutSecrets(text, secrets).replaceAll('\0', '').slice(0, longestText).toWellFormed()
-        const checks = (await lookAt(driver, ctx.tx)).slice(0, mostChecks).map(({ what, ok, message }) => {
+          withoutSecrets(text, secrets).replaceAll('\0', '').slice(0, maxTextLength).toWellFormed()
+        const checks = (await lookAt(driver, ctx.tx)).slice(0, maxChecks).map(({ what, ok, message }) => {
           return { what: sayable(what), ok, message: message === null ? null : sayable(message) }
         })
         return await keepTest(ctx, id, found.version, checks)
@@ -48,7 +48,7 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
 /** A target that does not let itself be looked at has not passed. */
 async function lookAt(driver: Driver, tx: Tx): Promise<Check[]> {
   try {
-    return await inTime(longestTestMs, (signal) => driver.health(tx, signal))
+    return await inTime(maxTestMs, (signal) => driver.health(tx, signal))
   } catch (error) {
     if (!(error instanceof TargetError || error instanceof NotNow)) throw error
     return [{ what: 'the target', ok: false, message: error.message }]

@@ -18,7 +18,7 @@ import { linesOf, servesOf } from './serving.ts'
 import { replaceServed } from './serving-store.ts'
 
 /** Whoever goes on losing races says so. */
-const mostTries = 5
+const maxTries = 5
 
 /**
  * Changes the fields sent; a config and what is served replace those before. What would change nothing changes nothing, tells
@@ -36,7 +36,7 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     replies: { 200: Provisioner },
     errors: ['not_found', 'provisioner_in_use', 'resource_already_served', 'version_conflict'],
     async run(ctx, { params, body }) {
-      for (let tries = 0; tries < mostTries; tries += 1) {
+      for (let tries = 0; tries < maxTries; tries += 1) {
         const before = await findKeptProvisioner(ctx.tx, params.id)
         if (before === undefined) throw notFound('provisioner')
         // Asked of the network perhaps, so not while the row is held.

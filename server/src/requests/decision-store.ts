@@ -49,14 +49,14 @@ export function keepDecision(
 }
 
 /** Keeps a refusal to ask, for which there is no request. Answers the decision's id. */
-export async function insertRefusedAsking(tx: Tx, decision: Decision, question: KeptQuestion): Promise<string> {
+export async function insertRefusedRequest(tx: Tx, decision: Decision, question: KeptQuestion): Promise<string> {
   const id = newId()
   await tx.write([keepDecision(tx, decision, question, undefined, id)])
   return id
 }
 
 /** So many of the rules that decided are told. */
-const mostRulesTold = 100
+const maxRulesShown = 100
 
 /** What policy was asked about a request, oldest first. */
 export function listDecisionsPage(tx: Tx, request_id: string, page: PageAsk): Promise<FullDecision[]> {
@@ -67,7 +67,7 @@ export function listDecisionsPage(tx: Tx, request_id: string, page: PageAsk): Pr
       coalesce((select jsonb_agg(jsonb_build_object('id', told.id, 'policy_name', p.name, 'notice', r.notice,
           'changed_since', r.id is null or r.updated_at > d.decided_at)
           order by told.place)
-        from unnest(d.rule_ids[1:${mostRulesTold}::integer]) with ordinality as told (id, place)
+        from unnest(d.rule_ids[1:${maxRulesShown}::integer]) with ordinality as told (id, place)
         left join policy_rule r on r.tenant_id = d.tenant_id and r.id = told.id
         left join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id), '[]') as rules
     from decision d where ${allOf(conditions)} order by d.id limit ${page.limit + 1}`)

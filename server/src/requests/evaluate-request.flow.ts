@@ -9,10 +9,10 @@ import type { Settings } from '../settings/setting.ts'
 import { namedAccounts, placesOf } from './place.ts'
 import { type AskedRequest, askQuestion, type Circumstances } from './policy-question.ts'
 import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request.ts'
-import { readStanding } from './request-store.ts'
+import { readCurrentAccess } from './request-store.ts'
 
 /** What somebody asks for, and policy's answer of this moment. */
-export type Asking = {
+export type EvaluatedRequest = {
   requester_id: string
   requester: Principal
   asked: Omit<AskedRequest, 'id'>
@@ -28,14 +28,14 @@ export type Asking = {
  * Asks policy, changes nothing. One trip, two for a unit. Throws 400 for what cannot be asked, 403 `forbidden` where nobody
  * asks.
  */
-export async function putQuestion(ctx: Ctx, input: RequestInput): Promise<Asking> {
+export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<EvaluatedRequest> {
   requireSoundRequest(input)
   const requester_id = requirePerson(ctx)
   const metadata = input.metadata ?? {}
   const named = namedAccounts(input.resource, metadata)
   const { home, touched } = named
   const account_ids = home === undefined ? touched : [home, ...touched]
-  const standing = await readStanding(ctx.tx, requester_id, input.resource, account_ids)
+  const standing = await readCurrentAccess(ctx.tx, requester_id, input.resource, account_ids)
   requireReason(input, standing.settings)
   const asked = {
     resource: input.resource,

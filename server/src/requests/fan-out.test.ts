@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 
 /** What gives access on several accounts is asked in full: for itself, and for each of them. */
 const house = await openHouse()

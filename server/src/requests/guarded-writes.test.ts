@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 import { systemActor } from '../kernel/context.ts'
 import { type Decision, decideAsk } from '../policy-engine/deciding/decide.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import { askQuestion } from './policy-question.ts'
-import { readDeciding, readStanding } from './request-store.ts'
+import { readCurrentAccess, readDeciding } from './request-store.ts'
 import { cancelPendingRequest, insertRequest, type PersonsDecision, saveDecision } from './transition-store.ts'
 
 /** What is written rests on what was read: rules and people who changed meanwhile leave nothing written. */
@@ -30,7 +30,7 @@ async function stage(name: string) {
   }
   const when = { now: new Date('2026-03-01T08:00:00Z'), via: 'token', source_ip: '192.0.2.1' } as const
   async function decide(): Promise<Decision> {
-    const standing = await readStanding(tx, requester_id, resource, [resource.id])
+    const standing = await readCurrentAccess(tx, requester_id, resource, [resource.id])
     const ruleSet = await findRuleSet(tx, standing.version)
     return decideAsk(ruleSet, askQuestion(standing.principal, asked, when, standing))
   }

@@ -5,7 +5,7 @@ import { sampleAsk } from '../policy-engine/cedar/samples.ts'
 import { decideAsk } from '../policy-engine/deciding/decide.ts'
 import type { PolicyRule } from '../policy-engine/deciding/rule-set.ts'
 import { readSettingValues } from '../settings/setting.ts'
-import type { Asking } from './evaluate-request.flow.ts'
+import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { whyNot } from './near-miss-explanation.flow.ts'
 
 const nearly = sampleRule('nearly', 'permit (principal, action, resource) when { context.duration_seconds <= 600 };')
@@ -16,7 +16,7 @@ function whyNotBy(rules: readonly PolicyRule[], scopes: string[]) {
   const asking = { decision, question: sampleAsk, ruleSet: sampleRuleSet(rules), settings: readSettingValues({}) }
   const tx = { read: () => Promise.reject(new Error('no database')) }
   const actor = { scopes: new Set(scopes) }
-  return whyNot({ tx, actor } as unknown as Parameters<typeof whyNot>[0], asking as unknown as Asking)
+  return whyNot({ tx, actor } as unknown as Parameters<typeof whyNot>[0], asking as unknown as EvaluatedRequest)
 }
 
 test('what goes wrong on the way tells nothing, and fails nothing', async () => {

@@ -6,11 +6,11 @@ import { textEngine } from '../policy-engine/cedar/engine.ts'
 import { parseStored, printConditions } from '../policy-engine/cedar/parse.ts'
 import { type AskQuestion, actionAskedOn } from '../policy-engine/cedar/question.ts'
 import { scopeFromEngine } from '../policy-engine/cedar/scope.ts'
-import { resourceName, ruleName } from '../policy-engine/deciding/words.ts'
+import { resourceName, ruleName } from '../policy-engine/deciding/decision-text.ts'
 import type { Durations } from '../policy-engine/near-misses/change.ts'
 import { circumstanceWords, type WantedWords } from '../policy-engine/near-misses/circumstance-words.ts'
 import { actionWords, conditionWords, scopeWords } from '../policy-engine/near-misses/condition-words.ts'
-import type { NearestMiss } from '../policy-engine/near-misses/nearest-miss.ts'
+import type { NearMiss } from '../policy-engine/near-misses/near-miss.ts'
 import { approvalModes } from '../policy-engine/rule.ts'
 
 /** What of a request its asker can do something about, in the order in which it is told. */
@@ -27,7 +27,7 @@ const ownKinds = [
 /** What else a rule may speak of. */
 const otherKinds = ['tag', 'name', 'principal', 'action', 'resource', 'condition'] as const
 
-export const ToldMiss = Type.Object(
+export const NearMissExplanation = Type.Object(
   {
     kind: OneOf([...ownKinds, ...otherKinds], { description: 'what would have to be otherwise' }),
     words: Type.String({ description: 'for a person' }),
@@ -41,43 +41,43 @@ export const ToldMiss = Type.Object(
   },
   { title: 'NearestMiss' },
 )
-export type ToldMiss = Static<typeof ToldMiss>
+export type NearMissExplanation = Static<typeof NearMissExplanation>
 
 /** What somebody may know of rules and resources beside what they ask for. */
 export type Listener = { mayReadRules: boolean; mayReadAccounts: boolean }
 
 /** With whose words a miss is told. */
-export type Telling = { question: AskQuestion; durations: Durations; listener: Listener }
+export type ExplanationLimits = { question: AskQuestion; durations: Durations; listener: Listener }
 
-const mostTold = 5
+const maxShown = 5
 
 /** The misses to be told, the most useful first. */
-export function chosen(misses: readonly NearestMiss[], { question, listener }: Telling): NearestMiss[] {
+export function chosen(misses: readonly NearMiss[], { question, listener }: ExplanationLimits): NearMiss[] {
   const ranked = misses.toSorted(
     (a, b) => rank(a) - rank(b) || distance(a, question) - distance(b, question) || (a.rule.id < b.rule.id ? -1 : 1),
   )
-  if (listener.mayReadRules) return ranked.slice(0, mostTold)
+  if (listener.mayReadRules) return ranked.slice(0, maxShown)
   const mendable = ranked.filter((miss) => isOwn(miss, question))
   return mendable
     .filter((miss, index) => mendable.findIndex((one) => rank(one) === rank(miss)) === index)
-    .slice(0, mostTold)
+    .slice(0, maxShown)
 }
 
 /**
  * Whether the asker could find it out by asking otherwise, elsewhere or later; then telling it tells nothing new. One of each kind is
  * enough for them, and does not say how many rules there are.
  */
-function isOwn({ change }: NearestMiss, { context }: AskQuestion): boolean {
+function isOwn({ change }: NearMiss, { context }: AskQuestion): boolean {
   return change !== undefined && (change.circumstance !== 'now' || change.question.context.now > context.now)
 }
 
 /** What the asker can change, then rules that speak of this, then those that nearly do. */
-function rank({ change, side }: NearestMiss): number {
+function rank({ change, side }: NearMiss): number {
   if (change !== undefined) return ownKinds.indexOf(change.circumstance)
   return ownKinds.length + (side === undefined ? 0 : otherKinds.indexOf(side))
 }
 
-function distance({ change }: NearestMiss, { context }: AskQuestion): number {
+function distance({ change }: NearMiss, { context }: AskQuestion): number {
   if (change === undefined || change.circumstance === 'source_ip') return 0
   return Math.abs(numberIn(change.question.context, change.circumstance) - numberIn(context, change.circumstance))
 }
@@ -87,7 +87,11 @@ function onOneLine(code: string): string {
   return lines.filter((line) => line !== '').join(' ')
 }
 
-export function told(miss: NearestMiss, telling: Telling, policyNames: ReadonlyMap<string, string>): ToldMiss {
+export function told(
+  miss: NearMiss,
+  telling: ExplanationLimits,
+  policyNames: ReadonlyMap<string, string>,
+): NearMissExplanation {
   const { rule, change, part, approval_mode } = miss
   const { mayReadRules } = telling.listener
   const code = part && onOneLine(printConditions([part.clause], { field: 'conditions', text: '' }))
@@ -107,7 +111,7 @@ export function told(miss: NearestMiss, telling: Telling, policyNames: ReadonlyM
   }
 }
 
-function doing({ rule, resource, change, approval_mode }: NearestMiss, { resources }: AskQuestion): string {
+function doing({ rule, resource, change, approval_mode }: NearMiss, { resources }: AskQuestion): string {
   // A change was tried on everything that is asked for; the rest is about one resource.
   const what = change === undefined && resources.length > 1 ? `this on ${resourceName(resource)}` : 'this'
   if (rule.effect === 'permit') return approval_mode === 'require' ? `permits ${what}` : `approves ${what} at once`
@@ -115,10 +119,10 @@ function doing({ rule, resource, change, approval_mode }: NearestMiss, { resourc
 }
 
 function wordsOf(
-  { rule, resource, part, side, change }: NearestMiss,
+  { rule, resource, part, side, change }: NearMiss,
   code: string | undefined,
-  { question, durations, listener }: Telling,
-): WantedWords & { kind: ToldMiss['kind'] } {
+  { question, durations, listener }: ExplanationLimits,
+): WantedWords & { kind: NearMissExplanation['kind'] } {
   if (change !== undefined) {
     const networks = listener.mayReadRules ? part?.networks : undefined
     return { kind: change.circumstance, ...circumstanceWords(change, question.context, durations, networks) }
@@ -138,8 +142,8 @@ function wordsOf(
   return words ?? { kind: 'condition', wanted: `${clipped(code ?? '')}`, given: 'that is not so' }
 }
 
-const longestCode = 500
+const maxCodeLength = 500
 
 function clipped(code: string): string {
-  return code.length > longestCode ? `${code.slice(0, longestCode).toWellFormed()}…` : code
+  return code.length > maxCodeLength ? `${code.slice(0, maxCodeLength).toWellFormed()}…` : code
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mostPlaces, namedAccounts, placesOf } from './place.ts'
+import { maxPlaces, namedAccounts, placesOf } from './place.ts'
 import type { ResourceReference } from './request.ts'
 
 const database: ResourceReference = { type: 'cloud_db_instance', id: 'arn:aws:rds:eu-west-1:123456789012:db:orders' }
@@ -32,7 +32,7 @@ test('a permission set is asked for on the accounts that the metadata lists, eac
     [one, one],
     ['1'],
     one,
-    Array.from({ length: mostPlaces + 1 }, (_, n) => String(n + 1e11)),
+    Array.from({ length: maxPlaces + 1 }, (_, n) => String(n + 1e11)),
   ]) {
     assert.throws(() => namedAccounts(set, { account_ids }), /account_ids/)
   }
@@ -48,6 +48,6 @@ test('access is given on the resource itself, on each listed account, or on each
 
 test('a unit without known accounts, or with too many, is refused with what to do', () => {
   assert.throws(() => placesOf(unit, nowhere, []), /PUT \/v1\/cloud\/accounts/)
-  const many = Array.from({ length: mostPlaces + 1 }, () => one)
+  const many = Array.from({ length: maxPlaces + 1 }, () => one)
   assert.throws(() => placesOf(unit, nowhere, many), /smaller unit/)
 })

@@ -19,7 +19,7 @@ export const Place = Type.Object(
 export type Place = Static<typeof Place>
 
 /** A request that fans out touches at most so many accounts. */
-export const mostPlaces = 50
+export const maxPlaces = 50
 
 const accountForm = /^[0-9]{12}$/
 
@@ -62,9 +62,9 @@ function readAccountIds(value: unknown): string[] {
     ids.length === 0 ||
     sound.length !== ids.length ||
     new Set(sound).size !== sound.length ||
-    ids.length > mostPlaces
+    ids.length > maxPlaces
   ) {
-    const why = `must list the accounts to give the permission set on: 1 to ${mostPlaces} different numbers of 12 digits`
+    const why = `must list the accounts to give the permission set on: 1 to ${maxPlaces} different numbers of 12 digits`
     throw invalidInput([{ pointer: '/metadata/account_ids', why }])
   }
   return sound
@@ -82,9 +82,9 @@ export function placesOf(resource: ResourceReference, named: NamedAccounts, unde
     const why = 'has no account that the cache knows of; write the accounts with `PUT /v1/cloud/accounts` first'
     throw invalidInput([{ pointer: '/resource/id', why }])
   }
-  if (under.length > mostPlaces) {
+  if (under.length > maxPlaces) {
     throw invalidInput([
-      { pointer: '/resource/id', why: `holds more than ${mostPlaces} accounts; ask for a smaller unit` },
+      { pointer: '/resource/id', why: `holds more than ${maxPlaces} accounts; ask for a smaller unit` },
     ])
   }
   return under.map((id) => ({ type: 'cloud_account', id, account_id: id }))

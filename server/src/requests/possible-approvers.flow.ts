@@ -4,14 +4,14 @@ import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import { decideApprove } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
-import type { Asking } from './evaluate-request.flow.ts'
+import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { readApprovers, readWithApprovers } from './request-store.ts'
 
 /** So many are read in one trip. */
 const portion = 500
 /** So many are asked about at most: nobody has more to tell apart. */
-const mostAsked = 10_000
+const maxEvaluated = 10_000
 
 /**
  * Those who may decide that request at that moment, as far as can be said before they do: by scope, by policy, never the
@@ -20,7 +20,7 @@ const mostAsked = 10_000
 export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): AsyncGenerator<string[]> {
   const yieldToEventLoop = periodicYield()
   let after: string | null = null
-  for (let asked = 0; asked < mostAsked; asked += portion) {
+  for (let asked = 0; asked < maxEvaluated; asked += portion) {
     const found = await readWithApprovers(tx, request_id, { after, limit: portion })
     if (found === undefined) return
     const ruleSet = await findRuleSet(tx, found.version)
@@ -45,7 +45,7 @@ const portionsBefore = [50, 450]
  * none of the first may. Of more people than it looks at, of an engine that failed, and of rules that look at when and
  * whence somebody decides, nothing is certain.
  */
-export async function isUnapprovable(tx: Tx, asking: Asking): Promise<boolean> {
+export async function isUnapprovable(tx: Tx, asking: EvaluatedRequest): Promise<boolean> {
   const { requester, requester_id, ruleSet } = asking
   const when = circumstancesOfDeciding(asking.when, asking.when.now)
   const request = { ...asking.asked, id: newId() }
@@ -61,7 +61,7 @@ export async function isUnapprovable(tx: Tx, asking: Asking): Promise<boolean> {
     }
     asked += approvers.length
     after = approvers.at(-1)?.id ?? null
-    if (approvers.length < limit) return asked === 0 || !looksAtDeciding(ruleSet)
+    if (approvers.length < limit) return asked === 0 || !checksApproval(ruleSet)
   }
   return false
 }
@@ -70,7 +70,7 @@ export async function isUnapprovable(tx: Tx, asking: Asking): Promise<boolean> {
 const ofDeciding = /\b(now|weekday|minute|via|source_ip)\b/
 
 /** Whether a rule about deciding looks at when, how or whence it is done. By its words, and rather once too often. */
-function looksAtDeciding(ruleSet: RuleSet): boolean {
+function checksApproval(ruleSet: RuleSet): boolean {
   return ruleSet.rules.some(({ policy_text }) => policy_text.includes('"approve"') && ofDeciding.test(policy_text))
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import { whoMayDecide } from './possible-approvers.flow.ts'

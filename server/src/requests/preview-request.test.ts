@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 
 /** A preview says what asking would be answered, and leaves nothing behind. */
 const house = await openHouse()

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Nullable, OneOf, Uuid } from '../http/schema.ts'
-import { putQuestion } from './evaluate-request.flow.ts'
+import { evaluateRequest } from './evaluate-request.flow.ts'
 import { whyNot } from './near-miss-explanation.flow.ts'
-import { ToldMiss } from './near-miss-explanation.ts'
+import { NearMissExplanation } from './near-miss-explanation.ts'
 import { Place } from './place.ts'
 import { RequestInput, RequestWarning } from './request.ts'
 import { warningsOf } from './request-warnings.flow.ts'
@@ -25,7 +25,7 @@ const RequestPreview = Type.Object(
     ),
     warnings: Type.Optional(Type.Array(RequestWarning, { description: 'as asking would answer them; else left out' })),
     nearest: Type.Optional(
-      Type.Array(ToldMiss, {
+      Type.Array(NearMissExplanation, {
         description:
           'what would have to be otherwise for a better answer, one thing each; absent where nothing is known',
       }),
@@ -46,7 +46,7 @@ export const previewRequest = operation({
   replies: { 200: RequestPreview },
   errors: [],
   async run(ctx, { body }): Promise<RequestPreview> {
-    const asking = await putQuestion(ctx, body)
+    const asking = await evaluateRequest(ctx, body)
     const { asked, decision } = asking
     const [nearest, warnings] = [await whyNot(ctx, asking), await warningsOf(ctx.tx, asking)]
     const { allowed, mode, audit_session, notices, reasoning, rule_ids } = decision

@@ -1,4 +1,4 @@
-import type { PolicyWord, Refusal } from '../grants/policy-word.ts'
+import type { PolicyVerdict, Refusal } from '../grants/policy-verdict.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type Decision, decideAsk, factsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
@@ -12,12 +12,12 @@ import { type Recorded, readRecorded } from './request-store.ts'
  * Policy's word on whether the requester may still have what they asked for, in the circumstances of the asking: rules,
  * accounts and the requester's own standing may have changed since.
  */
-export function decideAgain(ruleSet: RuleSet, recorded: Recorded): Decision {
+export function reauthorizeRecorded(ruleSet: RuleSet, recorded: Recorded): Decision {
   return decideAsk(ruleSet, askQuestion(recorded.requester, recorded.asked, recorded.when, recorded))
 }
 
 /** Policy's word about approved requests whose access is about to be given, each asked in full. One trip, two after rules changed. */
-export async function askAgain(tx: Tx, request_ids: readonly string[]): Promise<PolicyWord> {
+export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promise<PolicyVerdict> {
   const ids = new Set(request_ids)
   const recorded = await readRecorded(tx, [...ids])
   const [first] = recorded
@@ -25,11 +25,11 @@ export async function askAgain(tx: Tx, request_ids: readonly string[]): Promise<
   const ruleSet = await findRuleSet(tx, first.version)
   const refused = new Map<string, Refusal>()
   for (const one of recorded) {
-    const decision = decideAgain(ruleSet, one)
+    const decision = reauthorizeRecorded(ruleSet, one)
     const why = whyNotGiven(one.request, decision)
     if (why !== undefined) refused.set(one.request.id, refusalOf(tx, one, decision, why))
   }
-  return { still: rulesAreStill(tx, ruleSet.version), refused }
+  return { rulesUnchanged: rulesAreStill(tx, ruleSet.version), refused }
 }
 
 /**
@@ -50,6 +50,6 @@ function refusalOf(tx: Tx, { request, asked, when }: Recorded, decision: Decisio
   return {
     reason,
     data: { cause: 'policy_denied', ...factsOf(decision) },
-    keep: (refused) => keepDecision(tx, decision, question, refused),
+    insertDecision: (refused) => keepDecision(tx, decision, question, refused),
   }
 }

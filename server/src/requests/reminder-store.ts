@@ -5,7 +5,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 
 /** Whoever has not decided after so many is not going to because of one more. */
-export const mostReminders = 6
+export const maxReminders = 6
 
 /**
  * The insert that has the approvers of a request reminded, the first time after so many seconds, to stand in the
@@ -40,7 +40,7 @@ export async function remindOfRequest(ctx: WorkCtx, { id, generation }: WorkItem
       rhythm as (select ${settingSeconds(tx, 'notifications.reminder_seconds')} as seconds),
       looked as (
         update reminder r set lease_until = null, sent = case when seconds > 0 then r.sent + 1 else r.sent end,
-          next_look_at = case when seconds > 0 and r.sent + 1 < ${mostReminders}
+          next_look_at = case when seconds > 0 and r.sent + 1 < ${maxReminders}
             then least(ends_at, clock_timestamp() + make_interval(secs => seconds * power(2, r.sent + 1)))
             else ends_at end
         from waiting, rhythm where ${ours}

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { aLockIsWaitedFor } from '../../test/support/lock.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { claimDue, type WorkItem } from '../jobs/claim.ts'
 import { systemActor } from '../kernel/context.ts'
 import { remindApprovers } from './remind-approvers.job.ts'
-import { mostReminders, remindOfRequest } from './reminder-store.ts'
+import { maxReminders, remindOfRequest } from './reminder-store.ts'
 import { cancelPendingRequest } from './transition-store.ts'
 
 const house = await openHouse()
@@ -42,7 +42,7 @@ const hasten = (request_id: string) =>
 
 /** Claims what is due as a worker does. */
 async function claimed(): Promise<WorkItem[]> {
-  const ask = { table: 'reminder', part: undefined, most: 50, mostOfOne: 50, without: [] } as const
+  const ask = { table: 'reminder', part: undefined, max: 50, maxPerTenant: 50, without: [] } as const
   const [claim] = await claimDue(house.database, [ask])
   return claim?.items ?? []
 }
@@ -64,7 +64,7 @@ suite('those who may decide a request are reminded', () => {
     }
     await remind(id)
     const last = await reminderOf(id)
-    assert.deepEqual([last?.sent, last?.at_its_end], [mostReminders, true])
+    assert.deepEqual([last?.sent, last?.at_its_end], [maxReminders, true])
     assert.deepEqual(await toldOf(id), [1, 2, 3, 4, 5, 6])
     await set('requests.pending_ttl_seconds', '86400')
   })

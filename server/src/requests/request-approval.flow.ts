@@ -6,7 +6,7 @@ import type { Principal } from '../policy-engine/cedar/question.ts'
 import { decideApprove, factsOf } from '../policy-engine/deciding/decide.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
-import { decideAgain } from './reauthorize-request.flow.ts'
+import { reauthorizeRecorded } from './reauthorize-request.flow.ts'
 import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
 import { type Deciding, readDeciding } from './request-store.ts'
 import { type SavedDecision, saveDecision } from './transition-store.ts'
@@ -59,7 +59,7 @@ async function decideOnce(
     ruleSet,
     approveQuestion(approver, deciding.requester, deciding.asked, when, deciding),
   )
-  const stillAllowed = status === 'approved' ? decideAgain(ruleSet, deciding) : permitted
+  const stillAllowed = status === 'approved' ? reauthorizeRecorded(ruleSet, deciding) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })

@@ -13,7 +13,7 @@ import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { approversAsJson, principalAsJson } from '../users/principal-store.ts'
-import { mostPlaces, namedAccounts, type Place } from './place.ts'
+import { maxPlaces, namedAccounts, type Place } from './place.ts'
 import type { AskedRequest, Circumstances } from './policy-question.ts'
 import type { AccessRequest, ResourceReference } from './request.ts'
 
@@ -60,7 +60,7 @@ export async function listRequestsPage(
 }
 
 /** What policy must know before it is asked, under one snapshot. */
-export type Standing = {
+export type CurrentAccess = {
   principal: Principal
   settings: Settings
   version: string
@@ -69,7 +69,7 @@ export type Standing = {
   under: string[]
 }
 
-type StandingRow = {
+type CurrentAccessRow = {
   principal: Principal
   stored: Record<string, string>
   version: string
@@ -77,16 +77,16 @@ type StandingRow = {
 }
 
 /** Who asks, the tenant's settings and rule-set version, and what the cache knows of the accounts concerned. One trip, two for a unit. */
-export async function readStanding(
+export async function readCurrentAccess(
   tx: Tx,
   user_id: string,
   resource: ResourceReference,
   account_ids: readonly string[],
-): Promise<Standing> {
+): Promise<CurrentAccess> {
   const under =
-    resource.type === 'cloud_organizational_unit' ? await listAccountIdsUnder(tx, resource.id, mostPlaces + 1) : []
+    resource.type === 'cloud_organizational_unit' ? await listAccountIdsUnder(tx, resource.id, maxPlaces + 1) : []
   const [row] = await tx.read(
-    sql<StandingRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
+    sql<CurrentAccessRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
       ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, sql`${[...account_ids, ...under]}`)} as accounts`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')

@@ -1,5 +1,5 @@
 import type { Tx } from '../kernel/context.ts'
-import type { Asking } from './evaluate-request.flow.ts'
+import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { isUnapprovable } from './possible-approvers.flow.ts'
 import type { RequestWarning } from './request.ts'
 
@@ -9,7 +9,7 @@ const nobodyMayApprove: RequestWarning = {
 }
 
 /** The warnings of what somebody asks. Only what waits for a person costs a look. */
-export async function warningsOf(tx: Tx, asking: Asking): Promise<RequestWarning[]> {
+export async function warningsOf(tx: Tx, asking: EvaluatedRequest): Promise<RequestWarning[]> {
   if (asking.decision.mode !== 'require') return []
   return (await isUnapprovable(tx, asking)) ? [nobodyMayApprove] : []
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { findActionFault, findIdFault } from '../policy-engine/cedar/asked.ts'
+import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
 import { askedTypes } from '../policy-engine/cedar/schema.ts'
 import type { Settings } from '../settings/setting.ts'
 
@@ -63,16 +63,16 @@ export const CreatedRequest = Type.Object(
 export type CreatedRequest = Static<typeof CreatedRequest>
 
 /** No access lasts less. */
-export const shortestSeconds = 60
-const longestSeconds = 1_209_600
-const largestMetadataBytes = 16 * 1024
+export const minSeconds = 60
+const maxSeconds = 1_209_600
+const maxMetadataBytes = 16 * 1024
 
 /** What somebody asks for. */
 export const RequestInput = Body({
   resource: ResourceReference,
   action: Type.String({ minLength: 1, maxLength: 256, description: 'a permission set’s name, or a verb of your own' }),
   reason: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
-  duration_seconds: Type.Optional(Nullable(Type.Integer({ minimum: shortestSeconds, maximum: longestSeconds }))),
+  duration_seconds: Type.Optional(Nullable(Type.Integer({ minimum: minSeconds, maximum: maxSeconds }))),
   break_glass: Type.Optional(Type.Boolean({ description: 'an emergency: needs a reason, and a rule that allows it' })),
   metadata: Type.Optional(AnyObject),
 })
@@ -92,7 +92,7 @@ export function requireSoundRequest(input: RequestInput): void {
   if (break_glass === true && !hasReason(reason)) {
     faults.push({ pointer: '/reason', why: 'is required in an emergency: say what is broken' })
   }
-  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > largestMetadataBytes) {
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes) {
     faults.push({ pointer: '/metadata', why: 'is larger than 16 KiB' })
   }
   if (faults.length > 0) throw invalidInput(faults)

@@ -13,7 +13,7 @@ import type { AccessRequest } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
 
 /** A request about to be kept, decided by policy already. */
-export type DecidedAsking = {
+export type DecidedRequest = {
   requester_id: string
   asked: Omit<AskedRequest, 'id'>
   when: Circumstances
@@ -31,7 +31,7 @@ export type DecidedAsking = {
  */
 export async function insertRequest(
   ctx: WorkCtx,
-  { requester_id, asked, when, pending_ttl_seconds, reminder_seconds, unapprovable }: DecidedAsking,
+  { requester_id, asked, when, pending_ttl_seconds, reminder_seconds, unapprovable }: DecidedRequest,
   decision: Decision,
 ): Promise<AccessRequest | undefined> {
   const { tx } = ctx

@@ -1,4 +1,4 @@
-import type { UnwalledTx } from '../db/transaction.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import type { RootKey, RootKeys } from './root-key.ts'
 import { deleteRootKey, listRootKeyIds, putRootKeyInUse } from './root-key-store.ts'
 
@@ -7,7 +7,7 @@ import { deleteRootKey, listRootKeyIds, putRootKeyInUse } from './root-key-store
  * of the root keys that the database needs and that are `missing` here: then nothing is followed.
  */
 export async function followRootKeyInUse(
-  service: UnwalledTx,
+  service: UnrestrictedTx,
   rootKeys: RootKeys,
 ): Promise<{ inUse: string | undefined; missing: string[] }> {
   const ids = await listRootKeyIds(service)
@@ -18,7 +18,7 @@ export async function followRootKeyInUse(
 }
 
 /** Puts the first of the root keys in use, in every process. */
-export async function useFirstRootKey(service: UnwalledTx, rootKeys: RootKeys): Promise<RootKey> {
+export async function useFirstRootKey(service: UnrestrictedTx, rootKeys: RootKeys): Promise<RootKey> {
   const [first] = rootKeys.all()
   await putRootKeyInUse(service, first.id)
   rootKeys.use(first.id)
@@ -26,7 +26,7 @@ export async function useFirstRootKey(service: UnwalledTx, rootKeys: RootKeys): 
 }
 
 /** Forgets the root keys that wrap nothing any more. Answers those that are still needed beside the one in use. */
-export async function forgetRootKeys(service: UnwalledTx): Promise<string[]> {
+export async function forgetRootKeys(service: UnrestrictedTx): Promise<string[]> {
   const [, ...others] = await listRootKeyIds(service)
   const needed: string[] = []
   for (const id of others) await deleteRootKey(service, id).catch(() => needed.push(id))

@@ -1,17 +1,17 @@
 import { sql } from '../db/sql.ts'
-import type { UnwalledTx } from '../db/transaction.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 
 /** Any fixed number. Shared by whoever wraps a key, alone for whoever changes the root key in use. */
 export const wrapping = 7_255_104
 
 /** The ids of the root keys under which something is kept here, the one in use first. */
-export async function listRootKeyIds(service: UnwalledTx): Promise<string[]> {
+export async function listRootKeyIds(service: UnrestrictedTx): Promise<string[]> {
   const rows = await service.read(sql<{ id: string }>`select id from root_key order by used_since desc, id`)
   return rows.map(({ id }) => id)
 }
 
 /** Notes the first root key of a database, where there is none yet. */
-export async function insertFirstRootKey(service: UnwalledTx, id: string): Promise<void> {
+export async function insertFirstRootKey(service: UnrestrictedTx, id: string): Promise<void> {
   await service.write([
     sql`select pg_advisory_xact_lock(${wrapping}::bigint)`,
     sql`insert into root_key (id) select ${id}::text where not exists (select from root_key)`,
@@ -19,7 +19,7 @@ export async function insertFirstRootKey(service: UnwalledTx, id: string): Promi
 }
 
 /** From here on every process wraps with this one: none is wrapping with another while this changes. */
-export async function putRootKeyInUse(service: UnwalledTx, id: string): Promise<void> {
+export async function putRootKeyInUse(service: UnrestrictedTx, id: string): Promise<void> {
   await service.write([
     sql`select pg_advisory_xact_lock(${wrapping}::bigint)`,
     sql`insert into root_key (id) values (${id})
@@ -29,12 +29,12 @@ export async function putRootKeyInUse(service: UnwalledTx, id: string): Promise<
 }
 
 /** Forgets a root key. Throws while anything is wrapped with it: the foreign keys see to that. */
-export async function deleteRootKey(service: UnwalledTx, id: string): Promise<void> {
+export async function deleteRootKey(service: UnrestrictedTx, id: string): Promise<void> {
   await service.write([sql`delete from root_key where id = ${id}`])
 }
 
 /** How many tenants' data keys are wrapped with each root key. */
-export function countTenantKeys(work: UnwalledTx): Promise<{ root_key_id: string; keys: number }[]> {
+export function countTenantKeys(work: UnrestrictedTx): Promise<{ root_key_id: string; keys: number }[]> {
   return work.read(
     sql<{ root_key_id: string; keys: number }>`select root_key_id, count(*)::integer as keys from tenant_key
       group by root_key_id`,
@@ -42,7 +42,7 @@ export function countTenantKeys(work: UnwalledTx): Promise<{ root_key_id: string
 }
 
 /** A page of the tenants' ids, in their order. */
-export async function listTenantsAfter(work: UnwalledTx, after: string, limit: number): Promise<string[]> {
+export async function listTenantsAfter(work: UnrestrictedTx, after: string, limit: number): Promise<string[]> {
   const rows = await work.read(
     sql<{ id: string }>`select id from tenant where id > ${after}::uuid order by id limit ${limit}`,
   )

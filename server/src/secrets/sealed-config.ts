@@ -9,8 +9,8 @@ type Config = Record<string, unknown>
 export const redacted = '[redacted]'
 
 /** Bytes of a config as JSON in UTF-8. */
-const largestConfig = 64 * 1024
-const longestName = 100
+const maxConfigBytes = 64 * 1024
+const maxNameLength = 100
 
 /** A config at rest: `config` as it is shown, its secrets sealed beside it; null where it has none. */
 export type KeptConfig = { config: Config; sealed_secrets: string | null }
@@ -73,8 +73,8 @@ export async function replaceConfig(
 }
 
 function requireSize(asked: Config): void {
-  if (Buffer.byteLength(JSON.stringify(asked)) > largestConfig) {
-    throw invalidInput([{ pointer: '/config', why: `is larger than ${largestConfig / 1024} KiB as JSON` }])
+  if (Buffer.byteLength(JSON.stringify(asked)) > maxConfigBytes) {
+    throw invalidInput([{ pointer: '/config', why: `is larger than ${maxConfigBytes / 1024} KiB as JSON` }])
   }
 }
 
@@ -83,8 +83,8 @@ function keptNames(asked: Config): string[] {
 }
 
 function faultsOf(name: string, value: unknown, before: SplitConfig): FaultyField[] {
-  if (name.length > longestName) {
-    return [{ pointer: '/config', why: `has a name longer than ${longestName} characters` }]
+  if (name.length > maxNameLength) {
+    return [{ pointer: '/config', why: `has a name longer than ${maxNameLength} characters` }]
   }
   const pointer = pointerTo(name)
   if (value === redacted) {

@@ -10,10 +10,10 @@ type KeyRing = { newest: { version: number; key: Buffer } | undefined; keys: Rea
 
 /** How long a process goes on with the data keys that it has read, and of how many tenants. */
 const keptForMs = 60_000
-const mostRings = 1_000
+const maxKeyRings = 1_000
 
 /** A root key that is being changed is asked for again; who goes on losing races says so. */
-const mostTries = 5
+const maxTries = 5
 
 /** The sealer of an installation: each tenant's secrets under data keys of its own, which root keys wrap. */
 export function openSealer(roots: RootKeys): Sealer {
@@ -23,7 +23,7 @@ export function openSealer(roots: RootKeys): Sealer {
     const { ring, settled } = await openRing(tx, roots)
     rings.delete(tx.tenant_id)
     const [oldest] = rings.keys()
-    if (rings.size >= mostRings && oldest !== undefined) rings.delete(oldest)
+    if (rings.size >= maxKeyRings && oldest !== undefined) rings.delete(oldest)
     // INVARIANT: what this very transaction made is not kept: it may be rolled back.
     if (settled) rings.set(tx.tenant_id, { ring, until: performance.now() + keptForMs })
     return ring
@@ -37,7 +37,7 @@ export function openSealer(roots: RootKeys): Sealer {
   const newestKey = async (tx: Tx) => {
     const found = (findRing(tx) ?? (await readRing(tx))).newest
     if (found !== undefined) return found
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       await addTenantKey(tx, roots, 1)
       const { newest } = await readRing(tx)
       if (newest !== undefined) return newest

@@ -4,14 +4,14 @@ import { wrapping } from './root-key-store.ts'
 import type { WrappedKey } from './tenant-key.ts'
 
 /** How many of a tenant's data keys are looked at: each change of keys makes one, and takes away those that are done with. */
-const mostKeys = 100
+const maxKeys = 100
 
 /** A tenant's data keys, the newest first. `settled`: made before this transaction, so that it is there for good. */
 export async function listTenantKeys(tx: Tx): Promise<(WrappedKey & { settled: boolean })[]> {
   return tx.read(
     sql<WrappedKey & { settled: boolean }>`select version, root_key_id, wrapped_key,
         created_at < transaction_timestamp() as settled
-      from tenant_key where tenant_id = ${tx.tenant_id} order by version desc limit ${mostKeys}`,
+      from tenant_key where tenant_id = ${tx.tenant_id} order by version desc limit ${maxKeys}`,
   )
 }
 

@@ -109,7 +109,7 @@ export type Setting = Static<typeof Setting>
 export const settingKeys = (Object.keys(settingTable) as SettingKey[]).sort()
 
 /** The longest value any form takes, with room to spare: no more is kept or looked at. */
-const longestValue = 500
+const maxValueLength = 500
 
 /**
  * The settings of the stored texts: the default for a key that was never set, and for a stored text that this version no
@@ -137,7 +137,7 @@ export function requireSettingKey(text: string): SettingKey {
 /** @throws Problem 400 where the text is not of the key's form; `details.allowed` says it. */
 export function requireSettingValue(key: SettingKey, text: string): void {
   const { form } = settingTable[key]
-  if (text.length <= longestValue && form.read(text) !== undefined) return
+  if (text.length <= maxValueLength && form.read(text) !== undefined) return
   throw refused('/value', `is \`${shortened(text)}\`; \`${key}\` takes ${form.allowed}`, form.allowed)
 }
 

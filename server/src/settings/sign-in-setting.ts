@@ -4,9 +4,9 @@ import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { allScopes, scopesLacking } from '../permissions/permission.ts'
 import { redacted } from '../secrets/sealed-config.ts'
 
-const longestAddress = 2_000
-const mostRedirects = 50
-const Address = Type.String({ minLength: 1, maxLength: longestAddress })
+const maxAddressLength = 2_000
+const maxRedirects = 50
+const Address = Type.String({ minLength: 1, maxLength: maxAddressLength })
 
 /** How a tenant's people sign in by their own provider, as it is answered. Nothing is set: issuer and client_id are null. */
 export const SignInSetting = Type.Object(
@@ -27,7 +27,7 @@ export const SignInSettingInput = Body({
   enabled: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
   issuer: Type.String({
     minLength: 1,
-    maxLength: longestAddress,
+    maxLength: maxAddressLength,
     description: 'the provider as it names itself, to the letter: `https://id.example.com`',
   }),
   client_id: Type.String({ minLength: 1, maxLength: 500 }),
@@ -42,7 +42,7 @@ export const SignInSettingInput = Body({
   ),
   redirect_uris: Type.Array(Address, {
     minItems: 1,
-    maxItems: mostRedirects,
+    maxItems: maxRedirects,
     description: 'where the provider may send people back to, compared to the letter',
   }),
   scopes: Type.Optional(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
-import { findKeyStanding } from '../api-keys/api-key-store.ts'
+import { findKeyStatus } from '../api-keys/api-key-store.ts'
 import { readKeyText } from '../api-keys/api-key-text.ts'
 import { newId } from '../kernel/id.ts'
 import { systemRoles } from '../roles/role.ts'
@@ -61,7 +61,7 @@ async function requireWayIn({ tenant_id, admin, api_key }: Bootstrap) {
   const tx = db.database.tenant(tenant_id)
   const owner = await findSignIn(tx, admin.email)
   assert.ok(await verifyPassword(admin.password, owner?.hash ?? undefined))
-  const key = await findKeyStanding(tx, readKeyText(api_key)?.id ?? newId(), 'api')
+  const key = await findKeyStatus(tx, readKeyText(api_key)?.id ?? newId(), 'api')
   assert.deepEqual([...(key?.key_scopes ?? [])].sort(), [...systemRoles.admin.scopes].sort())
   assert.deepEqual([...(key?.user_scopes ?? [])].sort(), [...systemRoles.admin.scopes].sort())
 }
@@ -186,7 +186,7 @@ suite('bootstrap done', () => {
     assert.deepEqual(await endBootstrap(options), { tenant_id: file.tenant_id, revoked: true })
     assert.deepEqual(readdirSync(dataDir), [])
     const tx = db.database.tenant(file.tenant_id)
-    assert.equal(await findKeyStanding(tx, readKeyText(file.api_key)?.id ?? '', 'api'), undefined)
+    assert.equal(await findKeyStatus(tx, readKeyText(file.api_key)?.id ?? '', 'api'), undefined)
     const owner = await findSignIn(tx, file.admin.email)
     assert.ok(await verifyPassword(file.admin.password, owner?.hash ?? undefined))
     const [told] = await db.asSuperuser(`select actor_kind from event where type = 'api_key.revoked'`)

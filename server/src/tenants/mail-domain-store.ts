@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import { mostMailDomains } from './mail-domain.ts'
+import { maxMailDomains } from './mail-domain.ts'
 
 /** From when on a tenant may write from a domain. */
 export type MailDomain = { domain: string; created_at: string }
@@ -24,7 +24,7 @@ export async function insertMailDomain(ctx: WorkCtx, domain: string): Promise<bo
     sql`with changed as (
         insert into tenant_mail_domain (tenant_id, domain)
         select ${tenant_id}::uuid, ${domain}
-        where (select count(*) from tenant_mail_domain where tenant_id = ${tenant_id}) < ${mostMailDomains}
+        where (select count(*) from tenant_mail_domain where tenant_id = ${tenant_id}) < ${maxMailDomains}
         on conflict on constraint tenant_mail_domain_pk do nothing
         returning domain),
       told as (${emit(ctx, eventOf(ctx.tx, 'tenant.mail_domain_added', domain), sql`changed`)})

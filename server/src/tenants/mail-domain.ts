@@ -2,9 +2,9 @@ import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 
 /** How many domains a tenant may have. */
-export const mostMailDomains = 100
+export const maxMailDomains = 100
 
-const longestDomain = 253
+const maxDomainLength = 253
 const dnsForm = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/
 
 /**
@@ -15,7 +15,7 @@ export function readMailDomain(text: string): string | undefined {
   // What a URL would decode or drop is no part of a name.
   if (!/^[\p{L}\p{M}\p{Nd}.-]+$/u.test(text)) return undefined
   const domain = domainToASCII(text)
-  return domain.length <= longestDomain && dnsForm.test(domain) && isIP(domain) === 0 ? domain : undefined
+  return domain.length <= maxDomainLength && dnsForm.test(domain) && isIP(domain) === 0 ? domain : undefined
 }
 
 /** The domain of an address, in the same form. */

@@ -8,7 +8,7 @@ import { isUuid } from '../kernel/id.ts'
 import { hashPassword } from '../users/password.ts'
 import { type FoundUser, findUserByEmail, resetOwnerPassword } from '../users/user-store.ts'
 import { operatorCtx } from './create-tenant.flow.ts'
-import { mostMailDomains, readMailDomain } from './mail-domain.ts'
+import { maxMailDomains, readMailDomain } from './mail-domain.ts'
 import { deleteMailDomain, insertMailDomain, listTenantMailDomains, type MailDomain } from './mail-domain-store.ts'
 import { makePassword } from './tenant.ts'
 import { findTenant, listTenantIds, readNow, type TenantRow } from './tenant-store.ts'
@@ -109,7 +109,7 @@ export async function addMailDomain(
   if (await insertMailDomain(operatorCtx(tx), domain)) return { domain, added: true }
   const there = await listTenantMailDomains(tx)
   if (there.some((one) => one.domain === domain)) return { domain, added: false }
-  throw new Error(`the tenant has ${mostMailDomains} domains already; remove one first`)
+  throw new Error(`the tenant has ${maxMailDomains} domains already; remove one first`)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { UnwalledTx } from '../db/transaction.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
@@ -30,13 +30,13 @@ export function startingPolicyInsert(tx: Tx): Statement {
 }
 
 /** Every tenant's id, the oldest first. */
-export async function listTenantIds(work: UnwalledTx): Promise<string[]> {
+export async function listTenantIds(work: UnrestrictedTx): Promise<string[]> {
   const rows = await work.read(sql<{ id: string }>`select id from tenant order by id`)
   return rows.map((row) => row.id)
 }
 
 /** Whether there is any tenant at all, or the one of this id. */
-export async function hasTenant(work: UnwalledTx, id?: string): Promise<boolean> {
+export async function hasTenant(work: UnrestrictedTx, id?: string): Promise<boolean> {
   const which = id === undefined ? sql`` : sql` where id = ${id}`
   return (await work.read(sql`select id from tenant${which} limit 1`)).length > 0
 }

@@ -1,6 +1,6 @@
 const longest = 256 * 1024
 /** A side, in pixels: drawn, the largest takes 16 MiB. */
-const largestSide = 2_048
+const maxSidePixels = 2_048
 
 const uriForm = /^data:image\/(png|jpeg|webp);base64,/
 
@@ -21,8 +21,8 @@ export function avatarFault(text: string): string | undefined {
   if (bytes.length === 0 || bytes.toString('base64') !== data) return 'must be in base64, padded, without line breaks'
   const size = sizeOf[kind as keyof typeof sizeOf](bytes)
   if (size === undefined || size.width === 0 || size.height === 0) return `is no ${kind} image`
-  if (size.width <= largestSide && size.height <= largestSide) return undefined
-  return `is ${size.width} × ${size.height} pixels: use at most ${largestSide} × ${largestSide}`
+  if (size.width <= maxSidePixels && size.height <= maxSidePixels) return undefined
+  return `is ${size.width} × ${size.height} pixels: use at most ${maxSidePixels} × ${maxSidePixels}`
 }
 
 /**

@@ -14,7 +14,7 @@ const cost = { memory: 33_792, passes: 2, parallelism: 1 }
 const saltLength = 16
 const tagLength = 32
 /** A stored hash may ask for this much and no more, so that a planted one cannot take the machine's memory. */
-const largestCost = { memory: 131_072, passes: 10, parallelism: 4 }
+const maxCost = { memory: 131_072, passes: 10, parallelism: 4 }
 
 const shortest = 8
 const longest = 128
@@ -83,11 +83,11 @@ function readPhc(phc: string): Hash | undefined {
   const asked = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
   const bearable =
     asked.parallelism >= 1 &&
-    asked.parallelism <= largestCost.parallelism &&
+    asked.parallelism <= maxCost.parallelism &&
     asked.passes >= 1 &&
-    asked.passes <= largestCost.passes &&
+    asked.passes <= maxCost.passes &&
     asked.memory >= 8 * asked.parallelism &&
-    asked.memory <= largestCost.memory
+    asked.memory <= maxCost.memory
   return bearable ? { ...asked, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') } : undefined
 }
 

@@ -45,11 +45,11 @@ export function readPreferencesChange({ locale, timezone, ...formats }: Preferen
   return { ...formats, ...read } as Partial<Preferences>
 }
 
-const longestTag = 100
+const maxTagLength = 100
 
 /** The canonical spelling; undefined for what is no tag, or no language that the platform knows. */
 export function readLocale(text: string): string | undefined {
-  if (text.length > longestTag) return undefined
+  if (text.length > maxTagLength) return undefined
   // The form alone would let `english` and `not-a-locale` pass.
   return attempt(() => Intl.DateTimeFormat.supportedLocalesOf(text)[0])
 }

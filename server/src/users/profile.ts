@@ -20,11 +20,11 @@ export const OwnProfile = Type.Object(
 )
 export type OwnProfile = Static<typeof OwnProfile>
 
-const longestName = 100
+const maxNameLength = 100
 /** NFC makes at most one of four code points: what is longer than this is too long after it, and is not looked at. */
-const longestUnread = 4 * longestName
+const maxRawNameLength = 4 * maxNameLength
 
-const inWords = `at most ${longestName} characters after NFC; empty: none`
+const inWords = `at most ${maxNameLength} characters after NFC; empty: none`
 const OwnName = Type.Optional(Type.String({ description: inWords }))
 
 /** The body of endpoint 19. What is left out stays as it is. */
@@ -82,8 +82,8 @@ const visible = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
 export function ownNameFault(text: string): string | undefined {
   if (text === '') return undefined
   // The bound comes first: NFC takes a minute for a body full of accents.
-  const length = text.length > 2 * longestUnread ? undefined : [...text.normalize('NFC')].length
-  if (length === undefined || length > longestName) return `is too long: use at most ${longestName} characters`
+  const length = text.length > 2 * maxRawNameLength ? undefined : [...text.normalize('NFC')].length
+  if (length === undefined || length > maxNameLength) return `is too long: use at most ${maxNameLength} characters`
   if (unwanted.test(text)) return 'must be on one line, without invisible characters'
   return visible.test(text) ? undefined : 'must have something to see in it; leave it empty for none'
 }

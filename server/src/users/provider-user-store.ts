@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { UnwalledTx } from '../db/transaction.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
@@ -72,7 +72,7 @@ export async function noteSignIn(
 }
 
 /** The tenants, two at most, where the account is a user's, or else where a user waits to be linked to its address. */
-export async function listTenantsOfAccount(work: UnwalledTx, account: ProviderAccount): Promise<string[]> {
+export async function listTenantsOfAccount(work: UnrestrictedTx, account: ProviderAccount): Promise<string[]> {
   const { issuer, subject, email, email_verified } = account
   const known = await work.read(
     sql<{

@@ -40,9 +40,9 @@ describe('a permission set in the pretended AWS', () => {
   test('has a name that no other has, and there are so many at most', async () => {
     await make({ Name: 'Twice' })
     await refused(make({ Name: 'Twice' }), 'ConflictException', 400, /Twice already exists/)
-    aws.settings.mostSets = aws.permissionSets().length
+    aws.settings.maxSets = aws.permissionSets().length
     await refused(make({ Name: 'More' }), 'ServiceQuotaExceededException')
-    aws.settings.mostSets = 3500
+    aws.settings.maxSets = 3500
   })
 
   test('lasts a session of one hour to twelve', async () => {

@@ -45,7 +45,7 @@ export type Stage = {
   /** Configs with something wrong, and the pointer that is to lead to it. */
   faulty: readonly { config: Record<string, unknown>; pointer: string }[]
   /** The longest pause before a next try, whatever the driver asks for: a stage whose target is quick is tried quickly. */
-  longestPauseMs?: number
+  maxPauseMs?: number
   close?(): Promise<void>
 }
 
@@ -87,7 +87,7 @@ export async function tryCheck(stage: Stage, check: (stage: Trial) => Promise<vo
   }
 }
 
-const longestMs = 30_000
+const maxMs = 30_000
 
 /** The caller who waits. */
 export const patient = (): AbortSignal => new AbortController().signal
@@ -146,7 +146,7 @@ export async function toItsEnd(
 
 /** Calls until the target has room for it and no passing fault: for ever would be a fault of its own. */
 async function untilRoom<Answer>(stage: Trial, call: () => Promise<Answer>): Promise<Answer> {
-  const deadline = performance.now() + longestMs
+  const deadline = performance.now() + maxMs
   for (;;) {
     try {
       return await call()
@@ -158,8 +158,8 @@ async function untilRoom<Answer>(stage: Trial, call: () => Promise<Answer>): Pro
   }
 }
 
-function shortened({ longestPauseMs = 50 }: Stage, ms: number): number {
-  return Math.min(ms, longestPauseMs)
+function shortened({ maxPauseMs = 50 }: Stage, ms: number): number {
+  return Math.min(ms, maxPauseMs)
 }
 
 /** What the target holds of it: by its own word, and by the driver's, which must agree. */

@@ -128,10 +128,10 @@ async function findGrant(id: string): Promise<Grant | undefined> {
   return body.data.find((grant) => grant.id === id)
 }
 
-function grantIs(id: string, status: string, provisioning_status: string, longestMs?: number): Promise<Grant> {
+function grantIs(id: string, status: string, provisioning_status: string, maxMs?: number): Promise<Grant> {
   const is = (grant: Grant | undefined) =>
     grant?.status === status && grant.provisioning_status === provisioning_status && grant
-  return until(`it is ${status}, ${provisioning_status}`, async () => is(await findGrant(id)), longestMs)
+  return until(`it is ${status}, ${provisioning_status}`, async () => is(await findGrant(id)), maxMs)
 }
 
 async function revoke(id: string): Promise<void> {

@@ -14,7 +14,7 @@ import {
   endLeases,
   type Field,
   type Leases,
-  longestWaitMs,
+  maxWaitMs,
   type Outcome,
   openField,
   type Victim,
@@ -110,7 +110,7 @@ async function liveUntilKilled(
     })
   }
   const playing = play(company, chance, () => struck || late, onFault)
-  await Promise.race([dead.promise, pause(longestWaitMs, undefined, { ref: false })])
+  await Promise.race([dead.promise, pause(maxWaitMs, undefined, { ref: false })])
   late = true
   victim.proxy.listen({})
   target.pass()

@@ -15,7 +15,7 @@ import {
   endLeases,
   type Field,
   type Leases,
-  longestWaitMs,
+  maxWaitMs,
   type Outcome,
   openField,
   type Victim,
@@ -80,7 +80,7 @@ async function share(scene: Scene, seed: number): Promise<Outcome & { claims: re
     proxy.listen(meet(pointAt('after', 'entitlement claimed'), count, scene.holds))
   }
   const faults: Fault[] = []
-  const deadline = performance.now() + longestWaitMs
+  const deadline = performance.now() + maxWaitMs
   const over = () => claims.every((count) => count >= 5) || performance.now() > deadline
   await play(scene.company, chanceOf(seed), over, (what) => faults.push({ kind: 'lost', what }))
   return { ...(await settle(scene, performance.now(), faults)), claims }
@@ -95,7 +95,7 @@ async function loseOne(scene: Scene, point: CrashPoint, seed: number): Promise<O
   // What was under way at the dead one is cut off: nobody expects anything of it.
   const over = () => late || scene.away !== undefined
   const playing = play(scene.company, chanceOf(seed), over, () => undefined)
-  const victim = await Promise.race([struck, pause(longestWaitMs, undefined, { ref: false })])
+  const victim = await Promise.race([struck, pause(maxWaitMs, undefined, { ref: false })])
   late = true
   await playing
   if (victim === undefined) return unreached
@@ -121,7 +121,7 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   // Whoever serves this may fall asleep before it answers.
   const asked = untilAsked(ada, place).catch(() => undefined)
   const told = giveAndEnd(scene, place)
-  const sleeper = await Promise.race([asleep, pause(longestWaitMs, undefined, { ref: false })])
+  const sleeper = await Promise.race([asleep, pause(maxWaitMs, undefined, { ref: false })])
   if (sleeper === undefined) return unreached
   const began = performance.now()
   await endLeases(look, leases, false)
@@ -135,7 +135,7 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   const heard = listenTo(sleeper)
   woken.resolve()
   sleeper.process().signal('SIGCONT')
-  await until('the sleeper is at work again', async () => heard() >= 15, longestWaitMs)
+  await until('the sleeper is at work again', async () => heard() >= 15, maxWaitMs)
   await Promise.all([asked, told])
   const outcome = await settle(scene, began, faults)
   const after = await stateOf(scene, place)
@@ -153,7 +153,7 @@ function untilAsked(ada: Client, place: Place): Promise<string> {
 /** Lets access end as soon as it is given, unless somebody fell asleep before. */
 async function giveAndEnd(scene: Scene, place: Place): Promise<void> {
   const isGiven = async () => scene.away !== undefined || (await activeOn(scene.look, place)) !== undefined
-  await until('access is given, or somebody sleeps', isGiven, longestWaitMs).catch(() => undefined)
+  await until('access is given, or somebody sleeps', isGiven, maxWaitMs).catch(() => undefined)
   if (scene.away === undefined) await endSoon(scene.look, (await activeOn(scene.look, place)) ?? [])
 }
 

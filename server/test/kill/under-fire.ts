@@ -28,8 +28,8 @@ export type Outcome = {
 }
 
 /** A point that has not come by then is none. */
-export const longestWaitMs = 60_000
-const longestConvergenceMs = 60_000
+export const maxWaitMs = 60_000
+const maxConvergenceMs = 60_000
 
 /** The real service as a process, with a listener between it and the database; it can die and rise again. */
 export type Victim = {
@@ -140,7 +140,7 @@ export async function converge(look: Look, holds = () => holdsAtSandbox(look)): 
     // Something may have come to its end in between; then the books are read again.
     return faults.length === 0 || (await findUnderWay(look)).length === 0
   }
-  await until('everything is at rest', atRest, longestConvergenceMs).catch(() => undefined)
+  await until('everything is at rest', atRest, maxConvergenceMs).catch(() => undefined)
   return [...left.map((what): Fault => ({ kind: 'dangling', what: `not at rest: ${what}` })), ...faults]
 }
 
@@ -155,7 +155,7 @@ export async function endLeases(look: Look, leases: Leases, isDead: boolean): Pr
     left = await look(sessions, [marked])
     return left.length === 0
   }
-  if (isDead) await until('what the dead process sent is done', gone, longestConvergenceMs).catch(() => undefined)
+  if (isDead) await until('what the dead process sent is done', gone, maxConvergenceMs).catch(() => undefined)
   await endLeasesNow(look)
   return left.map((row) => ({ kind: 'dangling', what: `a session of the dead process: ${JSON.stringify(row)}` }))
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../src/kernel/id.ts'
-import { askingStage } from './asking-stage.ts'
 import type { House } from './house.ts'
+import { askingStage } from './request-stage.ts'
 import { until } from './wait.ts'
 
 type EntitlementKept = {

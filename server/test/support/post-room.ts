@@ -6,8 +6,8 @@ import { claimDue } from '../../src/jobs/claim.ts'
 import { systemActor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import type { Carrier, Carriers, Delivery, Outcome } from '../../src/notification-channels/carrier.ts'
-import { tellChannels } from '../../src/notification-channels/delivery/tell-channels.subscriber.ts'
-import { type Post, workLanes } from '../../src/notification-channels/delivery/work-lane.job.ts'
+import { type DeliveryDependencies, deliverDue } from '../../src/notification-channels/delivery/deliver-queue.job.ts'
+import { notifyChannels } from '../../src/notification-channels/delivery/notify-channels.subscriber.ts'
 import type { House, TestTenant } from './house.ts'
 import { until } from './wait.ts'
 import { noPost, startWorkers } from './workers.ts'
@@ -24,7 +24,7 @@ type TestCarrier = Carrier & {
 /** A carrier that takes everything, or does what a test says, and keeps what it was handed. */
 export function openTestCarrier(behave: Behave = () => delivered) {
   const carrier: TestCarrier = {
-    longestMs: 60_000,
+    maxMs: 60_000,
     behave,
     carried: [],
     carry: async (_tx, channel, delivery) => {
@@ -37,7 +37,7 @@ export function openTestCarrier(behave: Behave = () => delivered) {
   return carrier
 }
 
-function postWith(carriers: Partial<Carriers>, leaving = noPost.leaving): Post {
+function postWith(carriers: Partial<Carriers>, leaving = noPost.leaving): DeliveryDependencies {
   return { carriers: { ...noPost.carriers, ...carriers }, leaving }
 }
 
@@ -70,7 +70,7 @@ export function openPostRoom(house: House) {
     }
     // What stands behind a transaction that is open anywhere on the server is not told yet.
     await until('all that has happened is told', async () => {
-      await deliver(house.database, tellChannels, failed)
+      await deliver(house.database, notifyChannels, failed)
       const ahead = await house.asSuperuser(`select from event e join event_cursor c on c.subscriber = 'channels'
         where (e.xid, e.seq) > (c.xid, c.seq) limit 1`)
       return ahead.length === 0
@@ -100,16 +100,16 @@ export function openPostRoom(house: House) {
     tell,
     /** Sends what is due from now on; what goes by another type of channel waits. */
     send(carriers: Partial<Carriers>, leaving = noPost.leaving) {
-      const workers = startWorkers(house, workLanes(postWith(carriers, leaving)))
+      const workers = startWorkers(house, deliverDue(postWith(carriers, leaving)))
       sending.push(workers)
       return workers
     },
     /** Claims the one lane that is due, as a process would that does nothing else, and takes one turn of it. */
     async takeTurn(tenant: TestTenant, carriers: Partial<Carriers>): Promise<void> {
-      const ask = { table: 'delivery_lane', part: 'email', most: 1, mostOfOne: 1, without: [] } as const
+      const ask = { table: 'delivery_lane', part: 'email', max: 1, maxPerTenant: 1, without: [] } as const
       const [claim] = await claimDue(house.database, [ask])
       const item = claim?.items[0]
-      const [work] = workLanes(postWith(carriers))
+      const [work] = deliverDue(postWith(carriers))
       if (item === undefined || work === undefined) throw new Error('no lane is due')
       await work.run({ tx: house.database.tenant(tenant.tenant_id), actor: systemActor, request_id: 'test' }, item)
     },

@@ -1,9 +1,9 @@
-import type { Database, UnwalledTx } from '../../src/db/transaction.ts'
+import type { Database, UnrestrictedTx } from '../../src/db/transaction.ts'
 import type { RowsOf, Statement, Tx } from '../../src/kernel/context.ts'
 
 /** The same database; each statement of a tenant's, of the service's or of the work role's passes `rewrite` first. */
 export function rewrittenDatabase(database: Database, rewrite: (statement: Statement) => Statement): Database {
-  const door = <Door extends UnwalledTx>(inner: Door): Door => ({
+  const door = <Door extends UnrestrictedTx>(inner: Door): Door => ({
     ...inner,
     read: <Row>(statement: Statement<Row>) => inner.read(rewrite(statement) as Statement<Row>),
     write: <const Statements extends readonly Statement[]>(statements: Statements) =>

@@ -9,9 +9,9 @@ import { newId } from '../../src/kernel/id.ts'
 import { derivedKeys, rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 import { answersAsDescribed } from './described.ts'
-import { noBell } from './no-bell.ts'
 import { noEgress } from './no-egress.ts'
 import { noProviders } from './no-providers.ts'
+import { noStreamHub } from './no-stream-hub.ts'
 
 /** Who calls: what a checked credential would have proved. */
 export type Caller = { tenant_id: string; user_id: string; scopes?: readonly string[]; kind?: 'user' | 'api_key' }
@@ -35,7 +35,7 @@ export async function sliceServer(database: Database, operations: Record<string,
       egress: noEgress,
       public_url: 'http://127.0.0.1',
       providerSignIn: noProviders(database),
-      bell: noBell,
+      bell: noStreamHub,
       authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
       dropAdmissions: () => undefined,
       recordRefusal: async () => undefined,

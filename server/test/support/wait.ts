@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isOver } from './time-limit.ts'
 
 /** Between two checks: longer and longer, so that a long wait does not keep a core busy. */
-const pauses = { firstMs: 10, longestMs: 80, growth: 1.3 }
+const pauses = { firstMs: 10, maxMs: 80, growth: 1.3 }
 
 /**
  * Waits until `check` answers something: a test waits for a condition, never for a time.
@@ -14,7 +14,7 @@ export async function until<Value>(
   limitMs = 60_000,
 ): Promise<Value> {
   const beganAt = performance.now()
-  for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauses.longestMs, pauseMs * pauses.growth)) {
+  for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauses.maxMs, pauseMs * pauses.growth)) {
     const seen = await check()
     if (seen !== undefined && seen !== false) return seen
     if (isOver(beganAt, limitMs)) throw new Error(`waited ${limitMs} ms without success: ${what}`)

@@ -2,18 +2,21 @@ import assert from 'node:assert/strict'
 import { dueWork } from '../../src/app.ts'
 import { type DueWork, startDueWork } from '../../src/jobs/work-list.ts'
 import type { Carrier } from '../../src/notification-channels/carrier.ts'
-import type { Post } from '../../src/notification-channels/delivery/work-lane.job.ts'
+import type { DeliveryDependencies } from '../../src/notification-channels/delivery/deliver-queue.job.ts'
 import type { Driver } from '../../src/provisioners/driver.ts'
 import type { TestDatabase } from './database.ts'
 import { driversWith, testDrivers } from './drivers.ts'
 
 /** Nothing leaves the house. */
 const closed: Carrier = {
-  longestMs: 0,
+  maxMs: 0,
   carry: async () => ({ kind: 'try_again', why: 'nothing leaves the house', holds_up: 'all' }),
   close: async () => undefined,
 }
-export const noPost: Post = { carriers: { email: closed, webhook: closed }, leaving: new AbortController().signal }
+export const noPost: DeliveryDependencies = {
+  carriers: { email: closed, webhook: closed },
+  leaving: new AbortController().signal,
+}
 
 /** Workers that do what is due as the service's own do; a fault of theirs fails the test. They stop before the database goes. */
 export function startWorkers(

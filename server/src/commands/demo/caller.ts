@@ -23,7 +23,7 @@ export type Caller = {
 }
 
 /** A call that takes longer has failed. */
-const longestCallMs = 10_000
+const maxCallMs = 10_000
 
 /** A caller at `base_url` who sends these headers with each call. */
 export function callerAt(base_url: string, headers: Record<string, string>): Caller {
@@ -31,7 +31,7 @@ export function callerAt(base_url: string, headers: Record<string, string>): Cal
     const sent = {
       method,
       headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      signal: AbortSignal.timeout(longestCallMs),
+      signal: AbortSignal.timeout(maxCallMs),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }
     const { status, text } = await fetch(base_url + path, sent)

@@ -52,16 +52,16 @@ export function require(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Untold(otherwise)
 }
 
-const longestWaitMs = 10_000
+const maxWaitMs = 10_000
 const betweenLooksMs = 40
 
 /** Looks again and again until there is an answer. @throws Untold when that takes too long */
 export async function until<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {
-  const deadline = performance.now() + longestWaitMs
+  const deadline = performance.now() + maxWaitMs
   for (;;) {
     const seen = await look()
     if (seen !== undefined) return seen
-    require(performance.now() < deadline, `waited ${longestWaitMs / 1000} s in vain until ${what}`)
+    require(performance.now() < deadline, `waited ${maxWaitMs / 1000} s in vain until ${what}`)
     await pause(betweenLooksMs)
   }
 }

@@ -41,13 +41,13 @@ function meansUnavailable(error: DatabaseError): boolean {
   return (
     /^(08|53|57P0)/.test(code) ||
     ['55P03', '57014', '40P01', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code) ||
-    mustBePreparedAnew(error) ||
+    mustBePreparedAgain(error) ||
     /connection terminated|timeout expired/i.test(error.message)
   )
 }
 
 /** A prepared statement is gone (DISCARD ALL, a pooler), or a table has changed under its plan. */
-export function mustBePreparedAnew({ code, message }: DatabaseError): boolean {
+export function mustBePreparedAgain({ code, message }: DatabaseError): boolean {
   return code === '26000' || (code === '0A000' && message.includes('cached plan'))
 }
 

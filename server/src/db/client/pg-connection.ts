@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Statement } from '../../kernel/context.ts'
 import { Batch, nameOf } from './batch.ts'
 import { type ConnectionTarget, types } from './connect.ts'
-import { mustBePreparedAnew } from './constraints.ts'
+import { mustBePreparedAgain } from './constraints.ts'
 import { PreparedStatements } from './prepared-statements.ts'
 
 /** A connection that owes an answer is given up after so many ticks: a server that is there cancels a statement after 5 s. */
@@ -83,7 +83,7 @@ export class PgConnection extends pg.Client {
     try {
       return await this.#send(statements)
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || !mustBePreparedAnew(error)) throw error
+      if (!(error instanceof pg.DatabaseError) || !mustBePreparedAgain(error)) throw error
       this.#prepared.clear()
       // An explicit transaction has failed as a whole.
       if (this.transaction !== 'none') throw error

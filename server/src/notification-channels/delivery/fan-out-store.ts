@@ -4,7 +4,7 @@ import { countOfRecipients, recipientsOf } from '../notification-channel-store.t
 import { triedForHours } from './delivery.ts'
 
 /** How many deliveries one statement makes at most, unless a single event has more recipients. */
-const mostAtOnce = 5_000
+const maxAtOnce = 5_000
 
 /**
  * Makes the deliveries of these events, each unless it is there already. A channel is told of what happens after it was
@@ -12,7 +12,7 @@ const mostAtOnce = 5_000
  */
 export async function insertDeliveries(tx: Tx, event_ids: readonly string[]): Promise<void> {
   const count = await countRecipients(tx)
-  const portion = Math.max(1, Math.floor(mostAtOnce / Math.max(1, count)))
+  const portion = Math.max(1, Math.floor(maxAtOnce / Math.max(1, count)))
   for (let start = 0; count > 0 && start < event_ids.length; start += portion) {
     const told = sql`select id, type, subject_id, xid, seq, at from event
       where tenant_id = ${tx.tenant_id} and id = any(${event_ids.slice(start, start + portion)}::uuid[])`
@@ -74,7 +74,7 @@ export function triedFor(channel_type: Statement): Statement {
  * Has the lanes of channels looked at now: what they wait for may be otherwise, as where a channel was changed, deleted or
  * is tried. In the order in which events come into them: else the two would hold each other up.
  */
-export async function wakeLanes(tx: Tx, channel_ids: readonly string[]): Promise<void> {
+export async function wakeQueues(tx: Tx, channel_ids: readonly string[]): Promise<void> {
   await tx.write([
     sql`with lane as (
         select id from delivery_lane

@@ -5,7 +5,7 @@ import { notFound, Problem } from '../../kernel/errors.ts'
 import { lockChannel } from '../notification-channel-store.ts'
 import { DeliveryRecord, requireEnabled } from './delivery.ts'
 import { insertTest } from './delivery-store.ts'
-import { wakeLanes } from './fan-out-store.ts'
+import { wakeQueues } from './fan-out-store.ts'
 
 /** Sends a trial message to every recipient, whatever the channel's filters name; one at a time. What waits is tried now. */
 export const testNotificationChannel = operation({
@@ -19,7 +19,7 @@ export const testNotificationChannel = operation({
   errors: ['not_found', 'delivery_pending', 'channel_disabled'],
   async run(ctx, { params }) {
     // Whoever tries a channel has mended the way perhaps, and would wait up to half an hour to see it.
-    await wakeLanes(ctx.tx, [params.id])
+    await wakeQueues(ctx.tx, [params.id])
     return ctx.tx.interactive(async (tx) => {
       const channel = (await lockChannel(tx, params.id))?.shown
       if (channel === undefined) throw notFound('notification channel')

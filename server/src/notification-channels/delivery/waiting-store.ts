@@ -2,7 +2,7 @@ import { sql } from '../../db/sql.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { channelTypes } from './delivery.ts'
 
-const mostCounted = 10_000
+const maxCounted = 10_000
 
 /** What waits to leave the house, across tenants: at most `mostCounted` are counted. */
 export type WaitingDeliveries = { waiting: number; oldest_seconds: number }
@@ -11,16 +11,16 @@ export type WaitingDeliveries = { waiting: number; oldest_seconds: number }
 export function waitingDeliveries(): Statement<WaitingDeliveries> {
   return sql<WaitingDeliveries>`select count(*)::integer as waiting,
       coalesce(extract(epoch from statement_timestamp() - min(created_at))::float8, 0) as oldest_seconds
-    from (select created_at from delivery where finished_at is null order by created_at limit ${mostCounted}) waiting`
+    from (select created_at from delivery where finished_at is null order by created_at limit ${maxCounted}) waiting`
 }
 
-export type HeldUpLanes = { channel_type: string; held_up: number }
+export type HeldUpQueues = { channel_type: string; held_up: number }
 
 /** Recipients to whom the way failed last; to be read as `sallyport_work`. */
-export function heldUpLanes(): Statement<HeldUpLanes> {
-  return sql<HeldUpLanes>`select t.channel_type, count(l.held)::integer as held_up
+export function heldUpQueues(): Statement<HeldUpQueues> {
+  return sql<HeldUpQueues>`select t.channel_type, count(l.held)::integer as held_up
     from unnest(${channelTypes}::text[]) t (channel_type)
     left join lateral (select true as held from delivery_lane l
-      where l.channel_type = t.channel_type and l.failures > 0 limit ${mostCounted}) l on true
+      where l.channel_type = t.channel_type and l.failures > 0 limit ${maxCounted}) l on true
     group by t.channel_type`
 }

@@ -9,7 +9,7 @@ import {
   recordMessage,
   requestMessage,
 } from '../../messages/message-table.ts'
-import type { Delivery, ToldEvent } from '../carrier.ts'
+import type { DeliveredEvent, Delivery } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { findGrantFacts, findRequestFacts, readRecordFacts } from './mail-facts-store.ts'
 import { type Mail, writeMail } from './mail-layout.ts'
@@ -33,7 +33,7 @@ export async function composeMail(
 }
 
 /** What is said about the event; undefined where there is nothing of its own, or nothing of what that needs. */
-async function messageAbout(tx: Tx, event: ToldEvent): Promise<Message | undefined> {
+async function messageAbout(tx: Tx, event: DeliveredEvent): Promise<Message | undefined> {
   const { type } = event
   if (isRequestEvent(type)) {
     const facts = await findRequestFacts(tx, event)
@@ -47,7 +47,7 @@ async function messageAbout(tx: Tx, event: ToldEvent): Promise<Message | undefin
 }
 
 /** Where what the event is about can be looked at; undefined where there is no page for it. */
-function linkTo(public_url: string, { subject_type, subject_id }: ToldEvent): string | undefined {
+function linkTo(public_url: string, { subject_type, subject_id }: DeliveredEvent): string | undefined {
   const pages: Readonly<Record<string, string>> = { request: 'requests', grant: 'grants' }
   const page = Object.hasOwn(pages, subject_type) ? pages[subject_type] : undefined
   return page === undefined ? undefined : `${public_url}/${page}/${encodeURIComponent(subject_id)}`

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { askingStage } from '../../../test/support/asking-stage.ts'
 import { openHouse } from '../../../test/support/house.ts'
+import { askingStage } from '../../../test/support/request-stage.ts'
 import { newId } from '../../kernel/id.ts'
-import type { ToldEvent } from '../carrier.ts'
+import type { DeliveredEvent } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { composeMail } from './compose-mail.flow.ts'
 import type { Mail } from './mail-layout.ts'
@@ -19,21 +19,21 @@ await acme.call(owner, 'PUT', '/v1/settings/timezone.default', { value: 'Asia/To
 const body = { name: 'On call', to_addresses: ['oncall@example.com'], subject_prefix: '[acme]' }
 const channel = (await acme.created(owner, '/v1/notification-channels/email', body)) as EmailChannel
 
-const composed = (event: ToldEvent, tenant = tenant_id): Promise<Mail> => {
+const composed = (event: DeliveredEvent, tenant = tenant_id): Promise<Mail> => {
   const delivery = { id: newId(), event, recipient: 'oncall@example.com', resends: 0 }
   return composeMail(house.database.tenant(tenant), channel, delivery, 'https://sallyport.example.com')
 }
 
 /** The events of the tenant, or those about one subject, as a channel is handed them. */
 const eventsOf = (subject_id: string | null) =>
-  house.asSuperuser<ToldEvent>(
+  house.asSuperuser<DeliveredEvent>(
     `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor_kind, actor_id,
       api_key_id, subject_type, subject_id, data, request_id from event where tenant_id = $1 and ($2::text is null or subject_id = $2) order by seq`,
     [tenant_id, subject_id],
   )
 
 /** An event that nobody wrote, about something that is there. */
-const event = (type: ToldEvent['type'], subject_id: string, data = {}): ToldEvent => ({
+const event = (type: DeliveredEvent['type'], subject_id: string, data = {}): DeliveredEvent => ({
   ...{ id: newId(), type, at: '2026-03-01T20:05:09.120Z', request_id: 'test' },
   ...{ actor_kind: 'system', actor_id: null, api_key_id: null },
   ...{ subject_type: type.replace(/\..*/, ''), subject_id, data },

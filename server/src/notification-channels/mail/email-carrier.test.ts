@@ -4,7 +4,7 @@ import { openHouse } from '../../../test/support/house.ts'
 import { readMail, startMailPeer } from '../../../test/support/mail-peer.ts'
 import { readConfig } from '../../config/config.ts'
 import { addMailDomain, removeMailDomain } from '../../tenants/operator.flow.ts'
-import type { Carrier, Delivery, ToldEvent } from '../carrier.ts'
+import type { Carrier, DeliveredEvent, Delivery } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { emailCarrier } from './email-carrier.ts'
 
@@ -34,7 +34,7 @@ async function channelOf(tenant: Tenant, more: object = {}): Promise<EmailChanne
 
 /** A delivery of the event that a channel was made. */
 async function deliveryOf(channel: EmailChannel, more: Partial<Delivery> = {}): Promise<Delivery> {
-  const [event] = await house.asSuperuser<ToldEvent>(
+  const [event] = await house.asSuperuser<DeliveredEvent>(
     `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor_id, subject_type,
       subject_id, data from event where subject_id = $1`,
     [channel.id],

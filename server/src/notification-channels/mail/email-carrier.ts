@@ -19,7 +19,7 @@ export function emailCarrier(config: Pick<Config, 'mail_server' | 'mail_from' | 
   const transport: MailTransport | undefined = mail_server && openMailTransport(mail_server, domain)
 
   return {
-    longestMs: transport?.longestMs ?? 0,
+    maxMs: transport?.maxMs ?? 0,
     async carry(tx, channel, delivery, signal) {
       if (channel.channel_type !== 'email') throw new Error(`a channel of type ${channel.channel_type} is no mailbox`)
       if (transport === undefined) return noServer

@@ -4,20 +4,20 @@ import { isUuid } from '../../kernel/id.ts'
 import type { EventFacts, GrantFacts, RecordFacts, RequestFacts } from '../../messages/event-facts.ts'
 import { readSettingValues } from '../../settings/setting.ts'
 import { settingsAsJson } from '../../settings/setting-store.ts'
-import type { ToldEvent } from '../carrier.ts'
+import type { DeliveredEvent } from '../carrier.ts'
 
 /** How many accounts are named one by one. */
-const mostAccountsNamed = 3
+const maxAccountsNamed = 3
 
 /** What every mail needs, as columns. */
 type Surroundings = { stored: Record<string, string>; actor_name: string | null }
 
-function surroundings(tx: Tx, { actor_id }: ToldEvent): Statement {
+function surroundings(tx: Tx, { actor_id }: DeliveredEvent): Statement {
   return sql`${settingsAsJson(tx)} as stored,
     (select name from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name`
 }
 
-function eventFacts(event: ToldEvent, { stored, actor_name }: Surroundings): EventFacts {
+function eventFacts(event: DeliveredEvent, { stored, actor_name }: Surroundings): EventFacts {
   const { at, subject_id, data } = event
   const nobody = event.actor_kind === 'operator' ? 'The operator' : 'Sallyport'
   const zone = readSettingValues(stored)['timezone.default']
@@ -25,7 +25,7 @@ function eventFacts(event: ToldEvent, { stored, actor_name }: Surroundings): Eve
 }
 
 /** The request that an event is about, as its mail needs it, in one trip; undefined where there is none. */
-export async function findRequestFacts(tx: Tx, event: ToldEvent): Promise<RequestFacts | undefined> {
+export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<RequestFacts | undefined> {
   const accounts = sql`array(select distinct place ->> 'account_id' from jsonb_array_elements(request.places) place
     where place ->> 'account_id' is not null order by 1)`
   const [found] = await tx.read(
@@ -44,7 +44,7 @@ export async function findRequestFacts(tx: Tx, event: ToldEvent): Promise<Reques
 }
 
 /** The grant that an event is about, as its mail needs it, in one trip; undefined where there is none. */
-export async function findGrantFacts(tx: Tx, event: ToldEvent): Promise<GrantFacts | undefined> {
+export async function findGrantFacts(tx: Tx, event: DeliveredEvent): Promise<GrantFacts | undefined> {
   const accounts = sql`array_remove(array[held.account_id], null)`
   const [found] = await tx.read(
     sql<Surroundings & Omit<GrantFacts, keyof EventFacts>>`select
@@ -63,7 +63,7 @@ export async function findGrantFacts(tx: Tx, event: ToldEvent): Promise<GrantFac
 }
 
 /** The record that an administrative event is about, and whom it names, in one trip. */
-export async function readRecordFacts(tx: Tx, event: ToldEvent): Promise<RecordFacts> {
+export async function readRecordFacts(tx: Tx, event: DeliveredEvent): Promise<RecordFacts> {
   const { subject_type, subject_id, data } = event
   const people = textsIn(data, ['user_id', 'created_by']).filter(isUuid)
   const roles = textsIn(data, ['roles', 'added', 'removed'])
@@ -107,7 +107,7 @@ function accountColumns(tx: Tx, account_ids: Statement): Statement {
         select name from cloud_account known
         where known.tenant_id = ${tx.tenant_id}::uuid and known.account_id = touched.account_id
         order by rank, name, id limit 1))), '[]')
-      from unnest((${account_ids})[1:${mostAccountsNamed}::integer]) as touched (account_id)) as accounts`
+      from unnest((${account_ids})[1:${maxAccountsNamed}::integer]) as touched (account_id)) as accounts`
 }
 
 function person(row: Statement): Statement {

@@ -23,7 +23,7 @@ export type Letter = {
 /** Hands mails to the one mail server of the installation. */
 export type MailTransport = {
   /** Milliseconds that `send` takes at most. */
-  longestMs: number
+  maxMs: number
   /** Never throws. */
   send(letter: Letter, signal: AbortSignal): Promise<Outcome>
   close(): void
@@ -75,7 +75,7 @@ export function openMailTransport(server: MailServer, name: string, patience = u
   pool.on('error', () => undefined)
   const busy = new Error('the mail server is busy with other mail of ours')
   const mails = createSemaphore({ limit: connections, maxWaitMs: patience.turn, refusal: () => busy })
-  const pace = openPace(per_second)
+  const pace = openRateLimiter(per_second)
   const hide = spellings(login)
 
   const attempt = async (letter: Letter, signal: AbortSignal): Promise<Outcome> => {
@@ -95,7 +95,7 @@ export function openMailTransport(server: MailServer, name: string, patience = u
   }
 
   return {
-    longestMs: patience.turn + patience.attempt + (per_second === 0 ? 0 : (connections * 1_000) / per_second),
+    maxMs: patience.turn + patience.attempt + (per_second === 0 ? 0 : (connections * 1_000) / per_second),
     async send(letter, signal) {
       try {
         return await mails.run(() => attempt(letter, signal))
@@ -110,7 +110,7 @@ export function openMailTransport(server: MailServer, name: string, patience = u
 }
 
 /** Lets so many through a second, one after another, evenly; 0: all at once. */
-function openPace(perSecond: number): (signal: AbortSignal) => Promise<void> {
+function openRateLimiter(perSecond: number): (signal: AbortSignal) => Promise<void> {
   let next = 0
   return async (signal) => {
     if (perSecond === 0) return

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { AuditEvent } from '../../audit/audit-event.ts'
 import type { Outgoing } from '../../http/outgoing.ts'
 import { Uuid } from '../../http/schema.ts'
-import type { ToldEvent } from '../carrier.ts'
+import type { DeliveredEvent } from '../carrier.ts'
 
 const { type, at, ...entry } = AuditEvent.properties
 
@@ -38,7 +38,7 @@ export const eventMessage: Outgoing = {
 }
 
 /** The message of an event: the same in every attempt. */
-export function messageOf(tenant_id: string, event: ToldEvent): EventMessage {
+export function messageOf(tenant_id: string, event: DeliveredEvent): EventMessage {
   const { id, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id } = event
   return {
     type: event.type,

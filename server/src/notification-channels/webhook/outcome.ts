@@ -1,12 +1,12 @@
 import { jsonFieldsOf } from '../../egress/json-fields.ts'
 import { retryAfterMs } from '../../egress/retry-after.ts'
-import { longestWords, saidWords } from '../../kernel/said-words.ts'
+import { maxTextLength, saidWords } from '../../kernel/said-words.ts'
 import type { Outcome } from '../carrier.ts'
 
 /** Its receiver has no room, or what stands before it does not reach it: every other message would fare the same. */
 const down = [429, 502, 503, 504]
 /** Whoever asks to be left alone for longer is asked again all the same. */
-const longestAskedMs = 3_600_000
+const maxRequestedWaitMs = 3_600_000
 
 /**
  * How an attempt went, by what was answered. Whatever was not taken is tried again: a receiver that refuses today what it
@@ -23,7 +23,7 @@ export async function outcomeOf(response: Response, now: Date, hide: readonly st
     kind: 'try_again',
     why,
     holds_up: 'all',
-    ...(after_ms !== undefined && { after_ms: Math.min(after_ms, longestAskedMs) }),
+    ...(after_ms !== undefined && { after_ms: Math.min(after_ms, maxRequestedWaitMs) }),
   }
 }
 
@@ -33,7 +33,7 @@ async function wordsOf(response: Response, hide: readonly string[]): Promise<str
   const said = saidWords(messageIn(await response.text(), response.headers), hide)
   return said === null
     ? `the receiver answered ${status}`
-    : `the receiver answered ${status}: ${said}`.slice(0, longestWords)
+    : `the receiver answered ${status}: ${said}`.slice(0, maxTextLength)
 }
 
 /** Of JSON its `message` or `error`, plain text as it is; a page says nothing that belongs into a log. */

@@ -8,7 +8,7 @@ import { readEgressAllow } from '../../egress/allow-list.ts'
 import { openEgress } from '../../egress/egress.ts'
 import { newId } from '../../kernel/id.ts'
 import { openSealer } from '../../secrets/sealer.ts'
-import type { Delivery, Outcome, ToldEvent } from '../carrier.ts'
+import type { DeliveredEvent, Delivery, Outcome } from '../carrier.ts'
 import type { WebhookChannelWithSecret } from '../webhook-channel.ts'
 import { webhookCarrier } from './webhook-carrier.ts'
 
@@ -33,7 +33,7 @@ async function create(url: string, more: object = {}): Promise<WebhookChannelWit
 
 /** The event of the channel's creation, on its way there. */
 async function deliveryTo({ id }: { id: string }): Promise<Delivery> {
-  const [event] = await house.asSuperuser<ToldEvent>(
+  const [event] = await house.asSuperuser<DeliveredEvent>(
     `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, actor_kind, actor_id,
       api_key_id, subject_type, subject_id, data, request_id from event where subject_id = $1 order by seq limit 1`,
     [id],
@@ -43,11 +43,11 @@ async function deliveryTo({ id }: { id: string }): Promise<Delivery> {
 }
 
 /** A receiver, a channel that leads to it, and a message on its way there. */
-async function stage(more: object = {}, egress = open, longestMs?: number) {
+async function stage(more: object = {}, egress = open, maxMs?: number) {
   const receiver = await startEventReceiver()
   const channel = await create(receiver.url, more)
   const delivery = await deliveryTo(channel)
-  const carrier = webhookCarrier({ sealer, egress }, longestMs)
+  const carrier = webhookCarrier({ sealer, egress }, maxMs)
   const carry = (signal = staying) => carrier.carry(tx, channel, delivery, signal)
   return { receiver, channel, delivery, carry, rotate: (body: object) => rotate(channel.id, body) }
 }

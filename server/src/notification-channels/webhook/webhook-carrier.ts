@@ -8,22 +8,22 @@ import { openSecrets } from '../webhook-secrets.ts'
 import { messageOf } from './event-message.ts'
 import { outcomeOf } from './outcome.ts'
 
-type Means = { sealer: Sealer; egress: Egress }
+type Dependencies = { sealer: Sealer; egress: Egress }
 
 /** Takes events to receivers of the tenants' own, in messages signed by Standard Webhooks, over the one guarded way out. */
-export function webhookCarrier(means: Means, longestMs = 15_000): Carrier {
+export function webhookCarrier(dependencies: Dependencies, maxMs = 15_000): Carrier {
   return {
-    longestMs,
+    maxMs,
     carry: (tx, channel, delivery, leaving) => {
-      const signal = AbortSignal.any([leaving, AbortSignal.timeout(longestMs)])
-      return carry(means, tx, channel, delivery, { leaving, signal })
+      const signal = AbortSignal.any([leaving, AbortSignal.timeout(maxMs)])
+      return carry(dependencies, tx, channel, delivery, { leaving, signal })
     },
     close: () => Promise.resolve(),
   }
 }
 
 async function carry(
-  { sealer, egress }: Means,
+  { sealer, egress }: Dependencies,
   tx: Tx,
   { id }: NotificationChannel,
   delivery: Delivery,

@@ -2,7 +2,7 @@
 import { readZone } from '../../kernel/time-zone.ts'
 import type { Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
 import { type Decision, decideApprove, decideAsk } from '../../policy-engine/deciding/decide.ts'
-import type { Court } from '../../policy-engine/deciding/evaluate.ts'
+import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { CaseContext, CaseResource, Person, PolicyCase } from './case.ts'
 import { readReference } from './reference.ts'
@@ -10,13 +10,13 @@ import { readReference } from './reference.ts'
 const requestId = '00000000-0000-4000-8000-000000000000'
 
 /** What these rules answer. The case is sound. */
-export function decideCase(ruleSet: RuleSet, one: PolicyCase, court: Court): Decision {
+export function decideCase(ruleSet: RuleSet, one: PolicyCase, evaluator: PolicyEvaluator): Decision {
   const { who = {}, asks, approves = '', requester = {} } = one
   const context = contextOf(one.context ?? {})
   const resources = [one.resource, ...(one.touches ?? [])].map(resourceOf)
   if (asks !== undefined) {
     const principal = principalOf(who, 'somebody', ['requests:create'])
-    return decideAsk(ruleSet, { principal, action: asks, resources, context }, court)
+    return decideAsk(ruleSet, { principal, action: asks, resources, context }, evaluator)
   }
   const { duration_seconds, break_glass } = context
   const request = {
@@ -27,7 +27,7 @@ export function decideCase(ruleSet: RuleSet, one: PolicyCase, court: Court): Dec
     break_glass,
   }
   const principal = principalOf(who, 'somebody', ['requests:create', 'requests:approve'])
-  return decideApprove(ruleSet, { principal, request, targets: resources, context }, court)
+  return decideApprove(ruleSet, { principal, request, targets: resources, context }, evaluator)
 }
 
 function principalOf(person: Person, byDefault: string, usual: readonly string[]): Principal {

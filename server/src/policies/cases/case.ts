@@ -8,13 +8,13 @@ import { type Static, Type } from 'typebox'
 import { Body, OneOf, Uuid } from '../../http/schema.ts'
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
 import { readZone } from '../../kernel/time-zone.ts'
-import { findActionFault, findIdFault } from '../../policy-engine/cedar/asked.ts'
+import { findActionFault, findIdFault } from '../../policy-engine/cedar/reference-faults.ts'
 import { type AskedType, ancestorTypes, approveAction, askedTypes } from '../../policy-engine/cedar/schema.ts'
 import { approvalModes } from '../../policy-engine/rule.ts'
 import { readReference } from './reference.ts'
 
 /** How many cases a tenant keeps. */
-export const mostCases = 1_000
+export const maxCases = 1_000
 
 /** One line: no control characters. */
 function Line(maxLength: number, description?: string) {
@@ -108,7 +108,7 @@ export const PolicyCase = Type.Object(
 export type PolicyCase = Static<typeof PolicyCase>
 
 /** Cases in their order. */
-export const PolicyCases = Type.Array(PolicyCase, { maxItems: mostCases })
+export const PolicyCases = Type.Array(PolicyCase, { maxItems: maxCases })
 
 /** The cases of a tenant: what is answered may be sent back. */
 export const KeptCases = Body({ cases: PolicyCases })
@@ -122,7 +122,7 @@ export function casesTag({ cases }: { cases: readonly PolicyCase[] }): string {
   return `"${createHash('sha256').update(JSON.stringify(cases, sorted)).digest('base64url')}"`
 }
 
-const mostFaultsTold = 20
+const maxFaultsShown = 20
 
 /**
  * Refuses what the schema could not judge: two cases of one name, questions that nobody can ask, answers that no such
@@ -133,13 +133,13 @@ export function requireSoundCases(cases: readonly PolicyCase[]): void {
   const firstAt = new Map<string, number>()
   const faults: FaultyField[] = []
   for (const [index, one] of cases.entries()) {
-    if (faults.length >= mostFaultsTold) break
+    if (faults.length >= maxFaultsShown) break
     const first = firstAt.get(one.case)
     if (first === undefined) firstAt.set(one.case, index)
     else faults.push({ pointer: `/cases/${index}/case`, why: `is the name of \`/cases/${first}\` too` })
     faults.push(...faultsOf(one).map(({ pointer, why }) => ({ pointer: `/cases/${index}${pointer}`, why })))
   }
-  if (faults.length > 0) throw invalidInput(faults.slice(0, mostFaultsTold))
+  if (faults.length > 0) throw invalidInput(faults.slice(0, maxFaultsShown))
 }
 
 function faultsOf(one: PolicyCase): FaultyField[] {

@@ -5,7 +5,7 @@
  */
 import type { Statement, WorkCtx } from '../../kernel/context.ts'
 import { Problem } from '../../kernel/errors.ts'
-import { draftCourt } from '../../policy-engine/deciding/evaluate.ts'
+import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { RuleSetChange } from '../../policy-engine/deciding/rule-set-change-store.ts'
 import {
@@ -74,18 +74,18 @@ async function failures(
   cases: readonly PolicyCase[],
   before?: RuleSet,
 ): Promise<Map<string, CaseOutcome>> {
-  const outcomes = await tryCases(draftCourt, ruleSet, cases, before)
+  const outcomes = await tryCases(draftEvaluator, ruleSet, cases, before)
   return new Map(outcomes.filter(({ passed }) => !passed).map((outcome) => [outcome.case, outcome]))
 }
 
-const mostCasesTold = 20
+const maxCasesShown = 20
 
 /** 409 `case_broken`: `details` names the cases, what they want and what they would get. */
 function caseBroken(broken: readonly CaseOutcome[], scopes: ReadonlySet<string>): Problem {
   const names = broken.slice(0, 3).map((one) => `\`${one.case}\``)
   const more = broken.length > names.length ? ` and ${broken.length - names.length} more` : ''
   const whose = broken.length === 1 ? 'the required case' : 'the required cases'
-  const details = { count: broken.length, cases: broken.slice(0, mostCasesTold).map((one) => toldTo(scopes, one)) }
+  const details = { count: broken.length, cases: broken.slice(0, maxCasesShown).map((one) => toldTo(scopes, one)) }
   const message = `this would break ${whose} ${names.join(', ')}${more}; nothing is changed`
   return new Problem('case_broken', message, { details })
 }

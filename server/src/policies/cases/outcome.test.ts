@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
 import { createEngine } from '../../policy-engine/cedar/engine.ts'
-import { createCourt } from '../../policy-engine/deciding/evaluate.ts'
+import { createPolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { PolicyRule } from '../../policy-engine/deciding/rule-set.ts'
 import type { PolicyCase } from './case.ts'
 import { tryCases } from './outcome.ts'
@@ -12,7 +12,7 @@ const asked = { asks: 'Read', resource: { type: 'cloud_account', id: '1111222233
 
 async function passes(rules: PolicyRule[], wanted: Partial<PolicyCase>): Promise<boolean | undefined> {
   const one = { case: 'a case', expect: 'permit', ...asked, ...wanted } as PolicyCase
-  const [outcome] = await tryCases(createCourt(createEngine()), sampleRuleSet(rules), [one])
+  const [outcome] = await tryCases(createPolicyEvaluator(createEngine()), sampleRuleSet(rules), [one])
   return outcome?.passed
 }
 

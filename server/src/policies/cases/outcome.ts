@@ -3,15 +3,15 @@ import { type Static, Type } from 'typebox'
 import { Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import type { Decision } from '../../policy-engine/deciding/decide.ts'
-import type { Court } from '../../policy-engine/deciding/evaluate.ts'
+import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { approvalModes } from '../../policy-engine/rule.ts'
 import { expectation, type PolicyCase } from './case.ts'
 import { decideCase } from './case-question.ts'
 
 /** Of the many rules that may decide one question, so many are told. */
-const mostRulesTold = 20
-const mostNoticesTold = 3
+const maxRulesShown = 20
+const maxNoticesShown = 3
 
 export const CaseOutcome = Type.Object(
   {
@@ -23,11 +23,11 @@ export const CaseOutcome = Type.Object(
       answer: OneOf(['permit', 'forbid']),
       mode: Nullable(OneOf(approvalModes)),
       audit_session: Type.Boolean(),
-      notices: Type.Array(Type.String(), { description: `the first ${mostNoticesTold}` }),
+      notices: Type.Array(Type.String(), { description: `the first ${maxNoticesShown}` }),
       reasoning: Type.Optional(Type.String({ description: 'for whoever holds policies:read' })),
       rule_ids: Type.Optional(
         Type.Array(Uuid, {
-          description: `the first ${mostRulesTold} of the rules that decided; for whoever holds policies:read`,
+          description: `the first ${maxRulesShown} of the rules that decided; for whoever holds policies:read`,
         }),
       ),
     }),
@@ -45,16 +45,16 @@ export type CaseOutcomes = Static<typeof CaseOutcomes>
 
 /** Tries sound cases on the rules, of which many stand in `before` too. Gives way to others between two cases. */
 export async function tryCases(
-  court: Court,
+  evaluator: PolicyEvaluator,
   ruleSet: RuleSet,
   cases: readonly PolicyCase[],
   before?: RuleSet,
 ): Promise<CaseOutcome[]> {
-  await court.rules.read(ruleSet, before)
+  await evaluator.rules.read(ruleSet, before)
   const yieldToEventLoop = periodicYield()
   const outcomes: CaseOutcome[] = []
   for (const one of cases) {
-    outcomes.push(outcomeOf(one, decideCase(ruleSet, one, court)))
+    outcomes.push(outcomeOf(one, decideCase(ruleSet, one, evaluator)))
     await yieldToEventLoop()
   }
   return outcomes
@@ -100,8 +100,8 @@ function outcomeOf(one: PolicyCase, decision: Decision): CaseOutcome {
       mode: decision.mode,
       audit_session: decision.audit_session,
       reasoning: decision.reasoning,
-      notices: decision.notices.slice(0, mostNoticesTold),
-      rule_ids: decision.rule_ids.slice(0, mostRulesTold),
+      notices: decision.notices.slice(0, maxNoticesShown),
+      rule_ids: decision.rule_ids.slice(0, maxRulesShown),
     },
   }
 }

@@ -4,11 +4,11 @@ import { testDatabase } from '../../../test/support/database.ts'
 import { policyTenants } from '../../../test/support/policy-tenant.ts'
 import { type Caller, sliceServer } from '../../../test/support/slice-server.ts'
 import { testPolicies } from '../../policy-analysis/test-policies.ts'
-import { theCourt } from '../../policy-engine/deciding/evaluate.ts'
+import { policyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import { createPolicy } from '../create-policy.ts'
 import { createRule } from '../create-rule.ts'
 import { updatePolicy } from '../update-policy.ts'
-import { casesTag, mostCases, type PolicyCase } from './case.ts'
+import { casesTag, maxCases, type PolicyCase } from './case.ts'
 import { listPolicyCases } from './list-policy-cases.ts'
 import type { CaseOutcomes } from './outcome.ts'
 import { replacePolicyCases } from './replace-policy-cases.ts'
@@ -116,10 +116,10 @@ suite('the cases of a tenant', () => {
   })
 
   test('may be a thousand', async () => {
-    const many = Array.from({ length: mostCases + 1 }, (_, index) => ({ ...deletes, case: `case ${index}` }))
+    const many = Array.from({ length: maxCases + 1 }, (_, index) => ({ ...deletes, case: `case ${index}` }))
     assert.equal((await put(many)).status, 400)
     const { status, body } = await put(many.slice(1))
-    assert.deepEqual([status, body.passed], [200, mostCases])
+    assert.deepEqual([status, body.passed], [200, maxCases])
   })
 })
 
@@ -173,11 +173,11 @@ suite('a try', () => {
 
   test('pushes out none of the rules that decisions are taken by', async () => {
     await tried()
-    const held = theCourt.rules.held()
+    const held = policyEvaluator.rules.held()
     const rules = Array.from({ length: 50 }, () => ({ effect: 'permit' }))
     const draft = { policies: [{ name: 'Many', rules }] }
     assert.equal((await tried({ cases: [reads], draft })).passed, 1)
-    assert.equal(theCourt.rules.held(), held)
+    assert.equal(policyEvaluator.rules.held(), held)
   })
 
   test('takes a draft: changes of the rules, or all of them, as if they were saved', async () => {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { readIfMatch, requireMatch } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
-import { draftCourt } from '../../policy-engine/deciding/evaluate.ts'
+import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import { findRuleSet } from '../../policy-engine/deciding/rule-set-store.ts'
 import { casesTag, KeptCases, requireSoundCases } from './case.ts'
 import { lockCases, saveCases } from './case-store.ts'
@@ -35,6 +35,6 @@ export const replacePolicyCases = operation({
       return version
     })
     const ruleSet = await findRuleSet(ctx.tx, version)
-    return { cases, ...counted(ctx.actor.scopes, await tryCases(draftCourt, ruleSet, cases)) }
+    return { cases, ...counted(ctx.actor.scopes, await tryCases(draftEvaluator, ruleSet, cases)) }
   },
 })

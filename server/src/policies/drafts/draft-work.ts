@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { type FaultyField, invalidInput, Problem } from '../../kernel/errors.ts'
 import { type StatementFields, statementFromInput } from '../../policy-engine/cedar/statement.ts'
 import type { PolicyRule } from '../../policy-engine/deciding/rule-set.ts'
-import { largestOrdinal, type Rule, type RuleInput } from '../../policy-engine/rule.ts'
-import { mostRules } from '../policy.ts'
+import { maxOrdinal, type Rule, type RuleInput } from '../../policy-engine/rule.ts'
+import { maxRules } from '../policy.ts'
 
 type PresentPolicy = { id: string; priority: number; enabled: boolean }
 
@@ -61,11 +61,8 @@ export function putPolicy(
 
 /** A rule of the draft as it will be; `at` is where the draft says so. 422 where a tenant may have no more. */
 export function putRule(work: Work, rule: PolicyRule, at?: string): void {
-  if (work.rules.size >= mostRules && !work.rules.has(rule.id)) {
-    throw new Problem(
-      'unprocessable',
-      `by the draft the tenant would have more than the ${mostRules} rules it may have`,
-    )
+  if (work.rules.size >= maxRules && !work.rules.has(rule.id)) {
+    throw new Problem('unprocessable', `by the draft the tenant would have more than the ${maxRules} rules it may have`)
   }
   if (at !== undefined) work.pointers.set(rule.id, at)
   work.rules.set(rule.id, rule)
@@ -74,7 +71,7 @@ export function putRule(work: Work, rule: PolicyRule, at?: string): void {
 
 /** The ordinal of a rule that comes last; the largest there is may be shared. */
 export function nextOrdinal(work: Work, policy_id: string): number {
-  return Math.min((work.lastOrdinals.get(policy_id) ?? -1) + 1, largestOrdinal)
+  return Math.min((work.lastOrdinals.get(policy_id) ?? -1) + 1, maxOrdinal)
 }
 
 /** A new rule of the draft, read as one to be saved is. */

@@ -7,7 +7,7 @@ import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { sampleAccount, sampleAsk } from '../../policy-engine/cedar/samples.ts'
 import { decideAsk } from '../../policy-engine/deciding/decide.ts'
-import { draftCourt } from '../../policy-engine/deciding/evaluate.ts'
+import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../../policy-engine/deciding/rule-set-store.ts'
 import type { Rule } from '../../policy-engine/rule.ts'
@@ -103,7 +103,7 @@ suite('a draft of changes', () => {
   test('is decided in a court of its own, the tenant’s rules as ever', async () => {
     const { before, after } = await drafted({ changes: [{ delete_rule: { rule_id: second.id } }] })
     const question = { ...sampleAsk, resources: [{ ...sampleAccount, id: '1' }] }
-    const allowed = [before, after].map((ruleSet) => decideAsk(ruleSet, question, draftCourt).allowed)
+    const allowed = [before, after].map((ruleSet) => decideAsk(ruleSet, question, draftEvaluator).allowed)
     assert.deepEqual(allowed, [false, true])
     assert.equal(decideAsk(await saved(), question).allowed, false)
   })

@@ -2,14 +2,14 @@
 import { type Static, Type } from 'typebox'
 import { Body, Uuid } from '../../http/schema.ts'
 import { RuleInput } from '../../policy-engine/rule.ts'
-import { mostRules, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority } from '../policy.ts'
+import { maxRules, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority } from '../policy.ts'
 
 /** How many policies and how many changes a draft may hold; rules as many as a tenant may have. */
-const mostPolicies = 1_000
-const mostChanges = 1_000
+const maxPolicies = 1_000
+const maxChanges = 1_000
 
 /** Bytes of a body with a draft, which may bring all the rules there are. */
-export const largestDraftBody = 4 * 1024 * 1024
+export const maxDraftBodyBytes = 4 * 1024 * 1024
 
 const oneOfThem = { minProperties: 1, maxProperties: 1 }
 
@@ -38,11 +38,11 @@ const newPolicy = {
 const DraftPolicy = Body({
   id: Type.Optional(Uuid),
   ...newPolicy,
-  rules: Type.Array(DraftRule, { maxItems: mostRules }),
+  rules: Type.Array(DraftRule, { maxItems: maxRules }),
 })
 export type DraftPolicy = Static<typeof DraftPolicy>
 
-const NewPolicy = Body({ ...newPolicy, rules: Type.Optional(Type.Array(RuleInput, { maxItems: mostRules })) })
+const NewPolicy = Body({ ...newPolicy, rules: Type.Optional(Type.Array(RuleInput, { maxItems: maxRules })) })
 
 /** One change, under the name of what it does. */
 const Change = Type.Object(
@@ -63,13 +63,13 @@ export const Draft = Type.Object(
   {
     policies: Type.Optional(
       Type.Array(DraftPolicy, {
-        maxItems: mostPolicies,
+        maxItems: maxPolicies,
         description: 'The whole set. One with an `id` is that policy; what is left out is gone.',
       }),
     ),
     changes: Type.Optional(
       Type.Array(Change, {
-        maxItems: mostChanges,
+        maxItems: maxChanges,
         description: 'Changes of the present set, one after the other.',
       }),
     ),

@@ -104,7 +104,7 @@ function bringRule(work: Work, find: Find, { rule: { id: sent_id, ...input }, po
   else throw fault(`${at}/id`, 'names no rule of this tenant')
 }
 
-type Standing = {
+type DraftedRule = {
   known: PolicyRule
   made: PolicyRule | undefined
   ordinal: number | undefined
@@ -113,7 +113,7 @@ type Standing = {
 }
 
 /** A present rule as the draft has it: the very same where nothing about it is new. */
-function placed(work: Work, { known, made, ordinal: wanted, policy_id, at }: Standing): PolicyRule {
+function placed(work: Work, { known, made, ordinal: wanted, policy_id, at }: DraftedRule): PolicyRule {
   if (work.rules.has(known.id)) throw fault(`${at}/id`, 'names a rule that the draft has already')
   const stays = known.policy_id === policy_id
   const ordinal = wanted ?? (stays ? known.ordinal : nextOrdinal(work, policy_id))

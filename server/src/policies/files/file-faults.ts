@@ -12,14 +12,14 @@ export type FileFaults = {
   requireNone(): void
 }
 
-const mostFaults = 20
+const maxFaults = 20
 
 /** Gathers what is wrong with a file, up to 20 faults; the last of them is thrown with the others at once. */
 export function gatherFaults(file: string): FileFaults {
   const faults: FileFault[] = []
   const keep = (fault: FileFault) => {
     faults.push(fault)
-    if (faults.length >= mostFaults) throw invalidFile(faults)
+    if (faults.length >= maxFaults) throw invalidFile(faults)
   }
   return {
     attempt(number, statement, read) {

@@ -10,7 +10,7 @@ import { createPolicy } from '../create-policy.ts'
 import { createRule } from '../create-rule.ts'
 import { getPolicy } from '../get-policy.ts'
 import { getPolicySchema } from '../get-policy-schema.ts'
-import { mostRules } from '../policy.ts'
+import { maxRules } from '../policy.ts'
 import { updatePolicy } from '../update-policy.ts'
 import { exportPolicy } from './export-policy.ts'
 import { applyImport } from './import-policy.flow.ts'
@@ -195,7 +195,7 @@ suite('a policy as a file', () => {
           action_ids, resource_scope_type, policy_text, audit_session)
         select $1, gen_random_uuid(), $2, n, 'permit', 'any', 'any', '{}', 'any', 'permit(principal, action, resource);', false
         from generate_series(1, $3::integer) n`,
-      [admin.tenant_id, await newPolicy(admin), mostRules - 1],
+      [admin.tenant_id, await newPolicy(admin), maxRules - 1],
     )
     assert.equal((await send(account('1'))).status, 200)
     await changesNothing(admin, async () => {

@@ -2,16 +2,16 @@ import { Type } from 'typebox'
 import { operation } from '../../http/operation.ts'
 import { Body, IdParams } from '../../http/schema.ts'
 import { notFound, Problem } from '../../kernel/errors.ts'
-import { mostRules } from '../policy.ts'
+import { maxRules } from '../policy.ts'
 import { applyImport, tryImport } from './import-policy.flow.ts'
 import { ImportResult, importResult } from './import-result.ts'
 import { findImportWarnings } from './import-warnings.flow.ts'
-import { largestFile, PolicyFile } from './policy-file.ts'
+import { maxFileBytes, PolicyFile } from './policy-file.ts'
 import { findPolicyAt } from './policy-file-store.ts'
 import { type ImportPlan, planImport } from './policy-import.ts'
 
 /** How often an import begins anew because somebody else changed the tenant's rules meanwhile. */
-const mostAttempts = 3
+const maxAttempts = 3
 
 /** Makes the rules of a policy those of a file, in one change. What is the same already stays untouched. */
 export const importPolicy = operation({
@@ -26,11 +26,11 @@ export const importPolicy = operation({
   }),
   body: PolicyFile,
   bodyText: 'cedar',
-  bodyLimit: largestFile,
+  bodyLimit: maxFileBytes,
   replies: { 200: ImportResult },
   errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable', 'version_conflict'],
   async run(ctx, { params, query: { dry_run = false }, body }) {
-    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const found = await findPolicyAt(ctx.tx, params.id)
       if (found === undefined) throw notFound('policy')
       const { policy, version, rule_count } = found
@@ -48,7 +48,7 @@ export const importPolicy = operation({
 })
 
 function requireRoom(rule_count: number, { added, removed }: ImportPlan): void {
-  const excess = rule_count + added.length - removed.length - mostRules
+  const excess = rule_count + added.length - removed.length - maxRules
   if (excess > 0 && added.length > removed.length)
-    throw new Problem('unprocessable', `that is ${excess} more than the ${mostRules} rules that a tenant may have`)
+    throw new Problem('unprocessable', `that is ${excess} more than the ${maxRules} rules that a tenant may have`)
 }

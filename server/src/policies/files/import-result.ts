@@ -3,7 +3,7 @@ import { Uuid } from '../../http/schema.ts'
 import type { ImportPlan } from './policy-import.ts'
 
 /** How many changes an answer tells one by one. */
-const mostChangesTold = 100
+const maxChangesShown = 100
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
@@ -23,7 +23,7 @@ export const ImportResult = Type.Object(
         line: Type.Optional(Type.Integer({ description: 'Where the statement begins in the file.' })),
         warnings: Type.Optional(Type.Array(Type.String())),
       }),
-      { maxItems: mostChangesTold, description: `The first ${mostChangesTold}, in the order of the file.` },
+      { maxItems: maxChangesShown, description: `The first ${maxChangesShown}, in the order of the file.` },
     ),
   },
   { title: 'ImportResult' },
@@ -47,14 +47,14 @@ export function importResult(
       ...(said.length > 0 && { warnings: [...said] }),
     }
   })
-  const gone = removed.slice(0, mostChangesTold).map((rule_id) => ({ change: 'removed' as const, rule_id }))
+  const gone = removed.slice(0, maxChangesShown).map((rule_id) => ({ change: 'removed' as const, rule_id }))
   return {
     dry_run,
     added: added.length,
     changed: changed.length,
     removed: removed.length,
     unchanged,
-    changes: [...inOrder, ...gone].slice(0, mostChangesTold),
+    changes: [...inOrder, ...gone].slice(0, maxChangesShown),
   }
 }
 
@@ -65,5 +65,5 @@ export function toldOnes({ added, changed }: ImportPlan) {
     ...changed.map((one) => ({ ...one, change: 'changed' as const })),
   ]
     .sort((a, b) => a.number - b.number)
-    .slice(0, mostChangesTold)
+    .slice(0, maxChangesShown)
 }

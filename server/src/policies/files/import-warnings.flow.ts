@@ -8,7 +8,7 @@ import { toldOnes } from './import-result.ts'
 import type { ImportPlan } from './policy-import.ts'
 
 /** Past so many names in one answer none is compared with the known ones: that costs the square of them. */
-const mostNames = 500
+const maxNames = 500
 
 /**
  * The warnings of the rules that an import will add or change, by rule, for those that its answer tells one by one. As
@@ -23,7 +23,7 @@ export async function findImportWarnings(
   if (told.length === 0) return new Map()
   try {
     const named = told.flatMap(({ statement }) => statement.fields.action_ids)
-    const action_ids = named.length > mostNames ? [] : named
+    const action_ids = named.length > maxNames ? [] : named
     const { others, known_actions } = await findNeighbourhood(tx, { id: policy.id, action_ids })
     const known = action_ids.length === 0 ? named : known_actions
     const rules = [...others.filter(notOf(policy)), ...(policy.enabled ? rulesAfter(policy, plan) : [])]

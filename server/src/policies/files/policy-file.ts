@@ -7,7 +7,7 @@ import type { Rule } from '../../policy-engine/rule.ts'
 import type { Policy } from '../policy.ts'
 
 /** Bytes of the body that brings a file: 10,000 rules of some 400 each. */
-export const largestFile = 4 * 1024 * 1024
+export const maxFileBytes = 4 * 1024 * 1024
 
 /** A file, in either direction. */
 export const PolicyFile = Body({ cedar: Type.String({ minLength: 1, description: 'The text of the file.' }) })

@@ -11,8 +11,8 @@ import {
   statementFromInput,
   statementsFromTexts,
 } from '../../policy-engine/cedar/statement.ts'
-import { largestOrdinal, type Rule } from '../../policy-engine/rule.ts'
-import { mostRules } from '../policy.ts'
+import { maxOrdinal, type Rule } from '../../policy-engine/rule.ts'
+import { maxRules } from '../policy.ts'
 import { type FileFaults, gatherFaults } from './file-faults.ts'
 import { type RuleText, ruleTexts } from './policy-file.ts'
 
@@ -33,9 +33,9 @@ export type ImportPlan = {
  * @throws Problem `invalid_policy` with up to 20 faults, each by its place in the file
  */
 export async function planImport(file: string, rules: readonly Rule[]): Promise<ImportPlan> {
-  const statements = splitFile(file, mostRules)
-  if (statements.length > mostRules)
-    throw new Problem('unprocessable', `the file has more than ${mostRules} statements, all that a tenant may have`)
+  const statements = splitFile(file, maxRules)
+  if (statements.length > maxRules)
+    throw new Problem('unprocessable', `the file has more than ${maxRules} statements, all that a tenant may have`)
   const faults = gatherFaults(file)
   const ordinals = ordinalsOf(statements, faults)
   const stored = ruleTexts(rules)
@@ -83,8 +83,8 @@ function ordinalsOf(statements: readonly FileStatement[], faults: FileFaults): n
   let last = -1
   return statements.map((statement, index) => {
     const { ordinal: written } = statement
-    last = written === undefined ? Math.min(last + 1, largestOrdinal) : Number(written)
-    if (written !== undefined && (!/^\d{1,10}$/.test(written) || last > largestOrdinal)) {
+    last = written === undefined ? Math.min(last + 1, maxOrdinal) : Number(written)
+    if (written !== undefined && (!/^\d{1,10}$/.test(written) || last > maxOrdinal)) {
       faults.add(index + 1, statement, '`@ordinal` has a value that it does not take', 'it takes a whole number from 0')
       last = 0
     }

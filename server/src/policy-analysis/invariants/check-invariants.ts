@@ -2,10 +2,10 @@ import { operation } from '../../http/operation.ts'
 import { invalidInput } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
-import { largestDraftBody } from '../../policies/drafts/draft.ts'
+import { maxDraftBodyBytes } from '../../policies/drafts/draft.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
 import { applyDraft } from '../../policies/drafts/drafted.ts'
-import { draftCourt as court } from '../../policy-engine/deciding/evaluate.ts'
+import { draftEvaluator as evaluator } from '../../policy-engine/deciding/evaluate.ts'
 import { answerOf, InvariantsAnswer, InvariantsInput, scopesOf } from './invariant.ts'
 import { noAutoApproval } from './no-auto-approval.ts'
 import { permitsNothingNew } from './permits-nothing-new.ts'
@@ -23,7 +23,7 @@ export const checkInvariants = operation({
   credential: 'any',
   scope: 'policies:read',
   body: InvariantsInput,
-  bodyLimit: largestDraftBody,
+  bodyLimit: maxDraftBodyBytes,
   replies: { 200: InvariantsAnswer },
   errors: ['invalid_policy', 'unprocessable'],
   async run(ctx, { body: { draft, checks } }) {
@@ -38,15 +38,15 @@ export const checkInvariants = operation({
     const present = await readPresent(ctx.tx, draft ?? { changes: [] })
     const of = { id: newId(), author: ctx.actor.user_id, pointer: '/draft' }
     const { before, after } = await applyDraft(present, draft ?? { changes: [] }, of)
-    await court.rules.prepare(before)
-    await court.rules.prepare(after, before)
+    await evaluator.rules.prepare(before)
+    await evaluator.rules.prepare(after, before)
     const yieldToEventLoop = periodicYield()
     const known = new Map<string, ReadRule>()
     const old = await readRules(before.rules, known, yieldToEventLoop)
     const changed = await readRules(after.rules, known, yieldToEventLoop)
     const answers: ReturnType<typeof answerOf>[] = []
     for (const [index, check] of checks.entries()) {
-      const means = { court, budget: openBudget(bounds, yieldToEventLoop), named: named[index] ?? [] }
+      const means = { evaluator, budget: openBudget(bounds, yieldToEventLoop), named: named[index] ?? [] }
       const outcome =
         check.no_auto_approval === undefined
           ? await permitsNothingNew({ before, after, old, changed }, means)

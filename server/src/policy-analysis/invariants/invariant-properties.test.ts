@@ -9,7 +9,7 @@ import type { AskedType } from '../../policy-engine/cedar/schema.ts'
 import { scopeFromFields } from '../../policy-engine/cedar/scope.ts'
 import { readStatement } from '../../policy-engine/cedar/statement.ts'
 import { decideAsk } from '../../policy-engine/deciding/decide.ts'
-import { createCourt } from '../../policy-engine/deciding/evaluate.ts'
+import { createPolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { type Named, noAutoApproval } from './no-auto-approval.ts'
 import { permitsNothingNew } from './permits-nothing-new.ts'
@@ -17,7 +17,7 @@ import { readRules } from './read-rule.ts'
 import { openBudget } from './search.ts'
 
 /** Invariants against the questions of a world so small that all of them can be put. */
-const court = createCourt(createEngine())
+const evaluator = createPolicyEvaluator(createEngine())
 const yieldToEventLoop = async () => undefined
 const budget = () => openBudget({ questions: 300, milliseconds: 60_000 }, yieldToEventLoop)
 const setOf = (texts: readonly string[], ids = texts.map((_, index) => `r${index}`)): RuleSet =>
@@ -100,20 +100,20 @@ test('what is proved holds of every question of a small world, and what is shown
     ]
     const inNamed = sampleRuleSet([sampleRule('named', `permit(principal, action, ${textOf(named)});`)])
     const ease = (set: RuleSet, question: AskQuestion) => {
-      const { allowed, mode } = decideAsk(set, question, court)
+      const { allowed, mode } = decideAsk(set, question, evaluator)
       return !allowed ? 0 : mode === 'require' ? 1 : 2
     }
     const isIn = (question: AskQuestion) =>
-      decideAsk(inNamed, { ...question, context: { ...question.context, break_glass: false } }, court).allowed
+      decideAsk(inNamed, { ...question, context: { ...question.context, break_glass: false } }, evaluator).allowed
     const sample = questions.filter(() => Math.random() < 0.15)
     const auto = await noAutoApproval(fresh, await readOf(fresh), {
       named: [{ scope: named, tags: {} }],
-      court,
+      evaluator,
       budget: budget(),
     })
     const none = await permitsNothingNew(
       { before: old, after: fresh, old: await readOf(old), changed: await readOf(fresh) },
-      { court, budget: budget() },
+      { evaluator, budget: budget() },
     )
     const breaks = {
       auto: sample.some((question) => ease(fresh, question) === 2 && isIn(question)),

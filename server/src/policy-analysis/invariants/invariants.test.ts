@@ -3,14 +3,14 @@ import { suite, test } from 'node:test'
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
 import { createEngine } from '../../policy-engine/cedar/engine.ts'
 import { decideAsk } from '../../policy-engine/deciding/decide.ts'
-import { createCourt } from '../../policy-engine/deciding/evaluate.ts'
+import { createPolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { type Named, noAutoApproval } from './no-auto-approval.ts'
 import { permitsNothingNew } from './permits-nothing-new.ts'
 import { readRules } from './read-rule.ts'
 import { openBudget } from './search.ts'
 
-const court = createCourt(createEngine())
+const evaluator = createPolicyEvaluator(createEngine())
 const yieldToEventLoop = async () => undefined
 // Where the machine is busy the search must not give up sooner.
 const budget = () => openBudget({ questions: 300, milliseconds: 60_000 }, yieldToEventLoop)
@@ -22,7 +22,7 @@ const prod: Named = { scope: { scope: 'in', type: 'cloud_organizational_unit', i
 
 async function autoIn(texts: readonly string[], named: Named = prod) {
   const ruleSet = setOf(texts)
-  return noAutoApproval(ruleSet, await readOf(ruleSet), { named: [named], court, budget: budget() })
+  return noAutoApproval(ruleSet, await readOf(ruleSet), { named: [named], evaluator, budget: budget() })
 }
 
 async function news(before: readonly string[], after: readonly string[]) {
@@ -34,7 +34,7 @@ async function news(before: readonly string[], after: readonly string[]) {
     ),
   ]
   const compared = { before: old, after: fresh, old: await readOf(old), changed: await readOf(fresh) }
-  return permitsNothingNew(compared, { court, budget: budget() })
+  return permitsNothingNew(compared, { evaluator, budget: budget() })
 }
 
 const auto = '@approval_mode("auto") permit(principal, action,'
@@ -215,7 +215,7 @@ suite('nothing new is', () => {
     )
     assert.ok(mine && theirs)
     const compared = { before: mine, after: theirs, old: await readOf(mine), changed: await readOf(theirs) }
-    const outcome = await permitsNothingNew(compared, { court, budget: budget() })
+    const outcome = await permitsNothingNew(compared, { evaluator, budget: budget() })
     assert.ok(outcome.result === 'counterexample' && outcome.counterexample.question.principal.id === 'somebody')
   })
 })

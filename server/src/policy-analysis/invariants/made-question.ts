@@ -1,6 +1,6 @@
 /** Questions made of what a search wishes for. */
 import type { AskQuestion, Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
-import type { Constraint, Wish } from './wish.ts'
+import type { Constraint, Constraints } from './constraints.ts'
 import type { PrincipalWitness, ResourceWitness } from './witness.ts'
 
 /** What a search holds still: who asks and for what, as the scopes want it, and by which road. */
@@ -12,26 +12,27 @@ export type Frame = {
 }
 
 /** What nobody can ask for more of: 14 days, in seconds. */
-const longestSeconds = 1_209_600
+const maxSeconds = 1_209_600
 /** Midnight of a Monday. */
 const monday = Date.parse('2025-01-06T00:00:00Z')
 const [dayMs, minuteMs] = [86_400_000, 60_000]
 
 /** A question as the frame and the wish have it; undefined where no such question can be asked. */
-export function questionOf(frame: Frame, wish: Wish): AskQuestion | undefined {
-  const action = textOf(wish.get('action'), frame.action)
-  const road = wish.get('context.break_glass')?.is
-  if (action === 'approve' || action === '' || (road !== undefined && road !== frame.break_glass)) return undefined
-  const context = contextOf(frame, wish)
-  const resource = resourceOf(frame.resource, wish)
+export function questionOf(frame: Frame, constraints: Constraints): AskQuestion | undefined {
+  const action = textOf(constraints.get('action'), frame.action)
+  const path = constraints.get('context.break_glass')?.is
+  if (action === 'approve' || action === '' || (path !== undefined && path !== frame.break_glass)) return undefined
+  const context = contextOf(frame, constraints)
+  const resource = resourceOf(frame.resource, constraints)
   return (
-    context && resource && { principal: principalOf(frame.principal, wish), action, resources: [resource], context }
+    context &&
+    resource && { principal: principalOf(frame.principal, constraints), action, resources: [resource], context }
   )
 }
 
-function principalOf({ id, groups, roles }: PrincipalWitness, wish: Wish): Principal {
-  const text = (name: string, otherwise: string) => textOf(wish.get(`principal.${name}`), otherwise)
-  const members = wanted(wish, 'member:')
+function principalOf({ id, groups, roles }: PrincipalWitness, constraints: Constraints): Principal {
+  const text = (name: string, otherwise: string) => textOf(constraints.get(`principal.${name}`), otherwise)
+  const members = wanted(constraints, 'member:')
   const of = (type: string) =>
     members.flatMap((name) => (name.startsWith(`${type}::`) ? name.slice(type.length + 2) : []))
   return {
@@ -40,49 +41,49 @@ function principalOf({ id, groups, roles }: PrincipalWitness, wish: Wish): Princ
     name: text('name', 'Somebody'),
     active: true,
     auth_provider: text('auth_provider', 'local'),
-    is_owner: wish.get('principal.is_owner')?.is === true,
-    scopes: [...new Set(['requests:create', ...wanted(wish, 'scope:')])],
+    is_owner: constraints.get('principal.is_owner')?.is === true,
+    scopes: [...new Set(['requests:create', ...wanted(constraints, 'scope:')])],
     group_ids: [...new Set([...groups, ...of('Group')])],
     role_ids: [...new Set([...roles, ...of('Role')])],
   }
 }
 
-function resourceOf({ type, id, parents }: ResourceWitness, wish: Wish): Resource | undefined {
-  const names = wanted(wish, 'in:').filter((name) => name !== `${type}::${id}`)
+function resourceOf({ type, id, parents }: ResourceWitness, constraints: Constraints): Resource | undefined {
+  const names = wanted(constraints, 'in:').filter((name) => name !== `${type}::${id}`)
   const more = names.map((name) => ({ type: name.split('::')[0] ?? '', id: name.slice(name.indexOf('::') + 2) }))
   const all = [...new Map([...parents, ...more].map((one) => [`${one.type}::${one.id}`, one])).values()]
-  const tags = wanted(wish, 'has:').map((key) => [key, textOf(wish.get(`tag:${key}`), 'x')])
+  const tags = wanted(constraints, 'has:').map((key) => [key, textOf(constraints.get(`tag:${key}`), 'x')])
   return {
     type,
     id,
-    name: textOf(wish.get('resource.name'), ''),
+    name: textOf(constraints.get('resource.name'), ''),
     tags: Object.fromEntries(tags),
     parents: all as Resource['parents'],
   }
 }
 
-function contextOf({ break_glass }: Frame, wish: Wish): RequestContext | undefined {
-  const number = (name: string, usual: number) => numberIn(wish.get(`context.${name}`), usual)
+function contextOf({ break_glass }: Frame, constraints: Constraints): RequestContext | undefined {
+  const number = (name: string, usual: number) => numberIn(constraints.get(`context.${name}`), usual)
   const [duration, weekday, minute] = [number('duration_seconds', 3_600), number('weekday', 3), number('minute', 720)]
   const now = number('now', monday + (weekday - 1) * dayMs + minute * minuteMs)
-  const via = textOf(wish.get('context.via'), 'token', 'api_key')
+  const via = textOf(constraints.get('context.via'), 'token', 'api_key')
   const possible =
-    duration >= 1 && duration <= longestSeconds && weekday >= 1 && weekday <= 7 && minute >= 0 && minute < 1_440
+    duration >= 1 && duration <= maxSeconds && weekday >= 1 && weekday <= 7 && minute >= 0 && minute < 1_440
   if (!possible || (via !== 'token' && via !== 'api_key') || Math.abs(now) > 8.64e15) return undefined
   return {
     duration_seconds: duration,
-    has_reason: break_glass || wish.get('context.has_reason')?.is !== false,
+    has_reason: break_glass || constraints.get('context.has_reason')?.is !== false,
     break_glass,
     now: new Date(now),
     time_zone: 'UTC',
     via,
-    source_ip: textOf(wish.get('context.source_ip'), '192.0.2.1', '198.51.100.1'),
+    source_ip: textOf(constraints.get('context.source_ip'), '192.0.2.1', '198.51.100.1'),
   }
 }
 
 /** The names of the settings of a kind that are to be there. */
-function wanted(wish: Wish, kind: string): string[] {
-  return [...wish].flatMap(([setting, { is }]) =>
+function wanted(constraints: Constraints, kind: string): string[] {
+  return [...constraints].flatMap(([setting, { is }]) =>
     setting.startsWith(kind) && is === true ? setting.slice(kind.length) : [],
   )
 }

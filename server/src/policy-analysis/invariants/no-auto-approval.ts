@@ -1,30 +1,30 @@
 /** Nothing is approved without a person in the named resources: neither by an `auto` permit nor by one for emergencies. */
 import { covers, type EntityScope, type Scope } from '../../policy-engine/cedar/scope.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
-import type { Court } from '../../policy-engine/deciding/evaluate.ts'
+import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import type { Constraint } from './constraints.ts'
 import type { Outcome } from './outcome.ts'
 import { actionIn, isAsked, type ReadRule } from './read-rule.ts'
 import { type Budget, isSpent, search } from './search.ts'
-import type { Constraint } from './wish.ts'
 import { principalIn, resourcesIn } from './witness.ts'
 
 /** Some resources: those of a scope that have all these tags. */
 export type Named = { scope: EntityScope; tags: Readonly<Record<string, string>> }
 
-type Road = 'at_once' | 'emergency'
+type ApprovalPath = 'at_once' | 'emergency'
 
 /** A permit that could approve something in the named resources, and the forbids of its road. */
-type Suspect = { permit: ReadRule; road: Road; named: Named; forbids: readonly ReadRule[] }
+type Suspect = { permit: ReadRule; path: ApprovalPath; named: Named; forbids: readonly ReadRule[] }
 
 export async function noAutoApproval(
   ruleSet: RuleSet,
   rules: readonly ReadRule[],
-  { named, court, budget }: { named: readonly Named[]; court: Court; budget: Budget },
+  { named, evaluator, budget }: { named: readonly Named[]; evaluator: PolicyEvaluator; budget: Budget },
 ): Promise<Outcome> {
   const suspects = await suspectsOf(rules, named, budget)
   if (suspects.length === 0) return { result: 'proved', tried: 0 }
-  const judge = (question: Parameters<typeof decideAsk>[1]) => broken(ruleSet, question, court)
+  const judge = (question: Parameters<typeof decideAsk>[1]) => broken(ruleSet, question, evaluator)
   for (const suspect of suspects) {
     if (isSpent(budget)) break
     const found = await search(targetOf(suspect), judge, budget)
@@ -35,13 +35,13 @@ export async function noAutoApproval(
 
 async function suspectsOf(rules: readonly ReadRule[], named: readonly Named[], budget: Budget): Promise<Suspect[]> {
   const suspects: Suspect[] = []
-  for (const road of ['at_once', 'emergency'] as const) {
-    const asked = rules.filter((one) => isAsked(one, road))
+  for (const path of ['at_once', 'emergency'] as const) {
+    const asked = rules.filter((one) => isAsked(one, path))
     const forbids = asked.filter(({ rule }) => rule.effect === 'forbid')
     for (const permit of asked.filter(({ rule }) => rule.effect === 'permit')) {
       await budget.yieldToEventLoop()
       const open = named.filter((one) => isSpent(budget) || mayApprove(permit, one, forbids))
-      suspects.push(...open.map((one) => ({ permit, road, named: one, forbids })))
+      suspects.push(...open.map((one) => ({ permit, path, named: one, forbids })))
     }
   }
   return suspects
@@ -73,14 +73,14 @@ export function couldMatchBoth(one: Scope, other: Scope, resources: readonly Ent
   )
 }
 
-function targetOf({ permit, road, named, forbids }: Suspect) {
+function targetOf({ permit, path, named, forbids }: Suspect) {
   const principal = principalIn([permit.scope.principal])
   const actions = permit.scope.action.scope === 'any' ? [actionIn(permit.scope) ?? ''] : permit.scope.action.ids
   const frames = resourcesIn([permit.scope.resource, named.scope]).flatMap((resource) =>
     actions
-      .slice(0, mostActions)
+      .slice(0, maxActions)
       .flatMap((action) =>
-        principal === undefined ? [] : { principal, action, resource, break_glass: road === 'emergency' },
+        principal === undefined ? [] : { principal, action, resource, break_glass: path === 'emergency' },
       ),
   )
   const given = new Map<string, Constraint>()
@@ -89,9 +89,9 @@ function targetOf({ permit, road, named, forbids }: Suspect) {
   return { frames, given, holding: [permit], silent: near }
 }
 
-const mostActions = 10
+const maxActions = 10
 
-function broken(ruleSet: RuleSet, question: Parameters<typeof decideAsk>[1], court: Court) {
-  const decision: Decision = decideAsk(ruleSet, question, court)
+function broken(ruleSet: RuleSet, question: Parameters<typeof decideAsk>[1], evaluator: PolicyEvaluator) {
+  const decision: Decision = decideAsk(ruleSet, question, evaluator)
   return decision.allowed && decision.mode !== 'require' ? { question, decision } : undefined
 }

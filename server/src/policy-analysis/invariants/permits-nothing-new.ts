@@ -2,7 +2,7 @@
 import { approveAction } from '../../policy-engine/cedar/schema.ts'
 import { covers } from '../../policy-engine/cedar/scope.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
-import type { Court } from '../../policy-engine/deciding/evaluate.ts'
+import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { couldMatchBoth } from './no-auto-approval.ts'
 import type { Counterexample, Outcome } from './outcome.ts'
@@ -19,12 +19,12 @@ export type Compared = { before: RuleSet; after: RuleSet; old: readonly ReadRule
  */
 export async function permitsNothingNew(
   { before, after, old, changed }: Compared,
-  { court, budget }: { court: Court; budget: Budget },
+  { evaluator, budget }: { evaluator: PolicyEvaluator; budget: Budget },
 ): Promise<Outcome> {
   const wider = await without(permitsOf(changed), permitsOf(old), permitHolds, budget)
   const dropped = await without(forbidsOf(old), forbidsOf(changed), forbidHolds, budget)
   if (wider.length + dropped.length === 0) return { result: 'proved', tried: 0 }
-  const judge = (question: Parameters<typeof decideAsk>[1]) => loosened({ before, after }, question, court)
+  const judge = (question: Parameters<typeof decideAsk>[1]) => loosened({ before, after }, question, evaluator)
   for await (const target of targetsOf({ wider, dropped, old, changed }, budget)) {
     const found = await search(target, judge, budget)
     if (found !== undefined) return { result: 'counterexample', tried: budget.tried, counterexample: found }
@@ -76,39 +76,39 @@ type Differences = Pick<Compared, 'old' | 'changed'> & { wider: readonly ReadRul
 
 async function* targetsOf(differences: Differences, budget: Budget) {
   const { wider, dropped, changed } = differences
-  for (const permit of wider) yield* roadsOf(permit, undefined, differences)
+  for (const permit of wider) yield* pathsOf(permit, undefined, differences)
   for (const forbid of dropped)
     for (const permit of permitsOf(changed)) {
       if (isSpent(budget)) return
       await budget.yieldToEventLoop()
-      if (couldMatchBoth(permit.scope, forbid.scope)) yield* roadsOf(permit, forbid, differences)
+      if (couldMatchBoth(permit.scope, forbid.scope)) yield* pathsOf(permit, forbid, differences)
     }
 }
 
 /** A permit that may permit something new, by each road, where a forbid is gone or where no permit was. */
-function* roadsOf(permit: ReadRule, gone: ReadRule | undefined, { old, changed }: Differences) {
-  for (const road of ['ordinary', 'emergency'] as const) {
-    if (!isAsked(permit, road)) continue
+function* pathsOf(permit: ReadRule, gone: ReadRule | undefined, { old, changed }: Differences) {
+  for (const path of ['ordinary', 'emergency'] as const) {
+    if (!isAsked(permit, path)) continue
     const scopes = gone === undefined ? [permit.scope] : [permit.scope, gone.scope]
     const principal = principalIn(scopes.map((scope) => scope.principal))
     const action = gone === undefined ? actionIn(permit.scope) : actionIn(permit.scope, gone.scope.action)
     if (principal === undefined || action === undefined) continue
     const others = permit.scope.action.ids.filter((id) => id !== approveAction && id !== action && gone === undefined)
     const frames = resourcesIn(scopes.map((scope) => scope.resource)).flatMap((resource) =>
-      [action, ...others.slice(0, mostActions)].map((one) => ({
+      [action, ...others.slice(0, maxActions)].map((one) => ({
         principal,
         action: one,
         resource,
-        break_glass: road === 'emergency',
+        break_glass: path === 'emergency',
       })),
     )
-    const near = (one: ReadRule) => isAsked(one, road) && couldMatchBoth(permit.scope, one.scope)
+    const near = (one: ReadRule) => isAsked(one, path) && couldMatchBoth(permit.scope, one.scope)
     const silent = [...forbidsOf(changed), ...(gone === undefined ? permitsOf(old) : [])].filter(near)
     yield { frames, given: new Map(), holding: gone === undefined ? [permit] : [permit, gone], silent }
   }
 }
 
-const mostActions = 10
+const maxActions = 10
 
 /** How easily a decision gives access: not at all, by a person's decision, at once. */
 function ease({ allowed, mode }: Decision): number {
@@ -118,10 +118,10 @@ function ease({ allowed, mode }: Decision): number {
 function loosened(
   { before, after }: Pick<Compared, 'before' | 'after'>,
   question: Counterexample['question'],
-  court: Court,
+  evaluator: PolicyEvaluator,
 ): Counterexample | undefined {
-  const decision = decideAsk(after, question, court)
+  const decision = decideAsk(after, question, evaluator)
   if (!decision.allowed) return undefined
-  const was = decideAsk(before, question, court)
+  const was = decideAsk(before, question, evaluator)
   return ease(decision) > ease(was) ? { question, decision, before: was } : undefined
 }

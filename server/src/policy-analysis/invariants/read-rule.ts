@@ -37,8 +37,8 @@ export async function readRules(
 }
 
 /** Whether a rule takes part in a question about asking, by that road. */
-export function isAsked({ rule, scope }: ReadRule, road: AskSubset): boolean {
-  return ruleSetsOf(scope.action).includes('ask') && takesPart(rule, road)
+export function isAsked({ rule, scope }: ReadRule, path: AskSubset): boolean {
+  return ruleSetsOf(scope.action).includes('ask') && takesPart(rule, path)
 }
 
 /** An action of asking that the scope speaks of, rather one that it names; undefined for none. */

@@ -1,8 +1,8 @@
 /** The bounded search for a question that breaks an invariant. It finds by trying: what it tells of was decided. */
 import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
+import { assignmentsFor, both, type Constraints, constraintsIn, merged } from './constraints.ts'
 import { type Frame, questionOf } from './made-question.ts'
 import type { ReadRule } from './read-rule.ts'
-import { both, constraintsIn, merged, type Wish, waysToHold } from './wish.ts'
 
 /** Bounds of what one check may try. Time is that of the process, and no decision is taken on it but to give up. */
 export type Bounds = { questions: number; milliseconds: number }
@@ -27,7 +27,7 @@ export function isSpent({ tried, bounds, began }: Budget): boolean {
 export type Target = {
   frames: readonly Frame[]
   /** What is asked of the question beside the rules. */
-  given: Wish
+  given: Constraints
   /** Rules that should match: a permit, and a forbid that is gone. */
   holding: readonly ReadRule[]
   /** Rules that should not: forbids, and permits by which it was permitted before. */
@@ -35,7 +35,7 @@ export type Target = {
 }
 
 const mostSilent = 50
-const mostVariations = 40
+const maxVariations = 40
 
 /**
  * Tries questions on which the rules of the target hold and the silent do not, as their conditions let it guess; then
@@ -47,9 +47,9 @@ export async function search<Found>(
   budget: Budget,
 ): Promise<Found | undefined> {
   const seen = new Set<string>()
-  const attempt = async (wish: Wish): Promise<Found | undefined> => {
+  const attempt = async (constraints: Constraints): Promise<Found | undefined> => {
     for (const frame of frames) {
-      const question = questionOf(frame, wish)
+      const question = questionOf(frame, constraints)
       if (question === undefined) continue
       const key = JSON.stringify(question)
       if (seen.has(key)) continue
@@ -64,36 +64,43 @@ export async function search<Found>(
   }
   const conditional = silent.filter((rule) => rule.clauses.length > 0).slice(0, mostSilent)
   const bases = basesOf(given, holding, conditional)
-  for (const wish of bases) {
-    const found = await attempt(wish)
+  for (const constraints of bases) {
+    const found = await attempt(constraints)
     if (found !== undefined || isSpent(budget)) return found
   }
-  for (const wish of variationsOf(given, bases, [...holding, ...conditional])) {
-    const found = await attempt(wish)
+  for (const constraints of variationsOf(given, bases, [...holding, ...conditional])) {
+    const found = await attempt(constraints)
     if (found !== undefined || isSpent(budget)) return found
   }
   return undefined
 }
 
-function basesOf(given: Wish, holding: readonly ReadRule[], silent: readonly ReadRule[]): Wish[] {
-  const hold = holding.reduce<Wish[]>((ways, { clauses }) => both(ways, waysToHold(clauses, true)), [given])
+function basesOf(given: Constraints, holding: readonly ReadRule[], silent: readonly ReadRule[]): Constraints[] {
+  const hold = holding.reduce<Constraints[]>((ways, { clauses }) => both(ways, assignmentsFor(clauses, true)), [given])
   const starts = hold.length > 0 ? hold : [given]
   // What cannot be silenced beside the others is left: the engine says what comes of it.
   const quiet = starts.map((start) =>
-    silent.reduce((wish, { clauses }) => both([wish], waysToHold(clauses, false))[0] ?? wish, start),
+    silent.reduce(
+      (constraints, { clauses }) => both([constraints], assignmentsFor(clauses, false))[0] ?? constraints,
+      start,
+    ),
   )
   return [...quiet, ...starts]
 }
 
 /** The bases with one setting, and then with two, as a condition has it or its opposite. `given` stays. */
-function* variationsOf(given: Wish, bases: readonly Wish[], rules: readonly ReadRule[]): Generator<Wish> {
+function* variationsOf(
+  given: Constraints,
+  bases: readonly Constraints[],
+  rules: readonly ReadRule[],
+): Generator<Constraints> {
   const changes = [
     ...new Map(
       rules
         .flatMap(({ clauses }) => constraintsIn(clauses))
         .map((change) => [JSON.stringify(change), new Map([change])] as const),
     ).values(),
-  ].slice(0, mostVariations)
+  ].slice(0, maxVariations)
   for (const second of [new Map(), ...changes])
     for (const first of changes)
       for (const base of bases) {

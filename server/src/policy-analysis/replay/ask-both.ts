@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { createLruCache } from '../../kernel/lru-cache.ts'
 import type { Drafted } from '../../policies/drafts/drafted.ts'
 import { type Decision, decideApprove, decideAsk } from '../../policy-engine/deciding/decide.ts'
-import { draftCourt } from '../../policy-engine/deciding/evaluate.ts'
+import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { RecordedQuestion } from '../../requests/policy-question.ts'
 import type { Answers } from './tally.ts'
@@ -16,8 +16,8 @@ const maxAnswers = 10_000
  * answered already, to the last fact, is not put again; the moment of asking counts as a fact only where a rule may mind it.
  */
 export async function askBoth({ before, after }: Drafted): Promise<(asked: RecordedQuestion) => Answers> {
-  await draftCourt.rules.prepare(before)
-  await draftCourt.rules.prepare(after, before)
+  await draftEvaluator.rules.prepare(before)
+  await draftEvaluator.rules.prepare(after, before)
   const kept = createLruCache<Answers>(maxAnswers)
   const timely = [before, after].some(mayMindTime)
   return (asked) => {
@@ -33,8 +33,8 @@ export async function askBoth({ before, after }: Drafted): Promise<(asked: Recor
 
 function decide(ruleSet: RuleSet, asked: RecordedQuestion): Decision {
   return asked.kind === 'ask'
-    ? decideAsk(ruleSet, asked.put, draftCourt)
-    : decideApprove(ruleSet, asked.put, draftCourt)
+    ? decideAsk(ruleSet, asked.put, draftEvaluator)
+    : decideApprove(ruleSet, asked.put, draftEvaluator)
 }
 
 /** A rule gets at the moment by one of these names, or by one that is written with escapes. */

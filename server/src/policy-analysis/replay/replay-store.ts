@@ -9,7 +9,7 @@ import type { Replay, ReplayResult } from './replay.ts'
 const replayColumns = sql`id, status, days, asked, total, created_by, created_at, started_at, finished_at, error, result`
 
 /** How many replays that are over a tenant keeps, and for how long. */
-const mostKept = 20
+const maxKept = 20
 const keptDays = 7
 
 export type NewReplay = { id: string; draft: Draft; days: number }
@@ -31,7 +31,7 @@ export async function insertReplay(ctx: WorkCtx, { id, draft, days }: NewReplay)
       trimmed as (
         delete from policy_replay r where r.tenant_id = ${tx.tenant_id} and exists (select from changed)
           and r.id in (select o.id from policy_replay o where o.tenant_id = ${tx.tenant_id} and o.finished_at is not null
-            order by o.id desc offset ${mostKept - 1})),
+            order by o.id desc offset ${maxKept - 1})),
       told as (${emit(ctx, event, changed)})
       select ${replayColumns} from changed`,
   ])

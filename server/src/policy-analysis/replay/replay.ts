@@ -6,12 +6,12 @@ import { approvalModes } from '../../policy-engine/rule.ts'
 import { ResourceReference } from '../../requests/request.ts'
 
 /** A replay asks so many questions at most, the latest; how many there are more is not counted. */
-export const mostQuestions = 100_000
+export const maxQuestions = 100_000
 /** So many changed questions are told one by one, and so many requesters, resources and rules with their counts. */
-export const mostTold = 200
-export const mostCounted = 50
+export const maxShown = 200
+export const maxCounted = 50
 /** A draft that brings more rules is read by whoever runs the replay, not before the answer. */
-const mostReadAtOnce = 1_000
+const maxReadAtOnce = 1_000
 
 const statuses = ['waiting', 'running', 'done', 'failed'] as const
 
@@ -134,5 +134,5 @@ export function requireAuditReader(actor: { scopes: ReadonlySet<string> }): void
 /** Whether the draft is short enough to be read before the answer, so that its faults are told at once. */
 export function isReadAtOnce({ policies = [], changes: made = [] }: Draft): boolean {
   const brought = [...policies, ...made.map(({ create_policy }) => create_policy)]
-  return brought.reduce((sum, policy) => sum + (policy?.rules?.length ?? 0), made.length) <= mostReadAtOnce
+  return brought.reduce((sum, policy) => sum + (policy?.rules?.length ?? 0), made.length) <= maxReadAtOnce
 }

@@ -8,12 +8,12 @@ import { applyDraft, type Drafted } from '../../policies/drafts/drafted.ts'
 import type { Span } from '../../requests/policy-question.ts'
 import { countRecorded, readRecordedPage } from '../../requests/recorded-question-store.ts'
 import { askBoth } from './ask-both.ts'
-import { mostQuestions, type ReplayResult } from './replay.ts'
+import { maxQuestions, type ReplayResult } from './replay.ts'
 import { endReplay, type OpenReplay, openReplay, removeReplay, saveProgress } from './replay-store.ts'
 import { openTally } from './tally.ts'
 
 /** One that was broken off so often breaks whoever runs it. */
-const mostAttempts = 3
+const maxAttempts = 3
 
 const pageSize = 200
 
@@ -30,8 +30,8 @@ export const runReplay: DueWork = {
   async run({ tx }, item) {
     const replay = await openReplay(tx, item)
     if (replay === undefined) return removeReplay(tx, item)
-    if (replay.attempts > mostAttempts) {
-      const message = `it was begun ${mostAttempts} times and never came to its end`
+    if (replay.attempts > maxAttempts) {
+      const message = `it was begun ${maxAttempts} times and never came to its end`
       return endReplay(tx, item, { status: 'failed', error: { code: 'internal', message } })
     }
     try {
@@ -52,7 +52,7 @@ async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenR
 
 /** Undefined where somebody else has the replay now. */
 async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Promise<ReplayResult | undefined> {
-  const total = await countRecorded(tx, span, mostQuestions)
+  const total = await countRecorded(tx, span, maxQuestions)
   const answersTo = await askBoth(drafted)
   const tally = openTally(drafted)
   const yieldToEventLoop = periodicYield(shortTurnMs)

@@ -4,7 +4,7 @@ import { openHouse } from '../../../test/support/house.ts'
 import { replayStage } from '../../../test/support/replay-stage.ts'
 import { until } from '../../../test/support/wait.ts'
 import { startWorkers } from '../../../test/support/workers.ts'
-import { claimDue, giveBack, type WorkItem } from '../../jobs/claim.ts'
+import { claimDue, releaseLeases, type WorkItem } from '../../jobs/claim.ts'
 import { endReplay, openReplay, saveProgress } from './replay-store.ts'
 import { runReplay } from './run-replay.job.ts'
 
@@ -13,7 +13,7 @@ const { stage, begun, read, replayed } = replayStage(house)
 
 suite('a replay', () => {
   const claimed = async (): Promise<WorkItem> => {
-    const ask = { table: 'policy_replay', part: undefined, most: 1, mostOfOne: 1, without: [] } as const
+    const ask = { table: 'policy_replay', part: undefined, max: 1, maxPerTenant: 1, without: [] } as const
     const [claim] = await claimDue(house.database, [ask])
     const [item] = claim?.items ?? []
     assert.ok(item !== undefined)
@@ -36,7 +36,7 @@ suite('a replay', () => {
     const heir = await claimed()
     assert.equal(await saveProgress(tx, dead, 5, 7), false, 'somebody else has it')
     assert.equal(await saveProgress(tx, heir, 2, 7), true)
-    await giveBack(house.database, 'policy_replay', [heir])
+    await releaseLeases(house.database, 'policy_replay', [heir])
     assert.equal(await saveProgress(tx, heir, 3, 7), false, 'it was given back')
     const workers = startWorkers(house, [runReplay])
     const done = await until('the replay is over', async () => {

@@ -8,8 +8,8 @@ import {
   type Difference,
   type DraftRule,
   differences,
-  mostCounted,
-  mostTold,
+  maxCounted,
+  maxShown,
   type ReplayResult,
 } from './replay.ts'
 
@@ -61,7 +61,7 @@ export function openTally({ before, added, changed, removed, pointers }: Drafted
           const rule = drafted.get(id)
           if (rule !== undefined) countBy(byRule, id, rule, found)
         }
-        if (told.length < mostTold) told.push(changedQuestion(asked, answers, found))
+        if (told.length < maxShown) told.push(changedQuestion(asked, answers, found))
       }
     },
     result: (): ReplayResult => ({
@@ -109,7 +109,7 @@ function countBy<Key extends object>(counted: Counted<Key>, id: string, key: Key
 
 function mostOf<Key extends object>(counted: Counted<Key>): { most: (Key & Counts)[]; more: number } {
   const all = [...counted.values()].sort((a, b) => b.changed - a.changed)
-  return { most: all.slice(0, mostCounted), more: Math.max(0, all.length - mostCounted) }
+  return { most: all.slice(0, maxCounted), more: Math.max(0, all.length - maxCounted) }
 }
 
 function changedQuestion(asked: RecordedQuestion, answers: Answers, found: Difference[]): ChangedQuestion {
@@ -124,8 +124,8 @@ function changedQuestion(asked: RecordedQuestion, answers: Answers, found: Diffe
   }
 }
 
-const mostRuleIds = 20
-const longestReasoning = 500
+const maxRuleIds = 20
+const maxReasoningLength = 500
 
 function toldOf({ allowed, mode, audit_session, governing_rule_id, rule_ids, reasoning }: Decision) {
   return {
@@ -133,7 +133,7 @@ function toldOf({ allowed, mode, audit_session, governing_rule_id, rule_ids, rea
     approval_mode: mode,
     audit_session,
     governing_rule_id,
-    rule_ids: rule_ids.slice(0, mostRuleIds),
-    reasoning: reasoning.slice(0, longestReasoning).toWellFormed(),
+    rule_ids: rule_ids.slice(0, maxRuleIds),
+    reasoning: reasoning.slice(0, maxReasoningLength).toWellFormed(),
   }
 }

@@ -44,7 +44,7 @@ function actionPlaces(statement: PolicyJson): Map<string, Set<object>> {
 }
 
 /** So many actions may be told apart by one statement: it is type-checked once for each. */
-const mostActionsApart = 16
+const maxActionsApart = 16
 
 /**
  * The actions that a statement is validated with. Those that stand in the very same places mean the same for its types, so
@@ -67,9 +67,9 @@ function schemaActions(statement: PolicyJson, source: Source): { checked: Set<st
       apart.push(standing)
       checked.add(id)
     }
-    if (apart.length > mostActionsApart)
+    if (apart.length > maxActionsApart)
       throw invalidPolicy(
-        `the statement tells more than ${mostActionsApart} actions apart`,
+        `the statement tells more than ${maxActionsApart} actions apart`,
         source,
         undefined,
         'name them in the scope, or in one set (`action in […]`), or make two rules of it',

@@ -7,7 +7,7 @@ import type { ApproveQuestion, AskQuestion, Resource } from '../cedar/question.t
 import { sampleAccount, sampleApproval, sampleAsk } from '../cedar/samples.ts'
 import { statementFromInput } from '../cedar/statement.ts'
 import { type Decision, decideApprove, decideAsk } from './decide.ts'
-import { createCourt } from './evaluate.ts'
+import { createPolicyEvaluator } from './evaluate.ts'
 import type { PolicyRule } from './rule-set.ts'
 
 const all = '(principal, action, resource);'
@@ -135,16 +135,16 @@ describe('what fails is closed', () => {
     })
 
   test('an engine that traps denies, and answers the next tenant', () => {
-    const court = createCourt(createEngine())
+    const evaluator = createPolicyEvaluator(createEngine())
     const trap = {
       ...require,
       policy_text: `permit(principal, action, resource) when { ${'('.repeat(400)}true${')'.repeat(400)} };`,
     }
-    const decision = decideAsk({ tenant_id: 'a', version: '1', rules: [trap] }, sampleAsk, court)
+    const decision = decideAsk({ tenant_id: 'a', version: '1', rules: [trap] }, sampleAsk, evaluator)
     assert.equal(decision.allowed, false)
     assert.match(decision.reasoning, /could not be answered/)
-    assert.equal(court.engine.faults(), 1)
-    assert.equal(decideAsk({ tenant_id: 'b', version: '1', rules: [require] }, sampleAsk, court).allowed, true)
+    assert.equal(evaluator.engine.faults(), 1)
+    assert.equal(decideAsk({ tenant_id: 'b', version: '1', rules: [require] }, sampleAsk, evaluator).allowed, true)
   })
 })
 

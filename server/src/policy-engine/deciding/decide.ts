@@ -19,10 +19,10 @@ import {
 } from '../cedar/question.ts'
 import { approveAction } from '../cedar/schema.ts'
 import type { ApprovalMode } from '../rule.ts'
-import { type Answer, type Court, evaluate, type RuleError, theCourt } from './evaluate.ts'
+import { allowedText, deniedText, nobodyDecidesOwn, notOffered } from './decision-text.ts'
+import { type Answer, evaluate, type PolicyEvaluator, policyEvaluator, type RuleError } from './evaluate.ts'
 import { inOrder, type PolicyRule, type RuleSet } from './rule-set.ts'
 import type { Subject, Verdict } from './verdict.ts'
-import { allowedWords, deniedWords, nobodyDecidesOwn, notOffered } from './words.ts'
 
 /** What policy says, and why. */
 export type Decision = {
@@ -52,41 +52,59 @@ export function factsOf({ rule_ids, errors }: Decision): { rule_ids: string[]; f
 }
 
 /** May the principal have the access: refused, or by which approval mode? Never throws: what cannot be answered is denied. */
-export function decideAsk(ruleSet: RuleSet, question: AskQuestion, court: Court = theCourt): Decision {
+export function decideAsk(
+  ruleSet: RuleSet,
+  question: AskQuestion,
+  evaluator: PolicyEvaluator = policyEvaluator,
+): Decision {
   const { principal, action, resources, context } = question
   const refusal =
     principal.active !== true ? notOffered.deactivated : action === approveAction ? notOffered.approve : undefined
   if (refusal !== undefined) return refused(ruleSet, refusal)
   const judge = context.break_glass === true ? judgeEmergency : judgeOrdinary
-  const verdicts = resources.map((resource) => judge(court, ruleSet, question, resource))
+  const verdicts = resources.map((resource) => judge(evaluator, ruleSet, question, resource))
   return decided(ruleSet, verdicts, { principal, act: `\`${action}\``, emergency: context.break_glass === true })
 }
 
 /** May the principal decide the request? Never their own. Never throws: what cannot be answered is denied. */
-export function decideApprove(ruleSet: RuleSet, question: ApproveQuestion, court: Court = theCourt): Decision {
+export function decideApprove(
+  ruleSet: RuleSet,
+  question: ApproveQuestion,
+  evaluator: PolicyEvaluator = policyEvaluator,
+): Decision {
   const { principal, request, targets } = question
   if (principal.active !== true) return refused(ruleSet, notOffered.deactivated)
   if (principal.id === request.requester.id) return refused(ruleSet, nobodyDecidesOwn)
   const verdicts = targets.map((target) => {
-    const answer = evaluate(court, ruleSet, 'approve', approveAction, () => approveOf(question, target))
+    const answer = evaluate(evaluator, ruleSet, 'approve', approveAction, () => approveOf(question, target))
     return verdictOf(target, answer, null)
   })
   return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
 }
 
-function judgeEmergency(court: Court, ruleSet: RuleSet, question: AskQuestion, resource: Resource): Verdict {
+function judgeEmergency(
+  evaluator: PolicyEvaluator,
+  ruleSet: RuleSet,
+  question: AskQuestion,
+  resource: Resource,
+): Verdict {
   const put = (action: string) => askOf(question, resource, action)
-  const answer = evaluate(court, ruleSet, 'emergency', actionAskedOn(question, resource), put)
+  const answer = evaluate(evaluator, ruleSet, 'emergency', actionAskedOn(question, resource), put)
   return verdictOf(resource, answer, 'break_glass')
 }
 
-function judgeOrdinary(court: Court, ruleSet: RuleSet, question: AskQuestion, resource: Resource): Verdict {
+function judgeOrdinary(
+  evaluator: PolicyEvaluator,
+  ruleSet: RuleSet,
+  question: AskQuestion,
+  resource: Resource,
+): Verdict {
   const asked = actionAskedOn(question, resource)
   const put = (action: string) => askOf(question, resource, action)
-  const ordinary = verdictOf(resource, evaluate(court, ruleSet, 'ordinary', asked, put), 'require')
+  const ordinary = verdictOf(resource, evaluate(evaluator, ruleSet, 'ordinary', asked, put), 'require')
   if (!ordinary.answer.permits.some((rule) => rule.approval_mode === 'auto') || !ordinary.allowed) return ordinary
 
-  const atOnce = evaluate(court, ruleSet, 'at_once', asked, put)
+  const atOnce = evaluate(evaluator, ruleSet, 'at_once', asked, put)
   const errors = [...ordinary.errors, ...atOnce.errors]
   // Who saved a rule last does not approve themselves with it.
   const decisive = atOnce.permits.filter((rule) => rule.saved_by !== question.principal.id)
@@ -115,7 +133,7 @@ function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decis
       mode: null,
       audit_session: false,
       notices: noticesOf(forbids),
-      reasoning: deniedWords(denied, subject),
+      reasoning: deniedText(denied, subject),
       governing_rule_id: null,
       rule_ids: united([...forbids, ...failed]).map((rule) => rule.id),
       held_by_rule_ids: [],
@@ -132,7 +150,7 @@ function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decis
     mode,
     audit_session: mode === 'break_glass' || matched.some((rule) => rule.audit_session),
     notices: noticesOf(governing === undefined ? matched : [governing, ...matched]),
-    reasoning: allowedWords(mode, governing, heldBy, strict.length < verdicts.length ? strict : []),
+    reasoning: allowedText(mode, governing, heldBy, strict.length < verdicts.length ? strict : []),
     governing_rule_id: governing?.id ?? null,
     rule_ids: matched.map((rule) => rule.id),
     held_by_rule_ids: heldBy.map((rule) => rule.id),

@@ -28,7 +28,7 @@ export type Answer = {
 }
 
 /** What decisions are taken with: an engine and what it holds. */
-export type Court = {
+export type PolicyEvaluator = {
   engine: Engine
   rules: RuleSetCache
   schemaFor: (action: string) => string
@@ -37,50 +37,50 @@ export type Court = {
 }
 
 /** A court of its own. `limits`: rules and schemas held preparsed. */
-export function createCourt(engine: Engine, limits = { rules: 40_000, schemas: 1_000 }): Court {
+export function createPolicyEvaluator(engine: Engine, limits = { rules: 40_000, schemas: 1_000 }): PolicyEvaluator {
   const { rules, schemas } = limits
   return { engine, rules: createRuleSetCache(engine, rules), schemaFor: createSchemaCache(engine, schemas) }
 }
 
 /** The court of the process. */
-export const theCourt = createCourt(decisionEngine)
+export const policyEvaluator = createPolicyEvaluator(decisionEngine)
 
 /** Where drafts are decided: on an engine of its own, so that no draft pushes out the rules that tenants live by. */
-export const draftCourt = createCourt(createEngine(), { rules: 20_000, schemas: 500 })
+export const draftEvaluator = createPolicyEvaluator(createEngine(), { rules: 20_000, schemas: 500 })
 
 /**
  * Asks over a subset of the rules. `question` is given the name that the rules know the action by; what it throws, like any
  * failure of the engine, is an answer that denies.
  */
 export function evaluate(
-  court: Court,
+  evaluator: PolicyEvaluator,
   ruleSet: RuleSet,
   subset: Subset,
   action: string,
   question: (action: string) => EngineQuestion,
 ): Answer {
   const began = performance.now()
-  const answer = ask(court, ruleSet, subset, action, question)
-  court.onAnswer?.((performance.now() - began) / 1_000, answer.fault)
+  const answer = ask(evaluator, ruleSet, subset, action, question)
+  evaluator.onAnswer?.((performance.now() - began) / 1_000, answer.fault)
   return answer
 }
 
 function ask(
-  court: Court,
+  evaluator: PolicyEvaluator,
   ruleSet: RuleSet,
   subset: Subset,
   action: string,
   question: (action: string) => EngineQuestion,
 ): Answer {
   try {
-    const { byId, namedActions, subsets } = court.rules.sorted(ruleSet)
+    const { byId, namedActions, subsets } = evaluator.rules.sorted(ruleSet)
     const known = namedActions.has(action) ? action : unnamedAction
     const asked = question(known)
-    const call = { ...asked, preparsedSchemaName: court.schemaFor(known), validateRequest: true }
+    const call = { ...asked, preparsedSchemaName: evaluator.schemaFor(known), validateRequest: true }
     const parts: Answer[] = []
     for (const group of groupsFor(subsets[subset], reachesOf(asked))) {
-      const preparsedPolicySetId = court.rules.slot(group)
-      const answer = court.engine.use((cedar) => cedar.statefulIsAuthorized({ ...call, preparsedPolicySetId }))
+      const preparsedPolicySetId = evaluator.rules.slot(group)
+      const answer = evaluator.engine.use((cedar) => cedar.statefulIsAuthorized({ ...call, preparsedPolicySetId }))
       if (answer.type === 'failure') return noAnswer(answer.errors[0]?.message ?? 'the question is not valid')
       const part = trusted(answer.response, byId)
       if (part.fault !== undefined) return part

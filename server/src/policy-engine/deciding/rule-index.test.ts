@@ -6,6 +6,7 @@ import { sampleAccount, sampleApproval, sampleAsk } from '../cedar/samples.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { atOnce } from './pieces.ts'
 import {
+  combinationsOf,
   fits,
   groupsFor,
   groupsOfAll,
@@ -14,7 +15,6 @@ import {
   type Reaches,
   reachesOf,
   type Sizes,
-  waysOf,
 } from './rule-index.ts'
 
 const scopeOf = (head: string) => keyedScope(scopeFromEngine(parseStatement(`permit(${head});`)))
@@ -80,9 +80,9 @@ const rules = (count: number, head: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => {
     serial += 1
     const scope = scopeOf(head(index))
-    return { serial, place: serial, scope, ways: waysOf(scope) }
+    return { serial, place: serial, scope, ways: combinationsOf(scope) }
   })
-const sizes = { mostWhole: 10, mostJoined: 4, mostPicked: 8 }
+const sizes = { mostWhole: 10, maxJoined: 4, maxPicked: 8 }
 const asked = (held: readonly { serial: number }[][], reaches: Reaches = asking) =>
   groupsFor(indexRules(held.flat() as ReturnType<typeof rules>, sizes), reaches).map((group) => group.rules.length)
 

@@ -10,10 +10,10 @@ import type { EngineQuestion } from '../cedar/question.ts'
 import { type EntityScope, plainReference, type Scope } from '../cedar/scope.ts'
 
 /** A rule as the index needs it. `serial` is its own for ever, `place` spreads rules evenly. */
-export type ScopedRule = { serial: number; place: number; scope: KeyedScope; ways: Ways }
+export type ScopedRule = { serial: number; place: number; scope: KeyedScope; ways: Combinations }
 
 /** The ways to file a rule, each the buckets that it would have to stand in. */
-export type Ways = readonly (readonly string[])[]
+export type Combinations = readonly (readonly string[])[]
 
 /** Rules that are asked together. `key` names exactly these rules. */
 export type RuleGroup<Rule> = { key: string; rules: readonly Rule[] }
@@ -50,16 +50,16 @@ export type Sizes = {
   /** So many rules are asked as they are: they cost the engine less than a second question. */
   mostWhole: number
   /** Rules of several buckets that are joined for one question: preparsing them is what a new question costs. */
-  mostJoined: number
+  maxJoined: number
   /** More fitting rules of one bucket than this are not picked out: the bucket is asked as it is, in pieces of this size. */
-  mostPicked: number
+  maxPicked: number
 }
 
 /** Measured: docs/decisions/0032. */
-const measuredSizes: Sizes = { mostWhole: 100, mostJoined: 40, mostPicked: 250 }
+const measuredSizes: Sizes = { mostWhole: 100, maxJoined: 40, maxPicked: 250 }
 
 /** A longer list of actions would put its rule into as many buckets. */
-const mostActions = 8
+const maxActions = 8
 
 const lastBucket = ''
 
@@ -71,14 +71,14 @@ export function keyedScope({ principal, action, resource }: Scope): KeyedScope {
   return { principal: keyedEntity(principal), actions, resource: keyedEntity(resource) }
 }
 
-export function waysOf({ principal, actions, resource }: KeyedScope): Ways {
+export function combinationsOf({ principal, actions, resource }: KeyedScope): Combinations {
   const ways: string[][] = []
   for (const [side, { is, within, type }] of [['p', principal] as const, ['r', resource] as const]) {
     const entity = is ?? within
     if (entity !== undefined) ways.push([`${side}:${entity}`])
     else if (type !== undefined) ways.push([`${side} is ${type}`])
   }
-  if (actions !== undefined && actions.length <= mostActions) ways.push([...new Set(actions)].map((id) => `a:${id}`))
+  if (actions !== undefined && actions.length <= maxActions) ways.push([...new Set(actions)].map((id) => `a:${id}`))
   return ways
 }
 
@@ -157,7 +157,7 @@ export function* indexRules<Rule extends ScopedRule>(
   return { sizes, whole: undefined, buckets }
 }
 
-function scarcest(ways: Ways, counts: ReadonlyMap<string, number>): readonly string[] {
+function scarcest(ways: Combinations, counts: ReadonlyMap<string, number>): readonly string[] {
   let [best, least]: [readonly string[], number] = [[lastBucket], Number.POSITIVE_INFINITY]
   for (const keys of ways) {
     let crowd = 0
@@ -189,8 +189,8 @@ export function groupsFor<Rule extends ScopedRule>(index: RuleIndex<Rule>, asked
   const joined: Rule[] = []
   const groups: RuleGroup<Rule>[] = []
   for (const { bucket, fitting } of found) {
-    if (joined.length + fitting.length <= index.sizes.mostJoined) joined.push(...fitting)
-    else if (fitting.length <= index.sizes.mostPicked) groups.push(groupOf(fitting))
+    if (joined.length + fitting.length <= index.sizes.maxJoined) joined.push(...fitting)
+    else if (fitting.length <= index.sizes.maxPicked) groups.push(groupOf(fitting))
     else groups.push(...bucket.pieces())
   }
   if (joined.length > 0 || groups.length === 0) groups.push(groupOf(joined))
@@ -200,7 +200,7 @@ export function groupsFor<Rule extends ScopedRule>(index: RuleIndex<Rule>, asked
 /** The groups that every question asks, if they are many rules: worth preparsing before the first. */
 export function groupsOfAll<Rule extends ScopedRule>({ sizes, buckets }: RuleIndex<Rule>): readonly RuleGroup<Rule>[] {
   const last = buckets.get(lastBucket)
-  return last !== undefined && last.rules.length > sizes.mostPicked ? last.pieces() : []
+  return last !== undefined && last.rules.length > sizes.maxPicked ? last.pieces() : []
 }
 
 function bucketOf<Rule extends ScopedRule>(rules: readonly Rule[], sizes: Sizes): Bucket<Rule> {
@@ -215,9 +215,9 @@ function bucketOf<Rule extends ScopedRule>(rules: readonly Rule[], sizes: Sizes)
 }
 
 /** Rules dealt out by their places, so that a rule that is changed, added or gone changes one piece alone. */
-function piecesOf<Rule extends ScopedRule>(rules: readonly Rule[], { mostPicked }: Sizes): RuleGroup<Rule>[] {
+function piecesOf<Rule extends ScopedRule>(rules: readonly Rule[], { maxPicked }: Sizes): RuleGroup<Rule>[] {
   let count = 1
-  while (rules.length / count > mostPicked) count *= 2
+  while (rules.length / count > maxPicked) count *= 2
   const pieces = Array.from({ length: count }, (): Rule[] => [])
   for (const rule of rules) pieces[rule.place % count]?.push(rule)
   return pieces.map(groupOf)

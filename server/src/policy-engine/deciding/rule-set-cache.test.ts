@@ -4,7 +4,7 @@ import { sampleRule } from '../../../test/support/sample-rule.ts'
 import { createEngine } from '../cedar/engine.ts'
 import { sampleAsk } from '../cedar/samples.ts'
 import { decideAsk } from './decide.ts'
-import { createCourt } from './evaluate.ts'
+import { createPolicyEvaluator } from './evaluate.ts'
 import type { RuleSet, Subset } from './rule-set.ts'
 import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
 
@@ -37,21 +37,21 @@ test('rules are preparsed once, whichever versions and subsets they are of', asy
 })
 
 test("T14 one tenant's rules are never another's, whatever their ids and versions are", () => {
-  const court = createCourt(createEngine())
-  assert.equal(decideAsk(tenant('a', 1), sampleAsk, court).allowed, true)
-  assert.equal(decideAsk(tenant('b', 1, 'forbid'), sampleAsk, court).allowed, false)
-  assert.equal(decideAsk({ ...tenant('x', 1, 'forbid'), tenant_id: 'a","1' }, sampleAsk, court).allowed, false)
-  assert.equal(decideAsk(tenant('a', 1), sampleAsk, court).allowed, true)
+  const evaluator = createPolicyEvaluator(createEngine())
+  assert.equal(decideAsk(tenant('a', 1), sampleAsk, evaluator).allowed, true)
+  assert.equal(decideAsk(tenant('b', 1, 'forbid'), sampleAsk, evaluator).allowed, false)
+  assert.equal(decideAsk({ ...tenant('x', 1, 'forbid'), tenant_id: 'a","1' }, sampleAsk, evaluator).allowed, false)
+  assert.equal(decideAsk(tenant('a', 1), sampleAsk, evaluator).allowed, true)
 })
 
 test('the least recently used give up their slots, and memory stays bounded', () => {
   const engine = createEngine()
-  const court = createCourt(engine, { rules: 400, schemas: 4 })
+  const evaluator = createPolicyEvaluator(engine, { rules: 400, schemas: 4 })
   let settled = 0
   for (let round = 0; round < 60; round += 1) {
     const question = { ...sampleAsk, action: `action ${round}` }
-    assert.equal(decideAsk(tenant(`tenant ${round}`, 50), question, court).allowed, true)
-    assert.ok(court.rules.held() <= 400)
+    assert.equal(decideAsk(tenant(`tenant ${round}`, 50), question, evaluator).allowed, true)
+    assert.ok(evaluator.rules.held() <= 400)
     if (round === 20) settled = engine.memoryBytes()
   }
   assert.equal(engine.memoryBytes(), settled)
@@ -59,7 +59,7 @@ test('the least recently used give up their slots, and memory stays bounded', ()
 
 test('however many different questions a large set is asked, memory stays bounded', () => {
   const engine = createEngine()
-  const court = createCourt(engine, { rules: 60, schemas: 4 })
+  const evaluator = createPolicyEvaluator(engine, { rules: 60, schemas: 4 })
   const rules = Array.from({ length: 300 }, (_, index) =>
     sampleRule(`r${index}`, `permit(principal in Group::"${index % 60}", action, resource);`),
   )
@@ -67,9 +67,9 @@ test('however many different questions a large set is asked, memory stays bounde
   let settled = 0
   for (let round = 0; round < 240; round += 1) {
     const group_ids = [round % 60, (round + 1 + Math.floor(round / 60)) % 60].map(String)
-    const decision = decideAsk(ruleSet, { ...sampleAsk, principal: { ...sampleAsk.principal, group_ids } }, court)
+    const decision = decideAsk(ruleSet, { ...sampleAsk, principal: { ...sampleAsk.principal, group_ids } }, evaluator)
     assert.equal(decision.rule_ids.length, 10)
-    assert.ok(court.rules.held() <= 60)
+    assert.ok(evaluator.rules.held() <= 60)
     if (round === 80) settled = engine.memoryBytes()
   }
   assert.equal(engine.memoryBytes(), settled)
@@ -104,32 +104,32 @@ test('a set is made ready in pieces, once, however many wait for it', async () =
 })
 
 test('a rule set larger than the limit is held alone', () => {
-  const court = createCourt(createEngine(), { rules: 10, schemas: 4 })
-  for (const name of ['a', 'b', 'a']) assert.equal(decideAsk(tenant(name, 30), sampleAsk, court).allowed, true)
-  assert.ok(court.rules.held() <= 2 * 30 + 10)
+  const evaluator = createPolicyEvaluator(createEngine(), { rules: 10, schemas: 4 })
+  for (const name of ['a', 'b', 'a']) assert.equal(decideAsk(tenant(name, 30), sampleAsk, evaluator).allowed, true)
+  assert.ok(evaluator.rules.held() <= 2 * 30 + 10)
 })
 
 test('more actions than schemas are held are answered one after another', () => {
-  const court = createCourt(createEngine(), { rules: 1000, schemas: 2 })
+  const evaluator = createPolicyEvaluator(createEngine(), { rules: 1000, schemas: 2 })
   const ids = ['a', 'b', 'c', 'd']
   const rules = ids.map((id) => sampleRule(id, `permit(principal, action == Action::"${id}", resource);`))
   for (const action of [...ids, ...ids]) {
-    const decision = decideAsk({ tenant_id: 't', version: '1', rules }, { ...sampleAsk, action }, court)
+    const decision = decideAsk({ tenant_id: 't', version: '1', rules }, { ...sampleAsk, action }, evaluator)
     assert.equal(decision.governing_rule_id, action)
   }
 })
 
 test('after an instance is lost everything is held anew', () => {
   const engine = createEngine()
-  const court = createCourt(engine)
+  const evaluator = createPolicyEvaluator(engine)
   const rules = tenant('a', 3)
-  decideAsk(rules, sampleAsk, court)
+  decideAsk(rules, sampleAsk, evaluator)
   assert.throws(() =>
     engine.use(() => {
       throw new RangeError('stack')
     }),
   )
-  assert.equal(decideAsk(rules, sampleAsk, court).allowed, true)
+  assert.equal(decideAsk(rules, sampleAsk, evaluator).allowed, true)
 })
 
 test('a slot that was given up holds nothing', () => {

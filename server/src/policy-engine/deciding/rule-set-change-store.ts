@@ -25,9 +25,9 @@ export function bumpRuleSet(tx: Tx, changed: Statement): Statement {
 export type RuleSetChange<Row> = (onlyIf: Statement) => Statement<Row>
 
 /** How many ids an event names at most; how many there were it always says. */
-const mostIdsTold = 100
+const maxIdsShown = 100
 
 /** Ids as plain facts of an event. */
 export function idsTold(ids: readonly string[]): { ids: string[]; count: number } {
-  return { ids: ids.slice(0, mostIdsTold), count: ids.length }
+  return { ids: ids.slice(0, maxIdsShown), count: ids.length }
 }

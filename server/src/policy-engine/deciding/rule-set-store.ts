@@ -1,7 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
-import { theCourt } from './evaluate.ts'
+import { policyEvaluator } from './evaluate.ts'
 import type { PolicyRule, RuleSet } from './rule-set.ts'
 
 /** The version of the tenant's rules, as one value to weave into another statement. */
@@ -22,7 +22,7 @@ export function rulesAreStill(tx: Tx, version: string): Statement {
 
 /** Rule sets by tenant, the latest version of each; the least recently used go first. */
 const held = new Map<string, RuleSet>()
-const mostRulesHeld = 50_000
+const maxRulesHeld = 50_000
 let rulesHeld = 0
 
 /** Whether `findRuleSet` has nothing to read: a large set takes a while, which nobody should wait for at a lock. */
@@ -39,7 +39,7 @@ export async function findRuleSet(tx: Tx, version: string): Promise<RuleSet> {
   if (known?.version === version) {
     held.delete(tx.tenant_id)
     held.set(tx.tenant_id, known)
-    await theCourt.rules.prepare(known)
+    await policyEvaluator.rules.prepare(known)
     return known
   }
   const read = await readRuleSet(tx)
@@ -47,7 +47,7 @@ export async function findRuleSet(tx: Tx, version: string): Promise<RuleSet> {
   const kept = held.get(tx.tenant_id)
   const ruleSet = kept?.version === read.version ? kept : read
   keep(ruleSet)
-  await theCourt.rules.prepare(ruleSet, known)
+  await policyEvaluator.rules.prepare(ruleSet, known)
   return ruleSet
 }
 
@@ -56,7 +56,7 @@ function keep(ruleSet: RuleSet): void {
   held.delete(ruleSet.tenant_id)
   held.set(ruleSet.tenant_id, ruleSet)
   for (const [tenant_id, oldest] of held) {
-    if (rulesHeld <= mostRulesHeld || tenant_id === ruleSet.tenant_id) break
+    if (rulesHeld <= maxRulesHeld || tenant_id === ruleSet.tenant_id) break
     held.delete(tenant_id)
     rulesHeld -= oldest.rules.length
   }

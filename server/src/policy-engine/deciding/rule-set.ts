@@ -3,7 +3,7 @@ import type { PolicyJson } from '../cedar/engine.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { namedActions, type RuleSetName, ruleSetsOf } from '../cedar/validate.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
-import { indexRules, keyedScope, type RuleIndex, type ScopedRule, type Sizes, waysOf } from './rule-index.ts'
+import { combinationsOf, indexRules, keyedScope, type RuleIndex, type ScopedRule, type Sizes } from './rule-index.ts'
 
 /** A rule as decisions need it. */
 export type PolicyRule = {
@@ -91,7 +91,7 @@ function readRule({ id, policy_text: text }: PolicyRule, statement: PolicyJson, 
     place: earlier?.place ?? serials,
     effect: statement.effect,
     scope: keyed,
-    ways: waysOf(keyed),
+    ways: combinationsOf(keyed),
     sets: ruleSetsOf(scope.action),
     actions: [...namedActions(statement)],
   }

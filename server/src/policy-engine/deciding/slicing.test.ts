@@ -9,7 +9,7 @@ import { approveOf, askOf, type Principal, type Resource } from '../cedar/questi
 import { sampleApproval, sampleAsk } from '../cedar/samples.ts'
 import { approveAction } from '../cedar/schema.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
-import { type Answer, type Court, createCourt, evaluate } from './evaluate.ts'
+import { type Answer, createPolicyEvaluator, evaluate, type PolicyEvaluator } from './evaluate.ts'
 import { atOnce } from './pieces.ts'
 import type { Sizes } from './rule-index.ts'
 import { type PolicyRule, sortRules } from './rule-set.ts'
@@ -18,16 +18,16 @@ import { type PolicyRule, sortRules } from './rule-set.ts'
 const [wholeEngine, slicedEngine] = [createEngine(), createEngine()]
 
 /** A court that groups these rules by these sizes; endless ones leave them in one set. */
-function courtFor(rules: readonly PolicyRule[], sizes: Sizes): Court {
-  const court = createCourt(sizes === whole ? wholeEngine : slicedEngine)
+function evaluatorFor(rules: readonly PolicyRule[], sizes: Sizes): PolicyEvaluator {
+  const evaluator = createPolicyEvaluator(sizes === whole ? wholeEngine : slicedEngine)
   const sorted = atOnce(sortRules(rules, (rule) => parseStatement(rule.policy_text), undefined, sizes))
-  return { ...court, rules: { ...court.rules, sorted: () => sorted } }
+  return { ...evaluator, rules: { ...evaluator.rules, sorted: () => sorted } }
 }
-const whole = { mostWhole: Number.POSITIVE_INFINITY, mostJoined: 0, mostPicked: 0 }
+const whole = { mostWhole: Number.POSITIVE_INFINITY, maxJoined: 0, maxPicked: 0 }
 const sliced: Sizes[] = [
-  { mostWhole: 0, mostJoined: 4, mostPicked: 8 },
-  { mostWhole: 0, mostJoined: 0, mostPicked: 2 },
-  { mostWhole: 0, mostJoined: 1000, mostPicked: 1000 },
+  { mostWhole: 0, maxJoined: 4, maxPicked: 8 },
+  { mostWhole: 0, maxJoined: 0, maxPicked: 2 },
+  { mostWhole: 0, maxJoined: 1000, maxPicked: 1000 },
 ]
 
 const quoted = (type: string, id: string) => `${type}::${JSON.stringify(id)}`
@@ -116,16 +116,20 @@ const anyQuestion = fc.record({
 type Question = { principal: Principal; resource: Resource; action: string; has_reason: boolean }
 
 /** The answers over all four subsets. */
-function answers(court: Court, rules: readonly PolicyRule[], { principal, resource, action, has_reason }: Question) {
+function answers(
+  evaluator: PolicyEvaluator,
+  rules: readonly PolicyRule[],
+  { principal, resource, action, has_reason }: Question,
+) {
   const ruleSet = sampleRuleSet(rules)
   const context = { ...sampleAsk.context, has_reason }
   const ask = { ...sampleAsk, principal, context, action }
   const asking = (['ordinary', 'at_once', 'emergency'] as const).map(
-    (subset): Answer => evaluate(court, ruleSet, subset, action, (known) => askOf(ask, resource, known)),
+    (subset): Answer => evaluate(evaluator, ruleSet, subset, action, (known) => askOf(ask, resource, known)),
   )
   const request = { ...sampleApproval.request, id: 'asked', requester: { ...principal, id: 'somebody else' } }
   const approval = { ...sampleApproval, principal, request, context }
-  const approving = evaluate(court, ruleSet, 'approve', approveAction, () => approveOf(approval, resource))
+  const approving = evaluate(evaluator, ruleSet, 'approve', approveAction, () => approveOf(approval, resource))
   return [...asking, approving]
 }
 
@@ -139,7 +143,7 @@ test('asking only the rules whose scope fits answers what asking all of them doe
     fc.constantFrom(...sliced),
     (drawn, questions, sizes) => {
       const rules = drawn.map(ruleOf)
-      const [one, other] = [courtFor(rules, whole), courtFor(rules, sizes)]
+      const [one, other] = [evaluatorFor(rules, whole), evaluatorFor(rules, sizes)]
       for (const question of questions) {
         const expected = answers(one, rules, question)
         assert.deepEqual(answers(other, rules, question), expected)

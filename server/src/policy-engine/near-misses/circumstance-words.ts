@@ -32,7 +32,10 @@ export function circumstanceWords(
         given: 'you did not say it is one',
       }
     case 'via':
-      return { wanted: `with ${roadWords[question.context.via]}`, given: `you asked with ${roadWords[context.via]}` }
+      return {
+        wanted: `with ${circumstancePath[question.context.via]}`,
+        given: `you asked with ${circumstancePath[context.via]}`,
+      }
     case 'weekday':
       return { wanted: either(weekdayRanges(values)), given: `it is ${weekdayNames[weekday - 1]}` }
     case 'minute':
@@ -47,7 +50,7 @@ export function circumstanceWords(
   }
 }
 
-const roadWords: Record<(typeof roads)[number], string> = { token: 'a token', api_key: 'an API key' }
+const circumstancePath: Record<(typeof roads)[number], string> = { token: 'a token', api_key: 'an API key' }
 
 /** `a`, `a or b`, `a, b or c`. */
 export function either(words: readonly string[]): string {

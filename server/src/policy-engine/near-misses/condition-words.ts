@@ -152,8 +152,8 @@ export function scopeWords(side: 'principal' | 'resource', scope: EntityScope, k
 }
 
 export function actionWords({ ids }: ActionScope, { action }: Known): ConditionWords {
-  const named = ids.slice(0, mostNamed).map((id) => `\`${id}\``)
-  const more = ids.length > mostNamed ? [`${ids.length - mostNamed} more`] : []
+  const named = ids.slice(0, maxNamed).map((id) => `\`${id}\``)
+  const more = ids.length > maxNamed ? [`${ids.length - maxNamed} more`] : []
   return {
     kind: 'action',
     wanted: `for the action ${either([...named, ...more])}`,
@@ -161,11 +161,11 @@ export function actionWords({ ids }: ActionScope, { action }: Known): ConditionW
   }
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
 function sideWords(side: 'principal' | 'resource', scopes: readonly EntityScope[], known: Known): ConditionWords {
-  const named = scopes.slice(0, mostNamed).map(side === 'principal' ? personWords : whereWords)
-  const more = scopes.length > mostNamed ? [`${scopes.length - mostNamed} more`] : []
+  const named = scopes.slice(0, maxNamed).map(side === 'principal' ? personWords : whereWords)
+  const more = scopes.length > maxNamed ? [`${scopes.length - maxNamed} more`] : []
   const { type, id } = known.resource
   return {
     kind: side,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Asked, nearestMisses, nearestWords, permitWhen, requester } from '../../../test/support/nearest-misses.ts'
+import { type Asked, nearMisses, nearMissWords, permitWhen, requester } from '../../../test/support/near-misses.ts'
 
 /** The words of a nearest miss, by what the rule asks for. */
 const long = { duration_seconds: 28_800 }
@@ -152,7 +152,7 @@ const table: [condition: string, asked: Asked, wanted: string, given: string, ki
 ]
 for (const [condition, asked, wanted, given, kind] of table) {
   test(`\`${condition}\`: ${wanted}`, async () => {
-    const [miss, ...others] = await nearestMisses([permitWhen(condition)], asked)
+    const [miss, ...others] = await nearMisses([permitWhen(condition)], asked)
     assert.deepEqual(
       [miss?.words, miss?.wanted, miss?.given, miss?.kind],
       [`rule \`r1\` permits this ${wanted}; ${given}`, wanted, given, kind],
@@ -184,10 +184,10 @@ for (const [scope, wanted, given] of [
   ],
 ] as const) {
   test(`permit (${scope}): ${wanted}`, async () => {
-    assert.deepEqual(await nearestWords([`permit (${scope}) when { context.has_reason };`]), [
+    assert.deepEqual(await nearMissWords([`permit (${scope}) when { context.has_reason };`]), [
       `rule \`r1\` permits this ${wanted}; ${given}`,
     ])
-    assert.deepEqual(await nearestWords([`permit (${scope}) when { !context.has_reason };`]), [], 'two things')
-    assert.deepEqual(await nearestWords([`permit (${scope});`], {}, requester), [])
+    assert.deepEqual(await nearMissWords([`permit (${scope}) when { !context.has_reason };`]), [], 'two things')
+    assert.deepEqual(await nearMissWords([`permit (${scope});`], {}, requester), [])
   })
 }

@@ -10,7 +10,7 @@ import {
   takesPart,
 } from '../deciding/rule-set.ts'
 import { missedSides, type Side } from './near-rule.ts'
-import type { Pace } from './pace.ts'
+import type { Pauser } from './pauser.ts'
 
 export type Neighbourhood = {
   /** Permits whose scope speaks of it, at most `most.permits`; those that take part in the question first. */
@@ -34,7 +34,7 @@ export async function neighbourhoodOf(
   { read }: SortedRules,
   asked: readonly Reaches[],
   subset: AskSubset,
-  yieldToEventLoop: Pace,
+  yieldToEventLoop: Pauser,
 ): Promise<Neighbourhood | undefined> {
   const permits: PolicyRule[] = []
   const forbids: PolicyRule[] = []

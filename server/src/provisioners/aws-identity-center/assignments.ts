@@ -1,10 +1,10 @@
 import { type Center, ifThere } from './center.ts'
-import type { Patience } from './line.ts'
+import type { QueueLimits } from './priority-queue.ts'
 
 type Where = { account_id: string; principal_id: string }
 
 /** The sets that a person has on an account by themselves; what they have through a group is not among them. */
-export async function listSetsOf(center: Center, where: Where, patience: Patience): Promise<string[]> {
+export async function listSetsOf(center: Center, where: Where, patience: QueueLimits): Promise<string[]> {
   const { account_id: AccountId, principal_id: PrincipalId } = where
   const input = {
     InstanceArn: center.config.instance_arn,
@@ -29,7 +29,7 @@ export async function listSetsOf(center: Center, where: Where, patience: Patienc
   return arns
 }
 
-export async function isAssigned(center: Center, where: Where, arn: string, patience: Patience): Promise<boolean> {
+export async function isAssigned(center: Center, where: Where, arn: string, patience: QueueLimits): Promise<boolean> {
   return (await listSetsOf(center, where, patience)).includes(arn)
 }
 
@@ -38,7 +38,7 @@ export async function* listHolders(
   center: Center,
   AccountId: string,
   PermissionSetArn: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): AsyncGenerator<{ type: string; id: string }[]> {
   const input = { InstanceArn: center.config.instance_arn, AccountId, PermissionSetArn }
   let NextToken: string | undefined
@@ -64,7 +64,7 @@ export async function* listPeople(...asked: Parameters<typeof listHolders>): Asy
 }
 
 /** The accounts in which a set has its role. */
-export async function listAccounts(center: Center, PermissionSetArn: string, patience: Patience): Promise<string[]> {
+export async function listAccounts(center: Center, PermissionSetArn: string, patience: QueueLimits): Promise<string[]> {
   const InstanceArn = center.config.instance_arn
   const accounts: string[] = []
   let NextToken: string | undefined

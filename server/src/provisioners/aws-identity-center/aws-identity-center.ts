@@ -6,26 +6,26 @@ import { openCenter } from './center.ts'
 import { type CenterConfig, findFaults, shownFields } from './center-config.ts'
 import { follow, give, seen, takeAway } from './giving.ts'
 import { checkHealth } from './health.ts'
-import type { Patience } from './line.ts'
 import { Conflict, readReference } from './operations.ts'
-import { type Limits, limitsOfAws, openPace, type Pace } from './pace.ts'
 import { planAssignment } from './plan.ts'
+import type { QueueLimits } from './priority-queue.ts'
+import { type Limits, limitsOfAws, openRateLimiter, type RateLimiter } from './rate-limiter.ts'
 import { openSetNames, type SetNames } from './set-names.ts'
 import { discover } from './sightings.ts'
 import { assignmentOf, keyOf } from './target.ts'
 
-const mostInstances = 1_000
+const maxInstances = 1_000
 
 /** AWS IAM Identity Center: assignments of permission sets to people on accounts. */
 export const awsIdentityCenter: DriverType = awsIdentityCenterAt(limitsOfAws)
 
 /** The same at another pace. */
 export function awsIdentityCenterAt(limits: Limits): DriverType {
-  const instances = createLruCache<Instance>(mostInstances)
+  const instances = createLruCache<Instance>(maxInstances)
   /** By the role's account too: who names somebody else's instance shares nothing with them. */
   const instanceOf = ({ endpoint, role_arn, instance_arn }: CenterConfig): Instance => {
     const key = [endpoint, role_arn.split(':')[4], instance_arn].join(' ')
-    const instance = instances.get(key) ?? { pace: openPace(limits), names: openSetNames() }
+    const instance = instances.get(key) ?? { pace: openRateLimiter(limits), names: openSetNames() }
     instances.set(key, instance)
     return instance
   }
@@ -40,10 +40,10 @@ export function awsIdentityCenterAt(limits: Limits): DriverType {
 }
 
 /** What all ways to one instance share, as long as one process has them. */
-type Instance = { pace: Pace; names: SetNames }
+type Instance = { pace: RateLimiter; names: SetNames }
 
 /** How long a call of the ledger waits for the instance's pace, of the time that it has for all. */
-const longestWaitMs = 12_000
+const maxWaitMs = 12_000
 
 /** So many conflicts in a row are the pace of things; more are told. */
 const usualConflicts = 5
@@ -51,7 +51,7 @@ const keysInMind = 10_000
 
 /** Seconds until the next poll, after so many. */
 const pollSeconds = [1, 2, 3, 5, 8, 13]
-const longestPollSeconds = 20
+const maxPollSeconds = 20
 
 function open(
   { tenant_id, provisioner_id, previous, egress }: Opening,
@@ -65,9 +65,9 @@ function open(
   const center = openCenter({ tenant_id, provisioner_id, config, aws, ...instance })
   const conflicts = createLruCache<number>(keysInMind)
 
-  const patience = (urgent: boolean, signal: AbortSignal): Patience => ({
+  const patience = (urgent: boolean, signal: AbortSignal): QueueLimits => ({
     urgent,
-    until: performance.now() + longestWaitMs,
+    until: performance.now() + maxWaitMs,
     signal,
   })
   /** A conflict is no failure, unless it goes on and on. */
@@ -110,7 +110,7 @@ function open(
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     health: (_tx, signal) => checkHealth(center, patience(true, signal)),
     // Whoever waits for room gets it when somebody sees that an operation has ended.
-    pollAfterMs: (polls) => 1_000 * (center.pace.isAwaited() ? 1 : (pollSeconds[polls] ?? longestPollSeconds)),
+    pollAfterMs: (polls) => 1_000 * (center.pace.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),
     async close() {
       aws.close()
     },

@@ -2,8 +2,8 @@ import type { Aws, Identitystore, Organizations, SSM, SSOAdmin } from '../../aws
 import { readAwsFault } from '../../aws/aws-error.ts'
 import { TargetError } from '../driver.ts'
 import type { CenterConfig } from './center-config.ts'
-import type { Patience } from './line.ts'
-import type { Pace } from './pace.ts'
+import type { QueueLimits } from './priority-queue.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 import type { SetNames } from './set-names.ts'
 
 /** What AWS answered instead of doing it, with its own word for it. */
@@ -37,7 +37,7 @@ export type Center = {
   config: CenterConfig
   /** `aws`, `aws-cn` or `aws-us-gov`. */
   partition: string
-  pace: Pace
+  pace: RateLimiter
   names: SetNames
   aws: Aws
   /** Who the service is before it assumes the role. @throws AwsRefusal */
@@ -45,7 +45,7 @@ export type Center = {
   /** @throws AwsRefusal; NotNow where the instance's pace has no room */
   sso<Answer>(
     operation: string,
-    patience: Patience,
+    patience: QueueLimits,
     call: (client: SSOAdmin, options: CallOptions) => Promise<Answer>,
   ): Promise<Answer>
   /** Those that have limits of their own, far above what is asked of them here. @throws AwsRefusal */
@@ -68,7 +68,7 @@ export type Center = {
 }
 
 /** A throttled call is made so often, slower each time, before the ledger hears of it. */
-const mostAttempts = 3
+const maxAttempts = 3
 
 export function openCenter(
   parts: Pick<Center, 'tenant_id' | 'provisioner_id' | 'config' | 'pace' | 'names' | 'aws'>,
@@ -98,7 +98,7 @@ export function openCenter(
         const client = await aws.ssoAdmin()
         return await translate(operation, () => call(client, { abortSignal: patience.signal }))
       } catch (error) {
-        if (!(error instanceof AwsRefusal) || error.code !== throttled || attempts >= mostAttempts) throw error
+        if (!(error instanceof AwsRefusal) || error.code !== throttled || attempts >= maxAttempts) throw error
       }
     }
   }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askingStage } from '../../../test/support/asking-stage.ts'
 import { openAwsTarget } from '../../../test/support/aws-stage.ts'
 import { openHouse } from '../../../test/support/house.ts'
+import { askingStage } from '../../../test/support/request-stage.ts'
 import { until } from '../../../test/support/wait.ts'
 import { startWorkers } from '../../../test/support/workers.ts'
 import { convergeEntitlement } from '../../grants/converge-entitlement.job.ts'
 import { planGrant } from '../../grants/plan-grant.job.ts'
-import { askAgain } from '../../requests/reauthorize-request.flow.ts'
+import { reauthorize } from '../../requests/reauthorize-request.flow.ts'
 import type { Drivers } from '../drivers.ts'
 import { awsIdentityCenterAt } from './aws-identity-center.ts'
 
@@ -19,7 +19,7 @@ const { aws, sets, opening } = await openAwsTarget({ acts: { ms: 300, looks: 1 }
 const operations = 8
 const driver = awsIdentityCenterAt({ callsASecond: 1_000, operations }).open({ ...opening, tenant_id: on.tenant_id })
 const drivers: Drivers = { of: () => Promise.resolve(driver), close: driver.close }
-const workers = startWorkers(house, [planGrant(drivers), ...convergeEntitlement(drivers, askAgain)])
+const workers = startWorkers(house, [planGrant(drivers), ...convergeEntitlement(drivers, reauthorize)])
 house.atEnd(driver.close)
 aws.addUser('user@example.com')
 

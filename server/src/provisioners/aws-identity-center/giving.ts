@@ -1,7 +1,6 @@
 import type { Held, Progress } from '../driver.ts'
 import { isAssigned } from './assignments.ts'
 import { AwsRefusal, type Center, ifThere } from './center.ts'
-import type { Patience } from './line.ts'
 import { begin, FailedOperation, look, readReference } from './operations.ts'
 import {
   deleteSet,
@@ -13,11 +12,17 @@ import {
   policyEnd,
 } from './own-sets.ts'
 import { findAccountStatus } from './plan.ts'
+import type { QueueLimits } from './priority-queue.ts'
 import { endSessions } from './sessions.ts'
 import type { Assignment } from './target.ts'
 
 /** Gives it. What is assigned already is not assigned again: AWS would do so at the cost of an operation. */
-export async function give(center: Center, assignment: Assignment, until: Date, patience: Patience): Promise<Progress> {
+export async function give(
+  center: Center,
+  assignment: Assignment,
+  until: Date,
+  patience: QueueLimits,
+): Promise<Progress> {
   if (!('own_set' in assignment)) {
     const arn = assignment.permission_set_arn
     if (await isAssigned(center, assignment, arn, patience)) return { done: true }
@@ -30,7 +35,7 @@ export async function give(center: Center, assignment: Assignment, until: Date, 
 }
 
 /** Takes it away. Whether it is there is not asked before: what was never there ends as well. */
-export async function takeAway(center: Center, assignment: Assignment, patience: Patience): Promise<Progress> {
+export async function takeAway(center: Center, assignment: Assignment, patience: QueueLimits): Promise<Progress> {
   const arn = await setToTake(center, assignment, patience)
   if (arn === undefined) return finish(center, assignment, undefined, { done: true }, patience)
   const begun = await ifThere(begin(center, 'delete', assignment, arn, patience)).catch((error: unknown) =>
@@ -46,7 +51,7 @@ export async function follow(
   center: Center,
   assignment: Assignment,
   reference: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Progress> {
   if (readReference(reference).kind !== 'delete') return look(center, reference, assignment, patience)
   const progress = await look(center, reference, assignment, patience).catch(async (error: unknown) =>
@@ -56,7 +61,7 @@ export async function follow(
   return finish(center, assignment, await setToTake(center, assignment, patience), progress, patience)
 }
 
-async function setToTake(center: Center, assignment: Assignment, patience: Patience): Promise<string | undefined> {
+async function setToTake(center: Center, assignment: Assignment, patience: QueueLimits): Promise<string | undefined> {
   return 'own_set' in assignment ? findOurs(center, assignment, patience) : assignment.permission_set_arn
 }
 
@@ -69,7 +74,7 @@ async function judgeFailure(
   assignment: Assignment,
   arn: string | undefined,
   error: unknown,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Progress> {
   if (!(error instanceof FailedOperation)) throw error
   if (arn === undefined || !(await isAssigned(center, assignment, arn, patience))) return { done: true }
@@ -88,7 +93,7 @@ async function finish(
   assignment: Assignment,
   arn: string | undefined,
   progress: Progress,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Progress> {
   if (!('own_set' in assignment)) return progress
   if (arn !== undefined) await deleteSet(center, assignment, arn, patience)
@@ -101,7 +106,7 @@ export async function seen(
   center: Center,
   assignment: Assignment,
   until: Date | null,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Held> {
   if ('own_set' in assignment) return seenOwn(center, assignment, until, patience)
   return (await isAssigned(center, assignment, assignment.permission_set_arn, patience)) ? 'held' : 'absent'
@@ -111,7 +116,7 @@ async function seenOwn(
   center: Center,
   assignment: OwnAssignment,
   until: Date | null,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Held> {
   const arn = await findHeld(center, assignment, patience)
   if (arn === undefined) return 'absent'

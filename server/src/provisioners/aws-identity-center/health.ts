@@ -2,12 +2,12 @@ import type { Check } from '../driver.ts'
 import { TargetError } from '../driver.ts'
 import { AwsRefusal, type Center } from './center.ts'
 import { findSetFault } from './center-config.ts'
-import type { Patience } from './line.ts'
 import { describeSet, searchSet } from './permission-sets.ts'
 import { findAccountStatus } from './plan.ts'
+import type { QueueLimits } from './priority-queue.ts'
 
 /** Looks at everything that giving access needs, as far as that can be looked at without giving any. */
-export async function checkHealth(center: Center, patience: Patience): Promise<Check[]> {
+export async function checkHealth(center: Center, patience: QueueLimits): Promise<Check[]> {
   const { config } = center
   const self = await check('the service’s own credentials', async () => `it is ${await center.whoAmI()}`)
   const role = await check('the role', async () => {
@@ -38,7 +38,7 @@ async function check(what: string, look: () => Promise<string | null>): Promise<
   }
 }
 
-async function openRole(center: Center, patience: Patience): Promise<void> {
+async function openRole(center: Center, patience: QueueLimits): Promise<void> {
   center.aws.forgetRole()
   try {
     // Any call: the role is assumed before it.
@@ -51,7 +51,7 @@ async function openRole(center: Center, patience: Patience): Promise<void> {
   }
 }
 
-async function listInstances(center: Center, patience: Patience) {
+async function listInstances(center: Center, patience: QueueLimits) {
   const found: { InstanceArn?: string | undefined; IdentityStoreId?: string | undefined }[] = []
   let NextToken: string | undefined
   do {
@@ -64,7 +64,7 @@ async function listInstances(center: Center, patience: Patience) {
   return found
 }
 
-async function checkInstance(center: Center, patience: Patience): Promise<null> {
+async function checkInstance(center: Center, patience: QueueLimits): Promise<null> {
   const { instance_arn, identity_store_id, region } = center.config
   const found = (await listInstances(center, patience)).find(({ InstanceArn }) => InstanceArn === instance_arn)
   if (found === undefined) throw new TargetError('permanent', `the role sees no ${instance_arn} in ${region}`)
@@ -88,7 +88,7 @@ async function checkOrganization(center: Center, signal: AbortSignal): Promise<n
 }
 
 /** Each permission set that the config names. */
-async function checkSets(center: Center, patience: Patience): Promise<Check[]> {
+async function checkSets(center: Center, patience: QueueLimits): Promise<Check[]> {
   const { permission_sets = {}, instance_arn } = center.config
   const checks: Check[] = []
   for (const set of new Set(Object.values(permission_sets))) {

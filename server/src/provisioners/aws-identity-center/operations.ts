@@ -1,6 +1,6 @@
 import { NotNow, type Progress, TargetError } from '../driver.ts'
 import { AwsRefusal, type Center, ifThere } from './center.ts'
-import type { Patience } from './line.ts'
+import type { QueueLimits } from './priority-queue.ts'
 import type { Assignment } from './target.ts'
 
 /** What AWS does by and by, and is asked about by an id. */
@@ -23,11 +23,11 @@ export function readReference(reference: string): { kind: Kind; id: string } {
  * Whoever is to give access waits for room no longer than this and comes back: room is made by those who ask how the
  * operations under way are going, and the ledger lets them go on only when others of the tenant are out of its hands.
  */
-const longestInLineMs = 1_000
+const maxQueuedMs = 1_000
 
-function inLine(patience: Patience): Patience {
+function inLine(patience: QueueLimits): QueueLimits {
   if (patience.urgent) return patience
-  return { ...patience, until: Math.min(patience.until, performance.now() + longestInLineMs) }
+  return { ...patience, until: Math.min(patience.until, performance.now() + maxQueuedMs) }
 }
 
 /** Begins an operation on an account, when there is room for it. */
@@ -36,7 +36,7 @@ export async function begin(
   kind: Kind,
   { account_id, principal_id }: Assignment,
   PermissionSetArn: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Progress> {
   const InstanceArn = center.config.instance_arn
   const person = { PrincipalType: 'USER', PrincipalId: principal_id } as const
@@ -78,7 +78,7 @@ export async function look(
   center: Center,
   reference: string,
   { account_id }: Assignment,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Progress> {
   const { kind, id } = readReference(reference)
   const InstanceArn = center.config.instance_arn

@@ -1,10 +1,10 @@
 import { TargetError } from '../driver.ts'
 import { listAccounts, listHolders, listSetsOf } from './assignments.ts'
 import { AwsRefusal, type Center, ifThere } from './center.ts'
-import type { Patience } from './line.ts'
 import { Conflict } from './operations.ts'
 import { cutOffAfter, cutOffOf, inlinePolicyOf, type OwnSet, tagKeys } from './own-set.ts'
 import { nameOfSet, searchSet } from './permission-sets.ts'
+import type { QueueLimits } from './priority-queue.ts'
 import type { Assignment } from './target.ts'
 
 /** An assignment of a set that is made for it. */
@@ -15,7 +15,7 @@ export async function ensureOwnSet(
   center: Center,
   assignment: OwnAssignment,
   until: Date,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<string> {
   const arn = (await reuseSet(center, assignment, patience)) ?? (await makeSet(center, assignment, patience))
   const { instance_arn: InstanceArn } = center.config
@@ -34,7 +34,7 @@ export async function policyEnd(
   center: Center,
   { account_id, own_set }: OwnAssignment,
   PermissionSetArn: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Date | undefined> {
   const InstanceArn = center.config.instance_arn
   const answer = await ifThere(
@@ -50,7 +50,7 @@ export async function isProvisioned(
   center: Center,
   { account_id }: Assignment,
   PermissionSetArn: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<boolean> {
   const InstanceArn = center.config.instance_arn
   const ProvisioningStatus = 'LATEST_PERMISSION_SET_PROVISIONED'
@@ -63,7 +63,7 @@ export async function isProvisioned(
 }
 
 /** The set of that name where we know of it. Whether there is one that we do not know of, its making will say. */
-async function reuseSet(center: Center, assignment: OwnAssignment, patience: Patience): Promise<string | undefined> {
+async function reuseSet(center: Center, assignment: OwnAssignment, patience: QueueLimits): Promise<string | undefined> {
   const { own_set } = assignment
   const known = center.names.arnOf(own_set.name)
   return known === undefined ? undefined : takeOver(center, assignment, known, patience)
@@ -74,7 +74,7 @@ async function takeOver(
   center: Center,
   { own_set }: OwnAssignment,
   arn: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<string | undefined> {
   const tags = await tagsOf(center, arn, patience)
   if (tags === undefined) return undefined
@@ -93,7 +93,7 @@ async function takeOver(
   return arn
 }
 
-async function makeSet(center: Center, assignment: OwnAssignment, patience: Patience): Promise<string> {
+async function makeSet(center: Center, assignment: OwnAssignment, patience: QueueLimits): Promise<string> {
   const { tenant_id, provisioner_id, config, names } = center
   const { own_set } = assignment
   const tags = {
@@ -138,7 +138,7 @@ async function makeSet(center: Center, assignment: OwnAssignment, patience: Pati
 export async function findOurs(
   center: Center,
   assignment: OwnAssignment,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<string | undefined> {
   const { name } = assignment.own_set
   const arn = await findSet(center, assignment, patience)
@@ -150,7 +150,7 @@ export async function findOurs(
 }
 
 /** As it is known, or among what the person has on the account, or else among all there are: each costs more than the one before. */
-async function findSet(center: Center, assignment: OwnAssignment, patience: Patience): Promise<string | undefined> {
+async function findSet(center: Center, assignment: OwnAssignment, patience: QueueLimits): Promise<string | undefined> {
   const { name } = assignment.own_set
   return (
     center.names.arnOf(name) ??
@@ -163,7 +163,7 @@ async function findSet(center: Center, assignment: OwnAssignment, patience: Pati
 export async function findHeld(
   center: Center,
   assignment: OwnAssignment,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<string | undefined> {
   for (const arn of await listSetsOf(center, assignment, patience)) {
     if ((await nameOfSet(center, arn, patience)) === assignment.own_set.name) return arn
@@ -175,7 +175,7 @@ export async function findHeld(
 export async function tagsOf(
   center: Center,
   ResourceArn: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<Map<string, string> | undefined> {
   const InstanceArn = center.config.instance_arn
   const answer = await ifThere(
@@ -198,7 +198,7 @@ export async function deleteSet(
   center: Center,
   { principal_id }: Assignment,
   PermissionSetArn: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<void> {
   const InstanceArn = center.config.instance_arn
   try {
@@ -216,7 +216,12 @@ export async function deleteSet(
   }
 }
 
-async function isHeldByOthers(center: Center, principal_id: string, arn: string, patience: Patience): Promise<boolean> {
+async function isHeldByOthers(
+  center: Center,
+  principal_id: string,
+  arn: string,
+  patience: QueueLimits,
+): Promise<boolean> {
   for (const account_id of await listAccounts(center, arn, patience)) {
     for await (const holders of listHolders(center, account_id, arn, patience)) {
       if (holders.some(({ id }) => id !== principal_id)) return true

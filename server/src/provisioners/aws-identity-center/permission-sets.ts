@@ -1,8 +1,8 @@
 import { type Center, ifThere } from './center.ts'
-import type { Patience } from './line.ts'
+import type { QueueLimits } from './priority-queue.ts'
 
 /** The name of a set; undefined where there is no such set. */
-export async function nameOfSet(center: Center, arn: string, patience: Patience): Promise<string | undefined> {
+export async function nameOfSet(center: Center, arn: string, patience: QueueLimits): Promise<string | undefined> {
   const { names } = center
   return names.nameOf(arn) ?? names.once(arn, async () => (await describeSet(center, arn, patience))?.name)
 }
@@ -11,7 +11,7 @@ export async function nameOfSet(center: Center, arn: string, patience: Patience)
 export async function describeSet(
   center: Center,
   PermissionSetArn: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): Promise<{ name: string; session_seconds: number | null } | undefined> {
   const InstanceArn = center.config.instance_arn
   const answer = await ifThere(
@@ -32,7 +32,7 @@ export async function describeSet(
  * Looks through all of the instance's sets for one of that name; the ARN, or undefined. Each set that was never seen costs
  * a call: what was found out stays known where this is broken off, and the next goes on from there.
  */
-export async function searchSet(center: Center, name: string, patience: Patience): Promise<string | undefined> {
+export async function searchSet(center: Center, name: string, patience: QueueLimits): Promise<string | undefined> {
   for await (const arns of listSets(center, patience)) {
     for (const arn of arns) if ((await nameOfSet(center, arn, patience)) === name) return arn
   }
@@ -40,7 +40,7 @@ export async function searchSet(center: Center, name: string, patience: Patience
 }
 
 /** The ARNs of all sets, page by page. */
-export async function* listSets(center: Center, patience: Patience): AsyncGenerator<string[]> {
+export async function* listSets(center: Center, patience: QueueLimits): AsyncGenerator<string[]> {
   const InstanceArn = center.config.instance_arn
   let NextToken: string | undefined
   do {

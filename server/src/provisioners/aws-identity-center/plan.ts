@@ -4,14 +4,14 @@ import { TargetError } from '../driver.ts'
 import { isAssigned } from './assignments.ts'
 import { type Center, ifThere } from './center.ts'
 import { findSetFault } from './center-config.ts'
-import type { Patience } from './line.ts'
 import { type Gift, ownPrefix, ownSetName, sessionHours } from './own-set.ts'
 import { findHeld } from './own-sets.ts'
 import { describeSet, searchSet } from './permission-sets.ts'
+import type { QueueLimits } from './priority-queue.ts'
 import { type Assignment, keyOf } from './target.ts'
 
 /** Resolves who, where and by which set; asks AWS, and changes nothing there. */
-export async function planAssignment(center: Center, ask: GrantAsk, patience: Patience): Promise<Plan> {
+export async function planAssignment(center: Center, ask: GrantAsk, patience: QueueLimits): Promise<Plan> {
   const { account_id } = ask
   if (account_id === null) {
     throw new TargetError(
@@ -31,7 +31,7 @@ export async function planAssignment(center: Center, ask: GrantAsk, patience: Pa
 
 type Where = { account_id: string; principal_id: string }
 
-async function planSet(center: Center, ask: GrantAsk, where: Where, patience: Patience): Promise<Plan> {
+async function planSet(center: Center, ask: GrantAsk, where: Where, patience: QueueLimits): Promise<Plan> {
   const { permission_sets = {}, instance_arn } = center.config
   const mapped = Object.hasOwn(permission_sets, ask.action) ? permission_sets[ask.action] : undefined
   const asked = ask.permission_set ?? mapped ?? ask.action
@@ -48,7 +48,7 @@ async function planSet(center: Center, ask: GrantAsk, where: Where, patience: Pa
 }
 
 /** A permission set by its name or ARN. A set made here for somebody is nobody else's to ask for. */
-async function findSet(center: Center, asked: string, patience: Patience) {
+async function findSet(center: Center, asked: string, patience: QueueLimits) {
   const why = findSetFault(asked, center.config.instance_arn)
   if (why !== undefined) throw new TargetError('permanent', `\`${asked}\` ${why}`)
   const isArn = asked.startsWith('arn:')
@@ -68,7 +68,7 @@ function roleNameOf(set: string): string {
   return `AWSReservedSSO_${set}_*`
 }
 
-async function planOwnSet(center: Center, ask: GrantAsk, where: Where, patience: Patience): Promise<Plan> {
+async function planOwnSet(center: Center, ask: GrantAsk, where: Where, patience: QueueLimits): Promise<Plan> {
   const { config, tenant_id } = center
   const gives = giftOf(center, ask)
   const own_set = {

@@ -1,7 +1,7 @@
 import type { Center } from './center.ts'
 import type { OwnAssignment } from './own-sets.ts'
 
-const mostPages = 20
+const maxPages = 20
 
 /**
  * Ends the sessions that were opened on a machine by a set of its own, where the config names a role of the account that
@@ -31,7 +31,7 @@ async function endAll(
   signal: AbortSignal,
 ): Promise<void> {
   let NextToken: string | undefined
-  for (let pages = 0; pages < mostPages; pages += 1) {
+  for (let pages = 0; pages < maxPages; pages += 1) {
     const page = await center.sessions('DescribeSessions', client, signal, (one, options) =>
       one.describeSessions({ State: 'Active', Filters: [{ key: 'Target', value: machine }], NextToken }, options),
     )

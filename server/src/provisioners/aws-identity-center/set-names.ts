@@ -16,13 +16,13 @@ export type SetNames = {
   once(arn: string, describe: () => Promise<string | undefined>): Promise<string | undefined>
 }
 
-const mostNames = 10_000
+const maxNames = 10_000
 const doubtfulForMs = 60_000
 
 export function openSetNames(): SetNames {
-  const arns = createLruCache<string>(mostNames)
-  const names = createLruCache<string>(mostNames)
-  const doubts = createLruCache<number>(mostNames)
+  const arns = createLruCache<string>(maxNames)
+  const names = createLruCache<string>(maxNames)
+  const doubts = createLruCache<number>(maxNames)
   const asked = new Map<string, Promise<string | undefined>>()
   return {
     arnOf: (name) => arns.get(name),

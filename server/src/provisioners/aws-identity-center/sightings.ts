@@ -1,10 +1,10 @@
 import type { Sighting } from '../driver.ts'
 import { listAccounts, listPeople } from './assignments.ts'
 import type { Center } from './center.ts'
-import type { Patience } from './line.ts'
 import { ownPrefix, tagKeys } from './own-set.ts'
 import { tagsOf } from './own-sets.ts'
 import { listSets, nameOfSet } from './permission-sets.ts'
+import type { QueueLimits } from './priority-queue.ts'
 import { type Assignment, assignmentOf, keyOf } from './target.ts'
 
 /**
@@ -14,7 +14,7 @@ import { type Assignment, assignmentOf, keyOf } from './target.ts'
 export async function* discover(
   center: Center,
   known: readonly Sighting[],
-  patience: Patience,
+  patience: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   const [own, others] = [new Map<string, Sighting[]>(), new Map<string, Sighting[]>()]
   for (const one of known) {
@@ -30,7 +30,11 @@ export async function* discover(
 }
 
 /** Those of one account and one set of the house that AWS shows. */
-async function* stillHeld(center: Center, ofPair: readonly Sighting[], patience: Patience): AsyncGenerator<Sighting[]> {
+async function* stillHeld(
+  center: Center,
+  ofPair: readonly Sighting[],
+  patience: QueueLimits,
+): AsyncGenerator<Sighting[]> {
   const [first] = ofPair
   const assignment = first && assignmentOf(first.target)
   if (assignment === undefined || 'own_set' in assignment) return
@@ -45,7 +49,7 @@ async function* stillHeld(center: Center, ofPair: readonly Sighting[], patience:
 async function* madeHere(
   center: Center,
   known: ReadonlyMap<string, readonly Sighting[]>,
-  patience: Patience,
+  patience: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   for await (const arns of listSets(center, patience)) {
     // A page now and then, found or not: whoever waits sees that it goes on.
@@ -69,7 +73,7 @@ async function* holdersOn(
   account_id: string,
   arn: string,
   name: string,
-  patience: Patience,
+  patience: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   for await (const holders of listPeople(center, account_id, arn, patience)) {
     yield holders.map((principal_id) => sightingOf(center, { account_id, principal_id }, name))

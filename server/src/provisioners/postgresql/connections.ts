@@ -1,6 +1,6 @@
 import { createSemaphore } from '../../kernel/semaphore.ts'
 import { NotNow, TargetError } from '../driver.ts'
-import type { Ask, Facts, ServerLink } from './server-link.ts'
+import type { Ask, Facts, ServerConnection } from './server-connection.ts'
 
 /** A connection that is lent. */
 export type Lent = { ask: Ask; facts: Facts }
@@ -22,10 +22,10 @@ const idleForMs = 20_000
 const maxWaitMs = 5_000
 const comeBackMs = 500
 
-type Idle = { link: ServerLink; timer: NodeJS.Timeout }
+type Idle = { link: ServerConnection; timer: NodeJS.Timeout }
 
 /** `open` makes a connection, which lives under the signal of whoever asked first for it. */
-export function openConnections(open: (signal: AbortSignal) => Promise<ServerLink>): Connections {
+export function openConnections(open: (signal: AbortSignal) => Promise<ServerConnection>): Connections {
   const idle: Idle[] = []
   const lending = createSemaphore({ limit: maxConnections, maxWaitMs, refusal: () => new NotNow(comeBackMs) })
   let isClosed = false
@@ -60,7 +60,7 @@ export function openConnections(open: (signal: AbortSignal) => Promise<ServerLin
   }
 }
 
-function takeIdle(idle: Idle[]): ServerLink | undefined {
+function takeIdle(idle: Idle[]): ServerConnection | undefined {
   for (;;) {
     const last = idle.pop()
     if (last === undefined) return undefined
@@ -69,7 +69,7 @@ function takeIdle(idle: Idle[]): ServerLink | undefined {
   }
 }
 
-function keep(idle: Idle[], link: ServerLink): void {
+function keep(idle: Idle[], link: ServerConnection): void {
   const timer = setTimeout(() => {
     const at = idle.findIndex((one) => one.link === link)
     if (at !== -1) idle.splice(at, 1)

@@ -3,7 +3,7 @@ import type { Lent } from './connections.ts'
 import { type HeldRole, keyOf, readHeldRole } from './held-role.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
 import { isEffective } from './server-roles.ts'
-import type { Way } from './sessions.ts'
+import type { SessionAccess } from './sessions.ts'
 
 const pageSize = 1_000
 
@@ -15,7 +15,7 @@ type Place = { role_oid: string; login_oid: string }
  * own, so that a slow reader holds none.
  */
 export async function* discover(
-  { connections, signal }: Way,
+  { connections, signal }: SessionAccess,
   settings: Settings,
   known: readonly Sighting[],
 ): AsyncGenerator<Sighting[]> {

@@ -3,13 +3,13 @@ import type { Lent } from './connections.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
 import { findLoginFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { mayEndConnections, readLogin, readRole } from './server-roles.ts'
-import type { Way } from './sessions.ts'
+import type { SessionAccess } from './sessions.ts'
 
 /** The oldest that this is tried on. */
 const oldest = 150_000
 
 /** Looks at everything that giving and taking away needs. */
-export async function checkHealth({ connections, signal }: Way, settings: Settings): Promise<Check[]> {
+export async function checkHealth({ connections, signal }: SessionAccess, settings: Settings): Promise<Check[]> {
   const server: Check = { what: `the server ${nameOfServer(settings)}`, ok: true, message: null }
   try {
     const checks = await connections.use({ signal, ahead: true }, (lent) => checkInside(lent, settings))

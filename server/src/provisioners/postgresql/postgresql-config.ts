@@ -40,13 +40,13 @@ export type Settings = {
 }
 
 const defaultPort = 5432
-const longestName = 63
-const mostEntries = 500
-const longestText = 500
+const maxNameLength = 63
+const maxEntries = 500
+const maxTextLength = 500
 
 /** Whether PostgreSQL takes it for a name as it stands: it cuts longer ones short, without an error. */
 export function fitsName(text: string): boolean {
-  return text !== '' && !text.includes('\0') && Buffer.byteLength(text) <= longestName
+  return text !== '' && !text.includes('\0') && Buffer.byteLength(text) <= maxNameLength
 }
 
 export const shownFields: ShownFields = {
@@ -88,8 +88,8 @@ const rules: Readonly<Record<string, { needed: boolean; findFault: FindFault }>>
   ca: optional(findCaFault),
   resource_ids: needed((value) =>
     unless(
-      Array.isArray(value) && value.length > 0 && value.length <= mostEntries && value.every(isText),
-      `must list the ids of the resources that are this server: 1 to ${mostEntries}`,
+      Array.isArray(value) && value.length > 0 && value.length <= maxEntries && value.every(isText),
+      `must list the ids of the resources that are this server: 1 to ${maxEntries}`,
     ),
   ),
   roles: needed((value) => unless(isFilledTable(value), tableFault('actions', 'roles'))),
@@ -219,7 +219,7 @@ function entriesOf(table: unknown): [string, string][] {
 }
 
 function findNameFault(value: unknown): string | undefined {
-  return unless(isText(value) && fitsName(value), `must be a name of PostgreSQL: 1 to ${longestName} bytes`)
+  return unless(isText(value) && fitsName(value), `must be a name of PostgreSQL: 1 to ${maxNameLength} bytes`)
 }
 
 function findCaFault(value: unknown): string | undefined {
@@ -235,7 +235,7 @@ function findCaFault(value: unknown): string | undefined {
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= longestText
+  return typeof value === 'string' && value !== '' && value.length <= maxTextLength
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {
@@ -244,11 +244,11 @@ function isTable(value: unknown): value is Record<string, unknown> {
 
 function isFilledTable(value: unknown): boolean {
   const size = isTable(value) ? Object.keys(value).length : 0
-  return size > 0 && size <= mostEntries
+  return size > 0 && size <= maxEntries
 }
 
 function tableFault(from: string, to: string): string {
-  return `must be an object that leads from ${from} to ${to}: 1 to ${mostEntries}`
+  return `must be an object that leads from ${from} to ${to}: 1 to ${maxEntries}`
 }
 
 function unless(holds: boolean, why: string): string | undefined {

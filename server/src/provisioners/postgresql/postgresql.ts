@@ -31,8 +31,8 @@ import {
   shownFields,
   targetFields,
 } from './postgresql-config.ts'
-import { openLink } from './server-link.ts'
-import { endSessions, terminate, type Way } from './sessions.ts'
+import { openServerConnection } from './server-connection.ts'
+import { endSessions, type SessionAccess, terminate } from './sessions.ts'
 
 /** Roles of one PostgreSQL server, granted to people's logins there. */
 export const postgresql: DriverType = {
@@ -47,7 +47,7 @@ const done: Progress = { done: true }
 
 function open({ config, egress }: Opening): Driver {
   const settings = readSettings(config)
-  const connections = openConnections((signal) => openLink(settings, egress, signal))
+  const connections = openConnections((signal) => openServerConnection(settings, egress, signal))
   return {
     plan: (_tx, ask, signal) => plan(connections, settings, ask, signal),
     grant: (_tx, target, until, signal) =>
@@ -101,7 +101,7 @@ function requireNames(settings: Settings, { resource, action, user }: GrantAsk):
  * The role first, then the login where we manage it, then every connection: a session that ran before may hold on to what it
  * had, and one that begins now finds it gone.
  */
-async function revoke(way: Way, settings: Settings, held: HeldRole): Promise<void> {
+async function revoke(way: SessionAccess, settings: Settings, held: HeldRole): Promise<void> {
   const { connections, signal } = way
   const logins = await connections.use({ signal, ahead: true }, (lent) => {
     requireSameGiver(held, settings, lent.facts)
@@ -119,7 +119,7 @@ const patienceMs = 200
  * Shuts a login whose owner may not like it: changing their own password in a transaction that they leave open, they would hold
  * us up. So their connections are ended before, and again while we wait. False: it holds something else, and stays open.
  */
-async function shutAgainst({ connections, signal }: Way, login: Login): Promise<boolean> {
+async function shutAgainst({ connections, signal }: SessionAccess, login: Login): Promise<boolean> {
   const use = <Result>(work: (lent: Lent) => Promise<Result>) => connections.use({ signal, ahead: true }, work)
   const shutting = use(async (lent) => {
     await terminate(lent.ask, login)

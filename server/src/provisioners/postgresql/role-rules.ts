@@ -1,4 +1,4 @@
-import type { Facts } from './server-link.ts'
+import type { Facts } from './server-connection.ts'
 import type { LoginFacts, RoleFacts } from './server-roles.ts'
 
 /**

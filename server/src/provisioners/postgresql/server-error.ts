@@ -1,12 +1,12 @@
 import pg from 'pg'
 import { TargetError } from '../driver.ts'
 
-const longestMessage = 300
+const maxMessageLength = 300
 
 /** What a server's words look like in an error of ours: one line, of a bounded length. */
 function inWords(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line
+  return line.length > maxMessageLength ? `${line.slice(0, maxMessageLength)}…` : line
 }
 
 /** Answers that say something of this very grant: they do not pass by themselves. */
@@ -33,7 +33,7 @@ const hints: Readonly<Record<string, string>> = {
 }
 
 /** What went wrong on the way to the server. */
-export function asWayError(error: unknown, server: string): TargetError {
+export function asConnectionError(error: unknown, server: string): TargetError {
   if (error instanceof TargetError) return error
   const words = inWords(error instanceof Error ? error.message : String(error))
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) {
@@ -47,8 +47,8 @@ export function asWayError(error: unknown, server: string): TargetError {
 }
 
 /** What the server said to a statement, or went wrong meanwhile. */
-export function asTargetError(error: unknown, server: string): TargetError {
+export function asStatementError(error: unknown, server: string): TargetError {
   const refusal = error instanceof pg.DatabaseError && error.code !== undefined ? refusals[error.code] : undefined
-  if (refusal === undefined) return asWayError(error, server)
+  if (refusal === undefined) return asConnectionError(error, server)
   return new TargetError('permanent', `${refusal} (${server} says: ${inWords((error as Error).message)})`)
 }

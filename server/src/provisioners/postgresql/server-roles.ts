@@ -1,5 +1,5 @@
 import type { Lent } from './connections.ts'
-import type { Ask } from './server-link.ts'
+import type { Ask } from './server-connection.ts'
 
 /** A role that an action gives. */
 export type RoleFacts = {

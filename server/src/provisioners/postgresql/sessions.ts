@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { TargetError } from '../driver.ts'
 import type { Connections } from './connections.ts'
 import type { Login } from './held-role.ts'
-import type { Ask } from './server-link.ts'
+import type { Ask } from './server-connection.ts'
 
 /** How to come by a connection, for as long as the signal's owner waits. */
-export type Way = { connections: Connections; signal: AbortSignal }
+export type SessionAccess = { connections: Connections; signal: AbortSignal }
 
-const longestMs = 10_000
-const betweenLooksMs = 50
+const maxMs = 10_000
+const checkIntervalMs = 50
 
 /**
  * Ends every connection that the login has, to whichever database, and waits until they are gone. While it can log in still,
@@ -16,19 +16,23 @@ const betweenLooksMs = 50
  * that moment is waited for.
  * @throws TargetError transient, where one does not end
  */
-export async function endSessions({ connections, signal }: Way, login: Login, isShut: boolean): Promise<void> {
+export async function endSessions(
+  { connections, signal }: SessionAccess,
+  login: Login,
+  isShut: boolean,
+): Promise<void> {
   const end = (pids?: readonly string[]) =>
     connections.use({ signal, ahead: true }, ({ ask }) => terminate(ask, login, pids))
-  const until = performance.now() + longestMs
+  const until = performance.now() + maxMs
   const first = await end()
   let left = first
-  for (let quietLooks = Number(left.length === 0); left.length > 0 || (isShut && quietLooks < 2); ) {
+  for (let quietChecks = Number(left.length === 0); left.length > 0 || (isShut && quietChecks < 2); ) {
     if (performance.now() > until) {
       throw new TargetError('transient', `${left.length} connections of \`${login.name}\` are open still`)
     }
-    await pause(betweenLooksMs)
+    await pause(checkIntervalMs)
     left = await end(isShut ? undefined : first)
-    quietLooks = left.length === 0 ? quietLooks + 1 : 0
+    quietChecks = left.length === 0 ? quietChecks + 1 : 0
   }
 }
 

@@ -1,12 +1,12 @@
 import { jsonFieldsOf } from '../../egress/json-fields.ts'
 import { retryAfterMs } from '../../egress/retry-after.ts'
-import { longestWords, saidWords } from '../../kernel/said-words.ts'
+import { maxTextLength, saidWords } from '../../kernel/said-words.ts'
 import { NotNow, TargetError } from '../driver.ts'
 
 /** What a receiver answered, read with care: it is somebody else's. */
 export type Answer = { status: number; fields: Readonly<Record<string, unknown>> }
 
-const [longestWaitMs, usualWaitMs] = [300_000, 5_000]
+const [maxWaitMs, usualWaitMs] = [300_000, 5_000]
 
 /**
  * Reads an answer of 200 or 202. `hide`: texts that its words may not repeat.
@@ -16,7 +16,7 @@ const [longestWaitMs, usualWaitMs] = [300_000, 5_000]
 export async function readAnswer(response: Response, now: Date, hide: readonly string[]): Promise<Answer> {
   const { status } = response
   const fields = jsonFieldsOf(await response.text(), response.headers)
-  if (status === 429) throw new NotNow(Math.min(retryAfterMs(response.headers, now) ?? usualWaitMs, longestWaitMs))
+  if (status === 429) throw new NotNow(Math.min(retryAfterMs(response.headers, now) ?? usualWaitMs, maxWaitMs))
   if (status !== 200 && status !== 202) throw new TargetError(kindOf(status), wordsOf(response, fields, hide))
   if (fields === undefined && status === 200) {
     throw new TargetError(
@@ -38,7 +38,7 @@ function kindOf(status: number): TargetError['kind'] {
 
 function wordsOf({ status }: Response, fields: Record<string, unknown> | undefined, hide: readonly string[]): string {
   const said = saidWords(fields?.message, hide)
-  if (said !== null) return `the receiver answered ${status}: ${said}`.slice(0, longestWords)
+  if (said !== null) return `the receiver answered ${status}: ${said}`.slice(0, maxTextLength)
   if (status >= 300 && status < 400) return `the receiver answered ${status}, and redirects are not followed`
   if (status < 300) return `the receiver answered ${status}, where 200 or 202 with JSON is the protocol`
   return `the receiver answered ${status} without a \`message\``

@@ -12,7 +12,7 @@ import type { WebhookConfig } from './webhook-config.ts'
 export type Message = { type: string; data: Record<string, unknown>; id?: string; begun_at?: string }
 
 /** Which of the receiver's places a call takes: what takes access away does not wait behind what gives it. */
-export type Lane = 'takes' | 'gives'
+export type Priority = 'takes' | 'gives'
 
 export type Receiver = {
   /** Somebody else's words as they may be kept and shown. */
@@ -20,7 +20,7 @@ export type Receiver = {
   /** The database's clock, asked seldom. */
   now(tx: Tx): Promise<Date>
   /** Has its turn, and does all of a call in it. @throws NotNow where the receiver has no room */
-  inTurn<Result>(lane: Lane, call: () => Promise<Result>): Promise<Result>
+  withinLimit<Result>(priority: Priority, call: () => Promise<Result>): Promise<Result>
   /** @throws NotNow, TargetError */
   send(tx: Tx, message: Message, signal: AbortSignal): Promise<Answer>
   /** Whether it takes what nobody has signed. @throws TargetError where it does not answer */
@@ -51,14 +51,14 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
     return { response, at }
   }
 
-  const pausing = async <Result>(lane: Lane, work: () => Promise<Result>): Promise<Result> => {
+  const pausing = async <Result>(priority: Priority, work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work()
     } catch (error) {
       if (error instanceof NotNow) {
         const until = performance.now() + error.after_ms
         pausedUntil.gives = Math.max(pausedUntil.gives, until)
-        if (lane === 'takes') pausedUntil.takes = Math.max(pausedUntil.takes, until)
+        if (priority === 'takes') pausedUntil.takes = Math.max(pausedUntil.takes, until)
       }
       throw error
     }
@@ -67,11 +67,11 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
   return {
     words: (said) => saidWords(said, hide),
     now,
-    inTurn: (lane, work) =>
-      semaphores[lane].run(async () => {
-        const pause = pausedUntil[lane] - performance.now()
+    withinLimit: (priority, work) =>
+      semaphores[priority].run(async () => {
+        const pause = pausedUntil[priority] - performance.now()
         if (pause > 0) throw new NotNow(Math.ceil(pause))
-        return pausing(lane, work)
+        return pausing(priority, work)
       }),
     async send(tx, message, signal) {
       const { response, at } = await call(tx, message, secrets, signal)

@@ -36,13 +36,13 @@ export const webhook: DriverType = {
 }
 
 /** What an act is told to be about; `entitlement` is the receiver's own name of it, or one that we made. */
-type Told = Omit<GrantAsk, 'grant_id' | 'duration_seconds'> & { entitlement: string }
-type WebhookTarget = Told & { key: string }
+type ActData = Omit<GrantAsk, 'grant_id' | 'duration_seconds'> & { entitlement: string }
+type WebhookTarget = ActData & { key: string }
 
 type Webhook = { receiver: Receiver; config: WebhookConfig; opening: Opening }
 
-const pauses = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000]
-const longestPauseMs = 60_000
+const pollDelaysMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000]
+const maxPauseMs = 60_000
 
 function openWebhook(opening: Opening): Driver {
   // Its type's `findFaults` found nothing in it.
@@ -58,7 +58,7 @@ function openWebhook(opening: Opening): Driver {
     // A receiver keeps no list for us: each is verified by itself.
     discover: null,
     health: (tx, signal) => health(it, tx, signal),
-    pollAfterMs: (polls) => pauses[polls] ?? longestPauseMs,
+    pollAfterMs: (polls) => pollDelaysMs[polls] ?? maxPauseMs,
     close: () => Promise.resolve(),
   }
 }
@@ -73,13 +73,13 @@ async function plan({ receiver, config }: Webhook, tx: Tx, ask: GrantAsk, signal
   }
   if (config.verifies === false) return planOf(ours, false, null)
   const message = { type: 'access.plan', data: { ...about, entitlement: ours, grant_id, duration_seconds } }
-  const { fields } = await receiver.inTurn('gives', () => receiver.send(tx, message, signal))
+  const { fields } = await receiver.withinLimit('gives', () => receiver.send(tx, message, signal))
   const { status, entitlement = ours, session_seconds = null } = fields
   const isTime = session_seconds === null || (Number.isInteger(session_seconds) && Number(session_seconds) >= 0)
   if (typeof entitlement !== 'string' || !/^[\x20-\x7e]{1,500}$/.test(entitlement) || !isTime) {
     throw new TargetError('transient', 'the receiver answered a plan whose `entitlement` or `session_seconds` is none')
   }
-  const seconds = session_seconds === null ? null : Math.min(Number(session_seconds), longestSession)
+  const seconds = session_seconds === null ? null : Math.min(Number(session_seconds), maxSessionSeconds)
   return planOf(entitlement, readHeld(status) === 'held', seconds)
 }
 
@@ -89,7 +89,7 @@ function shortened(name: string): string {
 }
 
 /** More than a session lives: what a column of whole numbers takes. */
-const longestSession = 2_147_483_647
+const maxSessionSeconds = 2_147_483_647
 
 async function act(
   it: Webhook,
@@ -99,25 +99,25 @@ async function act(
   until: Date | null,
   signal: AbortSignal,
 ): Promise<Progress> {
-  return it.receiver.inTurn(kind === 'revoke' ? 'takes' : 'gives', async () => {
+  return it.receiver.withinLimit(kind === 'revoke' ? 'takes' : 'gives', async () => {
     const begun = await beginWebhookAct(tx, placeOf(it, target), kind, until)
-    return tell(it, tx, target, begun, signal)
+    return sendAct(it, tx, target, begun, signal)
   })
 }
 
 /** Tells the receiver of an act, for the first time or once more: it answers how that stands. */
-async function tell(
+async function sendAct(
   it: Webhook,
   tx: Tx,
   target: WebhookTarget,
   begun: WebhookAct,
   signal: AbortSignal,
 ): Promise<Progress> {
-  const { key, ...told } = target
+  const { key, ...actData } = target
   const { provisioner_id, public_url, tenant_id } = it.opening
   const callback = { url: `${public_url}/v1/provisioners/${provisioner_id}/results`, tenant_id }
   const { id, kind, begun_at } = begun
-  const data = { ...told, ...(begun.until !== null && { until: begun.until }), callback }
+  const data = { ...actData, ...(begun.until !== null && { until: begun.until }), callback }
   try {
     const { status, fields } = await it.receiver.send(tx, { type: `access.${kind}`, data, id, begun_at }, signal)
     if (status === 202) return underWay(it, tx, begun, fields.reference)
@@ -168,7 +168,9 @@ async function poll(
       it.receiver.words(last.message) ?? 'the receiver says that it failed, without a `message`',
     )
   }
-  return it.receiver.inTurn(last.kind === 'revoke' ? 'takes' : 'gives', () => tell(it, tx, target, last, signal))
+  return it.receiver.withinLimit(last.kind === 'revoke' ? 'takes' : 'gives', () =>
+    sendAct(it, tx, target, last, signal),
+  )
 }
 
 async function verify(
@@ -180,15 +182,15 @@ async function verify(
 ): Promise<Held> {
   if (it.config.verifies === false) {
     const last = await findWebhookAct(tx, placeOf(it, target))
-    const held = heldByWord(last, until)
+    const held = heldByLastAnswer(last, until)
     return held === 'held' && endsEarly(last, last?.until ?? null, until, await it.receiver.now(tx))
       ? 'ends_early'
       : held
   }
-  const { key, ...told } = target
-  const message = { type: 'access.verify', data: { ...told, ...(until !== null && { until }) } }
-  const lane = until === null ? 'takes' : 'gives'
-  const { fields } = await it.receiver.inTurn(lane, () => it.receiver.send(tx, message, signal))
+  const { key, ...actData } = target
+  const message = { type: 'access.verify', data: { ...actData, ...(until !== null && { until }) } }
+  const priority = until === null ? 'takes' : 'gives'
+  const { fields } = await it.receiver.withinLimit(priority, () => it.receiver.send(tx, message, signal))
   const held = readHeld(fields.status)
   if (held === 'absent' || until === null || typeof fields.until !== 'string') return held
   const last = await findWebhookAct(tx, placeOf(it, target))
@@ -196,7 +198,7 @@ async function verify(
 }
 
 /** What its last word comes to where the receiver cannot look; without one, what has the act done again. */
-function heldByWord(last: WebhookAct | undefined, until: Date | null): Held {
+function heldByLastAnswer(last: WebhookAct | undefined, until: Date | null): Held {
   if (last === undefined) return 'absent'
   if (last.kind === 'grant' && last.outcome === 'done') return 'held'
   return until === null ? 'held' : 'absent'

@@ -23,7 +23,7 @@ const usual: Settings = {
   acts: { ms: 0, looks: 0 },
   listLag: { ms: 0, lists: 0 },
   page: 100,
-  mostSets: 3500,
+  maxSets: 3500,
 }
 
 /** Who is there before anything was asked for, and whose key the operator has. */

@@ -87,7 +87,7 @@ export type Settings = {
   /** The most that a page holds. */
   page: number
   /** How many permission sets an instance may have. */
-  mostSets: number
+  maxSets: number
 }
 
 /** Everything there is in the pretended organization. */

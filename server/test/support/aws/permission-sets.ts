@@ -28,7 +28,7 @@ export const permissionSetHandlers = (cloud: Cloud) =>
       const live = [...cloud.sets.values()].filter(({ deleted }) => deleted === null)
       if (live.some(({ name }) => name === input.Name))
         throw new AwsError('ConflictException', `PermissionSet with name ${input.Name} already exists.`)
-      if (live.length >= cloud.settings.mostSets)
+      if (live.length >= cloud.settings.maxSets)
         throw new AwsError('ServiceQuotaExceededException', 'You have exceeded the number of permission sets')
       const set: PermissionSet = {
         arn: `${cloud.instance_arn.replace(':instance/', ':permissionSet/')}/ps-${hex(16)}`,

@@ -6,21 +6,21 @@ import { type Clause, type PolicyJson, textEngine } from '../cedar/engine.ts'
 import { parseStored, printStatement } from '../cedar/parse.ts'
 import { type AskQuestion, actionAskedOn, askOf, type EngineQuestion, type Resource } from '../cedar/question.ts'
 import { type Decision, decideAsk } from '../deciding/decide.ts'
-import { createCourt } from '../deciding/evaluate.ts'
+import { createPolicyEvaluator } from '../deciding/evaluate.ts'
 import { type Reaches, reachesOf } from '../deciding/rule-index.ts'
 import { type AskSubset, type PolicyRule, type RuleSet, type SortedRules, takesPart } from '../deciding/rule-set.ts'
 import type { ApprovalMode } from '../rule.ts'
 import { type Change, changesFor, type Durations, emergencyTurned } from './change.ts'
 import { missedSides, type Side } from './near-rule.ts'
 import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
-import type { Pace } from './pace.ts'
 import { holding, type Part, partsOf } from './part.ts'
+import type { Pauser } from './pauser.ts'
 
 /** A question that policy did not answer as the asker may have wished. */
-export type Disappointed = { ruleSet: RuleSet; question: AskQuestion; decision: Decision; durations: Durations }
+export type DeniedQuestion = { ruleSet: RuleSet; question: AskQuestion; decision: Decision; durations: Durations }
 
 /** One rule, and what would have to be otherwise for the answer to be better. */
-export type NearestMiss = {
+export type NearMiss = {
   /** A permit that would give it, or a forbid that would not stand in its way. */
   rule: PolicyRule
   /** Where: the first of the question's resources about which the answer could be better. */
@@ -39,7 +39,7 @@ const most = { clausesAtOnce: 50, changes: 30 } as const
 /** The best answer that the question can still come to. */
 type Goal = 'allowed' | 'at_once'
 
-function goalOf({ question, decision }: Disappointed): Goal | undefined {
+function goalOf({ question, decision }: DeniedQuestion): Goal | undefined {
   const unanswered = decision.errors.some(({ rule_id }) => rule_id === null)
   if (unanswered || !question.principal.active) return undefined
   if (!decision.allowed) return 'allowed'
@@ -50,31 +50,31 @@ function goalOf({ question, decision }: Disappointed): Goal | undefined {
  * The misses, in no order; none where the answer cannot be better. With `closely`, those alone that another duration, reason,
  * time or road would mend; otherwise also those of the rules' other conditions and of their scopes.
  */
-export async function findNearestMisses(
-  asked: Disappointed,
+export async function findNearMisses(
+  asked: DeniedQuestion,
   closely: boolean,
-  yieldToEventLoop: Pace,
-): Promise<NearestMiss[]> {
+  yieldToEventLoop: Pauser,
+): Promise<NearMiss[]> {
   const goal = goalOf(asked)
   if (goal === undefined) return []
   const emergency = asked.question.context.break_glass
   const subset: AskSubset = goal === 'at_once' ? 'at_once' : emergency ? 'emergency' : 'ordinary'
-  await court.rules.prepare(asked.ruleSet)
-  const sorted = court.rules.sorted(asked.ruleSet)
+  await evaluator.rules.prepare(asked.ruleSet)
+  const sorted = evaluator.rules.sorted(asked.ruleSet)
   const reaches = asked.question.resources.map((resource) => reachesOn(asked.question, resource))
   const near = await neighbourhoodOf(asked.ruleSet, sorted, reaches, subset, yieldToEventLoop)
   if (near === undefined) return []
   const present = await trial(asked, [...near.permits, ...near.forbids])
   const stage = { ...asked, goal, subset, near, sorted, present, yieldToEventLoop }
-  const resource = await firstAmiss(stage)
+  const resource = await firstFailing(stage)
   if (resource === undefined) return []
   const faulty = await faultyParts(stage, resource)
-  const mended = await mendedByChange(stage, resource, faulty)
-  if (closely) return mended
-  return [...mended, ...(await mendedByRule(stage, resource, faulty))]
+  const fixed = await fixedByChange(stage, resource, faulty)
+  if (closely) return fixed
+  return [...fixed, ...(await fixedByRule(stage, resource, faulty))]
 }
 
-type Stage = Disappointed & {
+type Stage = DeniedQuestion & {
   goal: Goal
   subset: AskSubset
   near: Neighbourhood
@@ -82,7 +82,7 @@ type Stage = Disappointed & {
   sorted: SortedRules
   /** The rules whose scope speaks of it. */
   present: RuleSet
-  yieldToEventLoop: Pace
+  yieldToEventLoop: Pauser
 }
 
 function reachesOn(question: AskQuestion, resource: Resource): Reaches {
@@ -90,14 +90,14 @@ function reachesOn(question: AskQuestion, resource: Resource): Reaches {
 }
 
 /** Decides on the engine for texts. */
-const court = createCourt(textEngine, { rules: 1_000, schemas: 20 })
+const evaluator = createPolicyEvaluator(textEngine, { rules: 1_000, schemas: 20 })
 let trials = 0
 
 /** Rules to be tried, as a rule set of its own version. */
-async function trial({ ruleSet }: Disappointed, rules: readonly PolicyRule[]): Promise<RuleSet> {
+async function trial({ ruleSet }: DeniedQuestion, rules: readonly PolicyRule[]): Promise<RuleSet> {
   trials += 1
   const tried = { tenant_id: ruleSet.tenant_id, version: `nearest-${trials}`, rules }
-  await court.rules.prepare(tried, ruleSet)
+  await evaluator.rules.prepare(tried, ruleSet)
   return tried
 }
 
@@ -108,12 +108,12 @@ function reached({ goal, question }: Stage, decision: Decision, rule: PolicyRule
   return counts && decision.rule_ids.includes(rule.id)
 }
 
-async function firstAmiss(stage: Stage): Promise<Resource | undefined> {
+async function firstFailing(stage: Stage): Promise<Resource | undefined> {
   const { question, present, yieldToEventLoop } = stage
   if (question.resources.length === 1) return question.resources[0]
   for (const resource of question.resources) {
     await yieldToEventLoop()
-    const decision = decideAsk(present, { ...question, resources: [resource] }, court)
+    const decision = decideAsk(present, { ...question, resources: [resource] }, evaluator)
     if (stage.goal === 'allowed' ? !decision.allowed : decision.mode !== 'auto') return resource
   }
   return undefined
@@ -150,7 +150,7 @@ async function faultyParts(stage: Stage, resource: Resource): Promise<Faulty[]> 
 async function heldBy(
   question: EngineQuestion,
   parts: readonly Part[],
-  yieldToEventLoop: Pace,
+  yieldToEventLoop: Pauser,
 ): Promise<(part: Part) => boolean> {
   const clauses = new Map(parts.map(({ clause }) => [JSON.stringify(clause), clause]))
   const keys = [...clauses.keys()]
@@ -168,40 +168,40 @@ async function heldBy(
 }
 
 /** Changes of the request, one at a time, after which the whole question is answered better, by that rule. */
-async function mendedByChange(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearestMiss[]> {
+async function fixedByChange(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearMiss[]> {
   const { question, durations, present, yieldToEventLoop } = stage
-  const misses = mendedByEmergency(stage, resource)
+  const misses = fixedByEmergency(stage, resource)
   const changes = faulty.flatMap(({ rule, blamed }) =>
     blamed.flatMap((part) =>
       changesFor(part, rule.effect === 'permit', question, durations).map((change) => ({ rule, part, change })),
     ),
   )
-  const mended = new Set<Part>()
+  const fixed = new Set<Part>()
   for (const { rule, part, change } of changes.slice(0, most.changes)) {
     await yieldToEventLoop()
-    if (mended.has(part)) continue
-    const decision = decideAsk(present, change.question, court)
+    if (fixed.has(part)) continue
+    const decision = decideAsk(present, change.question, evaluator)
     if (!reached(stage, decision, rule)) continue
-    mended.add(part)
+    fixed.add(part)
     misses.push({ rule, resource, part, change, approval_mode: decision.mode })
   }
   return misses
 }
 
 /** The other kind of request, where it is better. Nobody is told that breaking the glass is quicker than asking a person. */
-function mendedByEmergency({ question, goal, near, present }: Stage, resource: Resource): NearestMiss[] {
+function fixedByEmergency({ question, goal, near, present }: Stage, resource: Resource): NearMiss[] {
   const other = question.context.break_glass ? 'ordinary' : 'emergency'
   if (goal !== 'allowed' || !near.permits.some((rule) => takesPart(rule, other))) return []
   const change = emergencyTurned(question)
-  const { governing_rule_id, mode: approval_mode } = decideAsk(present, change.question, court)
+  const { governing_rule_id, mode: approval_mode } = decideAsk(present, change.question, evaluator)
   const rule = near.permits.find(({ id }) => id === governing_rule_id)
   return rule === undefined ? [] : [{ rule, resource, change, approval_mode }]
 }
 
 /** Permits that would match here without the one part, of their condition or their scope, where nothing forbids it. */
-async function mendedByRule(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearestMiss[]> {
+async function fixedByRule(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearMiss[]> {
   const { question, near, yieldToEventLoop } = stage
-  const misses: (Pick<NearestMiss, 'rule' | 'part' | 'side'> & { without: PolicyJson })[] = []
+  const misses: (Pick<NearMiss, 'rule' | 'part' | 'side'> & { without: PolicyJson })[] = []
   for (const { rule, statement, parts, blamed } of faulty) {
     const [part] = blamed
     // What the request could change was tried, and is told of if it mended anything.
@@ -220,7 +220,7 @@ async function mendedByRule(stage: Stage, resource: Resource, faulty: readonly F
     copies.push({ ...rule, policy_text: printStatement(without, source) })
   }
   const tried = await trial(stage, [...near.forbids, ...copies])
-  const decision = decideAsk(tried, { ...question, resources: [resource] }, court)
+  const decision = decideAsk(tried, { ...question, resources: [resource] }, evaluator)
   return misses
     .filter(({ rule }) => reached(stage, decision, rule))
     .map(({ without: _, ...miss }) => ({ ...miss, resource, approval_mode: miss.rule.approval_mode }))

@@ -1,7 +1,7 @@
 import { NotNow } from '../driver.ts'
 
 /** How urgent it is, and how long there is time to wait. What takes access away goes before what gives it. */
-export type Patience = {
+export type QueueLimits = {
   urgent: boolean
   /** On the clock of `performance.now()`; whoever would wait longer is told to come back. */
   until: number
@@ -9,11 +9,11 @@ export type Patience = {
 }
 
 /** A line of waiting calls: the urgent ones first, each kind in the order in which it came. */
-export type Line = {
+export type PriorityQueue = {
   /** Ends when its turn has come. @throws NotNow where that is too far off; what the signal says */
-  wait(name: string, patience: Patience): Promise<void>
+  wait(name: string, limits: QueueLimits): Promise<void>
   /** Something changed: whoever can go now goes. */
-  look(): void
+  advance(): void
   isEmpty(): boolean
 }
 
@@ -24,17 +24,17 @@ type Rule = {
   estimateMs(before: number, ofName: number, name: string): number
 }
 
-type Waiting = { name: string; patience: Patience; go(): void; stop(error: unknown): void }
+type Waiting = { name: string; limits: QueueLimits; go(): void; stop(error: unknown): void }
 
 const soonestMs = 250
 const latestMs = 60_000
 
-export function openLine({ take, estimateMs }: Rule): Line {
+export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
   let waiting: Waiting[] = []
   let timer: NodeJS.Timeout | undefined
 
-  const placeOf = ({ urgent }: Patience) => {
-    const first = waiting.findIndex((one) => urgent && !one.patience.urgent)
+  const placeOf = ({ urgent }: QueueLimits) => {
+    const first = waiting.findIndex((one) => urgent && !one.limits.urgent)
     return first === -1 ? waiting.length : first
   }
   const estimateAt = (place: number, name: string) => {
@@ -42,16 +42,16 @@ export function openLine({ take, estimateMs }: Rule): Line {
     return estimateMs(place, ofName, name)
   }
 
-  const look = () => {
+  const advance = () => {
     clearTimeout(timer)
     let nextMs = Number.POSITIVE_INFINITY
     const inVain = new Set<string>()
     const left: Waiting[] = []
     for (const one of waiting) {
-      const { name, patience } = one
+      const { name, limits } = one
       const now = performance.now()
-      if (patience.signal.aborted) one.stop(patience.signal.reason)
-      else if (now >= patience.until) one.stop(new NotNow(comeBackMs(estimateMs(left.length, 0, name))))
+      if (limits.signal.aborted) one.stop(limits.signal.reason)
+      else if (now >= limits.until) one.stop(new NotNow(comeBackMs(estimateMs(left.length, 0, name))))
       else {
         const ms = inVain.has(name) ? nextMs : take(name)
         if (ms <= 0) {
@@ -60,25 +60,25 @@ export function openLine({ take, estimateMs }: Rule): Line {
         }
         inVain.add(name)
         left.push(one)
-        nextMs = Math.min(nextMs, ms, patience.until - now)
+        nextMs = Math.min(nextMs, ms, limits.until - now)
       }
     }
     waiting = left
-    if (left.length > 0) timer = setTimeout(look, Math.max(1, Math.min(nextMs, latestMs)))
+    if (left.length > 0) timer = setTimeout(advance, Math.max(1, Math.min(nextMs, latestMs)))
   }
 
   return {
-    async wait(name, patience) {
-      patience.signal.throwIfAborted()
-      const place = placeOf(patience)
+    async wait(name, limits) {
+      limits.signal.throwIfAborted()
+      const place = placeOf(limits)
       const estimate = estimateAt(place, name)
-      if (performance.now() + estimate > patience.until) throw new NotNow(comeBackMs(estimate))
+      if (performance.now() + estimate > limits.until) throw new NotNow(comeBackMs(estimate))
       await new Promise<void>((go, stop) => {
-        waiting.splice(place, 0, { name, patience, go, stop })
-        look()
+        waiting.splice(place, 0, { name, limits, go, stop })
+        advance()
       })
     },
-    look,
+    advance,
     isEmpty: () => waiting.length === 0,
   }
 }

@@ -1,9 +1,9 @@
 import type { AskQuestion, RequestContext } from '../../src/policy-engine/cedar/question.ts'
 import { sampleAsk } from '../../src/policy-engine/cedar/samples.ts'
 import { decideAsk } from '../../src/policy-engine/deciding/decide.ts'
-import { findNearestMisses } from '../../src/policy-engine/near-misses/nearest-miss.ts'
-import { pace } from '../../src/policy-engine/near-misses/pace.ts'
-import { chosen, type Listener, type ToldMiss, told } from '../../src/requests/near-miss-explanation.ts'
+import { findNearMisses } from '../../src/policy-engine/near-misses/near-miss.ts'
+import { createPauser } from '../../src/policy-engine/near-misses/pauser.ts'
+import { chosen, type Listener, type NearMissExplanation, told } from '../../src/requests/near-miss-explanation.ts'
 import { sampleRule, sampleRuleSet } from './sample-rule.ts'
 
 /** Who may read rules and accounts. */
@@ -20,20 +20,20 @@ export type Asked = Partial<Omit<AskQuestion, 'context'>> & { context?: Partial<
  * What is told of rules `r1`, `r2`, … where somebody asks: on Monday noon for `ReadOnlyAccess` on an account whose tag env is dev, for
  * an hour, with a reason, by token, but for what `asked` says.
  */
-export async function nearestMisses(
+export async function nearMisses(
   texts: readonly string[],
   { context, ...other }: Asked = {},
   listener: Listener = reader,
-): Promise<ToldMiss[]> {
+): Promise<NearMissExplanation[]> {
   const ruleSet = sampleRuleSet(texts.map((text, index) => sampleRule(`r${index + 1}`, text)))
   const question = { ...sampleAsk, ...other, context: { ...sampleAsk.context, ...context } }
   const durations = { shortest: 60, longest: 604_800 }
   const asked = { ruleSet, question, decision: decideAsk(ruleSet, question), durations }
-  const found = await findNearestMisses(asked, !listener.mayReadRules, pace(Number.POSITIVE_INFINITY))
+  const found = await findNearMisses(asked, !listener.mayReadRules, createPauser(Number.POSITIVE_INFINITY))
   const telling = { question, durations, listener }
   return chosen(found, telling).map((miss) => told(miss, telling, new Map([['policy', 'Accounts']])))
 }
 
-export async function nearestWords(...asked: Parameters<typeof nearestMisses>): Promise<string[]> {
-  return (await nearestMisses(...asked)).map(({ words }) => words)
+export async function nearMissWords(...asked: Parameters<typeof nearMisses>): Promise<string[]> {
+  return (await nearMisses(...asked)).map(({ words }) => words)
 }

@@ -3,10 +3,10 @@ import { suite, test } from 'node:test'
 import { noTx, openAwsTarget, patient, toTheEnd } from '../../../test/support/aws-stage.ts'
 import { NotNow } from '../driver.ts'
 import { awsIdentityCenter } from './aws-identity-center.ts'
-import type { Patience } from './line.ts'
-import { limitsOfAws, openPace } from './pace.ts'
+import type { QueueLimits } from './priority-queue.ts'
+import { limitsOfAws, openRateLimiter } from './rate-limiter.ts'
 
-const patience = (more: Partial<Patience> = {}): Patience => ({
+const patience = (more: Partial<QueueLimits> = {}): QueueLimits => ({
   urgent: false,
   until: performance.now() + 60_000,
   signal: patient,
@@ -18,7 +18,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 suite('calls', () => {
   test('that take away go first, each kind in the order in which it came', async () => {
     // Slow enough that a machine which stands still for a moment gives nobody their turn before all have come.
-    const pace = openPace({ callsASecond: 10, operations: 8 })
+    const pace = openRateLimiter({ callsASecond: 10, operations: 8 })
     const order: string[] = []
     const turn = async (name: string, urgent: boolean) => {
       await pace.turn(patience({ urgent }))
@@ -35,7 +35,7 @@ suite('calls', () => {
   })
 
   test('that would wait too long are told when to come back, and nothing failed', async () => {
-    const pace = openPace({ callsASecond: 1, operations: 8 })
+    const pace = openRateLimiter({ callsASecond: 1, operations: 8 })
     await pace.turn(patience())
     await assert.rejects(pace.turn(patience({ until: performance.now() + 500 })), (error) => {
       assert.ok(error instanceof NotNow)
@@ -46,7 +46,7 @@ suite('calls', () => {
 
   test('that nobody waits for any more take no turn', async () => {
     // A second apart, so that the one that is given up still waits for its turn.
-    const pace = openPace({ callsASecond: 1, operations: 8 })
+    const pace = openRateLimiter({ callsASecond: 1, operations: 8 })
     const controller = new AbortController()
     await pace.turn(patience())
     const given = pace.turn(patience({ signal: controller.signal }))
@@ -61,7 +61,7 @@ suite('operations', () => {
   const operation = (account: string, key: string, name = 'create') => ({ account, key, name })
 
   test('are one in an account, and not more than there is room for', async () => {
-    const pace = openPace({ callsASecond: 1_000, operations: 2 })
+    const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
     const begun: string[] = []
     const begin = (account: string, key: string) =>
       pace.operate(operation(account, key), patience(), async () => {
@@ -85,21 +85,21 @@ suite('operations', () => {
   })
 
   test('of one assignment are not begun again while they are under way', async () => {
-    const pace = openPace({ callsASecond: 1_000, operations: 2 })
+    const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
     await pace.operate(operation('a', 'a1'), patience(), async () => 'the id')
     const again = await pace.operate(operation('a', 'a1'), patience(), () => never)
     assert.equal(again, 'the id')
   })
 
   test('the other way are begun all the same: whether the first is still under way AWS says', async () => {
-    const pace = openPace({ callsASecond: 1_000, operations: 2 })
+    const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
     await pace.operate(operation('a', 'a1'), patience(), async () => 'a grant')
     const revoke = await pace.operate(operation('a', 'a1', 'delete'), patience(), async () => 'a revoke')
     assert.equal(revoke, 'a revoke')
   })
 
   test('that another process began are counted from the first time they are asked about', async () => {
-    const pace = openPace({ callsASecond: 1_000, operations: 1 })
+    const pace = openRateLimiter({ callsASecond: 1_000, operations: 1 })
     pace.underWay('theirs', 'a')
     const ours = pace.operate(operation('b', 'b1'), patience(), async () => undefined)
     await settled()

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askingStage } from '../../test/support/asking-stage.ts'
 import { testDrivers } from '../../test/support/drivers.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { askingStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import { newId } from '../kernel/id.ts'
-import { askAgain, whyNotGiven } from '../requests/reauthorize-request.flow.ts'
+import { reauthorize, whyNotGiven } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { planGrant } from './plan-grant.job.ts'
 
@@ -193,8 +193,8 @@ test('a grant that comes while another is being given is asked about for itself'
 /** Workers between whose question and write this happens, once. */
 function interrupted(happening: () => Promise<unknown>): DueWork[] {
   let happened = false
-  const ask: typeof askAgain = async (tx, ids) => {
-    const word = await askAgain(tx, ids)
+  const ask: typeof reauthorize = async (tx, ids) => {
+    const word = await reauthorize(tx, ids)
     if (!happened) {
       happened = true
       await happening()
@@ -259,7 +259,7 @@ test('a question about a request that is not there is no permission', async () =
   await on.rule(permit)
   const known = await on.ask(on.account('300000000001'))
   for (const ids of [[newId()], [known, newId()]]) {
-    await assert.rejects(askAgain(house.database.tenant(on.tenant_id), ids), /not there/)
+    await assert.rejects(reauthorize(house.database.tenant(on.tenant_id), ids), /not there/)
   }
 })
 
@@ -269,7 +269,7 @@ test('access that ends asks policy nothing', async () => {
   const request = await on.approve(await on.ask(on.account('300000000001')))
   let [grant] = await withWorkers(() => on.grantsAre(request, 'active', 'successful'))
   assert.equal((await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)).status, 200)
-  const never: typeof askAgain = () => Promise.reject(new Error('policy was asked'))
+  const never: typeof reauthorize = () => Promise.reject(new Error('policy was asked'))
   const works = [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), never)]
   ;[grant] = await withWorkers(() => on.grantsAre(request, 'revoked', 'deprovisioned'), works)
   await until('nothing is left', async () => (await on.heldAt('300000000001')) === 0)

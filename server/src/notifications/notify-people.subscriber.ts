@@ -7,10 +7,10 @@ import { findChannelFacts, findGrantFacts, findRequestFacts } from './notificati
 import {
   applies,
   channelEvent,
-  mendingScopes,
   notificationRules,
   notifiedEvents,
   type RequestAudience,
+  repairScopes,
 } from './notification-rules.ts'
 import { insertNotifications, listHolders, type NewNotification } from './notification-store.ts'
 
@@ -23,7 +23,7 @@ type Portions = AsyncIterable<string[]> | string[][]
  * Writes what each person is told. `whoMayDecide` is policy's answer: asking somebody to decide who
  * is not permitted to would only be noise.
  */
-export function tellPeople(whoMayDecide: WhoMayDecide): Subscriber {
+export function notifyPeople(whoMayDecide: WhoMayDecide): Subscriber {
   return {
     name: 'notifications',
     on: notifiedEvents,
@@ -31,13 +31,13 @@ export function tellPeople(whoMayDecide: WhoMayDecide): Subscriber {
       let grants: (DeliveredEvent & { type: GrantEvent })[] = []
       for (const event of events) {
         if (isOfGrant(event)) grants.push(event)
-        if (event.type === channelEvent) await tellOfChannel(ctx, event)
+        if (event.type === channelEvent) await notifyOfChannel(ctx, event)
         if (!isRequestEvent(event.type)) continue
-        await tellOfGrants(ctx, grants)
+        await notifyOfGrants(ctx, grants)
         grants = []
-        await tellOfRequest(ctx, event.type, event, whoMayDecide)
+        await notifyOfRequest(ctx, event.type, event, whoMayDecide)
       }
-      await tellOfGrants(ctx, grants)
+      await notifyOfGrants(ctx, grants)
     },
   }
 }
@@ -46,7 +46,7 @@ function isOfGrant(event: DeliveredEvent): event is DeliveredEvent & { type: Gra
   return isGrantEvent(event.type)
 }
 
-async function tellOfRequest(
+async function notifyOfRequest(
   { tx }: WorkCtx,
   type: RequestEvent,
   event: DeliveredEvent,
@@ -60,16 +60,20 @@ async function tellOfRequest(
     requester: () => [[requester_id]],
     eligible_approvers: () => whoMayDecide(tx, event.subject_id, new Date(event.at)),
     every_approver: () => listHolders(tx, ['requests:approve'], requester_id),
-    administrators: () => listHolders(tx, mendingScopes, null),
+    administrators: () => listHolders(tx, repairScopes, null),
   }
-  await tellAll(tx, people[rule.to](), newNotification(event, 'access_request', requestMessage(type, facts)))
+  await notifyAll(tx, people[rule.to](), newNotification(event, 'access_request', requestMessage(type, facts)))
 }
 
-async function tellOfChannel({ tx }: WorkCtx, event: DeliveredEvent): Promise<void> {
+async function notifyOfChannel({ tx }: WorkCtx, event: DeliveredEvent): Promise<void> {
   const facts = await findChannelFacts(tx, event)
   if (facts === undefined) return
-  const keepers = listHolders(tx, ['notification_channels:write'], null)
-  await tellAll(tx, keepers, newNotification(event, 'notification_channel', recordMessage(channelEvent, facts)))
+  const administrators = listHolders(tx, ['notification_channels:write'], null)
+  await notifyAll(
+    tx,
+    administrators,
+    newNotification(event, 'notification_channel', recordMessage(channelEvent, facts)),
+  )
 }
 
 function newNotification(
@@ -82,7 +86,7 @@ function newNotification(
 }
 
 /** Tells the same to many, a portion of them after another. */
-async function tellAll(tx: Tx, people: Portions, told: Omit<NewNotification, 'user_id'>): Promise<void> {
+async function notifyAll(tx: Tx, people: Portions, told: Omit<NewNotification, 'user_id'>): Promise<void> {
   for await (const user_ids of people) {
     await insertNotifications(
       tx,
@@ -92,7 +96,7 @@ async function tellAll(tx: Tx, people: Portions, told: Omit<NewNotification, 'us
 }
 
 /** Of many at once, as when many end at one moment. */
-async function tellOfGrants(
+async function notifyOfGrants(
   { tx }: WorkCtx,
   events: readonly (DeliveredEvent & { type: GrantEvent })[],
 ): Promise<void> {

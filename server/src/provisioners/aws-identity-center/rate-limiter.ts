@@ -1,12 +1,12 @@
-import { openLine, type Patience } from './line.ts'
+import { openPriorityQueue, type QueueLimits } from './priority-queue.ts'
 
 /**
  * One instance's pace, kept by all of this process's ways to it: at most 18 calls a second; of operations on assignments at
  * most 8 under way, and one in an account.
  */
-export type Pace = {
+export type RateLimiter = {
   /** Waits for the moment of one call. @throws NotNow where that is too far off */
-  turn(patience: Patience): Promise<void>
+  turn(patience: QueueLimits): Promise<void>
   /** AWS says that calls come too fast, from here or from elsewhere: slower from now on, and by and by faster again. */
   throttled(): void
   /**
@@ -17,7 +17,7 @@ export type Pace = {
    */
   operate(
     operation: Operation,
-    patience: Patience,
+    patience: QueueLimits,
     start: () => Promise<string | undefined>,
   ): Promise<string | undefined>
   /** An operation is still under way: begun here, or by a process that is no more. */
@@ -35,28 +35,28 @@ export type Limits = { callsASecond: number; operations: number }
 export const limitsOfAws: Limits = { callsASecond: 18, operations: 8 }
 
 /** After throttling answers calls come so many times more slowly at most: one in four seconds, at AWS's pace. */
-const mostSlowly = 72
+const minRate = 72
 const forgottenAfterMs = 60_000
 /** What an operation takes until one has been seen. */
 const usualOperationMs = 3_000
 
 type Place = { account: string; operation: Operation | undefined; begunAt: number; seenAt: number }
 
-export function openPace({ callsASecond, operations }: Limits): Pace {
+export function openRateLimiter({ callsASecond, operations }: Limits): RateLimiter {
   return { ...openCalls(1_000 / callsASecond), ...openRoom(operations) }
 }
 
-function openCalls(leastGapMs: number): Pick<Pace, 'turn' | 'throttled'> {
-  let gapMs = leastGapMs
+function openCalls(minGapMs: number): Pick<RateLimiter, 'turn' | 'throttled'> {
+  let gapMs = minGapMs
   let nextAt = 0
   let throttledAt = Number.NEGATIVE_INFINITY
-  const line = openLine({
+  const line = openPriorityQueue({
     take() {
       const now = performance.now()
       if (now < nextAt) return nextAt - now
       // From now and not from when it was due: calls that were held up do not come in a heap.
       nextAt = now + gapMs
-      gapMs = Math.max(leastGapMs, gapMs * 0.9)
+      gapMs = Math.max(minGapMs, gapMs * 0.9)
       return 0
     },
     estimateMs: (before) => Math.max(0, nextAt - performance.now()) + before * gapMs,
@@ -68,13 +68,13 @@ function openCalls(leastGapMs: number): Pick<Pace, 'turn' | 'throttled'> {
       // Of several calls that were under way together all may be told so: that is one time.
       if (now < throttledAt + gapMs) return
       throttledAt = now
-      gapMs = Math.min(leastGapMs * mostSlowly, gapMs * 4)
+      gapMs = Math.min(minGapMs * minRate, gapMs * 4)
       nextAt = now + gapMs
     },
   }
 }
 
-function openRoom(most: number): Pick<Pace, 'operate' | 'underWay' | 'ended' | 'isAwaited'> {
+function openRoom(most: number): Pick<RateLimiter, 'operate' | 'underWay' | 'ended' | 'isAwaited'> {
   let operationMs = usualOperationMs
   const places = new Map<string, Place>()
   const isBusy = (account: string) => places.values().some((place) => place.account === account)
@@ -82,7 +82,7 @@ function openRoom(most: number): Pick<Pace, 'operate' | 'underWay' | 'ended' | '
     const now = performance.now()
     for (const [id, { seenAt }] of places) if (now - seenAt > forgottenAfterMs) places.delete(id)
   }
-  const line = openLine({
+  const line = openPriorityQueue({
     take(account) {
       dropForgotten()
       // Ends are told by `ended`; the pause is for what nobody tells of.
@@ -115,7 +115,7 @@ function openRoom(most: number): Pick<Pace, 'operate' | 'underWay' | 'ended' | '
         return id
       } finally {
         places.delete(account)
-        line.look()
+        line.advance()
       }
     },
     underWay(id, account) {
@@ -129,7 +129,7 @@ function openRoom(most: number): Pick<Pace, 'operate' | 'underWay' | 'ended' | '
       if (place === undefined) return
       places.delete(id)
       operationMs = operationMs * 0.8 + (performance.now() - place.begunAt) * 0.2
-      line.look()
+      line.advance()
     },
     isAwaited: () => !line.isEmpty(),
   }

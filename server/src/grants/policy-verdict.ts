@@ -7,13 +7,13 @@ export type Refusal = {
   /** For the audit log: ids and plain facts. */
   data: Record<string, unknown>
   /** The insert that keeps the decision; `refused` names a relation with the request's `id`, and is empty where nothing was refused. */
-  keep(refused: Statement): Statement
+  insertDecision(refused: Statement): Statement
 }
 
 /** Policy's word about requests whose access is about to be given. */
-export type PolicyWord = {
+export type PolicyVerdict = {
   /** True while the rules are those that were asked; for the `where` of the write that rests on it. */
-  still: Statement
+  rulesUnchanged: Statement
   /** By request id; whatever is not among them may be given. */
   refused: ReadonlyMap<string, Refusal>
 }
@@ -22,4 +22,4 @@ export type PolicyWord = {
  * Asks policy again about requests that were approved: as they were recorded, by the rules, people and resources as they
  * are now. Throws where one cannot be asked about: nothing is given then.
  */
-export type AskAgain = (tx: Tx, request_ids: readonly string[]) => Promise<PolicyWord>
+export type Reauthorize = (tx: Tx, request_ids: readonly string[]) => Promise<PolicyVerdict>

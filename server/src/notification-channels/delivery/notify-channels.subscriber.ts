@@ -1,14 +1,14 @@
 import type { DeliveredEvent, Subscriber } from '../../events/deliver.ts'
 import { filterableEvents } from '../channel-fields.ts'
-import { insertDeliveries, wakeLanes } from './fan-out-store.ts'
+import { insertDeliveries, wakeQueues } from './fan-out-store.ts'
 
 /** Makes of each event the deliveries of the channels that want it: whoever caused the event does not wait for that. */
-export const tellChannels: Subscriber = {
+export const notifyChannels: Subscriber = {
   name: 'channels',
   on: filterableEvents,
   async handle({ tx }, events) {
     const changed = events.filter(isOfChannel).map(({ subject_id }) => subject_id)
-    if (changed.length > 0) await wakeLanes(tx, changed)
+    if (changed.length > 0) await wakeQueues(tx, changed)
     await insertDeliveries(
       tx,
       events.map(({ id }) => id),

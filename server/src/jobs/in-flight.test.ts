@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Tx } from '../kernel/context.ts'
-import { keepInHand } from './in-hand.ts'
+import { trackInFlight } from './in-flight.ts'
 
 test('a row that is claimed again before the end of its last claim is seen stays in hand', async () => {
-  const hand = keepInHand(
+  const hand = trackInFlight(
     { width: 4, perTenant: 4 },
     (tenant_id) => ({ tenant_id }) as Tx,
     () => undefined,
@@ -22,5 +22,5 @@ test('a row that is claimed again before the end of its last claim is seen stays
   second.resolve()
   await hand.allDone()
   await new Promise((resolve) => setImmediate(resolve))
-  assert.deepEqual([hand.olderThan(-1), hand.room()], [[], { most: 4, mostOfOne: 1 }])
+  assert.deepEqual([hand.olderThan(-1), hand.room()], [[], { max: 4, maxPerTenant: 1 }])
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nearestMisses, nearestWords, permitWhen, requester } from '../../../test/support/nearest-misses.ts'
+import { nearMisses, nearMissWords, permitWhen, requester } from '../../../test/support/near-misses.ts'
 import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
 
 /** What is told of a question that is not answered as one may wish, and to whom. */
@@ -11,10 +11,10 @@ test('a forbid that another request would not meet', async () => {
     'permit (principal, action, resource);',
     '@notice("short") forbid (principal, action, resource) when { context.duration_seconds > 14400 };',
   ]
-  const [miss] = await nearestMisses(rules, { context: long })
+  const [miss] = await nearMisses(rules, { context: long })
   assert.equal(miss?.words, 'rule `r2` (short) does not forbid this for at most 4 hours; you asked for 8 hours')
   assert.deepEqual([miss?.duration_seconds, miss?.rule_id], [14_400, 'r2'])
-  assert.deepEqual(await nearestWords(rules.slice(1), { context: long }), [], 'nothing permits it')
+  assert.deepEqual(await nearMissWords(rules.slice(1), { context: long }), [], 'nothing permits it')
 })
 
 test('what a person decides, and a rule would approve at once', async () => {
@@ -22,26 +22,26 @@ test('what a person decides, and a rule would approve at once', async () => {
     'permit (principal, action, resource);',
     '@approval_mode("auto") permit (principal, action, resource) when { context.duration_seconds <= 600 };',
   ]
-  assert.deepEqual(await nearestWords(rules), [
+  assert.deepEqual(await nearMissWords(rules), [
     'rule `r2` approves this at once for at most 10 minutes; you asked for 1 hour',
   ])
   const held = [
     ...rules,
     '@approval_mode("auto") forbid (principal, action, resource) when { context.via == "token" };',
   ]
-  assert.deepEqual(await nearestWords(held), [], 'two things')
-  assert.deepEqual(await nearestWords(held, { context: { duration_seconds: 600 } }), [
+  assert.deepEqual(await nearMissWords(held), [], 'two things')
+  assert.deepEqual(await nearMissWords(held, { context: { duration_seconds: 600 } }), [
     'rule `r3` does not have a person decide this with an API key; you asked with a token',
   ])
 })
 
 test('an emergency is told of where nothing else is permitted, never as the quicker road', async () => {
   const glass = '@approval_mode("break_glass") permit (principal, action, resource);'
-  assert.deepEqual(await nearestWords([glass], { context: { has_reason: false } }, requester), [
+  assert.deepEqual(await nearMissWords([glass], { context: { has_reason: false } }, requester), [
     'a rule approves this at once in an emergency, with a reason; you did not say it is one',
   ])
-  assert.deepEqual(await nearestWords([glass, 'permit (principal, action, resource);']), [])
-  assert.deepEqual(await nearestWords(['permit (principal, action, resource);'], { context: { break_glass: true } }), [
+  assert.deepEqual(await nearMissWords([glass, 'permit (principal, action, resource);']), [])
+  assert.deepEqual(await nearMissWords(['permit (principal, action, resource);'], { context: { break_glass: true } }), [
     'rule `r1` permits this outside an emergency; you asked in one',
   ])
 })
@@ -50,7 +50,7 @@ test('of what fans out: a change must mend all of it, and other conditions are t
   const other = { ...sampleAccount, id: '210987654321', name: 'other', tags: { env: 'prod' } }
   const resources = [sampleAccount, other]
   const rules = [permitWhen('context.duration_seconds <= 600'), permitWhen('resource.getTag("env") == "dev"')]
-  assert.deepEqual(await nearestWords(rules, { resources }), [
+  assert.deepEqual(await nearMissWords(rules, { resources }), [
     'rule `r1` permits this for at most 10 minutes; you asked for 1 hour',
     'rule `r2` permits this on cloud_account `210987654321` (other) where the resource’s tag `env` is "dev"; it is "prod"',
   ])
@@ -58,7 +58,7 @@ test('of what fans out: a change must mend all of it, and other conditions are t
     'permit (principal, action, resource == cloud_account::"123456789012");',
     'permit (principal, action, resource == cloud_account::"210987654321") when { context.duration_seconds <= 600 && resource.getTag("env") == "dev" };',
   ]
-  assert.deepEqual(await nearestWords(half, { resources }), [])
+  assert.deepEqual(await nearMissWords(half, { resources }), [])
 })
 
 test('whoever may not read rules is told what is theirs to change: no rule, no network, nothing of tags or people', async () => {
@@ -72,7 +72,7 @@ test('whoever may not read rules is told what is theirs to change: no rule, no n
       permitWhen,
     ),
   ]
-  assert.deepEqual(await nearestMisses(rules, {}, requester), [
+  assert.deepEqual(await nearMisses(rules, {}, requester), [
     {
       kind: 'duration_seconds',
       words: 'a rule permits this for at most 20 minutes; you asked for 1 hour',
@@ -93,10 +93,10 @@ test('whoever may not read rules is told what is theirs to change: no rule, no n
 
 test('a rule is told of only if it is the one that gives it then', async () => {
   const ended = 'context.weekday == 2 && context.now < datetime("2024-01-02")'
-  const words = await nearestWords([permitWhen(ended), permitWhen('context.weekday == 2')])
+  const words = await nearMissWords([permitWhen(ended), permitWhen('context.weekday == 2')])
   assert.deepEqual(words, ['rule `r2` permits this on Tuesday; it is Monday'])
   const tooShort = 'forbid (principal, action, resource) when { context.duration_seconds < 1200 };'
-  assert.deepEqual(await nearestWords([permitWhen('context.duration_seconds <= 600'), tooShort]), [])
+  assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600'), tooShort]), [])
 })
 
 test('nothing is told where so many forbids speak of it that nobody can say what stands in the way', async () => {
@@ -107,25 +107,25 @@ test('nothing is told where so many forbids speak of it that nobody can say what
       (_, n) => `forbid (principal, action, resource) when { resource.name == "${n}" };`,
     ),
   ]
-  assert.equal((await nearestWords(rules(60))).length, 1)
-  assert.deepEqual(await nearestWords(rules(61)), [])
+  assert.equal((await nearMissWords(rules(60))).length, 1)
+  assert.deepEqual(await nearMissWords(rules(61)), [])
 })
 
 test('what is known of a resource is for whoever may read accounts', async () => {
   const listener = { mayReadRules: true, mayReadAccounts: false }
-  assert.deepEqual(await nearestWords([permitWhen('resource.getTag("env") == "prod"')], {}, listener), [
+  assert.deepEqual(await nearMissWords([permitWhen('resource.getTag("env") == "prod"')], {}, listener), [
     'rule `r1` permits this where the resource’s tag `env` is "prod"; that is not so',
   ])
 })
 
 test('nothing is told of two conditions, of what nothing mends, of a rule that its author would profit by', async () => {
   const two = permitWhen('context.duration_seconds <= 600 && resource.getTag("env") == "prod"')
-  assert.deepEqual(await nearestWords([two]), [])
+  assert.deepEqual(await nearMissWords([two]), [])
   const never = 'forbid (principal, action, resource);'
-  assert.deepEqual(await nearestWords([permitWhen('context.duration_seconds <= 600'), never]), [])
-  assert.deepEqual(await nearestWords([permitWhen('resource.getTag("env") == "prod"'), never]), [])
+  assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600'), never]), [])
+  assert.deepEqual(await nearMissWords([permitWhen('resource.getTag("env") == "prod"'), never]), [])
   const failing = 'forbid (principal, action, resource) when { resource.getTag("gone") == "" };'
-  assert.deepEqual(await nearestWords([permitWhen('resource.getTag("env") == "prod"'), failing]), [])
+  assert.deepEqual(await nearMissWords([permitWhen('resource.getTag("env") == "prod"'), failing]), [])
   const inactive = { ...sampleAsk.principal, active: false }
-  assert.deepEqual(await nearestWords([permitWhen('context.duration_seconds <= 600')], { principal: inactive }), [])
+  assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600')], { principal: inactive }), [])
 })

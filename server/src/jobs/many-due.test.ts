@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import { openDatabase } from '../db/transaction.ts'
 import { newId } from '../kernel/id.ts'
 import type { WorkItem } from './claim.ts'
-import type { Bounds } from './in-hand.ts'
+import type { Bounds } from './in-flight.ts'
 import { type DueWork, startDueWork } from './work-list.ts'
 
 /** Many rows of several tenants at once: who goes first, and that nobody holds up another. */

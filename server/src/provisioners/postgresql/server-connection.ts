@@ -5,7 +5,7 @@ import pg from 'pg'
 import type { Egress } from '../../kernel/context.ts'
 import { TargetError } from '../driver.ts'
 import { findPlainFault, nameOfServer, type Settings } from './postgresql-config.ts'
-import { asTargetError, asWayError } from './server-error.ts'
+import { asConnectionError, asStatementError } from './server-error.ts'
 
 /** One row: the text of each column, null where it is null. */
 export type Row = Readonly<Record<string, string | null | undefined>>
@@ -22,7 +22,7 @@ export type Facts = {
   is_superuser: boolean
 }
 
-export type ServerLink = {
+export type ServerConnection = {
   facts: Facts
   /** How to ask, for as long as the signal's owner waits. */
   asking(signal: AbortSignal): Ask
@@ -36,9 +36,9 @@ export type ServerLink = {
 const connectWithinMs = 5_000
 const goodbyeWithinMs = 1_000
 /** The most that a server may send for one statement. */
-const longestAnswer = 1024 * 1024
+const maxAnswerBytes = 1024 * 1024
 const watchEveryMs = 50
-const mostAddresses = 3
+const maxAddresses = 3
 
 /** Every name of ours is looked for among PostgreSQL's own: what others made of the same name in the database is not met. */
 const sessionOptions = [
@@ -58,7 +58,11 @@ const asText = { getTypeParser: () => (value: string | Buffer) => String(value) 
  * is no PostgreSQL or does not answer loses the connection, and nothing else is lost.
  * @throws TargetError
  */
-export async function openLink(settings: Settings, egress: Egress, signal: AbortSignal): Promise<ServerLink> {
+export async function openServerConnection(
+  settings: Settings,
+  egress: Egress,
+  signal: AbortSignal,
+): Promise<ServerConnection> {
   const server = nameOfServer(settings)
   const plain = await findPlainFault(settings, egress)
   if (plain !== undefined) throw new TargetError('transient', `\`tls\` of ${server} ${plain}`)
@@ -66,20 +70,20 @@ export async function openLink(settings: Settings, egress: Egress, signal: Abort
     throw new TargetError('transient', error.code === undefined ? error.message : `\`${settings.host}\` is not found`)
   })
   let last: unknown
-  for (const { address } of addresses.slice(0, mostAddresses)) {
+  for (const { address } of addresses.slice(0, maxAddresses)) {
     if (signal.aborted) break
     try {
       return await connect(settings, address, signal)
     } catch (error) {
       // What the server itself says, it would say at its other addresses as well.
-      if (error instanceof pg.DatabaseError || error instanceof TargetError) throw asWayError(error, server)
+      if (error instanceof pg.DatabaseError || error instanceof TargetError) throw asConnectionError(error, server)
       last = error
     }
   }
-  throw asWayError(last ?? new Error('it did not answer in time'), server)
+  throw asConnectionError(last ?? new Error('it did not answer in time'), server)
 }
 
-async function connect(settings: Settings, address: string, signal: AbortSignal): Promise<ServerLink> {
+async function connect(settings: Settings, address: string, signal: AbortSignal): Promise<ServerConnection> {
   const { port, database, user, password } = settings
   const client = new pg.Client({
     ...{ host: address, port, database, user, password, ssl: tlsOf(settings) },
@@ -108,7 +112,7 @@ async function connect(settings: Settings, address: string, signal: AbortSignal)
       try {
         return (await within(query, client, waiting, destroy)).rows as Row[]
       } catch (error) {
-        throw asTargetError(error, nameOfServer(settings))
+        throw asStatementError(error, nameOfServer(settings))
       }
     }
   const end = () => {
@@ -151,7 +155,7 @@ async function within<Answer>(
     destroy()
   }
   const watch = setInterval(() => {
-    if (bytesFrom(client) - before > longestAnswer) giveUp(`it sent more than ${longestAnswer} bytes at once`)
+    if (bytesFrom(client) - before > maxAnswerBytes) giveUp(`it sent more than ${maxAnswerBytes} bytes at once`)
   }, watchEveryMs)
   const onAbort = () => giveUp('it did not answer in time')
   signal.addEventListener('abort', onAbort, { once: true })

@@ -34,7 +34,7 @@ function resourceNames(verdicts: readonly Verdict[]): string {
  * Why it is allowed. `heldBy` are the rules that made `auto` a person's decision; `where` that was so, if it was not so
  * everywhere.
  */
-export function allowedWords(
+export function allowedText(
   mode: ApprovalMode | null,
   governing: PolicyRule | undefined,
   heldBy: PolicyRule[],
@@ -53,7 +53,7 @@ export function allowedWords(
 }
 
 /** Why it is denied: the first resource that is, by name, and how many more are. */
-export function deniedWords(denied: Verdict[], subject: Subject): string {
+export function deniedText(denied: Verdict[], subject: Subject): string {
   const [first] = denied
   if (first === undefined) return 'denied'
   const { as_action } = first.resource

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { fc } from '../../../test/support/chance.ts'
 import { rounds } from '../../../test/support/race.ts'
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
-import { chosen, type Listener, type ToldMiss, told } from '../../requests/near-miss-explanation.ts'
+import { chosen, type Listener, type NearMissExplanation, told } from '../../requests/near-miss-explanation.ts'
 import type { AskQuestion } from '../cedar/question.ts'
 import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
 import { type Decision, decideAsk } from '../deciding/decide.ts'
-import { findNearestMisses, type NearestMiss } from './nearest-miss.ts'
-import { pace } from './pace.ts'
+import { findNearMisses, type NearMiss } from './near-miss.ts'
+import { createPauser } from './pauser.ts'
 
 /** Whatever the rules and the question: what is told is true, and nobody learns what is not theirs to know. */
 const numRuns = rounds(30).length
@@ -87,8 +87,8 @@ async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener:
   const rules = drawn.map(ruleOf)
   const ruleSet = sampleRuleSet(rules)
   const decision = decideAsk(ruleSet, question)
-  const yieldToEventLoop = pace(Number.POSITIVE_INFINITY)
-  const found = await findNearestMisses(
+  const yieldToEventLoop = createPauser(Number.POSITIVE_INFINITY)
+  const found = await findNearMisses(
     { ruleSet, question, decision, durations },
     !listener.mayReadRules,
     yieldToEventLoop,
@@ -105,7 +105,7 @@ async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener:
 
 /** The question, with the one thing that the words name done; of a schedule and an address the words name several. */
 function doneAs(
-  { kind, duration_seconds, miss }: ToldMiss & { miss: NearestMiss },
+  { kind, duration_seconds, miss }: NearMissExplanation & { miss: NearMiss },
   question: AskQuestion,
 ): AskQuestion {
   const { context } = question
@@ -145,7 +145,7 @@ for (const [who, listener] of [
 }
 
 /** How many of the rule's conditions and parts of its scope do not hold on the resource, each asked by itself. */
-function failing(drawn: Drawn, question: AskQuestion, miss: NearestMiss): number {
+function failing(drawn: Drawn, question: AskQuestion, miss: NearMiss): number {
   const alone = (scope: string, clause = '') => {
     const rule = sampleRule('alone', `permit (${scope}) ${clause};`)
     return Number(

@@ -3,20 +3,20 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type EntitlementRow, maxWaiting } from './convergence.ts'
 import { alarmAfterSeconds } from './entitlement.ts'
-import { isLeaving, isWanted, mine, tellOfGrants } from './entitlement-store.ts'
+import { emitOfGrants, isLeaving, isWanted, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
 /**
  * Does what the clock alone demands of many entitlements (ends what is over, fails what did not begin in time, tells of a
  * coming end, and of what is over for long and still there), then answers how desired and observed stand; undefined where the lease was lost. One trip.
  */
-export async function openLooks(tx: Tx, items: readonly WorkItem[]): Promise<(EntitlementRow | undefined)[]> {
+export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Promise<(EntitlementRow | undefined)[]> {
   const asked = items.map((item) => ({ item }))
   const answers = await tx.write([
-    sql`with ${mine(tx, asked, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)}, ${tellOfComingEnd(tx)}, ${tellOfOverdue(tx)},
-      told_expired as (${tellOfGrants(tx, 'grant.expired', sql`ended`)}),
-      told_failed as (${tellOfGrants(tx, 'grant.failed', sql`(select * from late union all select * from overdue) failing`)})
-      ${tellOfGrants(tx, 'grant.expiring', sql`ending`)}`,
+    sql`with ${mine(tx, asked, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)}, ${emitExpiringSoon(tx)}, ${emitOverdue(tx)},
+      told_expired as (${emitOfGrants(tx, 'grant.expired', sql`ended`)}),
+      told_failed as (${emitOfGrants(tx, 'grant.failed', sql`(select * from late union all select * from overdue) failing`)})
+      ${emitOfGrants(tx, 'grant.expiring', sql`ending`)}`,
     sql`with ${mine(tx, asked, sql``, sharedEnd)}
       update access_grant g set ${assign('finish')}, updated_at = clock_timestamp()
       from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`,
@@ -81,13 +81,13 @@ const failLate = (tx: Tx) => sql`late as (
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'fail' and ${isLate}
     returning g.id, g.request_id, g.entitlement_id)`
 
-const tellOfComingEnd = (tx: Tx) => sql`ending as (
+const emitExpiringSoon = (tx: Tx) => sql`ending as (
     update access_grant g set expiring_at = null, updated_at = clock_timestamp()
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'tell' and ${endsSoon}
     returning g.id, g.request_id, g.entitlement_id)`
 
 /** Whatever the reason: the target hangs, has no room, or is at it for ever. Once for each grant. */
-const tellOfOverdue = (tx: Tx) => sql`overdue as (
+const emitOverdue = (tx: Tx) => sql`overdue as (
     update access_grant g set alarmed_at = clock_timestamp(), ${assign('alarm')},
       last_error = coalesce(g.last_error, 'the target has not taken it away yet'), updated_at = clock_timestamp()
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'alarm' and ${isOverdue}

@@ -230,7 +230,7 @@ suite('a turn', () => {
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
     await tell()
-    room.send({ email: { ...openTestCarrier(), longestMs: 0, carry: () => new Promise(() => undefined) } })
+    room.send({ email: { ...openTestCarrier(), maxMs: 0, carry: () => new Promise(() => undefined) } })
     await becomes(id, [['pending', 'no end within 0 s']])
   })
 })

@@ -7,20 +7,20 @@ import type { WorkItem } from './claim.ts'
  */
 export type Bounds = { width: number; perTenant: number }
 
-type Held = { item: WorkItem; since: number; done: Promise<void> }
+type RunningItem = { item: WorkItem; since: number; done: Promise<void> }
 
 /** After so long a row is slow: whatever it waits for, it is not us. */
 const slowAfterMs = 1_000
 
-const mostAtOnce = 512
+const maxAtOnce = 512
 
 /** Quick and slow together: what a process keeps in mind at most. */
 const widthsInAll = 4
 
 /** What a process has in hand of one list. */
-export type InHand = {
+export type InFlight = {
   /** What may be claimed now: so many rows in all, so many of one tenant. */
-  room(): { most: number; mostOfOne: number }
+  room(): { max: number; maxPerTenant: number }
   /** Tenants of which no more may be claimed. */
   fullTenants(): string[]
   add(item: WorkItem, run: (tx: Tx) => Promise<void>): void
@@ -31,14 +31,18 @@ export type InHand = {
 }
 
 /** `onRoom` is called when there is room again where there was none. */
-export function keepInHand({ width, perTenant }: Bounds, tenantDoor: (id: string) => Tx, onRoom: () => void): InHand {
-  const rows = new Map<string, Held>()
+export function trackInFlight(
+  { width, perTenant }: Bounds,
+  openTenant: (id: string) => Tx,
+  onRoom: () => void,
+): InFlight {
+  const rows = new Map<string, RunningItem>()
   // One door for all of a tenant's rows: what passes it together can go in one trip.
   const tenants = new Map<string, { tx: Tx; count: number }>()
   // A portion or nothing: rows that are claimed one by one cannot go together.
   const least = Math.ceil(width / 8)
-  const mostOfOne = Math.ceil(perTenant / 4)
-  const isFull = (count: number) => count > perTenant - mostOfOne
+  const maxPerTenant = Math.ceil(perTenant / 4)
+  const isFull = (count: number) => count > perTenant - maxPerTenant
   let short = false
 
   const remove = (item: WorkItem) => {
@@ -59,11 +63,11 @@ export function keepInHand({ width, perTenant }: Bounds, tenantDoor: (id: string
       for (const { since } of rows.values()) if (now - since < slowAfterMs) quick += 1
       const free = Math.min(width - quick, width * widthsInAll - rows.size)
       short = free < least
-      return { most: short ? 0 : Math.min(free, mostAtOnce), mostOfOne }
+      return { max: short ? 0 : Math.min(free, maxAtOnce), maxPerTenant }
     },
     fullTenants: () => [...tenants].filter(([, { count }]) => isFull(count)).map(([id]) => id),
     add(item, run) {
-      const tenant = tenants.get(item.tenant_id) ?? { tx: tenantDoor(item.tenant_id), count: 0 }
+      const tenant = tenants.get(item.tenant_id) ?? { tx: openTenant(item.tenant_id), count: 0 }
       tenants.set(item.tenant_id, tenant)
       tenant.count += 1
       const done = run(tenant.tx).finally(() => remove(item))

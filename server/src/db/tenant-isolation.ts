@@ -5,7 +5,7 @@ import { appRole } from './roles.ts'
  * Looks whether the walls between tenants stand for the role that serves: it owns nothing, bypasses nothing, and every
  * table with tenant rows has row-level security enabled and forced. Answers what is wrong, in sentences; empty is good.
  */
-export async function findWallFaults(service: ConnectionTarget): Promise<string[]> {
+export async function findIsolationFaults(service: ConnectionTarget): Promise<string[]> {
   const client = await connectAlone(service)
   try {
     const role = await client.query<{ name: string; rolsuper: boolean; rolbypassrls: boolean; owns: string | null }>(`

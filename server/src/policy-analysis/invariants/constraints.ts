@@ -11,17 +11,17 @@ import { attributeOf, entitiesIn, formOf, mirrored, type Operands } from '../../
 export type Constraint = { is?: string | boolean; not?: readonly string[]; min?: number; max?: number }
 
 /** Settings by their names, as `context.duration_seconds`, `tag:env`, `member:Role::admin`. */
-export type Wish = ReadonlyMap<string, Constraint>
+export type Constraints = ReadonlyMap<string, Constraint>
 
-const mostWays = 16
-const nothing: Wish = new Map()
+const maxAssignments = 16
+const nothing: Constraints = new Map()
 
 /** Some ways to fulfil both; those that contradict are left out. */
-export function both(left: readonly Wish[], right: readonly Wish[]): Wish[] {
-  return left.flatMap((one) => right.flatMap((other) => merged(one, other) ?? [])).slice(0, mostWays)
+export function both(left: readonly Constraints[], right: readonly Constraints[]): Constraints[] {
+  return left.flatMap((one) => right.flatMap((other) => merged(one, other) ?? [])).slice(0, maxAssignments)
 }
 
-export function merged(one: Wish, other: Wish): Wish | undefined {
+export function merged(one: Constraints, other: Constraints): Constraints | undefined {
   const all = new Map(one)
   for (const [setting, constraint] of other) {
     const met = narrowed(all.get(setting) ?? {}, constraint)
@@ -46,9 +46,9 @@ function narrowed(a: Constraint, b: Constraint): Constraint | undefined {
 }
 
 /** Some ways to have the clauses of a rule hold, or not hold. */
-export function waysToHold(clauses: readonly Clause[], truth: boolean): Wish[] {
-  const each = clauses.map(({ kind, body }) => waysOf(body as Expr, (kind === 'when') === truth))
-  return truth ? each.reduce(both, [nothing]) : each.flat().slice(0, mostWays)
+export function assignmentsFor(clauses: readonly Clause[], truth: boolean): Constraints[] {
+  const each = clauses.map(({ kind, body }) => assignmentsOf(body as Expr, (kind === 'when') === truth))
+  return truth ? each.reduce(both, [nothing]) : each.flat().slice(0, maxAssignments)
 }
 
 /** Every constraint that the clauses put on one setting, or its opposite would. */
@@ -73,23 +73,23 @@ function partsOf(expression: Expr): Expr[] | undefined {
   return operator === 'if-then-else' ? ([operands.if, operands.then, operands.else] as Expr[]) : undefined
 }
 
-function waysOf(expression: Expr, truth: boolean): Wish[] {
+function assignmentsOf(expression: Expr, truth: boolean): Constraints[] {
   const { operator, operands } = formOf(expression)
-  if (operator === '!') return waysOf(operands.arg as Expr, !truth)
+  if (operator === '!') return assignmentsOf(operands.arg as Expr, !truth)
   if (operator === '&&' || operator === '||') {
-    const [left, right] = [waysOf(operands.left as Expr, truth), waysOf(operands.right as Expr, truth)]
-    return (operator === '&&') === truth ? both(left, right) : [...left, ...right].slice(0, mostWays)
+    const [left, right] = [assignmentsOf(operands.left as Expr, truth), assignmentsOf(operands.right as Expr, truth)]
+    return (operator === '&&') === truth ? both(left, right) : [...left, ...right].slice(0, maxAssignments)
   }
   if (operator === 'if-then-else') {
     const when = (condition: boolean, branch: Expr | undefined) =>
-      both(waysOf(operands.if as Expr, condition), waysOf(branch as Expr, truth))
-    return [...when(true, operands.then), ...when(false, operands.else)].slice(0, mostWays)
+      both(assignmentsOf(operands.if as Expr, condition), assignmentsOf(branch as Expr, truth))
+    return [...when(true, operands.then), ...when(false, operands.else)].slice(0, maxAssignments)
   }
   return atom(expression, truth)
 }
 
 /** The ways of an expression that is not put together of others; left open where it is of no known form. */
-function atom(expression: Expr, truth: boolean): Wish[] {
+function atom(expression: Expr, truth: boolean): Constraints[] {
   if ('Value' in expression) return (expression.Value as unknown) === truth ? [nothing] : []
   const setting = settingOf(expression)
   if (setting !== undefined) return [new Map([[setting, { is: truth }]])]
@@ -108,7 +108,7 @@ function atom(expression: Expr, truth: boolean): Wish[] {
   return comparison(operator, left, right, truth)
 }
 
-function one(setting: string, constraint: Constraint): Wish[] {
+function one(setting: string, constraint: Constraint): Constraints[] {
   return [new Map([[setting, constraint]])]
 }
 
@@ -118,36 +118,38 @@ function relation(
   left: Expr | undefined,
   right: Expr | undefined,
   truth: boolean,
-): Wish[] | undefined {
+): Constraints[] | undefined {
   if (left === undefined || right === undefined || !('Var' in left)) return undefined
   const entities = entitiesIn(right)
   if (entities === undefined) return undefined
-  const ways = entities.map(({ type, id }): Wish[] => {
+  const assignments = entities.map(({ type, id }): Constraints[] => {
     if (left.Var === 'action') return one('action', truth ? { is: id } : { not: [id] })
     if (type === 'User') return one('principal.id', truth ? { is: id } : { not: [id] })
     if (!within) return [nothing]
     return one(left.Var === 'principal' ? `member:${type}::${id}` : `in:${type}::${id}`, { is: truth })
   })
-  return truth ? ways.flat().slice(0, mostWays) : ways.reduce(both, [nothing])
+  return truth ? assignments.flat().slice(0, maxAssignments) : assignments.reduce(both, [nothing])
 }
 
 /** `principal.scopes.contains("…")`, or `["…", "…"].contains(context.via)`. */
-function containing(operator: string, left: Expr, right: Expr, truth: boolean): Wish[] {
+function containing(operator: string, left: Expr, right: Expr, truth: boolean): Constraints[] {
   const values = literalsIn(
     operator === 'contains' && !('Set' in left) ? { Set: [right] } : 'Set' in left ? left : right,
   )
   if (attributeOf(left, 'principal') === 'scopes') {
     const each = values.map((value) => one(`scope:${value}`, { is: truth }))
     const all = (operator === 'containsAll') === truth || values.length === 1
-    return all ? each.reduce(both, [nothing]) : each.flat().slice(0, mostWays)
+    return all ? each.reduce(both, [nothing]) : each.flat().slice(0, maxAssignments)
   }
   const setting = settingOf(right)
   if (setting === undefined) return [nothing]
   const texts = values.filter((value) => typeof value === 'string')
-  return truth ? texts.flatMap((value) => one(setting, { is: value })).slice(0, mostWays) : one(setting, { not: texts })
+  return truth
+    ? texts.flatMap((value) => one(setting, { is: value })).slice(0, maxAssignments)
+    : one(setting, { not: texts })
 }
 
-function matching(left: Expr, pattern: NonNullable<Operands['pattern']>, truth: boolean): Wish[] {
+function matching(left: Expr, pattern: NonNullable<Operands['pattern']>, truth: boolean): Constraints[] {
   const setting = settingOf(left)
   if (setting === undefined) return [nothing]
   const text = pattern.map((part) => (part === 'Wildcard' ? '' : part.Literal)).join('')
@@ -156,7 +158,7 @@ function matching(left: Expr, pattern: NonNullable<Operands['pattern']>, truth: 
 
 const opposite: Record<string, string> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<', '==': '!=', '!=': '==' }
 
-function comparison(operator: string, left: Expr | undefined, right: Expr | undefined, truth: boolean): Wish[] {
+function comparison(operator: string, left: Expr | undefined, right: Expr | undefined, truth: boolean): Constraints[] {
   if (left === undefined || right === undefined || mirrored[operator] === undefined) return [nothing]
   const here = settingOf(left)
   const setting = here ?? settingOf(right)
@@ -166,7 +168,7 @@ function comparison(operator: string, left: Expr | undefined, right: Expr | unde
   return compared(setting, truth ? turned : (opposite[turned] ?? ''), value)
 }
 
-function compared(setting: string, operator: string, value: string | number | boolean): Wish[] {
+function compared(setting: string, operator: string, value: string | number | boolean): Constraints[] {
   if (typeof value === 'boolean') return one(setting, { is: (operator === '==') === value })
   if (typeof value === 'string') return withTag(setting, operator === '==' ? { is: value } : { not: [value] })
   if (operator === '==') return one(setting, { min: value, max: value })
@@ -176,10 +178,10 @@ function compared(setting: string, operator: string, value: string | number | bo
 }
 
 /** A tag that has a value is there. */
-function withTag(setting: string, constraint: Constraint): Wish[] {
-  const wish = new Map([[setting, constraint]])
-  if (setting.startsWith('tag:')) wish.set(`has:${setting.slice(4)}`, { is: true })
-  return [wish]
+function withTag(setting: string, constraint: Constraint): Constraints[] {
+  const constraints = new Map([[setting, constraint]])
+  if (setting.startsWith('tag:')) constraints.set(`has:${setting.slice(4)}`, { is: true })
+  return [constraints]
 }
 
 /** The setting that an expression reads. */
