@@ -37,7 +37,7 @@ test('ten wrong passwords at two processes shut both for a quarter of an hour an
 
 test('of many guesses at once at both processes ten are answered, be one of the rest right (D4)', async () => {
   const email = await makeUser('ben@example.com')
-  const guesses = Array.from({ length: 60 }, (_, index) => signIn(strangers[index % 2] ?? strangers[0], email, 'wrong'))
+  const guesses = Array.from({ length: 24 }, (_, index) => signIn(strangers[index % 2] ?? strangers[0], email, 'wrong'))
   const answers = Map.groupBy(await Promise.all(guesses), ({ status }) => status)
   assert.deepEqual([...answers.keys()].sort(), [401, 429])
   assert.equal(answers.get(401)?.length, 10)
