@@ -1,39 +1,39 @@
 import { hash } from 'node:crypto'
 import type { Admission } from '../http/admission.ts'
 
-/** What a credential proved when the database was asked, and whether it is good at another moment of that clock. */
+/** What a credential proved at the last database check, and whether it is valid at another moment of the database's clock. */
 export type Proof = { admission: Admission; isLive(now: Date): boolean }
 
-/** What credentials proved a moment ago, so that not every request has to ask the database who calls. */
+/** Caches recent credential checks, so that not every request needs a database query to identify the caller. */
 export type AdmissionCache = {
   /**
-   * What a credential proves now: as it was kept, else as `prove` answers. Many who bring the same one at once ask once. What
-   * proves nothing, or fails, is never kept.
+   * Returns what a credential proves now: from the cache, else from `prove`. Concurrent requests with the same credential
+   * share one call of `prove`. An invalid credential or a failure is never cached.
    */
   admit(digest: string, prove: () => Promise<Proof | undefined>): Promise<Admission | undefined>
-  /** The rights of this tenant's people changed: whatever rested on them is asked anew. */
+  /** Drops the tenant's admissions, because the rights of its users changed; they are checked again. */
   drop(tenant_id: string): void
   /** Forgets everything. */
   clear(): void
 }
 
 export type AdmissionCacheOptions = {
-  /** Whether changes made elsewhere are heard of just now. While they are not, every request asks. */
+  /** Whether notices of changes made elsewhere arrive at present. While they do not, every request queries the database. */
   isFresh(): boolean
-  /** The most admissions kept; those asked for longest ago, the next to be asked anew, give way. One takes 2 to 3 KB. */
+  /** The maximum number of cached admissions. The one checked longest ago is evicted first. One takes 2 to 3 KB. */
   limit?: number
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   clock?(): number
 }
 
-/** Milliseconds: the bound where a notice was lost, whatever was the cause. */
+/** Milliseconds. Bounds how long a stale admission is used when a notice is lost for any reason. */
 const maxAge = 5_000
 
-/** `asked` and `answered` are of the process's clock; the database told its own time somewhere between them. */
-type Kept = Proof & { asked: number; answered: number }
-type Admitting = { asked: number; proof: Promise<Proof | undefined> }
+/** `startedAt` and `endedAt` are by the process's clock. The database read its own clock between them. */
+type CachedProof = Proof & { startedAt: number; endedAt: number }
+type PendingProof = { startedAt: number; proof: Promise<Proof | undefined> }
 
-/** Under this a credential is known: nobody gets it back from there, and a token is no key with the same text. */
+/** The cache key of a credential. It does not reveal the credential, and differs for a token and an API key of the same text. */
 export function digestOf(kind: Admission['via'], text: string): string {
   return hash('sha256', `${kind} ${text}`, 'base64url')
 }
@@ -41,63 +41,63 @@ export function digestOf(kind: Admission['via'], text: string): string {
 /** Keeps admissions for at most five seconds, and only while `isFresh`. */
 export function createAdmissionCache(options: AdmissionCacheOptions): AdmissionCache {
   const { isFresh, limit = 5_000, clock = () => performance.now() } = options
-  const kept = new Map<string, Kept>()
-  const asking = new Map<string, Admitting>()
+  const cached = new Map<string, CachedProof>()
+  const pending = new Map<string, PendingProof>()
 
-  function recall(digest: string): Admission | undefined {
-    const entry = kept.get(digest)
+  function findCached(digest: string): Admission | undefined {
+    const entry = cached.get(digest)
     if (entry === undefined) return undefined
     const now = clock()
-    if (now - entry.asked < maxAge && entry.isLive(later(entry, now - entry.asked))) {
-      return { ...entry.admission, now: later(entry, now - entry.answered) }
+    if (now - entry.startedAt < maxAge && entry.isLive(later(entry, now - entry.startedAt))) {
+      return { ...entry.admission, now: later(entry, now - entry.endedAt) }
     }
-    kept.delete(digest)
+    cached.delete(digest)
     return undefined
   }
 
-  /** INVARIANT: nobody joins, and nothing keeps, a question from before a `drop`: its answer may be from before the change. */
-  async function ask(digest: string, prove: () => Promise<Proof | undefined>): Promise<Admission | undefined> {
-    const other = asking.get(digest)
-    if (other !== undefined && clock() - other.asked < maxAge) return (await other.proof)?.admission
-    const mine = { asked: clock(), proof: prove() }
-    asking.set(digest, mine)
+  /** INVARIANT: a check begun before a `drop` is neither shared nor cached: its result may predate the change. */
+  async function check(digest: string, prove: () => Promise<Proof | undefined>): Promise<Admission | undefined> {
+    const other = pending.get(digest)
+    if (other !== undefined && clock() - other.startedAt < maxAge) return (await other.proof)?.admission
+    const mine = { startedAt: clock(), proof: prove() }
+    pending.set(digest, mine)
     try {
       const proof = await mine.proof
-      if (proof !== undefined && asking.get(digest) === mine)
-        keep(digest, { ...proof, asked: mine.asked, answered: clock() })
+      if (proof !== undefined && pending.get(digest) === mine)
+        insert(digest, { ...proof, startedAt: mine.startedAt, endedAt: clock() })
       return proof?.admission
     } finally {
-      if (asking.get(digest) === mine) asking.delete(digest)
+      if (pending.get(digest) === mine) pending.delete(digest)
     }
   }
 
-  function keep(digest: string, entry: Kept): void {
-    kept.delete(digest)
-    // Kept in the order of asking: moving an entry at each use costs a Map more than all the rest.
-    const [oldest] = kept.size < limit ? [] : kept.keys()
-    if (oldest !== undefined) kept.delete(oldest)
-    kept.set(digest, entry)
+  function insert(digest: string, entry: CachedProof): void {
+    cached.delete(digest)
+    // Ordered by time of check, not of use: moving an entry at each use costs a Map more than all other work here.
+    const [oldest] = cached.size < limit ? [] : cached.keys()
+    if (oldest !== undefined) cached.delete(oldest)
+    cached.set(digest, entry)
   }
 
   return {
     async admit(digest, prove) {
       if (!isFresh()) return (await prove())?.admission
-      return recall(digest) ?? (await ask(digest, prove))
+      return findCached(digest) ?? (await check(digest, prove))
     },
     drop(tenant_id) {
-      asking.clear()
-      for (const [digest, { admission }] of kept) if (admission.tenant_id === tenant_id) kept.delete(digest)
+      pending.clear()
+      for (const [digest, { admission }] of cached) if (admission.tenant_id === tenant_id) cached.delete(digest)
     },
     clear() {
-      asking.clear()
-      kept.clear()
+      pending.clear()
+      cached.clear()
     },
   }
 }
 
 /**
- * The database's clock carried on. From the asking on it is never behind, and so no credential outlives its end; from the
- * answer on never ahead, and so nothing is dated later than what is done after it.
+ * Extrapolates the database's clock by `ms`. Counted from the start of the check it is never behind, so no credential
+ * outlives its expiry. Counted from the end of the check it is never ahead, so nothing is dated later than what follows it.
  */
 function later({ admission }: Proof, ms: number): Date {
   return new Date(admission.now.getTime() + ms)

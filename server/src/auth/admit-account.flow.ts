@@ -3,10 +3,10 @@ import { decideAccount, type FirstSignIn, type ProviderAccount } from '../users/
 import { findCandidates, insertProviderUser, linkUser, noteSignIn } from '../users/provider-user-store.ts'
 import { refuseSignIn } from './sign-in-refusal.flow.ts'
 
-/** How often a first sign-in is decided again because another one of the same account came between. */
+/** How often a first sign-in is decided when concurrent sign-ins of the same account interfere. */
 const maxAttempts = 3
 
-/** Finds, links or creates the user of an account, and notes that they signed in; refuses where there is none. */
+/** Finds, links or creates the user of an account and records the sign-in. Refuses an account without a user. */
 export async function admitAccount(
   ctx: WorkCtx,
   source_ip: string,

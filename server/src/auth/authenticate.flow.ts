@@ -15,19 +15,19 @@ export type AuthenticateOptions = {
   database: Database
   tokens: TokenKeys
   admissions: AdmissionCache
-  /** Whether addresses are limited by the invalid credentials that they send. */
+  /** Whether each address is limited in how many invalid credentials it may send. */
   limitBySource: boolean
-  /** Told when the use of a key could not be noted, which fails no request. */
+  /** Called when the use of a key could not be recorded. This fails no request. */
   onFailure(error: unknown): void
 }
 
 /**
- * Makes the check of credentials that the pipeline asks: undefined for whatever proves nobody. Rights are never read from
- * a credential, they come from the database: at this request, or a moment ago and unchanged since.
+ * Makes the pipeline's credential check, which returns undefined for an invalid credential. Rights are never read from a
+ * credential. They come from the database, read at this request or moments ago and unchanged since.
  */
 export function authenticateWith(options: AuthenticateOptions) {
   const { admissions } = options
-  const noteUse = notesUse(options)
+  const noteUse = useRecorder(options)
   const guesses = options.limitBySource ? limitGuesses() : undefined
 
   return async ({ authorization, api_key }: PresentedCredential, address: string): Promise<Admission | undefined> => {
@@ -51,9 +51,9 @@ export function authenticateWith(options: AuthenticateOptions) {
 const guessLimit: Limit = { name: 'invalid_credentials', quota: 100, seconds: 60 }
 
 /**
- * What invalid credentials an address may send. One that is over it is told so without asking the database, save for keys
- * that proved good here lately: whoever shares an address with a guesser goes on. Tokens need no such memory, since only a
- * signed one gets as far as the database.
+ * Limits the invalid credentials that an address may send. An address over the limit is refused without a database query.
+ * Keys that proved valid here recently are exempt, so that callers who share an address with an attacker keep working.
+ * Tokens need no exemption, since only a validly signed token reaches the database.
  */
 function limitGuesses() {
   const sources = openBuckets(guessLimit)
@@ -64,14 +64,14 @@ function limitGuesses() {
   }
   return {
     isGood: (digest: string): boolean => good.get(digest) === true,
-    /** Counts what proves nothing, or is not known to prove anything. @throws Problem 429 where it is one too many */
+    /** Counts a credential that is invalid or not known to be valid. @throws Problem 429 over the limit */
     count,
-    /** It proved somebody, and was no guess. */
+    /** The credential proved valid: uncounts it. */
     remember(digest: string, address: string): void {
       good.set(digest, true)
       sources.release(sourceOf(address))
     },
-    /** It proves nobody any more. @throws Problem 429 as `count` does */
+    /** The credential is no longer valid. @throws Problem 429 as `count` does */
     forget(digest: string, address: string): void {
       good.delete(digest)
       count(address)
@@ -83,12 +83,12 @@ async function proveToken({ database, tokens }: AuthenticateOptions, header: str
   const token = readBearer(header)
   const claims = token === undefined ? undefined : await tokens.verify(token)
   if (claims === undefined) return undefined
-  const standing = await findAuthority(database.tenant(claims.tid), claims.sub)
-  if (standing === undefined) return undefined
+  const authority = await findAuthority(database.tenant(claims.tid), claims.sub)
+  if (authority === undefined) return undefined
   const isLive = (now: Date) => isTokenLive(claims, now)
-  const now = new Date(standing.now)
+  const now = new Date(authority.now)
   if (!isLive(now)) return undefined
-  const actor = { kind: 'user', user_id: standing.id, api_key_id: null, scopes: new Set(standing.scopes) } as const
+  const actor = { kind: 'user', user_id: authority.id, api_key_id: null, scopes: new Set(authority.scopes) } as const
   return { admission: { tenant_id: claims.tid, actor, via: 'token', now }, isLive }
 }
 
@@ -99,30 +99,30 @@ async function proveKey(
 ): Promise<Proof | undefined> {
   const key = readKeyText(text)
   if (key === undefined || key.kind !== 'api') return undefined
-  // A key that nobody made costs the same two trips as one whose secret is wrong: time does not tell which ids exist.
+  // An unknown key costs the same two round trips as a key with a wrong secret: timing does not reveal which ids exist.
   const tenant_id = (await findTenantOfKey(database.work, key.id)) ?? newId()
-  // The kind is asked of the record too: the prefix and its checksum are what anybody can write around a secret they hold.
-  const standing = await findKeyStatus(database.tenant(tenant_id), key.id, 'api')
-  if (standing === undefined || !sameHash(standing.secret_hash, key.secret_hash)) return undefined
-  if (standing.unused_lately) noteUse(tenant_id, key.id)
-  const makers = new Set(standing.user_scopes)
-  const scopes = new Set(standing.key_scopes.filter((scope) => makers.has(scope)))
-  const actor = { kind: 'api_key', user_id: standing.user_id, api_key_id: key.id, scopes } as const
-  const end = standing.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(standing.expires_at)
+  // The record's kind is checked too: anyone with a secret can write another prefix and its checksum around it.
+  const status = await findKeyStatus(database.tenant(tenant_id), key.id, 'api')
+  if (status === undefined || !sameHash(status.secret_hash, key.secret_hash)) return undefined
+  if (status.unused_lately) noteUse(tenant_id, key.id)
+  const creatorScopes = new Set(status.user_scopes)
+  const scopes = new Set(status.key_scopes.filter((scope) => creatorScopes.has(scope)))
+  const actor = { kind: 'api_key', user_id: status.user_id, api_key_id: key.id, scopes } as const
+  const end = status.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(status.expires_at)
   return {
-    admission: { tenant_id, actor, via: 'api_key', now: new Date(standing.now) },
+    admission: { tenant_id, actor, via: 'api_key', now: new Date(status.now) },
     isLive: (now) => now.getTime() < end,
   }
 }
 
-/** Notes beside the request that a key is in use, each key once at a time, so that a busy key's calls do not queue up for it. */
-function notesUse({ database, onFailure }: AuthenticateOptions) {
-  const underWay = new Set<string>()
+/** Records the use of a key in the background. Each key has one write in flight at most, so that a busy key's calls do not queue. */
+function useRecorder({ database, onFailure }: AuthenticateOptions) {
+  const inFlight = new Set<string>()
   return (tenant_id: string, id: string): void => {
-    if (underWay.has(id)) return
-    underWay.add(id)
+    if (inFlight.has(id)) return
+    inFlight.add(id)
     void touchApiKey(database.tenant(tenant_id), id)
       .catch(onFailure)
-      .finally(() => underWay.delete(id))
+      .finally(() => inFlight.delete(id))
   }
 }

@@ -3,18 +3,18 @@ import { operation } from '../http/operation.ts'
 import { Redirect, Uuid } from '../http/schema.ts'
 import { browserCookie, isNavigation } from './oidc-state.ts'
 
-/** Sends whoever wants to sign in to the tenant's provider. A browser is given a cookie, and must bring it back. */
+/** Redirects the user to the tenant's identity provider. A browser receives a cookie, which it must send back at the end. */
 export const beginAuthorization = operation({
   method: 'GET',
   path: '/v1/auth/authorize',
-  summary: 'Begin a sign-in by the tenant’s provider',
+  summary: 'Begin a sign-in through the tenant’s identity provider',
   credential: 'none',
   scope: null,
   limitedBy: 'calls',
   query: Type.Object(
     {
       tenant: Uuid,
-      redirect_uri: Type.String({ maxLength: 2_000, description: 'one of the sign-in settings, to the letter' }),
+      redirect_uri: Type.String({ maxLength: 2_000, description: 'exactly one of the URIs in the sign-in settings' }),
     },
     { additionalProperties: false },
   ),
@@ -23,7 +23,7 @@ export const beginAuthorization = operation({
   async run(ctx, { query, header }) {
     const { tenant: tenant_id, redirect_uri } = query
     const cookies = browserCookie(ctx.public_url)
-    // A browser that has one already keeps it: two sign-ins in two tabs are both its own.
+    // A browser keeps the cookie it has, so that sign-ins in two tabs both work.
     const browser = isNavigation(header) ? (cookies.read(header)[0] ?? cookies.newSecret()) : null
     const location = await ctx.providerSignIn.begin({ tenant_id, redirect_uri, browser })
     return { location, ...(browser !== null && { cookie: cookies.set(browser) }) }

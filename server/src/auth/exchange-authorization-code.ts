@@ -5,8 +5,8 @@ import { browserCookie, isFromPage } from './oidc-state.ts'
 import { SignedIn } from './signed-in.ts'
 
 /**
- * Finishes a sign-in by a provider. Whatever is wrong, the answer is the same: nobody learns which users, tenants and
- * providers there are.
+ * Finishes a sign-in through a provider. Every refusal is the same, so that it does not reveal which users, tenants and
+ * providers exist.
  */
 export const exchangeAuthorizationCode = operation({
   method: 'POST',
@@ -16,16 +16,20 @@ export const exchangeAuthorizationCode = operation({
   scope: null,
   limitedBy: 'failures',
   body: Body({
-    code: Type.String({ minLength: 1, maxLength: 10_000, description: 'as the provider gave it' }),
-    redirect_uri: Type.String({ maxLength: 2_000, description: 'as the sign-in was begun with' }),
+    code: Type.String({ minLength: 1, maxLength: 10_000, description: 'the code that the provider returned' }),
+    redirect_uri: Type.String({ maxLength: 2_000, description: 'the one that the sign-in began with' }),
     state: Type.Optional(
       Type.String({
         maxLength: 1_000,
-        description: 'as the provider gave it back; left out only where the global provider was asked, elsewhere',
+        description:
+          'the state that the provider returned; left out only for a sign-in by the global provider, begun elsewhere',
       }),
     ),
     iss: Type.Optional(
-      Type.String({ maxLength: 2_000, description: 'as the provider gave it, if it did (RFC 9207): compared' }),
+      Type.String({
+        maxLength: 2_000,
+        description: 'the issuer that the provider returned, if any (RFC 9207); it is checked',
+      }),
     ),
   }),
   replies: { 200: SignedIn },
@@ -34,7 +38,7 @@ export const exchangeAuthorizationCode = operation({
     const { code, redirect_uri, state, iss } = body
     const browsers = isFromPage(header) ? browserCookie(ctx.public_url).read(header) : null
     const from = { browsers, source_ip: ctx.source_ip, request_id: ctx.request_id }
-    const who = await ctx.providerSignIn.finish({ code, redirect_uri, state, iss }, from)
-    return ctx.tokens.issue(who)
+    const user = await ctx.providerSignIn.finish({ code, redirect_uri, state, iss }, from)
+    return ctx.tokens.issue(user)
   },
 })

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { AnyObject } from '../http/schema.ts'
 
-/** The public keys that prove this service's tokens, as RFC 7517 has them. */
+/** The public keys that verify this service's tokens, as RFC 7517 defines them. */
 export const getJwks = operation({
   method: 'GET',
   path: '/.well-known/jwks.json',

@@ -1,6 +1,6 @@
 /**
- * Sign-in by the operator's global provider: begun elsewhere, and finished here. Its account may belong to several tenants:
- * the tenant is the one that the provider names, or else the only one that knows the account.
+ * Sign-in through the operator's global provider. It begins elsewhere and finishes here. An account may belong to several
+ * tenants: the tenant is the one that the provider names, or else the only one that knows the account.
  */
 import type { GlobalOidc } from '../config/config.ts'
 import type { Database } from '../db/transaction.ts'
@@ -18,11 +18,11 @@ export type GlobalProviderSignIn = {
   /** Undefined: the operator has set none. */
   global: GlobalOidc | undefined
   providers: Providers
-  /** Refuses where no tenant is known. */
+  /** Refuses a sign-in whose tenant is unknown. */
   refuseUnknown(cause: string): never
 }
 
-/** Answers who has signed in. */
+/** Returns the user who signed in. */
 export async function finishGlobalSignIn(
   { database, global, providers, refuseUnknown }: GlobalProviderSignIn,
   { code, redirect_uri, iss }: AuthorizationAnswer,
@@ -45,12 +45,12 @@ export async function finishGlobalSignIn(
   if (tenants.length > 1) return refuseUnknown('several_tenants')
   const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id }
   if (!(await isTenant(ctx.tx))) return refuseUnknown('unknown_tenant')
-  // A tenant with a provider of its own creates users for that provider alone: no other is linked to them.
+  // A tenant with a provider of its own creates users for that provider alone: accounts of another provider are not linked.
   const mayLink = (await findSignInSetting(ctx.tx))?.enabled !== true
   return admitAccount(ctx, source_ip, account, { mayLink, mayCreate: named !== undefined })
 }
 
-/** A claim that is no tenant's id leads to no tenant. */
+/** A claim that is not a UUID becomes a new id, which is no tenant's. */
 function readTenantClaim(claim: unknown): string {
   return (typeof claim === 'string' ? readUuid(claim) : undefined) ?? newId()
 }

@@ -13,8 +13,8 @@ import { findSignIn, type SignIn } from '../users/user-store.ts'
 import { SignedIn } from './signed-in.ts'
 
 /**
- * Signs a local user in. Whatever is wrong, the answer and the work are the same: nobody learns which addresses and
- * tenants there are.
+ * Signs a local user in. Every refusal has the same answer and the same work, so that it does not reveal which addresses
+ * and tenants exist.
  */
 export const login = operation({
   method: 'POST',
@@ -43,19 +43,19 @@ export const login = operation({
   },
 })
 
-const strangers = countInMemory()
+const failuresWithoutTenant = countInMemory()
 
-/** As a tenant would that has no such user: the same work, the same answers, the same limit. */
+/** Refuses as a tenant without such a user does: the same work, the same answers, the same limit. */
 async function refuseWithoutTenant(ctx: Ctx, email: string, password: string): Promise<never> {
   const account = `${ctx.tx.tenant_id} ${accountOf(email).toString('base64')}`
-  const { failures, seconds_left } = strangers.find(account)
+  const { failures, seconds_left } = failuresWithoutTenant.find(account)
   if (failures >= accountLimit.quota) throw rateLimited(accountLimit, seconds_left)
   await verifyPassword(password, undefined)
-  strangers.count(account)
+  failuresWithoutTenant.count(account)
   throw refusal()
 }
 
-/** Counts it whoever it was for; where many are for nobody, a sample of them is kept. */
+/** Counts the failure for known and unknown users alike. Of many failures, only a sample is recorded in the audit log. */
 async function refuseFailed(ctx: Ctx, email: string, found: SignIn, cause?: string): Promise<never> {
   const event = sample(ctx, about(found, 'auth.refused', { cause, source_ip: ctx.source_ip }))
   const { failures, seconds_left } = await countFailure(ctx, accountOf(email), event)
@@ -63,8 +63,8 @@ async function refuseFailed(ctx: Ctx, email: string, found: SignIn, cause?: stri
 }
 
 /**
- * Refuses without looking at the password. That it goes on is noted beside the answer: how long that takes must not tell for
- * whom it was. The failures that led here are kept for certain, so a note that is lost costs little.
+ * Refuses without checking the password. The event is written in the background, so that the time of the answer does not
+ * reveal the user. The failures that led here were recorded reliably, so a lost event costs little.
  */
 function refuseLimited(ctx: Ctx, found: SignIn, seconds: number): never {
   const event = sample(ctx, about(found, 'auth.refused', { cause: 'limited', source_ip: ctx.source_ip }))
@@ -81,10 +81,10 @@ function about(
 }
 
 function refusal(): Problem {
-  return new Problem('unauthenticated', 'the e-mail address or the password is not right')
+  return new Problem('unauthenticated', 'the e-mail address or the password is wrong; check both and try again')
 }
 
-/** Why a sign-in is refused, for the audit log alone; undefined where it is not. */
+/** Why a sign-in is refused, for the audit log only; undefined when it is not refused. */
 export function causeOfRefusal(found: Omit<SignIn, 'now' | 'limited_for'>, matches: boolean): string | undefined {
   if (found.user_id === null) return 'unknown_user'
   if (found.auth_provider !== 'local') return 'not_local'

@@ -4,17 +4,17 @@ import type { Egress } from '../kernel/context.ts'
 import { fetchOver } from './oidc-fetch.ts'
 import { clockLeeway, RefusedByProvider } from './redeemed-account.ts'
 
-/** The service as a provider knows it. */
+/** The service as a client of a provider. */
 export type OidcClient = {
   issuer: string
   client_id: string
   /** Undefined: a public client. */
   client_secret: string | undefined
-  /** Who named the issuer: `egress` limits where a tenant's may be; the operator's (null) may be anywhere. */
+  /** Who configured the issuer. `egress` limits the addresses of a tenant's issuer; the operator's (null) may be anywhere. */
   tenant_id: string | null
 }
 
-/** Each call to a provider, in seconds. */
+/** The deadline of each call to a provider, in seconds. */
 const maxCall = 5
 const cachedForMs = 600_000
 const maxCached = 1_000
@@ -22,8 +22,8 @@ const maxCached = 1_000
 type Cached = { fingerprint: string; at: number; configuration: Promise<client.Configuration> }
 
 /**
- * Finds a provider's metadata, and keeps it for a while. One client is cached for each tenant, so that a tenant that goes
- * through providers with long metadata fills no memory but its own.
+ * Fetches a provider's metadata and caches it for a while. Each tenant has one cache entry, so that a tenant that tries many
+ * providers with long metadata cannot fill the memory.
  */
 export function openConfigurations(egress: Egress) {
   const cached = new Map<string | null, Cached>()
@@ -46,14 +46,14 @@ export function openConfigurations(egress: Egress) {
   }
 }
 
-/** A changed secret is another client. */
+/** Includes the secret, so that a changed secret counts as another client. */
 function fingerprintOf({ issuer, client_id, client_secret = '' }: OidcClient): string {
   return JSON.stringify([issuer, client_id, createHash('sha256').update(client_secret).digest('base64')])
 }
 
 async function discover(known: OidcClient, egress: Egress): Promise<client.Configuration> {
   const fetch = fetchOver(egress, known.tenant_id === null ? 'operator' : 'tenant')
-  // Whether an issuer may be http at all is decided by those who may name it: the operator, and EGRESS_ALLOW.
+  // Whether an issuer may use http is decided elsewhere: by the operator, and by EGRESS_ALLOW.
   const execute = known.issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
   const found = await client.discovery(new URL(known.issuer), known.client_id, undefined, client.None(), {
     [client.customFetch]: fetch,
@@ -73,12 +73,12 @@ async function discover(known: OidcClient, egress: Egress): Promise<client.Confi
   configuration[client.customFetch] = fetch
   configuration.timeout = maxCall
   for (const extend of execute) extend(configuration)
-  // The signature is checked although the token comes over TLS from the provider itself.
+  // Check the signature even though the token comes over TLS from the provider itself.
   client.enableNonRepudiationChecks(configuration)
   return configuration
 }
 
-/** What is used of the metadata; the rest, however long, is not kept. */
+/** The metadata that is used. The rest may be long and is not kept. */
 function usedOf(metadata: client.ServerMetadata): client.ServerMetadata {
   const { issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri } = metadata
   const { id_token_signing_alg_values_supported, userinfo_signing_alg_values_supported } = metadata
@@ -91,7 +91,7 @@ function usedOf(metadata: client.ServerMetadata): client.ServerMetadata {
 
 function authenticationOf({ client_secret }: OidcClient, methods: string[] | undefined): client.ClientAuth {
   if (client_secret === undefined) return client.None()
-  // Basic is what a provider takes that names no methods.
+  // A provider that names no methods accepts Basic.
   const basic = methods === undefined || methods.includes('client_secret_basic')
   return basic ? client.ClientSecretBasic(client_secret) : client.ClientSecretPost(client_secret)
 }

@@ -9,7 +9,7 @@ import { type RedeemedAccount, RefusedByProvider, readAccount, requireForClient 
 export type Redemption = {
   code: string
   redirect_uri: string
-  /** What the sign-in was begun with here; undefined where it was begun elsewhere. */
+  /** The values that the sign-in began with here; undefined for a sign-in begun elsewhere. */
   bound: { nonce: string; code_verifier: string } | undefined
   /** The database's clock. */
   now: Date
@@ -24,19 +24,19 @@ export type AuthorizationRequest = {
 }
 
 const maxExchangeMs = 10_000
-/** A provider that hangs holds up so many exchanges and no more. */
+/** The maximum number of exchanges in flight with one provider, so that a hanging provider holds no more. */
 const maxAtOnce = 32
 
-/** What sign-in asks of providers. Each provider has a bulkhead of its own. */
+/** The calls that sign-in makes to providers. Each provider has its own concurrency limit. */
 export function openProviders(egress: Egress) {
   const configurationOf = openConfigurations(egress)
-  const tooMany = () => unavailable(new Error('too many exchanges with the provider are under way'))
+  const tooMany = () => unavailable(new Error('too many exchanges with the provider are in flight'))
   const exchanges = createSemaphore({ limit: maxAtOnce, maxWaiting: 0, refusal: tooMany })
   const tooLong = (): never => {
     throw unavailable(new Error('the provider takes too long'))
   }
 
-  /** An exchange that takes too long keeps its place until it ends. */
+  /** An exchange that exceeds its deadline counts as in flight until it ends. */
   async function guarded<Result>({ issuer }: OidcClient, work: () => Promise<Result>): Promise<Result> {
     try {
       return await withinDeadline(maxExchangeMs, () => exchanges.run(work, { key: issuer }), tooLong)
@@ -47,8 +47,8 @@ export function openProviders(egress: Egress) {
 
   return {
     /**
-     * Where to send somebody to sign in.
-     * @throws Problem 503 where the provider does not answer as it should
+     * Returns the URL at which the user signs in.
+     * @throws Problem 503 when the provider does not answer as it should
      */
     authorizationUrl: (known: OidcClient, request: AuthorizationRequest): Promise<string> =>
       guarded(known, async () => {
@@ -65,9 +65,9 @@ export function openProviders(egress: Egress) {
       }),
     /**
      * Redeems a code for the account that it stands for.
-     * @param wanted a claim that is looked for in the user info too, where the identity token lacks it
-     * @throws RefusedByProvider where the code, or what came for it, is not right; Problem 503 where the provider does
-     * not answer
+     * @param wanted a claim to read from the user info when the identity token lacks it
+     * @throws RefusedByProvider when the code, or the provider's answer to it, is invalid; Problem 503 when the provider
+     * does not answer
      */
     redeem: (known: OidcClient, redemption: Redemption, wanted?: string): Promise<RedeemedAccount> =>
       guarded(known, async () => redeem(await configurationOf(known), known, redemption, wanted)),
@@ -83,9 +83,9 @@ async function redeem(
   wanted: string | undefined,
 ): Promise<RedeemedAccount> {
   const began = performance.now()
-  const tokens = await askForTokens(configuration, redemption)
+  const tokens = await requestTokens(configuration, redemption)
   const claims = tokens.claims()
-  if (claims === undefined) throw new RefusedByProvider('no identity token came')
+  if (claims === undefined) throw new RefusedByProvider('the provider returned no identity token')
   const now = (redemption.now.getTime() + performance.now() - began) / 1000
   requireForClient(claims, known.client_id, now)
   const missing = claims.email === undefined || (wanted !== undefined && claims[wanted] === undefined)
@@ -94,9 +94,9 @@ async function redeem(
   return readAccount(known.issuer, claims, info)
 }
 
-function askForTokens(configuration: client.Configuration, { code, redirect_uri, bound }: Redemption) {
+function requestTokens(configuration: client.Configuration, { code, redirect_uri, bound }: Redemption) {
   if (bound === undefined) {
-    // Begun elsewhere: whether there was a nonce, and which, its beginner alone can know.
+    // The sign-in began elsewhere: only its initiator knows whether it had a nonce, and which.
     return client.genericGrantRequest(configuration, 'authorization_code', { code, redirect_uri })
   }
   const answer = new URL(redirect_uri)
@@ -110,15 +110,12 @@ function askForTokens(configuration: client.Configuration, { code, redirect_uri,
 }
 
 function unavailable(cause: unknown): Problem {
-  const problem = new Problem(
-    'unavailable',
-    'the identity provider does not answer just now; sign in again in a moment',
-  )
+  const problem = new Problem('unavailable', 'the identity provider does not answer; sign in again in a moment')
   problem.cause = cause
   return problem
 }
 
-/** A provider that does not answer is nobody's fault here; whatever else the library throws is a refusal. */
+/** A provider that does not answer is unavailable. Every other error of the library is a refusal. */
 function problemOrRefusal(error: unknown): Error {
   if (error instanceof Problem || error instanceof RefusedByProvider) return error
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
@@ -127,11 +124,11 @@ function problemOrRefusal(error: unknown): Error {
   return new RefusedByProvider(reasonOf(error), { cause: error })
 }
 
-/** In the library's words. What came from the provider is not quoted: it may hold tokens. */
+/** The library's message. Text from the provider is not quoted, because it may hold tokens. */
 function reasonOf(error: unknown): string {
   if (error instanceof client.ResponseBodyError) return error.error.slice(0, 100)
   if (error instanceof client.WWWAuthenticateChallengeError) return error.message
-  if (!(error instanceof client.ClientError)) return 'the answer cannot be understood'
+  if (!(error instanceof client.ClientError)) return 'the provider’s answer cannot be read'
   const { cause, message } = error
   if (cause instanceof Response) return `${message}: ${cause.status}`
   return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('OAUTH_') ? cause.message : message

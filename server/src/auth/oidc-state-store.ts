@@ -3,7 +3,7 @@ import type { UnrestrictedTx } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import type { SignInState, TakenState } from './oidc-state.ts'
 
-/** Keeps it for ten minutes, and clears away what is over. */
+/** Stores the state for ten minutes, and deletes the tenant's expired states. */
 export async function insertSignInState(tx: Tx, id: string, state: SignInState): Promise<void> {
   const { issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash } = state
   await tx.write([
@@ -14,7 +14,7 @@ export async function insertSignInState(tx: Tx, id: string, state: SignInState):
   ])
 }
 
-/** Takes it, so that nobody takes it again: of any number at once one gets it. */
+/** Takes the state, once: of several concurrent calls, one gets it. */
 export async function takeSignInState(tx: Tx, id: string): Promise<TakenState | undefined> {
   const [[taken]] = await tx.write([
     sql<TakenState>`
@@ -25,9 +25,9 @@ export async function takeSignInState(tx: Tx, id: string): Promise<TakenState | 
   return taken
 }
 
-/** The database's clock, where no tenant is known yet. */
+/** Reads the database's clock when no tenant is known yet. */
 export async function readClock(work: UnrestrictedTx): Promise<Date> {
   const [row] = await work.read(sql<{ now: string }>`select clock_timestamp() as now`)
-  if (row === undefined) throw new Error('the database told no time')
+  if (row === undefined) throw new Error('the database returned no time')
   return new Date(row.now)
 }

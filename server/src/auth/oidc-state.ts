@@ -3,17 +3,17 @@ import { isUuid } from '../kernel/id.ts'
 import type { DerivedKeys } from '../secrets/root-key.ts'
 import type { StoredSignIn } from '../settings/sign-in-setting.ts'
 
-/** The sign-in under way that a `state` names. */
+/** The sign-in in progress that a `state` names. */
 export type StateClaim = { tenant_id: string; id: string }
 
-/** Signs a `state` and reads what it signed: the tenant, the id of the row, and a mark under the key. */
+/** Signs and reads a `state`: the tenant's id, the id of the row, and a signature (HMAC). */
 export type StateCodec = {
   sign(claim: StateClaim): string
-  /** Undefined for any text that this service did not sign, to the letter. */
+  /** Undefined for any text that is not exactly as this service signed it. */
   read(text: string): StateClaim | undefined
 }
 
-/** @param keys derived for this alone: the one in use signs, each reads */
+/** @param keys derived for this purpose only: the key in use signs, all keys read */
 export function stateCodec(keys: DerivedKeys): StateCodec {
   const signWith = (key: Buffer, { tenant_id, id }: StateClaim) => {
     const claim = `${tenant_id}.${id}`
@@ -22,9 +22,9 @@ export function stateCodec(keys: DerivedKeys): StateCodec {
   return {
     sign: (claim) => signWith(keys.inUse(), claim),
     read(text) {
-      const [tenant_id = '', id = '', ...mark] = text.split('.')
-      if (mark.length !== 1 || !isUuid(tenant_id) || !isUuid(id)) return undefined
-      // The whole text is compared, since a mark has several spellings in base64.
+      const [tenant_id = '', id = '', ...signature] = text.split('.')
+      if (signature.length !== 1 || !isUuid(tenant_id) || !isUuid(id)) return undefined
+      // Compare the whole text, since a signature has several spellings in base64.
       const claim = { tenant_id, id }
       return keys.all().some((key) => sameText(text, signWith(key, claim))) ? claim : undefined
     },
@@ -36,9 +36,9 @@ function sameText(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-// ── What a sign-in is begun with, and must be finished with ────────────────────────────────────────────────────────────
+// ── The values that bind the end of a sign-in to its beginning ─────────────────────────────────────────────────────────
 
-/** What a sign-in under way is bound to. */
+/** The values that a sign-in in progress is bound to. */
 export type SignInState = {
   issuer: string
   client_id: string
@@ -48,13 +48,13 @@ export type SignInState = {
   browser_hash: Buffer | null
 }
 
-/** A state as it was taken; `now`: the database's clock. */
+/** A state that was taken from the database. `now`: the database's clock. */
 export type TakenState = SignInState & { live: boolean; now: string }
 
 /**
- * Why a sign-in may not go on that was begun here, before the provider is asked; undefined where it may.
- * @param setting as it is now; undefined where the tenant has none
- * @param browsers the secrets of the browser that answers, null where none does
+ * Why a sign-in that began here may not go on, checked before the provider is called; undefined when it may.
+ * @param setting the current one; undefined when the tenant has none
+ * @param browsers the secrets that the browser sent; null when the caller is not a browser
  */
 export function stateFault(
   taken: TakenState,
@@ -73,23 +73,23 @@ export function stateFault(
 
 // ── The browser that begins a sign-in ──────────────────────────────────────────────────────────────────────────────────
 
-/** How long a sign-in may take, in seconds; the database says the same. */
-const maxSignInLength = 600
+/** How long a sign-in may take, in seconds. The database uses the same limit. */
+const maxSignInSeconds = 600
 
 type HeaderOf = (name: string) => string | undefined
 
 /**
- * The cookie that ties a sign-in to the browser that began it. `__Host-`: no other host and no plain connection can set
- * it; browsers take that by https alone, so that on plain http (a trial on loopback) it has a name without.
+ * The cookie that binds a sign-in to the browser that began it. With the prefix `__Host-` no other host and no plain
+ * connection can set it. Browsers accept the prefix over https only, so on plain http (a trial on loopback) the name lacks it.
  */
 export function browserCookie(publicUrl: string) {
   const secure = publicUrl.startsWith('https:')
   const name = secure ? '__Host-sallyport-sign-in' : 'sallyport-sign-in'
-  const attributes = `Path=/; Max-Age=${maxSignInLength}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+  const attributes = `Path=/; Max-Age=${maxSignInSeconds}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
   return {
     newSecret: () => randomBytes(32).toString('base64url'),
     set: (secret: string) => `${name}=${secret}; ${attributes}`,
-    /** Every secret that the request carries under the name; only such as this service makes. */
+    /** Every secret in the request under the cookie's name, as far as it has the form that this service makes. */
     read: (header: HeaderOf): string[] =>
       (header('cookie') ?? '')
         .split(';')
@@ -102,28 +102,28 @@ export function browserCookie(publicUrl: string) {
 
 const secretForm = /^[\w-]{43}$/
 
-/** What is kept of a browser's secret. */
+/** The hash that is stored in place of a browser's secret. */
 export function browserHash(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** Whether somebody's browser goes to an address. No page can make a browser say otherwise, on https or on loopback. */
+/** Whether the request is a browser's navigation. On https and on loopback, no page can make a browser send otherwise. */
 export function isNavigation(header: HeaderOf): boolean {
   const mode = header('sec-fetch-mode')
-  // By plain http from afar browsers send no Sec-Fetch headers; they all ask for a page, though.
+  // Over plain http to another host browsers send no Sec-Fetch headers, but they all accept text/html.
   return mode === undefined ? /\btext\/html\b/.test(header('accept') ?? '') : mode === 'navigate'
 }
 
-/** Whether a page in a browser makes the call: they all say which. A program may say so too, and is held to it. */
+/** Whether a page in a browser makes the call: browsers always send these headers. A program that sends them is treated alike. */
 export function isFromPage(header: HeaderOf): boolean {
   return header('origin') !== undefined || header('sec-fetch-site') !== undefined
 }
 
 /**
- * Why a sign-in may not be finished from here; undefined when it may. One that a browser began ends in that browser; one
- * that none began ends in none, so that nobody is signed in to a stranger's account by a link.
- * @param hash of the browser that began it, null where none did
- * @param secrets of the browser that answers, null where none does
+ * Why the caller may not finish a sign-in; undefined when it may. A sign-in that a browser began must end in that browser.
+ * One that no browser began must not end in a browser, so that a link cannot sign a user in to an attacker's account.
+ * @param hash of the secret of the browser that began the sign-in; null when no browser did
+ * @param secrets that the finishing browser sent; null when the caller is not a browser
  */
 export function browserFault(hash: Buffer | null, secrets: readonly string[] | null): string | undefined {
   if (hash === null) return secrets === null ? undefined : 'not_begun_by_browser'

@@ -1,4 +1,4 @@
-/** Sign-in by a tenant's own provider: begun here with a signed state, and finished here by whoever brings that state back. */
+/** Sign-in through a tenant's own provider. It begins here with a signed state, and the caller that returns the state finishes it. */
 import { randomNonce, randomPKCECodeVerifier } from 'openid-client'
 import type { Database } from '../db/transaction.ts'
 import { type AuthorizationAnswer, type ProviderSignIn, type Sealer, systemActor, type Tx } from '../kernel/context.ts'
@@ -19,11 +19,11 @@ export type OwnProviderSignIn = {
   sealer: Sealer
   states: StateCodec
   providers: Providers
-  /** Refuses where no tenant is known. */
+  /** Refuses a sign-in whose tenant is unknown. */
   refuseUnknown(cause: string): never
 }
 
-/** Answers where to send the person who signs in. */
+/** Returns the URL at which the user signs in. */
 export async function beginOwnSignIn(
   { database, sealer, states, providers }: OwnProviderSignIn,
   { tenant_id, redirect_uri, browser }: Parameters<ProviderSignIn['begin']>[0],
@@ -32,7 +32,7 @@ export async function beginOwnSignIn(
   const setting = await findSignInSetting(tx)
   if (setting === undefined || !setting.enabled) throw notFound('sign-in by a provider')
   if (!setting.redirect_uris.includes(redirect_uri)) {
-    throw invalidInput([{ pointer: 'redirect_uri', why: 'is none of those that the sign-in settings list' }])
+    throw invalidInput([{ pointer: 'redirect_uri', why: 'is not listed in the sign-in settings: use one of theirs' }])
   }
   const { issuer, client_id, scopes } = setting
   const id = newId()
@@ -45,7 +45,7 @@ export async function beginOwnSignIn(
   return location
 }
 
-/** Answers who has signed in. */
+/** Returns the user who signed in. */
 export async function finishOwnSignIn(
   { database, sealer, states, providers, refuseUnknown }: OwnProviderSignIn,
   answer: AuthorizationAnswer & { state: string },
@@ -54,7 +54,7 @@ export async function finishOwnSignIn(
   const claim = states.read(answer.state)
   if (claim === undefined) return refuseUnknown('state_unknown')
   const ctx = { tx: database.tenant(claim.tenant_id), actor: systemActor, request_id }
-  // INVARIANT: the state is used up before anybody is asked, whatever comes of it.
+  // INVARIANT: the state is used up before the provider is called, whether the sign-in succeeds or not.
   const taken = await takeSignInState(ctx.tx, claim.id)
   if (taken === undefined) return refuseSignIn(ctx, { cause: 'state_used', source_ip })
   const setting = await findSignInSetting(ctx.tx)
@@ -78,18 +78,15 @@ async function clientOf(sealer: Sealer, tx: Tx, setting: StoredSignIn): Promise<
   return { tenant_id: tx.tenant_id, issuer, client_id, client_secret: await openClientSecret(sealer, tx, setting) }
 }
 
-/** Before anybody has signed in, a provider that is not what it should be counts as one that does not answer. */
+/** At the beginning of a sign-in, a provider that misbehaves counts as unavailable. */
 function hideRefusal(error: unknown): never {
   if (!(error instanceof RefusedByProvider)) throw error
-  const problem = new Problem(
-    'unavailable',
-    'the identity provider does not answer as it should; try again in a moment',
-  )
+  const problem = new Problem('unavailable', 'the identity provider does not answer correctly; try again in a moment')
   problem.cause = error
   throw problem
 }
 
-/** How a failed redemption is refused; undefined for a failure of the service itself. */
+/** The refusal for a failed redemption; undefined for a failure of the service itself. */
 function refusalFor(error: unknown) {
   if (error instanceof RefusedByProvider) return { cause: 'provider', reason: error.message }
   return error instanceof Problem ? { cause: 'provider_unavailable', problem: error } : undefined

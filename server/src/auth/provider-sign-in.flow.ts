@@ -13,13 +13,13 @@ export type ProviderSignInOptions = {
   rootKeys: RootKeys
   sealer: Sealer
   egress: Egress
-  /** The provider of sign-ins that were begun elsewhere. */
+  /** The provider of sign-ins that begin elsewhere. */
   global: GlobalOidc | undefined
-  /** Takes what no tenant's audit log can hold: the cause of a refusal where no tenant is known. */
+  /** Called with the cause of a refusal when no tenant is known, so that no tenant's audit log can hold it. */
   onRefusal(cause: string): void
 }
 
-/** Opens sign-in by providers: a state says that it was begun here, by a tenant's own provider; the global one has none. */
+/** Opens sign-in through providers. A sign-in with a state began here, by a tenant's own provider; the global one has no state. */
 export function openProviderSignIn(options: ProviderSignInOptions): ProviderSignIn {
   const { database, rootKeys, sealer, egress, global, onRefusal } = options
   const states = stateCodec(derivedKeys(rootKeys, 'oidc-state'))
@@ -30,7 +30,7 @@ export function openProviderSignIn(options: ProviderSignInOptions): ProviderSign
   }
   const own = { database, sealer, states, providers, refuseUnknown }
   return {
-    begin: (asked) => beginOwnSignIn(own, asked),
+    begin: (request) => beginOwnSignIn(own, request),
     finish: ({ state, ...answer }, from) =>
       state === undefined
         ? finishGlobalSignIn({ database, global, providers, refuseUnknown }, answer, from)

@@ -1,24 +1,24 @@
-/** The account that a redeemed code stands for: what its identity token and its provider's user info say, checked. */
+/** The account that a redeemed code stands for, from the checked identity token and the provider's user info. */
 import { readEmail } from '../kernel/email-address.ts'
 import type { ProviderAccount } from '../users/provider-user.ts'
 
-/** An account with what else its provider said of it. */
+/** An account with all claims that its provider made about it. */
 export type RedeemedAccount = ProviderAccount & { claims: Claims }
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** Why a code was refused, for the audit log: on one line, since the quoted text may come from a provider. */
+/** Why a code was refused, for the audit log. The reason is on one line, since quoted text may come from a provider. */
 export class RefusedByProvider extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(lineOf(why, 300), options)
   }
 }
 
-/** By how much a provider's clock may differ, in seconds. */
+/** The maximum difference of a provider's clock, in seconds. */
 export const clockLeeway = 60
 
 /**
- * What the library does not check of an identity token.
+ * Checks what the library does not check of an identity token.
  * @param now seconds since 1970, by the database's clock
  * @throws RefusedByProvider for a token from the future or for another client
  */
@@ -30,14 +30,14 @@ export function requireForClient(claims: { iat: number; azp?: unknown }, client_
 }
 
 /**
- * The account. The address and its verification come from one place: the identity token where it has an address, else the
- * user info.
- * @throws RefusedByProvider for a subject that is not of the form of one
+ * Reads the account. The address and its verification come from one source: the identity token when it has an address,
+ * else the user info.
+ * @throws RefusedByProvider for an invalid subject
  */
 export function readAccount(issuer: string, claims: Claims & { sub: string }, info: Claims): RedeemedAccount {
   const { sub: subject } = claims
   if (subject.length === 0 || subject.length > 255 || subject.includes('\0') || !subject.isWellFormed()) {
-    throw new RefusedByProvider('the subject is not of the form of one')
+    throw new RefusedByProvider('the subject is empty, too long or malformed')
   }
   const { email, email_verified } = claims.email === undefined ? info : claims
   return {
@@ -50,14 +50,14 @@ export function readAccount(issuer: string, claims: Claims & { sub: string }, in
   }
 }
 
-/** A name on one line, of 200 characters at most; undefined for anything else. */
+/** The name on one line, cut to 200 characters; undefined for an empty one or a value that is not text. */
 function readName(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined
   const name = lineOf(claim, 200)
   return name === '' ? undefined : name
 }
 
-/** As much of a foreign text as fits on a line of `max` characters, and into the database. */
+/** Cuts a foreign text to one line of `max` characters that the database can store. */
 function lineOf(text: string, max: number): string {
   const line = text
     .toWellFormed()

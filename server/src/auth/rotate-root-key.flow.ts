@@ -7,24 +7,24 @@ import { resealSigningKey } from './signing-key.ts'
 import { listAllSigningKeys, replaceSealedKey } from './signing-key-store.ts'
 
 /**
- * Puts the first of the root keys in use, brings everything that a root key seals under it, the token keys and the tenants'
- * data keys, and forgets the others. `needed_beside`: those that something is still under; `droppable`: the other keys that
- * are here.
- * @throws Error that names what cannot be opened; then all else is done, and no root key is forgotten
+ * Puts the first root key in use, seals everything under it that a root key seals (token keys and tenants' data keys), and
+ * forgets the other root keys. `needed_beside`: other root keys that still seal something. `droppable`: the other keys in
+ * the list.
+ * @throws Error that names what cannot be opened. Everything else is then done, and no root key is forgotten
  */
 export async function rotateRootKey(database: Database, rootKeys: RootKeys, options: TenantKeyRotation) {
   const root = await useFirstRootKey(database.service, rootKeys)
   const token_keys = await resealTokenKeys(database.service, rootKeys, root)
   const { unopened, ...rotated } = await rotateTenantKeys(database, rootKeys, options)
   if (unopened.length > 0) {
-    throw new Error(`${unopened.join('; ')}. All else is done; the old root keys are needed still`)
+    throw new Error(`${unopened.join('; ')}. Everything else is done; keep the old root keys, they are still needed`)
   }
   const needed_beside = await forgetRootKeys(database.service)
   const [, ...others] = rootKeys.all()
   return { root_key_id: root.id, token_keys, ...rotated, needed_beside, droppable: others.map(({ id }) => id) }
 }
 
-/** Seals every token key that is under another root key with this one. Answers how many. */
+/** Seals every token key that is under another root key with this one. Returns their number. */
 async function resealTokenKeys(service: UnrestrictedTx, rootKeys: RootKeys, root: RootKey): Promise<number> {
   let resealed = 0
   for (const stored of await listAllSigningKeys(service)) {
@@ -35,7 +35,7 @@ async function resealTokenKeys(service: UnrestrictedTx, rootKeys: RootKeys, root
   return resealed
 }
 
-/** How many keys each of the root keys seals, and what is of old: sealed under a root key that was not noted. */
+/** How many keys each root key seals. `of_old`: values sealed before root keys were recorded. */
 export async function countKeysByRoot(database: Database, rootKeys: RootKeys) {
   const dataKeys = new Map((await countTenantKeys(database.work)).map(({ root_key_id, keys }) => [root_key_id, keys]))
   const tokenKeys = await listAllSigningKeys(database.service)

@@ -5,17 +5,17 @@ import { insertNextSigningKey } from './signing-key-store.ts'
 import { leeway, tokenLifetime } from './token.ts'
 
 /**
- * How long a new token key is published before it signs. INVARIANT: longer than any process goes on with keys that it did
- * not read anew, so that each knows the key before it meets a token of it.
+ * How long a new token key is published before it signs. INVARIANT: longer than a process uses keys without reading them
+ * again, so that each process knows the key before it meets one of its tokens.
  */
 const leadSeconds = 60
 
-/** Beside the life of a token: an answer that was under way when the new key took over. */
+/** Added to the lifetime of a token: covers an answer that was in flight when the new key took over. */
 const slackSeconds = 60
 
 /**
- * Makes a new token key, which takes over in a minute. The others retire when the last token that they signed has ended,
- * or with `endTokens` when the new one takes over: then everybody has to sign in anew.
+ * Makes a new token key, which takes over in a minute. The others retire when the last token that they signed has expired,
+ * or with `endTokens` when the new key takes over: then every user has to sign in again.
  */
 export async function rotateTokenKey(
   service: UnrestrictedTx,

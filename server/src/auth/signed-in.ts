@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { DateTime } from '../http/schema.ts'
 
-/** What every sign-in answers. */
+/** The reply of every sign-in. */
 export const SignedIn = Type.Object(
   { token: Type.String({ description: 'a JWT, to send as `Authorization: Bearer`' }), expires_at: DateTime },
   { title: 'SignedIn' },

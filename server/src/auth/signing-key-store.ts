@@ -11,15 +11,15 @@ export function listSigningKeys(service: UnrestrictedTx): Promise<StoredSigningK
   )
 }
 
-/** Whether anything was sealed here before: a token key is the first that is. */
+/** Whether anything was sealed in this database before: a token key is the first sealed value. */
 export async function hasSigningKey(service: UnrestrictedTx): Promise<boolean> {
   return (await service.read(sql`select from signing_key limit 1`)).length > 0
 }
 
-/** Any fixed number: processes that start together take turns, so that they end with one key. */
+/** Any fixed number. Processes that start together run one at a time, so that they end with one key. */
 const oneAtATime = 7_255_102
 
-/** Keeps the key where there is none yet. */
+/** Inserts the key when there is none yet. */
 export async function insertFirstSigningKey(service: UnrestrictedTx, key: NewSigningKey): Promise<void> {
   await service.write([
     sql`select pg_advisory_xact_lock(${oneAtATime}::bigint)`,
@@ -31,8 +31,8 @@ export async function insertFirstSigningKey(service: UnrestrictedTx, key: NewSig
 }
 
 /**
- * Keeps a key that signs in `leadSeconds`, behind all that are there; they retire `outliveSeconds` later. Answers when.
- * What retired a day ago is taken away.
+ * Inserts a key that begins to sign in `leadSeconds`, after all existing keys. They retire `outliveSeconds` later. Returns
+ * both times. Keys that retired over a day ago are deleted.
  */
 export async function insertNextSigningKey(
   service: UnrestrictedTx,
@@ -55,11 +55,11 @@ export async function insertNextSigningKey(
       gone as (delete from signing_key where retires_at < clock_timestamp() - interval '1 day')
       select signs_from, others_retire_at from added`,
   ])
-  if (added === undefined) throw new Error('the new token key was not kept')
+  if (added === undefined) throw new Error('the new token key was not inserted')
   return added
 }
 
-/** Keeps a token key as it is sealed now, where nobody sealed it anew meanwhile. Answers whether it did. */
+/** Replaces a token key's sealed text unless it changed meanwhile. Returns whether it did. */
 export async function replaceSealedKey(
   service: UnrestrictedTx,
   before: StoredSigningKey,
@@ -73,7 +73,7 @@ export async function replaceSealedKey(
   return changed.length > 0
 }
 
-/** Every token key, retired or not: each is sealed. */
+/** Every token key, retired or not. */
 export function listAllSigningKeys(service: UnrestrictedTx): Promise<StoredSigningKey[]> {
   return service.read(
     sql<StoredSigningKey>`select kid, sealed_private_jwk, root_key_id, signs_from, retires_at from signing_key

@@ -5,7 +5,7 @@ import { tokenAlgorithm } from './token.ts'
 
 type CryptoKeyLike = Awaited<ReturnType<typeof importJWK>>
 
-/** A new token key: the private part sealed. `public_jwk` is for people to see, it is never trusted. */
+/** A new token key, its private part sealed. `public_jwk` is for information only and never trusted. */
 export type NewSigningKey = {
   kid: string
   sealed_private_jwk: string
@@ -13,17 +13,17 @@ export type NewSigningKey = {
   root_key_id: string
 }
 
-/** A token key as it is kept, its moments by the database's clock. */
+/** A token key as stored, its times by the database's clock. */
 export type StoredSigningKey = {
   kid: string
   sealed_private_jwk: string
-  /** The root key that sealed it; null: one of old, which is not noted. */
+  /** The root key that sealed it; null for an old key, whose root key was not recorded. */
   root_key_id: string | null
   signs_from: string
   retires_at: string | null
 }
 
-/** A token key, opened. */
+/** An unsealed token key. */
 export type SigningKey = { kid: string; private: CryptoKeyLike; public: CryptoKeyLike; public_jwk: JWK }
 
 /** A new key, sealed with this root key. */
@@ -36,8 +36,8 @@ export async function makeSigningKey(root: RootKey): Promise<NewSigningKey> {
 }
 
 /**
- * INVARIANT: what proves a token comes out of the seal; a public key that somebody wrote into the table proves nothing.
- * @throws Error with a sentence for the operator when no root key that is here sealed it
+ * INVARIANT: the key that verifies tokens comes out of the seal. A public key written into the table is not used.
+ * @throws Error with a message for the operator when none of the root keys here sealed it
  */
 export async function openSigningKey(roots: RootKeys, stored: StoredSigningKey): Promise<SigningKey> {
   const { kid } = stored
@@ -56,7 +56,7 @@ export function resealSigningKey(roots: RootKeys, root: RootKey, stored: StoredS
   return sealWith(root, stored.kid, text)
 }
 
-/** Which of the root keys sealed it. */
+/** The root key that sealed the token key. */
 export function rootKeyOfSigningKey(roots: RootKeys, stored: StoredSigningKey): RootKey | undefined {
   return candidates(roots, stored).find((root) => {
     try {
@@ -67,7 +67,7 @@ export function rootKeyOfSigningKey(roots: RootKeys, stored: StoredSigningKey): 
   })
 }
 
-/** Said wherever what is kept was sealed with a root key that is not here. */
+/** The message for stored values that were sealed with a root key that is not here. */
 export const otherRootKey =
   'the root key (SECRET_KEY, or the file secret.key in DATA_DIR) is not the one that this database was sealed with: ' +
   'start with that one; processes on one database share one root key'

@@ -26,11 +26,11 @@ import {
   tokenType,
 } from './token.ts'
 
-/** Makes tokens, and reads those that this service made. */
+/** Issues tokens, and verifies those that this service issued. */
 export type TokenKeys = Tokens & {
   /**
-   * What a token says, its signature and form found good; undefined for any other text. Whether it is live, the
-   * database's clock must tell: `isTokenLive`. It ends no later than its key retires.
+   * Returns the claims of a token with a valid signature and form; undefined for any other text. The caller checks the
+   * expiry by the database's clock: `isTokenLive`. `exp` is no later than the key's retirement.
    */
   verify(token: string): Promise<Claims | undefined>
 }
@@ -40,26 +40,26 @@ export type TokenKeysOptions = {
   rootKeys: RootKeys
   /** PUBLIC_URL: the tokens' `iss`. */
   issuer: string
-  /** Told when keys cannot be read anew; tokens of the keys at hand go on working, for half a minute. */
+  /** Called when keys cannot be read again. Tokens of the known keys keep working for half a minute. */
   onFailure(error: unknown): void
 }
 
-/** A key at hand, with its moments by the database's clock. */
+/** A known key, with its times by the database's clock. */
 type KnownKey = SigningKey & { signsFrom: Date; retiresAt: Date | undefined }
 
-/** Keys are read anew when they are wanted and older than this, in milliseconds of the process's clock. */
+/** Keys older than this are read again when they are needed, in milliseconds of the process's clock. */
 const refreshAfterMs = 5_000
 /**
- * Keys that were not read for as long prove nothing. INVARIANT: shorter than `leadSeconds` of a rotation, so that whoever
- * goes by them knows the next key before it signs, and of a retirement before it comes.
+ * Keys last read longer ago than this are not trusted. INVARIANT: shorter than `leadSeconds` of a rotation, so that each
+ * process knows the next key before it signs, and a retirement before it happens.
  */
 const trustedForMs = 30_000
-/** A key that nobody knows may be asked for by strangers: looking for it is not something that they can make us do often. */
+/** An unauthenticated caller can name an unknown key. This limits how often that makes the service read the keys. */
 const reloadAtMostEveryMs = 1_000
 
 /**
- * Opens the service's token keys, making the first where there is none.
- * @throws Error with a sentence for the operator when they were sealed with another root key
+ * Opens the service's token keys, and makes the first when there is none.
+ * @throws Error with a message for the operator when they were sealed with another root key
  */
 export async function openTokenKeys(options: TokenKeysOptions): Promise<TokenKeys> {
   const { issuer } = options
@@ -92,7 +92,7 @@ export async function openTokenKeys(options: TokenKeysOptions): Promise<TokenKey
   }
 }
 
-/** Notes the root key in use, and makes the first token key. */
+/** Records the root key in use, and makes the first token key. */
 async function settle({ database: { service }, rootKeys }: TokenKeysOptions): Promise<void> {
   const [newest] = await listSigningKeys(service)
   if ((await requireRootKeyInUse(service, rootKeys)) === undefined) {
@@ -110,29 +110,29 @@ async function requireRootKeyInUse(service: Database['service'], rootKeys: RootK
   return inUse
 }
 
-/** The keys as they were read last, read anew as they are wanted: many who want that at once share one reading. */
+/** Keeps the keys from the last read and reads them again when needed. Concurrent callers share one read. */
 async function openRing({ database: { service }, rootKeys, onFailure }: TokenKeysOptions) {
   let keys = await readKeys(service, (stored) => openOnce(rootKeys, stored, []))
   let readAt = performance.now()
   let triedAt = readAt
   let reading: Promise<void> | undefined
-  // Told once: where the database is gone, every call tries again.
+  // Reports an outage once: while the database is gone, every call tries again.
   let isFailing = false
 
-  const tellFailure = (error: unknown): undefined => {
+  const reportFailure = (error: unknown): undefined => {
     onFailure(error)
   }
 
   const read = async () => {
-    const askedAt = performance.now()
-    triedAt = askedAt
+    const startedAt = performance.now()
+    triedAt = startedAt
     try {
       const [inUse] = await listRootKeyIds(service)
       if (inUse !== undefined) rootKeys.use(inUse)
       const known = keys
-      // One that cannot be opened here, for want of its root key, leaves the others as good as they are.
-      keys = await readKeys(service, (stored) => openOnce(rootKeys, stored, known).catch(tellFailure))
-      readAt = askedAt
+      // A key that cannot be opened, because its root key is missing here, does not affect the others.
+      keys = await readKeys(service, (stored) => openOnce(rootKeys, stored, known).catch(reportFailure))
+      readAt = startedAt
       isFailing = false
     } catch (error) {
       if (!isFailing) onFailure(error)
@@ -145,17 +145,17 @@ async function openRing({ database: { service }, rootKeys, onFailure }: TokenKey
 
   const readOnce = () => {
     reading ??= read()
-    // Whoever does not wait for it is not told that it failed; `onFailure` was.
+    // A caller that does not wait is not notified of a failure; `onFailure` was called.
     reading.catch(() => undefined)
     return reading
   }
 
-  /** The keys, read no longer ago than this; what may be older is read anew all the same, beside whoever asks. */
-  const fresh = async (atMostMs: number): Promise<KnownKey[]> => {
+  /** Returns keys read at most `maxAgeMs` ago. Keys older than `refreshAfterMs` are also read again in the background. */
+  const fresh = async (maxAgeMs: number): Promise<KnownKey[]> => {
     const age = performance.now() - readAt
     if (age >= refreshAfterMs) {
       const read = readOnce()
-      if (age >= atMostMs) await read
+      if (age >= maxAgeMs) await read
     }
     return keys
   }
@@ -165,7 +165,7 @@ async function openRing({ database: { service }, rootKeys, onFailure }: TokenKey
     async find(kid: string): Promise<KnownKey | undefined> {
       const known = (await fresh(trustedForMs)).find((key) => key.kid === kid)
       if (known !== undefined) return known
-      // A key is made known long before it signs: one that no reading of the last second had is no key of ours.
+      // A key is published long before it signs, so a key that the last second's read did not return does not exist.
       if (reading === undefined && performance.now() - triedAt < reloadAtMostEveryMs && readAt >= triedAt)
         return undefined
       await readOnce()
@@ -182,7 +182,7 @@ async function readKeys(
   return opened.filter((key) => key !== undefined)
 }
 
-/** Each key is opened once: its kid is its public part. */
+/** Opens each key once. The kid identifies it: it is the thumbprint of the public part. */
 async function openOnce(rootKeys: RootKeys, stored: StoredSigningKey, before: readonly KnownKey[]): Promise<KnownKey> {
   const opened = before.find(({ kid }) => kid === stored.kid) ?? (await openSigningKey(rootKeys, stored))
   const { signs_from, retires_at } = stored
@@ -193,14 +193,14 @@ async function openOnce(rootKeys: RootKeys, stored: StoredSigningKey, before: re
   }
 }
 
-/** The newest whose time has come. Where none has, as on a database whose clock went back, the first to come. */
+/** The newest key that may sign now. When there is none, as after the database's clock went back, the earliest key. */
 function keyToSign(keys: readonly KnownKey[], now: Date): KnownKey {
   const key = keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1)
   if (key === undefined) throw new Error('there is no token key')
   return key
 }
 
-/** A token is looked at with a minute's leeway; a key's end has none. */
+/** The check of a token allows a minute's leeway; a key's retirement allows none. */
 function lastSecondOf({ retiresAt }: KnownKey): number {
   return retiresAt === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(retiresAt.getTime() / 1000) - leeway
 }
@@ -209,7 +209,7 @@ function jsonOf(part: string): unknown {
   return strictly(Buffer.from(part, 'base64url'))
 }
 
-/** Undefined for what is no JSON, or means different things to different readers. */
+/** Undefined for text that is not JSON, or that parsers read differently. */
 function strictly(bytes: Buffer): unknown {
   try {
     return parseStrictJson(bytes.toString('utf8'), { depth: 4 })

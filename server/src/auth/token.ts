@@ -2,17 +2,17 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { isUuid } from '../kernel/id.ts'
 
-/** How long a token is good for, in seconds. */
+/** How long a token is valid, in seconds. */
 export const tokenLifetime = 3600
-/** For whom tokens are: this service and nobody else. */
+/** The tokens' audience: this service only. */
 export const tokenAudience = 'sallyport'
 export const tokenAlgorithm = 'EdDSA'
-/** The explicit type of RFC 9068: an identity token of the same issuer is no access token. */
+/** The explicit type of RFC 9068, so that an identity token of the same issuer does not pass as an access token. */
 export const tokenType = 'at+jwt'
-/** By how much a moment in a token may be off, in seconds. */
+/** The tolerance for the times in a token, in seconds. */
 export const leeway = 60
 
-/** What a token says. `iat` and `exp` are seconds since 1970. */
+/** The claims of a token. `iat` and `exp` are seconds since 1970. */
 export type Claims = {
   iss: string
   aud: string
@@ -32,7 +32,7 @@ const Header = Compile(
       typ: Type.Literal(tokenType),
       kid: Type.String({ pattern: '^[\\w-]{1,64}$' }),
     },
-    // No key by value or by address, nothing critical: the service's own tokens have none of it.
+    // No `jwk`, `jku` or `crit`: the service's own tokens have none.
     { additionalProperties: false },
   ),
 )
@@ -55,22 +55,22 @@ export function readHeader(header: unknown): string | undefined {
   return Header.Check(header) ? header.kid : undefined
 }
 
-/** What a token says whose signature was found good; undefined where it is not one of this service's access tokens. */
+/** The claims of a token whose signature was verified; undefined when it is not an access token of this service. */
 export function readClaims(payload: unknown, issuer: string): Claims | undefined {
   if (!Payload.Check(payload) || payload.iss !== issuer || !isUuid(payload.sub) || !isUuid(payload.tid))
     return undefined
   return payload
 }
 
-/** Whether the claims hold at this moment of the database's clock. */
+/** Whether the token is valid at this moment of the database's clock. */
 export function isTokenLive(claims: Pick<Claims, 'iat' | 'exp'> & { nbf?: number }, now: Date): boolean {
   const seconds = now.getTime() / 1000
   return claims.exp + leeway > seconds && claims.iat - leeway <= seconds && (claims.nbf ?? 0) - leeway <= seconds
 }
 
-/** The longest that is looked at: the service's own are some 500 characters. */
+/** Longer tokens are refused unread: the service's own have some 500 characters. */
 const maxTokenLength = 2_000
-/** A signature is 64 bytes, whose last letter says two bits alone: the others are zero, so that a token has one spelling. */
+/** The last letter of a 64-byte signature holds two bits only. The others must be zero, so that a token has one spelling. */
 const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]{85}[AQgw])$/
 
 /** The token in an `Authorization` header, exactly `Bearer` and one space before it; undefined for any other text. */
