@@ -15,14 +15,14 @@ import {
 import { join } from 'node:path'
 import { type RootKey, type RootKeys, readRootKey, rootKeysOf } from './root-key.ts'
 
-/** How often a running process looks at most, unasked, whether the file has got a new key. */
+/** A running process checks the file for a new key at most this often, unless it meets an unknown key. */
 const rereadEveryMs = 1_000
 
 /**
- * The root keys: `secretKey` (the setting SECRET_KEY, several parted by commas) when given, else the file `secret.key` in
- * `dataDir`, one a line, made at the first start. The newest stands first. Whoever loses them loses every sealed secret;
- * whoever reads them reads them all. With `isSealed` nothing is made: another key opens nothing that is there.
- * @throws Error with the sentence to show the operator: a key that is missing or of the wrong form, or a file that others may read
+ * Loads the root keys: `secretKey` (the setting SECRET_KEY, comma-separated) when given, else the file `secret.key` in
+ * `dataDir`, one key per line, made at the first start. The newest key is first. Losing the keys loses every sealed secret;
+ * reading them reveals every secret. With `isSealed` no key is made, because a new key opens no existing value.
+ * @throws Error with a message for the operator: a missing or malformed key, or a file that others may read
  */
 export function loadRootKeys(from: { secretKey?: string | undefined; dataDir: string; isSealed?: boolean }): RootKeys {
   if (from.secretKey !== undefined) {
@@ -31,8 +31,8 @@ export function loadRootKeys(from: { secretKey?: string | undefined; dataDir: st
   const path = pathIn(from.dataDir)
   if (!exists(path) && from.isSealed) {
     throw new Error(
-      `\`${path}\` is missing, and what is secret in this database was sealed with it: put it back, or set SECRET_KEY to what ` +
-        'it held. To begin anew without what is there, delete the database too',
+      `\`${path}\` is missing, and the secrets in this database were sealed with it: restore the file, or set SECRET_KEY to ` +
+        'its content. To start over without the existing data, delete the database too',
     )
   }
   if (!exists(path)) makeKeyFile(path, from.dataDir)
@@ -40,21 +40,24 @@ export function loadRootKeys(from: { secretKey?: string | undefined; dataDir: st
 }
 
 /**
- * Puts a new key before those in the file, whole or not at all; running processes find it there. Answers the path.
- * @throws Error with a sentence where there is no file, or somebody else is at it
+ * Puts a new key before those in the file, atomically. Running processes find it there. Returns the path.
+ * @throws Error with a message when there is no file, or another process is changing it
  */
 export function addRootKey(dataDir: string): string {
   const path = pathIn(dataDir)
-  if (!exists(path)) throw new Error(`\`${path}\` is missing: a new root key is put before the one that is in use`)
+  if (!exists(path))
+    throw new Error(`\`${path}\` is missing: restore it first, since a new root key is added before the one in use`)
   readKeyFile(path)
-  // The name is no other's: of two at once one gets it, and neither loses the other's key.
+  // Creating this fixed name is exclusive: of two concurrent calls one gets it, and neither loses the other's key.
   const draft = `${path}.new`
   try {
     writeDraft(draft, `${newKeyText()}\n${readFileSync(path, 'utf8').trim()}\n`)
   } catch (error) {
     if (!isCode(error, 'EEXIST')) rmSync(draft, { force: true })
     if (!isCode(error, 'EEXIST')) throw error
-    throw new Error(`\`${draft}\` is there: somebody else is at it, or was cut short; then remove that file`)
+    throw new Error(
+      `\`${draft}\` exists: another process is adding a key, or was interrupted; if it was interrupted, remove that file`,
+    )
   }
   try {
     const { uid, gid } = statSync(path)
@@ -76,11 +79,11 @@ function readKeyFile(path: string): RootKey[] {
   return lines.map((line) => readRootKey(line, `\`${path}\``))
 }
 
-/** What is at hand goes on to count where the file cannot be read just now. */
+/** Rereads the file. While the file cannot be read, the known keys remain in use. */
 function rereads(path: string): Parameters<typeof rootKeysOf>[1] {
   let readAt = performance.now()
-  return (asked) => {
-    if (asked === 'now and then' && performance.now() - readAt < rereadEveryMs) return []
+  return (when) => {
+    if (when === 'now and then' && performance.now() - readAt < rereadEveryMs) return []
     readAt = performance.now()
     try {
       return readKeyFile(path)
@@ -91,8 +94,8 @@ function rereads(path: string): Parameters<typeof rootKeysOf>[1] {
 }
 
 /**
- * Makes the file whole or not at all: written beside its place under a name of its own, then linked into place, which fails
- * when another process was quicker. Then that one's key counts.
+ * Makes the file atomically: writes it under a unique name beside its place, then links it into place. The link fails when
+ * another process was faster; that process's key is then used.
  */
 function makeKeyFile(path: string, dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 })
@@ -121,11 +124,11 @@ function writeDraft(path: string, text: string): void {
   }
 }
 
-/** Windows has no such bits: there the folder's own rights stand guard. */
+/** Windows has no such mode bits: there the folder's access rights protect the file. */
 function requirePrivate(path: string): void {
-  const othersMay = statSync(path).mode & 0o077
-  if (othersMay === 0 || process.platform === 'win32') return
-  throw new Error(`\`${path}\` may be read or changed by others on this machine: type \`chmod 600 '${path}'\``)
+  const othersMode = statSync(path).mode & 0o077
+  if (othersMode === 0 || process.platform === 'win32') return
+  throw new Error(`\`${path}\` may be read or changed by others on this machine: run \`chmod 600 '${path}'\``)
 }
 
 function exists(path: string): boolean {

@@ -3,8 +3,8 @@ import type { RootKey, RootKeys } from './root-key.ts'
 import { deleteRootKey, listRootKeyIds, putRootKeyInUse } from './root-key-store.ts'
 
 /**
- * Follows the database in which root key is in use. Answers that key's id, undefined where none is noted yet, and the ids
- * of the root keys that the database needs and that are `missing` here: then nothing is followed.
+ * Uses the root key that the database says is in use. Returns that key's id (undefined when none is recorded yet) and the
+ * ids of the root keys that the database needs and that are `missing` here. When any is missing, nothing changes.
  */
 export async function followRootKeyInUse(
   service: UnrestrictedTx,
@@ -25,7 +25,7 @@ export async function useFirstRootKey(service: UnrestrictedTx, rootKeys: RootKey
   return first
 }
 
-/** Forgets the root keys that wrap nothing any more. Answers those that are still needed beside the one in use. */
+/** Forgets the root keys that no longer wrap anything. Returns those that are still needed beside the one in use. */
 export async function forgetRootKeys(service: UnrestrictedTx): Promise<string[]> {
   const [, ...others] = await listRootKeyIds(service)
   const needed: string[] = []

@@ -1,16 +1,16 @@
 import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 
-/** Any fixed number. Shared by whoever wraps a key, alone for whoever changes the root key in use. */
+/** Any fixed number. The lock is shared for wrapping a key, exclusive for changing the root key in use. */
 export const wrapping = 7_255_104
 
-/** The ids of the root keys under which something is kept here, the one in use first. */
+/** The ids of the root keys recorded in this database, the one in use first. */
 export async function listRootKeyIds(service: UnrestrictedTx): Promise<string[]> {
   const rows = await service.read(sql<{ id: string }>`select id from root_key order by used_since desc, id`)
   return rows.map(({ id }) => id)
 }
 
-/** Notes the first root key of a database, where there is none yet. */
+/** Records the first root key of a database, when there is none yet. */
 export async function insertFirstRootKey(service: UnrestrictedTx, id: string): Promise<void> {
   await service.write([
     sql`select pg_advisory_xact_lock(${wrapping}::bigint)`,
@@ -18,7 +18,7 @@ export async function insertFirstRootKey(service: UnrestrictedTx, id: string): P
   ])
 }
 
-/** From here on every process wraps with this one: none is wrapping with another while this changes. */
+/** Makes every process wrap with this key from now on. No process wraps with another key during the change. */
 export async function putRootKeyInUse(service: UnrestrictedTx, id: string): Promise<void> {
   await service.write([
     sql`select pg_advisory_xact_lock(${wrapping}::bigint)`,
@@ -28,7 +28,7 @@ export async function putRootKeyInUse(service: UnrestrictedTx, id: string): Prom
   ])
 }
 
-/** Forgets a root key. Throws while anything is wrapped with it: the foreign keys see to that. */
+/** Forgets a root key. Foreign keys make this throw while anything is wrapped with it. */
 export async function deleteRootKey(service: UnrestrictedTx, id: string): Promise<void> {
   await service.write([sql`delete from root_key where id = ${id}`])
 }
@@ -41,7 +41,7 @@ export function countTenantKeys(work: UnrestrictedTx): Promise<{ root_key_id: st
   )
 }
 
-/** A page of the tenants' ids, in their order. */
+/** A page of tenant ids, in order. */
 export async function listTenantsAfter(work: UnrestrictedTx, after: string, limit: number): Promise<string[]> {
   const rows = await work.read(
     sql<{ id: string }>`select id from tenant where id > ${after}::uuid order by id limit ${limit}`,

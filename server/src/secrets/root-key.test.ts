@@ -66,7 +66,7 @@ suite('the key file', () => {
       loadRootKey({ dataDir })
       const path = join(dataDir, 'secret.key')
       chmodSync(path, mode)
-      const message = `\`${path}\` may be read or changed by others on this machine: type \`chmod 600 '${path}'\``
+      const message = `\`${path}\` may be read or changed by others on this machine: run \`chmod 600 '${path}'\``
       assert.throws(() => loadRootKey({ dataDir }), { message })
     })
   }
@@ -187,7 +187,7 @@ suite('a new root key in the file', () => {
     assert.throws(() => addRootKey(dataDir), /is missing/)
     loadRootKeys({ dataDir })
     writeFileSync(join(dataDir, 'secret.key.new'), '')
-    assert.throws(() => addRootKey(dataDir), /somebody else is at it/)
+    assert.throws(() => addRootKey(dataDir), /another process is adding a key/)
     assert.equal(loadRootKeys({ dataDir }).all().length, 1)
   })
 })

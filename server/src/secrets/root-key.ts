@@ -3,37 +3,37 @@ import { hkdfSync } from 'node:crypto'
 const keyLength = 32
 const hex = /^[0-9a-fA-F]{64}$/
 
-/** A key that other keys are derived from, and its fingerprint, which tells nothing of it. */
+/** A key that other keys are derived from. `id` is its fingerprint, which reveals nothing about the key. */
 export type RootKey = { id: string; bytes: Buffer }
 
-/** The root keys of an installation: one, or while they are being changed several. */
+/** The root keys of an installation: one, or several during a rotation. */
 export type RootKeys = {
-  /** Every key that opens, the newest first. */
+  /** Every key that can open values, the newest first. */
   all(): readonly [RootKey, ...RootKey[]]
-  /** The key of this id, looked for anew where it is not known; undefined where it is not here. */
+  /** The key with this id. Rereads the list when the id is unknown; undefined when the key is not here. */
   find(id: string): RootKey | undefined
-  /** The key that wraps and seals now: the first until the database has told which. */
+  /** The key that wraps and seals now: the first one until the database has named another. */
   inUse(): RootKey
-  /** Told which key the database says is in use. One that is not here is passed over. */
+  /** Sets the key that the database says is in use. An id that is not here is ignored. */
   use(id: string): void
 }
 
-/** The list as it is now, since a running process has to learn of a new key; empty where nothing is new. */
-type Reread = (asked: 'at once' | 'now and then') => readonly RootKey[]
+/** Returns the current list, so that a running process learns of a new key; empty when there is nothing new. */
+type Reread = (when: 'at once' | 'now and then') => readonly RootKey[]
 
-/** Root keys of a list, the newest first; read anew when one is not known, and now and then when all are wanted. */
+/** Root keys from a list, the newest first. The list is reread at once for an unknown id, and now and then by `all`. */
 export function rootKeysOf(first: readonly RootKey[], reread?: Reread): RootKeys {
   let keys = withOne(first)
-  // INVARIANT: a key that comes to the list later seals nothing before the database says so: others may not have it yet.
+  // INVARIANT: a key added to the list later seals nothing before the database says so: other processes may not have it yet.
   let used = keys[0].id
-  const look = (asked: Parameters<Reread>[0]) => {
-    const found = reread?.(asked) ?? []
+  const refresh = (when: Parameters<Reread>[0]) => {
+    const found = reread?.(when) ?? []
     if (found.length > 0) keys = withOne(found)
     return keys
   }
-  const find = (id: string) => keys.find((key) => key.id === id) ?? look('at once').find((key) => key.id === id)
+  const find = (id: string) => keys.find((key) => key.id === id) ?? refresh('at once').find((key) => key.id === id)
   return {
-    all: () => look('now and then'),
+    all: () => refresh('now and then'),
     find,
     inUse: () => keys.find((key) => key.id === used) ?? keys[0],
     use(id) {
@@ -42,23 +42,23 @@ export function rootKeysOf(first: readonly RootKey[], reread?: Reread): RootKeys
   }
 }
 
-/** A root key of these 32 bytes. */
+/** Makes a root key of these 32 bytes. */
 export function rootKeyOf(bytes: Buffer): RootKey {
   return { bytes, id: deriveKey(bytes, 'root-key-id').subarray(0, 8).toString('hex') }
 }
 
 /**
- * A key of 32 bytes for one purpose, such as `cursor` or `tenant-key`: always the same for the same root and purpose;
- * none tells anything about another.
+ * Derives a key of 32 bytes for one purpose, such as `cursor` or `tenant-key`. It is always the same for the same root and
+ * purpose, and reveals nothing about other keys.
  */
 export function deriveKey(root: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', root, '', purpose, keyLength))
 }
 
-/** Keys for one purpose: `inUse` seals, all open, the newest first. */
+/** Keys for one purpose: `inUse` seals, any of `all` opens, the newest first. */
 export type DerivedKeys = { inUse(): Buffer; all(): readonly Buffer[] }
 
-/** For what lives for minutes and is sealed all the time: each is derived once. */
+/** Derives each key once, for short-lived values that are sealed all the time. */
 export function derivedKeys(roots: RootKeys, purpose: string): DerivedKeys {
   const derived = new Map<string, Buffer>()
   const keyOf = ({ id, bytes }: RootKey) => {
@@ -70,8 +70,8 @@ export function derivedKeys(roots: RootKeys, purpose: string): DerivedKeys {
 }
 
 /**
- * 32 bytes from hexadecimal, base64 or base64url.
- * @throws Error that names what holds it. The text itself is never shown: it may be a key with one slip
+ * Reads 32 bytes from hexadecimal, base64 or base64url.
+ * @throws Error that names the source. It never shows the text, which may be a key with one typing error
  */
 export function readRootKey(text: string, name: string): RootKey {
   const trimmed = text.trim()

@@ -8,11 +8,11 @@ import { addTenantKey, openSealer } from './sealer.ts'
 import { rewrapTenantKey } from './tenant-key.ts'
 import { deleteTenantKey, listTenantKeys, replaceWrapping } from './tenant-key-store.ts'
 
-/** What a rotation came to. `unopened`: values and keys that no root key here opens; they stay as they are. */
+/** The result of a rotation. `unopened`: values and keys that no root key here opens; they stay as they are. */
 export type RotatedKeys = { tenants: number; rewrapped: number; resealed: number; removed: number; unopened: string[] }
 
 export type TenantKeyRotation = {
-  /** Whether each tenant gets a new data key, and all its values are sealed again under that. */
+  /** Whether each tenant gets a new data key, with all its values sealed again under that key. */
   dataKeys: boolean
   /** Called after each full page of tenants. */
   onTenants(tenants: number): void
@@ -20,12 +20,12 @@ export type TenantKeyRotation = {
 
 const tenantsPerPage = 200
 const valuesPerPage = 100
-/** Of what cannot be opened, so much is named. */
+/** The maximum number of unopened values and keys that the result names. */
 const maxNamed = 100
 
 /**
- * Wraps every tenant's data keys with the root key in use, and seals again what is still under a key derived from a root
- * key. Beside running services and beside itself: each step replaces one thing where it is still what it was.
+ * Wraps every tenant's data keys with the root key in use, and seals again the values that are still under a key derived
+ * from a root key. It may run beside running services and other rotations: each step replaces one unchanged value.
  */
 export async function rotateTenantKeys(
   database: Database,
@@ -35,8 +35,8 @@ export async function rotateTenantKeys(
   const total: RotatedKeys = { tenants: 0, rewrapped: 0, resealed: 0, removed: 0, unopened: [] }
   for await (const tx of tenantsOf(database)) {
     const wrapped = await rewrapDataKeys(tx, rootKeys)
-    const least = dataKeys ? await addNewestKey(tx, rootKeys) : 1
-    const sealed = await resealValues(tx, rootKeys, least)
+    const minVersion = dataKeys ? await addNewestKey(tx, rootKeys) : 1
+    const sealed = await resealValues(tx, rootKeys, minVersion)
     total.tenants += 1
     total.rewrapped += wrapped.rewrapped
     total.resealed += sealed.resealed
@@ -47,7 +47,7 @@ export async function rotateTenantKeys(
   return total
 }
 
-/** How many values are still under a key derived from a root key itself, as all were before tenants had data keys. */
+/** The number of values still under a key derived directly from a root key, as all were before tenants had data keys. */
 export async function countDerived(database: Database): Promise<number> {
   let derived = 0
   for await (const tx of tenantsOf(database)) {
@@ -75,7 +75,7 @@ async function rewrapDataKeys(tx: Tx, rootKeys: RootKeys): Promise<Pick<RotatedK
   return { rewrapped, unopened }
 }
 
-/** Gives a tenant that has a data key a new one. Answers the version from which on values may stay as they are. */
+/** Gives a tenant that has a data key a new one. Returns the minimum version whose values may stay as they are. */
 async function addNewestKey(tx: Tx, rootKeys: RootKeys): Promise<number> {
   const [newest] = await listTenantKeys(tx)
   if (newest === undefined) return 1
@@ -83,18 +83,18 @@ async function addNewestKey(tx: Tx, rootKeys: RootKeys): Promise<number> {
   return newest.version + 1
 }
 
-/** Seals again what is under no data key, or one before `least`. Answers which data keys the values were under before. */
-async function resealValues(tx: Tx, rootKeys: RootKeys, least: number) {
+/** Seals again the values under no data key or one before `minVersion`. `inUse`: the data keys that the values were under. */
+async function resealValues(tx: Tx, rootKeys: RootKeys, minVersion: number) {
   const inUse = new Set<number>()
   const unopened: string[] = []
   let resealed = 0
   for (const column of sealedColumns) {
-    // Each column has a sealer of its own, which has cached nothing: it seals under the newest key.
+    // A new sealer for each column has an empty cache, so it seals under the newest key.
     const sealer = openSealer(rootKeys)
     for await (const value of valuesOf(tx, column)) {
       const version = versionOf(value)
       if (version !== undefined) inUse.add(version)
-      if (version !== undefined && version >= least) continue
+      if (version !== undefined && version >= minVersion) continue
       const place = column.place(tx, value.row)
       const text = await sealer.unseal(tx, value.sealed, place).catch((error: unknown) => {
         if (unopened.length < maxNamed) unopened.push(`${column.name} of ${describe(tx, value)}: ${reasonOf(error)}`)
@@ -107,7 +107,7 @@ async function resealValues(tx: Tx, rootKeys: RootKeys, least: number) {
   return { inUse, resealed, unopened }
 }
 
-/** Removes the older data keys that no value is under. Answers how many. */
+/** Removes the older data keys that no value is under. Returns their number. */
 async function removeUnusedKeys(tx: Tx, inUse: ReadonlySet<number>): Promise<number> {
   let removed = 0
   for (const { version } of (await listTenantKeys(tx)).slice(1)) {
@@ -138,7 +138,7 @@ async function* valuesOf(tx: Tx, column: SealedColumn): AsyncGenerator<SealedVal
   }
 }
 
-/** Undefined for a value that is under a key derived from a root key, and for what is no sealed value. */
+/** Undefined for a value under a key derived from a root key, and for text that is not a sealed value. */
 function versionOf({ sealed }: SealedValue): number | undefined {
   try {
     return keyVersionOf(sealed)

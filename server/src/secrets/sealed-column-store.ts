@@ -1,20 +1,20 @@
 import { sql } from '../db/sql.ts'
 import type { SealedPlace, Statement, Tx } from '../kernel/context.ts'
 
-/** A sealed value where it is kept. `row`: the text of its row's key within the tenant. */
+/** A sealed value in its row. `row`: the row's key within the tenant, as text. */
 export type SealedValue = { row: string; sealed: string }
 
-/** A column of sealed values. A test holds this list to be all that there are. */
+/** A column of sealed values. */
 export type SealedColumn = {
   name: string
   place(tx: Tx, row: string): SealedPlace
-  /** A page of values, of rows behind this one. */
+  /** A page of values of the rows after this one. */
   list(tx: Tx, after: string, limit: number): Statement<SealedValue>
-  /** Puts another in place of a value, where it is still that one; a row where it did. */
+  /** Replaces a value unless it changed meanwhile. Returns a row if it did. */
   replace(tx: Tx, before: SealedValue, sealed: string): Statement
 }
 
-/** The secrets of what a tenant configures: one value a row, whose `key` tells it from the others of the tenant. */
+/** A column `sealed_secrets` with one value per row. `key` identifies the row within the tenant. */
 function secretsOf(name: string, table: Statement, key: Statement): SealedColumn {
   return {
     name: `${name}.sealed_secrets`,
@@ -30,7 +30,7 @@ function secretsOf(name: string, table: Statement, key: Statement): SealedColumn
   }
 }
 
-/** Every column that holds values sealed for a tenant. */
+/** Every column that holds values sealed for a tenant. A test checks that the list is complete. */
 export const sealedColumns: readonly SealedColumn[] = [
   secretsOf('identity_provider', sql`identity_provider`, sql`id`),
   secretsOf('provisioner', sql`provisioner`, sql`id`),

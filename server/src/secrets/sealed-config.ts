@@ -5,32 +5,32 @@ import type { ShownFields } from '../kernel/shown-field.ts'
 
 type Config = Record<string, unknown>
 
-/** What stands in the answers in place of a secret, always the same. Sent back, it keeps the secret. */
+/** The text that replies show in place of a secret. A caller that sends it back keeps the secret. */
 export const redacted = '[redacted]'
 
-/** Bytes of a config as JSON in UTF-8. */
+/** The maximum size of a config as JSON in UTF-8. */
 const maxConfigBytes = 64 * 1024
 const maxNameLength = 100
 
-/** A config at rest: `config` as it is shown, its secrets sealed beside it; null where it has none. */
+/** A config at rest: `config` as it is shown, and its sealed secrets; null when it has none. */
 export type KeptConfig = { config: Config; sealed_secrets: string | null }
 
-/** A config taken apart: `config` as it is shown, and the values of those fields that it shows as `[redacted]`. */
+/** A split config: `config` as it is shown, and the values of the fields that it shows as `[redacted]`. */
 export type SplitConfig = { config: Config; secrets: Readonly<Config> }
 
 /**
- * Takes apart what a caller sent to replace `before`. Each field is shown where it is listed and of its form; every other
- * is a secret as a whole, whatever is inside.
- * @throws Problem 400 for a config or a name too long, for `[redacted]` where no secret is kept, and for `[redacted]` beside
- * a change of where secrets are sent: whoever may write a config could else have its secrets sent to themselves
+ * Splits the config that a caller sent to replace `before`. A field is shown when it is listed in `shownFields` and has the
+ * listed form. Every other field is a secret as a whole, whatever it contains.
+ * @throws Problem 400 for a config or a name that is too long, for `[redacted]` when no secret is kept, and for `[redacted]`
+ * beside a change of the secrets' destination: otherwise a caller who may write a config could redirect its secrets to itself
  */
-export function splitConfig(asked: Config, shownFields: ShownFields, before: SplitConfig): SplitConfig {
-  requireSize(asked)
-  const kept = keptNames(asked)
-  const faults = Object.entries(asked).flatMap(([name, value]) => faultsOf(name, value, before))
+export function splitConfig(sent: Config, shownFields: ShownFields, before: SplitConfig): SplitConfig {
+  requireSize(sent)
+  const kept = keptNames(sent)
+  const faults = Object.entries(sent).flatMap(([name, value]) => faultsOf(name, value, before))
   if (faults.length > 0) throw invalidInput(faults)
   const values = new Map(
-    Object.entries(asked).map(([name, value]) => [name, value === redacted ? before.secrets[name] : value]),
+    Object.entries(sent).map(([name, value]) => [name, value === redacted ? before.secrets[name] : value]),
   )
   const shows = (name: string, value: unknown) =>
     Object.hasOwn(shownFields, name) && shownFields[name]?.shows(value) === true
@@ -40,23 +40,23 @@ export function splitConfig(asked: Config, shownFields: ShownFields, before: Spl
   }
   const leading = Object.keys(shownFields).filter((name) => shownFields[name]?.leads)
   const moved = findChanged(leading, split, before)
-  if (moved !== undefined && kept.length > 0) throw invalidInput(kept.map((name) => wouldLeave(name, moved)))
+  if (moved !== undefined && kept.length > 0) throw invalidInput(kept.map((name) => wouldRedirect(name, moved)))
   return split
 }
 
-/** The first of these fields that is another than before. */
+/** The first of these fields whose value changed. */
 export function findChanged(names: readonly string[], now: SplitConfig, before: SplitConfig): string | undefined {
   return names.find((name) => !isDeepStrictEqual(fieldOf(now, name), fieldOf(before, name)))
 }
 
 /**
- * `splitConfig` on what is kept at rest. Undefined where nothing changed. A secret sent anew counts as a change even where
- * it is the one that was kept: else one could try secrets until one changed nothing.
+ * `splitConfig` for a config at rest. Undefined when nothing changed. A secret that is sent counts as a change even when it
+ * equals the kept one: otherwise a caller could guess the secret by trying values until one changed nothing.
  */
 export async function replaceConfig(
   { sealer, tx }: { sealer: Sealer; tx: Tx },
   place: SealedPlace,
-  asked: Config,
+  sent: Config,
   shownFields: ShownFields,
   kept: KeptConfig = { config: {}, sealed_secrets: null },
 ): Promise<KeptConfig | undefined> {
@@ -65,21 +65,21 @@ export async function replaceConfig(
     config: kept.config,
     secrets: kept.sealed_secrets === null ? {} : await openSecrets(kept.sealed_secrets),
   }
-  const { config, secrets } = splitConfig(asked, shownFields, before)
-  if (isDeepStrictEqual(asked, kept.config)) return undefined
+  const { config, secrets } = splitConfig(sent, shownFields, before)
+  if (isDeepStrictEqual(sent, kept.config)) return undefined
   const sealed_secrets =
     Object.keys(secrets).length === 0 ? null : await sealer.seal(tx, JSON.stringify(secrets), place)
   return { config, sealed_secrets }
 }
 
-function requireSize(asked: Config): void {
-  if (Buffer.byteLength(JSON.stringify(asked)) > maxConfigBytes) {
+function requireSize(sent: Config): void {
+  if (Buffer.byteLength(JSON.stringify(sent)) > maxConfigBytes) {
     throw invalidInput([{ pointer: '/config', why: `is larger than ${maxConfigBytes / 1024} KiB as JSON` }])
   }
 }
 
-function keptNames(asked: Config): string[] {
-  return Object.keys(asked).filter((name) => asked[name] === redacted)
+function keptNames(sent: Config): string[] {
+  return Object.keys(sent).filter((name) => sent[name] === redacted)
 }
 
 function faultsOf(name: string, value: unknown, before: SplitConfig): FaultyField[] {
@@ -95,7 +95,7 @@ function faultsOf(name: string, value: unknown, before: SplitConfig): FaultyFiel
   return holdsRedacted(value) ? [{ pointer, why }] : []
 }
 
-function wouldLeave(name: string, moved: string): FaultyField {
+function wouldRedirect(name: string, moved: string): FaultyField {
   const why = `is \`${redacted}\`, and a changed \`${moved}\` would send the kept secret elsewhere: send the secret itself`
   return { pointer: pointerTo(name), why }
 }

@@ -5,17 +5,17 @@ import { keyVersionOf, seal, unseal, unsealWithAny } from './seal.ts'
 import { makeTenantKey, unwrapTenantKey } from './tenant-key.ts'
 import { insertTenantKey, listTenantKeys } from './tenant-key-store.ts'
 
-/** A tenant's data keys, opened. `newest` seals; undefined: the tenant has none yet. */
+/** A tenant's unwrapped data keys. `newest` seals; undefined when the tenant has none yet. */
 type KeyRing = { newest: { version: number; key: Buffer } | undefined; keys: ReadonlyMap<number, Buffer> }
 
-/** How long a process goes on with the data keys that it has read, and of how many tenants. */
+/** How long a process caches a tenant's data keys, and for how many tenants. */
 const keptForMs = 60_000
 const maxKeyRings = 1_000
 
-/** A root key that is being changed is asked for again; who goes on losing races says so. */
+/** How often adding a data key is tried while the root key in use changes. */
 const maxTries = 5
 
-/** The sealer of an installation: each tenant's secrets under data keys of its own, which root keys wrap. */
+/** Opens the sealer of an installation. It seals each tenant's secrets under the tenant's own data keys, which root keys wrap. */
 export function openSealer(roots: RootKeys): Sealer {
   const rings = new Map<string, { ring: KeyRing; until: number }>()
 
@@ -24,7 +24,7 @@ export function openSealer(roots: RootKeys): Sealer {
     rings.delete(tx.tenant_id)
     const [oldest] = rings.keys()
     if (rings.size >= maxKeyRings && oldest !== undefined) rings.delete(oldest)
-    // INVARIANT: what this very transaction made is not kept: it may be rolled back.
+    // INVARIANT: a key that this transaction made is not cached: the transaction may be rolled back.
     if (settled) rings.set(tx.tenant_id, { ring, until: performance.now() + keptForMs })
     return ring
   }
@@ -42,7 +42,7 @@ export function openSealer(roots: RootKeys): Sealer {
       const { newest } = await readRing(tx)
       if (newest !== undefined) return newest
     }
-    throw notAtHand(new Error('the root key in use is not here, or changes all the time'))
+    throw keyUnavailable(new Error('the root key in use is not here, or keeps changing'))
   }
 
   return {
@@ -54,31 +54,31 @@ export function openSealer(roots: RootKeys): Sealer {
       const version = keyVersionOf(sealed)
       if (version === undefined) return unsealDerived(roots, tx, sealed, place)
       const key = findRing(tx)?.keys.get(version) ?? (await readRing(tx)).keys.get(version)
-      // One and the same text, whatever is wrong: `unseal` says it.
+      // A missing key gets the same error from `unseal` as every other cause.
       return unseal(key ?? Buffer.alloc(32), sealed, boundTo(tx, place)).toString()
     },
   }
 }
 
-/** Makes a data key under the root key in use, where the version is free. Answers nothing: whoever wants it reads it. */
+/** Makes a data key under the root key in use, when the version is free. It returns no key: the caller reads the stored one. */
 export async function addTenantKey(tx: Tx, roots: RootKeys, version: number): Promise<void> {
   const inUse = await insertTenantKey(tx, makeTenantKey(roots.inUse(), tx.tenant_id, version))
   roots.use(inUse)
 }
 
-/** Opens the tenant's data keys, all of them or none. */
+/** Unwraps the tenant's data keys, all of them or none. */
 async function openRing(tx: Tx, roots: RootKeys): Promise<{ ring: KeyRing; settled: boolean }> {
   const wrapped = await listTenantKeys(tx)
   const opened = wrapped.map((one) => {
     const root = roots.find(one.root_key_id)
-    if (root === undefined) throw notAtHand(new Error(`the root key ${one.root_key_id} is not here`))
+    if (root === undefined) throw keyUnavailable(new Error(`the root key ${one.root_key_id} is not here`))
     return { version: one.version, key: unwrapTenantKey(root, one, tx.tenant_id) }
   })
   const keys = new Map(opened.map(({ version, key }) => [version, key]))
   return { ring: { newest: opened[0], keys }, settled: wrapped.length > 0 && wrapped.every(({ settled }) => settled) }
 }
 
-/** As values were sealed before tenants had data keys: under a key derived from the root key. */
+/** Opens a value sealed before tenants had data keys: under a key derived from the root key. */
 function unsealDerived(roots: RootKeys, tx: Tx, sealed: string, place: SealedPlace): string {
   const keys = roots.all().map(({ bytes }) => deriveKey(bytes, `seal:${tx.tenant_id}`))
   return unsealWithAny(keys, sealed, boundTo(tx, place)).toString()
@@ -88,8 +88,8 @@ function boundTo({ tenant_id }: Tx, { table, id, field }: SealedPlace): string[]
   return [tenant_id, table, id, field]
 }
 
-function notAtHand(cause: Error): Problem {
-  const problem = new Problem('unavailable', 'what is secret cannot be opened just now; try again later')
+function keyUnavailable(cause: Error): Problem {
+  const problem = new Problem('unavailable', 'the secrets of this tenant cannot be opened at present; try again later')
   problem.cause = cause
   return problem
 }

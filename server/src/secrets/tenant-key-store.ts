@@ -3,10 +3,10 @@ import type { Tx } from '../kernel/context.ts'
 import { wrapping } from './root-key-store.ts'
 import type { WrappedKey } from './tenant-key.ts'
 
-/** How many of a tenant's data keys are looked at: each change of keys makes one, and takes away those that are done with. */
+/** The maximum number of a tenant's data keys that are read. Each rotation adds one and removes those no longer used. */
 const maxKeys = 100
 
-/** A tenant's data keys, the newest first. `settled`: made before this transaction, so that it is there for good. */
+/** A tenant's data keys, the newest first. `settled`: made before this transaction, so that no rollback removes it. */
 export async function listTenantKeys(tx: Tx): Promise<(WrappedKey & { settled: boolean })[]> {
   return tx.read(
     sql<WrappedKey & { settled: boolean }>`select version, root_key_id, wrapped_key,
@@ -16,8 +16,8 @@ export async function listTenantKeys(tx: Tx): Promise<(WrappedKey & { settled: b
 }
 
 /**
- * Keeps a new data key, where its version is free and its root key is the one in use. The first root key of a database is
- * noted along the way. Answers which root key is in use.
+ * Inserts a new data key when its version is free and its root key is the one in use. In a database without a root key it
+ * records this one as the first. Returns the id of the root key in use.
  */
 export async function insertTenantKey(tx: Tx, key: WrappedKey): Promise<string> {
   const { version, root_key_id, wrapped_key } = key
@@ -32,11 +32,11 @@ export async function insertTenantKey(tx: Tx, key: WrappedKey): Promise<string> 
     sql<{ id: string }>`select id from root_key order by used_since desc, id limit 1`,
   ])
   const [row] = inUse
-  if (row === undefined) throw new Error('no root key is noted')
+  if (row === undefined) throw new Error('no root key is recorded')
   return row.id
 }
 
-/** Keeps a data key as it is wrapped now, where nobody wrapped it anew meanwhile. Answers whether it did. */
+/** Replaces the wrapping of a data key unless it changed meanwhile. Returns whether it did. */
 export async function replaceWrapping(tx: Tx, before: WrappedKey, after: WrappedKey): Promise<boolean> {
   const [changed] = await tx.write([
     sql`update tenant_key set root_key_id = ${after.root_key_id}, wrapped_key = ${after.wrapped_key}
@@ -46,7 +46,7 @@ export async function replaceWrapping(tx: Tx, before: WrappedKey, after: Wrapped
   return changed.length > 0
 }
 
-/** Takes away a data key that nothing is under, an hour after its successor came: nobody seals with it any more. */
+/** Deletes an unused data key once a newer one is an hour old, when no process seals with the older one any more. */
 export async function deleteTenantKey(tx: Tx, version: number): Promise<boolean> {
   const [gone] = await tx.write([
     sql`delete from tenant_key old where tenant_id = ${tx.tenant_id} and version = ${version}

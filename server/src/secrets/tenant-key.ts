@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { deriveKey, type RootKey } from './root-key.ts'
 import { seal, unseal } from './seal.ts'
 
-/** A tenant's data key as it is kept: wrapped by a root key, for this tenant and version alone. */
+/** A tenant's data key as stored: wrapped by a root key, for this tenant and version only. */
 export type WrappedKey = { version: number; root_key_id: string; wrapped_key: string }
 
-/** A new data key, wrapped. The key itself is in nobody's hands until it is read back. */
+/** A new wrapped data key. The plain key is not available until it is read back and unwrapped. */
 export function makeTenantKey(root: RootKey, tenant_id: string, version: number): WrappedKey {
   return wrap(root, randomBytes(32), tenant_id, version)
 }
