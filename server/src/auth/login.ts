@@ -8,7 +8,7 @@ import type { Actor, Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { verifyPassword } from '../users/password.ts'
 import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
-import { countFailure, tellSignIn } from '../users/sign-in-failure-store.ts'
+import { countFailure, recordSignIn } from '../users/sign-in-failure-store.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
 import { SignedIn } from './signed-in.ts'
 
@@ -36,7 +36,7 @@ export const login = operation({
     const { user_id } = found
     const actor: Actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
     const signedIn = about(found, 'auth.signed_in', { source_ip: ctx.source_ip })
-    if (!(await tellSignIn({ ...ctx, actor }, accountOf(email), signedIn))) {
+    if (!(await recordSignIn({ ...ctx, actor }, accountOf(email), signedIn))) {
       return refuseLimited(ctx, found, accountLimit.seconds)
     }
     return ctx.tokens.issue({ tenant_id: ctx.tx.tenant_id, user_id, now: new Date(found.now) })

@@ -1,5 +1,5 @@
-const longest = 256 * 1024
-/** A side, in pixels: drawn, the largest takes 16 MiB. */
+const maxDataLength = 256 * 1024
+/** The maximum side, in pixels. Decoded, the largest image takes 16 MiB. */
 const maxSidePixels = 2_048
 
 const uriForm = /^data:image\/(png|jpeg|webp);base64,/
@@ -7,8 +7,8 @@ const uriForm = /^data:image\/(png|jpeg|webp);base64,/
 type Size = { width: number; height: number }
 
 /**
- * What is wrong with an avatar, in a half-sentence; undefined when it will do: a data URI with at most 256 KiB of base64,
- * whose bytes are an image of the kind that it claims, and not one that unfolds into something huge.
+ * Returns the fault of an avatar as a half-sentence; undefined for a valid one: a data URI with at most 256 KiB of base64,
+ * whose bytes are an image of the claimed kind that does not decode into a huge one.
  */
 export function avatarFault(text: string): string | undefined {
   const [prefix = '', kind] = uriForm.exec(text.slice(0, 40)) ?? []
@@ -16,18 +16,18 @@ export function avatarFault(text: string): string | undefined {
     return 'must be a data URI that begins data:image/png;base64, or the same with jpeg or webp'
   }
   const data = text.slice(prefix.length)
-  if (data.length > longest) return `is larger than ${longest / 1024} KiB: use a smaller image`
+  if (data.length > maxDataLength) return `is larger than ${maxDataLength / 1024} KiB: use a smaller image`
   const bytes = Buffer.from(data, 'base64')
   if (bytes.length === 0 || bytes.toString('base64') !== data) return 'must be in base64, padded, without line breaks'
   const size = sizeOf[kind as keyof typeof sizeOf](bytes)
-  if (size === undefined || size.width === 0 || size.height === 0) return `is no ${kind} image`
+  if (size === undefined || size.width === 0 || size.height === 0) return `is not a ${kind} image`
   if (size.width <= maxSidePixels && size.height <= maxSidePixels) return undefined
   return `is ${size.width} × ${size.height} pixels: use at most ${maxSidePixels} × ${maxSidePixels}`
 }
 
 /**
- * What an image says of its own size, by its first bytes and its header: what the data URI claims counts for nothing.
- * Undefined where the bytes are no image of the kind.
+ * Reads an image's size from its first bytes and its header, whatever the data URI claims. Undefined when the bytes are not
+ * an image of the kind.
  */
 const sizeOf = {
   png(bytes: Buffer): Size | undefined {
@@ -36,7 +36,7 @@ const sizeOf = {
     }
     return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
   },
-  /** Segments follow one another, each with its length, until the one that begins a frame. */
+  /** Walks the segments by their lengths until the one that begins a frame. */
   jpeg(bytes: Buffer): Size | undefined {
     if (text(bytes, 0, 3) !== '\xff\xd8\xff') return undefined
     let at = 2
@@ -65,17 +65,17 @@ const sizeOf = {
   },
 }
 
-/** SOF0 to SOF15, without the three numbers between them that mean tables. */
+/** SOF0 to SOF15, except the three numbers between them that mark tables. */
 function beginsFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 }
 
-/** Restarts, the start, the end, and the scan, behind which no header comes. */
+/** Restarts, start, end, and the scan, after which no header follows. */
 function hasNoLength(marker: number): boolean {
   return marker <= 0x01 || (marker >= 0xd0 && marker <= 0xda)
 }
 
-/** Fourteen bits each, less one. */
+/** Width and height, each stored less one in fourteen bits. */
 function losslessSize(bits: number): Size {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }

@@ -5,13 +5,13 @@ import { rateLimited } from '../kernel/bucket.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { hashPassword, passwordFaults, verifyPassword } from './password.ts'
 import { findOwnPassword, replacePassword } from './password-store.ts'
-import { nobodyAnyMore } from './profile.ts'
+import { userGone } from './profile.ts'
 import { accountLimit, ownPasswordOf } from './sign-in-failure.ts'
 import { countFailure } from './sign-in-failure-store.ts'
 
 /**
- * Changes a local user's own password. A wrong one is a fault of that field, 400: the credential itself is good. It stands
- * in the audit log as a sign-in that failed does, and is limited like one: a token that was stolen must not find it out.
+ * Changes a local user's own password. A wrong current password is a fault of that field (400), since the credential itself
+ * is valid. It is recorded and limited like a failed sign-in, so that a stolen token cannot be used to guess the password.
  */
 export const changeOwnPassword = operation({
   method: 'POST',
@@ -27,10 +27,10 @@ export const changeOwnPassword = operation({
   errors: ['forbidden', 'version_conflict'],
   async run(ctx, { body }) {
     const found = await findOwnPassword(ctx.tx, ctx.actor.user_id)
-    if (found === undefined) throw nobodyAnyMore()
+    if (found === undefined) throw userGone()
     const { user_id, auth_provider, hash, limited_for, settings } = found
     if (auth_provider !== 'local') {
-      throw new Problem('forbidden', 'your password is kept by your identity provider: change it there')
+      throw new Problem('forbidden', 'your identity provider manages your password: change it there')
     }
     const why = passwordFaults(body.new_password, { min_length: settings['auth.password_min_length'] })
     if (why !== undefined) throw invalidInput([{ pointer: '/new_password', why }])
@@ -44,6 +44,6 @@ export const changeOwnPassword = operation({
     }
     const new_hash = await hashPassword(body.new_password)
     if (await replacePassword(ctx, user_id, { old_hash: hash, new_hash })) return undefined
-    throw new Problem('version_conflict', 'the password was changed by somebody else just now; sign in again')
+    throw new Problem('version_conflict', 'the password was changed by another request; sign in again')
   },
 })

@@ -6,7 +6,7 @@ import { hashPassword, passwordFaults } from './password.ts'
 import { NewUserInput, readNewUser, requireMayGrant, User } from './user.ts'
 import { insertUser } from './user-store.ts'
 
-/** Creates a user. Nobody grants a scope that they lack, so the roles must carry none. */
+/** Creates a user. The roles must carry no scope that the caller lacks. */
 export const createUser = operation({
   method: 'POST',
   path: '/v1/users',

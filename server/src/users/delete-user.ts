@@ -2,9 +2,9 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type EndAccess, requireOwnerLeft } from './lifecycle.ts'
-import { buryUser, lockUser } from './lifecycle-store.ts'
+import { lockUser, saveUserDeletion } from './lifecycle-store.ts'
 
-/** Deletes a user, who is shut out as one who is deactivated, for good. Their id is never another’s; their address may be. */
+/** Deletes a user. It ends access as a deactivation does, permanently. The id is never reused; the address may be. */
 export const deleteUser = (endAccess: EndAccess) =>
   operation({
     method: 'DELETE',
@@ -22,7 +22,7 @@ export const deleteUser = (endAccess: EndAccess) =>
         const user = await lockUser(tx, params.id)
         if (user === undefined) throw notFound('user')
         requireOwnerLeft(user)
-        await buryUser(inside, user, endAccess(inside, user.id, 'its holder was deleted'))
+        await saveUserDeletion(inside, user, endAccess(inside, user.id, 'its holder was deleted'))
         return undefined
       }),
   })

@@ -1,6 +1,6 @@
 import { operation } from '../http/operation.ts'
 import { Preferences } from './preferences.ts'
-import { nobodyAnyMore } from './profile.ts'
+import { userGone } from './profile.ts'
 import { findPreferences } from './profile-store.ts'
 
 export const getOwnPreferences = operation({
@@ -13,7 +13,7 @@ export const getOwnPreferences = operation({
   errors: [],
   async run(ctx) {
     const preferences = await findPreferences(ctx.tx, ctx.actor.user_id)
-    if (preferences === undefined) throw nobodyAnyMore()
+    if (preferences === undefined) throw userGone()
     return preferences
   },
 })

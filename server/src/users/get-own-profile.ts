@@ -1,5 +1,5 @@
 import { operation } from '../http/operation.ts'
-import { nobodyAnyMore, OwnProfile } from './profile.ts'
+import { OwnProfile, userGone } from './profile.ts'
 import { findOwnProfile } from './profile-store.ts'
 
 export const getOwnProfile = operation({
@@ -12,7 +12,7 @@ export const getOwnProfile = operation({
   errors: [],
   async run(ctx) {
     const profile = await findOwnProfile(ctx.tx, ctx.actor.user_id)
-    if (profile === undefined) throw nobodyAnyMore()
+    if (profile === undefined) throw userGone()
     return profile
   },
 })

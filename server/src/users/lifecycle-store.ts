@@ -5,9 +5,9 @@ import type { ChangeEvent, LockedUser, UserChange } from './lifecycle.ts'
 import { scopesAsArray } from './user-store.ts'
 
 /**
- * The user, locked until the transaction ends together with every active owner of the tenant, each time in the same order:
- * of two owners who shut each other out at once the second waits, and then finds that nobody else is left. Undefined where
- * there is no such user. Only inside `interactive`.
+ * Locks the user and every active owner of the tenant until the transaction ends, always in the same order. When two owners
+ * deactivate each other at once, the second waits and then finds that no other owner is left. Undefined when there is no
+ * such user. Only inside `interactive`.
  */
 export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefined> {
   const locked = await tx.read(sql<Omit<LockedUser, 'other_owners'>>`
@@ -18,7 +18,7 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
   return user && { ...user, other_owners: locked.filter((one) => one !== user && one.is_owner && one.active).length }
 }
 
-/** Writes the change of a locked user and tells of it; what it ends follows. */
+/** Writes the change of a locked user and its events, then runs the `ending` statements. */
 export async function saveUserChange(
   ctx: WorkCtx,
   user: LockedUser,
@@ -41,10 +41,10 @@ export async function saveUserChange(
 }
 
 /**
- * Deletes a locked user: the row stays, since other rows name its id, but means nobody any more. Password, picture, roles
- * and memberships go; name and address stay for whoever reads the audit log, the address free for another user.
+ * Deletes a locked user. The row stays because other rows refer to its id, but it is no user any more. Password, picture,
+ * roles and memberships are deleted. Name and address stay for readers of the audit log; another user may take the address.
  */
-export async function buryUser(ctx: WorkCtx, user: LockedUser, ending: Statement[]): Promise<void> {
+export async function saveUserDeletion(ctx: WorkCtx, user: LockedUser, ending: Statement[]): Promise<void> {
   const { tx } = ctx
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${user.id}`
   await tx.write([

@@ -4,7 +4,7 @@ import { PageOf, pageQuery } from '../http/schema.ts'
 import { ListedUser } from './user.ts'
 import { listUsersPage } from './user-store.ts'
 
-/** Everybody in the tenant, in the order in which they were created, without their pictures. */
+/** Lists the tenant's users in the order of creation, without their pictures. */
 export const listUsers = operation({
   method: 'GET',
   path: '/v1/users',

@@ -7,8 +7,8 @@ import { ownPasswordOf } from './sign-in-failure.ts'
 import { limitedFor } from './sign-in-failure-store.ts'
 
 /**
- * What a change of one's own password is checked against. The hash is null where no password is kept. `limited_for`: seconds
- * for which nobody may try again, null where they may.
+ * The data that a change of one's own password is checked against. The hash is null when no password is stored.
+ * `limited_for`: seconds until the user may try again; null when they may now.
  */
 export type OwnPassword = {
   user_id: string
@@ -18,7 +18,7 @@ export type OwnPassword = {
   settings: Settings
 }
 
-/** Undefined for somebody who was deleted since their credential was checked. */
+/** Undefined for a user who was deleted since their credential was checked. */
 export async function findOwnPassword(tx: Tx, user_id: string | null): Promise<OwnPassword | undefined> {
   if (user_id === null) return undefined
   type Row = Omit<OwnPassword, 'settings'> & { stored: Record<string, string> }
@@ -32,7 +32,7 @@ export async function findOwnPassword(tx: Tx, user_id: string | null): Promise<O
   return { ...found, settings: readSettingValues(stored) }
 }
 
-/** Changes a password and tells of it; false where the old hash is no longer the one kept. */
+/** Changes a password and emits the event; false when the stored hash is not the old one any more. */
 export async function replacePassword(
   ctx: WorkCtx,
   user_id: string,

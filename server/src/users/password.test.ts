@@ -90,12 +90,12 @@ suite('a new password', () => {
     ['is too short for a stricter setting', 'xk7 qpwz', 12, 'has 8 characters: use at least 12'],
     ['cannot be made shorter by a laxer setting', 'xk7', 1, 'has 3 characters: use at least 8'],
     ['is too long with 129 characters', 'a'.repeat(129), 8, 'has 129 characters: use at most 128'],
-    ['is too common', 'password1', 8, 'is among the commonest passwords: use one that nobody else would'],
+    ['is too common', 'password1', 8, 'is among the commonest passwords: use an unusual one'],
     [
       'is too common in full-width letters',
       'ｐａｓｓｗｏｒｄ',
       8,
-      'is among the commonest passwords: use one that nobody else would',
+      'is among the commonest passwords: use an unusual one',
     ],
     ['is measured against the list exactly: more letters will do', 'password1 and more', 8, undefined],
   ]

@@ -8,15 +8,15 @@ const timeFormats = ['12h', '24h'] as const
 const fields = {
   locale: Nullable(Type.String({ description: 'a language tag as in BCP 47; null: the tenant’s' })),
   timezone: Nullable(Type.String({ description: 'an IANA name; null: what the client itself detects' })),
-  date_format: Nullable(OneOf(dateFormats, { description: 'null: as the locale has it' })),
-  time_format: Nullable(OneOf(timeFormats, { description: 'null: as the locale has it' })),
+  date_format: Nullable(OneOf(dateFormats, { description: 'null: the locale’s format' })),
+  time_format: Nullable(OneOf(timeFormats, { description: 'null: the locale’s format' })),
 }
 
-/** How somebody likes to see things; null where they leave it open. */
+/** A user's display preferences; null for an unset one. */
 export const Preferences = Type.Object(fields, { title: 'Preferences' })
 export type Preferences = Static<typeof Preferences>
 
-/** The body of endpoint 14: null clears, what is left out stays as it is. */
+/** The body of endpoint 14: null clears a field, an omitted field stays as it is. */
 export const PreferencesInput = Body({
   locale: Type.Optional(fields.locale),
   timezone: Type.Optional(fields.timezone),
@@ -26,8 +26,8 @@ export const PreferencesInput = Body({
 export type PreferencesInput = Static<typeof PreferencesInput>
 
 /**
- * Reads what somebody would change. A language tag is kept in its canonical spelling.
- * @throws Problem 400 naming each field that holds no language or no time zone
+ * Reads a change of preferences. A language tag is stored in its canonical spelling.
+ * @throws Problem 400 naming each field that is not a language or not a time zone
  */
 export function readPreferencesChange({ locale, timezone, ...formats }: PreferencesInput): Partial<Preferences> {
   const read = {
@@ -47,19 +47,19 @@ export function readPreferencesChange({ locale, timezone, ...formats }: Preferen
 
 const maxTagLength = 100
 
-/** The canonical spelling; undefined for what is no tag, or no language that the platform knows. */
+/** The canonical spelling; undefined for a text that is not a tag of a language that the platform knows. */
 export function readLocale(text: string): string | undefined {
   if (text.length > maxTagLength) return undefined
   // The form alone would let `english` and `not-a-locale` pass.
   return attempt(() => Intl.DateTimeFormat.supportedLocalesOf(text)[0])
 }
 
-/** Names are words with slashes between; `+01:00`, which the platform takes too, is an offset and not a zone. */
+/** Zone names are words separated by slashes. The platform also accepts `+01:00`, which is an offset and not a zone. */
 const zoneForm = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/
 
 /**
- * The name, by the platform's own list: old names and `UTC` count, and stay as they were given, since the platform would
- * make `Asia/Calcutta` of `Asia/Kolkata`; only letters in the wrong case are put right. Undefined where it is none.
+ * The zone's name, checked against the platform's list. Old names and `UTC` are valid and stay as given, since the platform
+ * would turn `Asia/Kolkata` into `Asia/Calcutta`. Only the case of letters is corrected. Undefined for an unknown zone.
  */
 export function readTimeZone(text: string): string | undefined {
   if (!zoneForm.test(text)) return undefined
@@ -67,7 +67,7 @@ export function readTimeZone(text: string): string | undefined {
   return known?.toLowerCase() === text.toLowerCase() ? known : known && text
 }
 
-/** Intl throws a RangeError for what it does not know. */
+/** Undefined when Intl throws a RangeError, as it does for an unknown value. */
 function attempt(read: () => string | undefined): string | undefined {
   try {
     return read()

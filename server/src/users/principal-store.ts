@@ -4,8 +4,8 @@ import type { Principal } from '../policy-engine/cedar/question.ts'
 import { type Discounted, groupsHeld, holdersOf, rolesHeld, scopesHeld } from '../roles/holding-store.ts'
 
 /**
- * A user as policy sees them, as one value (null: no such user) to weave into another statement. `user_id` is a value or a
- * column. Groups, roles and scopes that are discounted are left out.
+ * A user as policies see them, as one value (null: no such user) to embed in another statement. `user_id` is a value or a
+ * column. Discounted groups, roles and scopes are left out.
  */
 export function principalAsJson(tx: Tx, user_id: Statement, discounted?: Discounted): Statement<Principal> {
   const self = sql`u.id`
@@ -17,11 +17,11 @@ export function principalAsJson(tx: Tx, user_id: Statement, discounted?: Discoun
     from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id})`
 }
 
-/** Which of the people who hold a scope: not `except`, those whose ids come after `after` (null: from the first), at most so many. */
-export type HoldersAsked = { except: Statement; after: string | null; limit: number }
+/** A page of holders: not `except`, with ids after `after` (null: from the first), at most `limit`. */
+export type HolderPage = { except: Statement; after: string | null; limit: number }
 
-/** A portion of the active people who may decide requests, as policy sees them, by their ids; as one value. */
-export function approversAsJson(tx: Tx, { except, after, limit }: HoldersAsked, discounted?: Discounted): Statement {
+/** A page of the active users who may decide requests, as policies see them, in the order of their ids, as one value. */
+export function approversAsJson(tx: Tx, { except, after, limit }: HolderPage, discounted?: Discounted): Statement {
   return sql`(select coalesce(jsonb_agg(${principalAsJson(tx, sql`holder.id`, discounted)} order by holder.id), '[]')
     from (select person.id from tenant_user person
       where person.tenant_id = ${tx.tenant_id}::uuid and person.active and person.id <> ${except}

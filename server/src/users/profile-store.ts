@@ -7,7 +7,7 @@ import type { OwnProfile, ProfileChange } from './profile.ts'
 const profile = sql`u.id, u.email, u.name, u.auth_provider, u.first_name, u.last_name, u.display_name, u.avatar_base64`
 const preferences = sql`u.locale, u.timezone, u.date_format, u.time_format`
 
-/** Undefined for somebody who was deleted since their credential was checked. */
+/** Undefined for a user who was deleted since their credential was checked. */
 export async function findOwnProfile(tx: Tx, user_id: string | null): Promise<OwnProfile | undefined> {
   const [found] = await tx.read(sql<OwnProfile>`select ${profile} from tenant_user u where ${whose(tx, user_id)}`)
   return found
@@ -18,7 +18,7 @@ export async function findPreferences(tx: Tx, user_id: string | null): Promise<P
   return found
 }
 
-/** Writes what differs and tells which fields it was. Undefined where nothing differs, or there is no such user. */
+/** Writes the fields that differ and emits an event that names the fields. Undefined when nothing differs or the user is gone. */
 export async function saveOwnProfile(
   ctx: WorkCtx,
   user_id: string,
@@ -39,7 +39,7 @@ export async function saveOwnProfile(
   return saved
 }
 
-/** Writes what differs; how somebody likes to see dates is no matter of the audit log. Undefined as above. */
+/** Writes the fields that differ, without an event: display preferences do not concern the audit log. Undefined as above. */
 export async function savePreferences(
   tx: Tx,
   user_id: string | null,
@@ -73,7 +73,7 @@ const preferenceColumns: Record<keyof Preferences, Statement> = {
   time_format: sql`time_format`,
 }
 
-/** `column = value, …` and whether any of them would change by it; undefined for no column at all. */
+/** The assignments `column = value, …` and the condition that one of them changes; undefined when there is no column. */
 function differing(
   columns: Record<string, Statement>,
   change: Record<string, string | null>,

@@ -4,7 +4,7 @@ import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { avatarFault } from './avatar.ts'
 import { type AuthProvider, authProviders } from './user.ts'
 
-/** A person, as they see themselves. */
+/** A user's own view of their profile. */
 export const OwnProfile = Type.Object(
   {
     id: Uuid,
@@ -21,13 +21,13 @@ export const OwnProfile = Type.Object(
 export type OwnProfile = Static<typeof OwnProfile>
 
 const maxNameLength = 100
-/** NFC makes at most one of four code points: what is longer than this is too long after it, and is not looked at. */
+/** NFC turns at most four code points into one, so a longer text is too long after it and is not checked further. */
 const maxRawNameLength = 4 * maxNameLength
 
 const inWords = `at most ${maxNameLength} characters after NFC; empty: none`
 const OwnName = Type.Optional(Type.String({ description: inWords }))
 
-/** The body of endpoint 19. What is left out stays as it is. */
+/** The body of endpoint 19. Omitted fields stay as they are. */
 export const ProfileInput = Body({
   first_name: OwnName,
   last_name: OwnName,
@@ -40,14 +40,14 @@ export type ProfileInput = Static<typeof ProfileInput>
 
 const nameFields = ['first_name', 'last_name', 'display_name'] as const
 
-/** The fields to write; null empties one. */
+/** The fields to write; null clears a field. */
 export type ProfileChange = Partial<Pick<OwnProfile, (typeof nameFields)[number] | 'avatar_base64'>>
 
-/** What whoever signs people in says of them: not theirs to change here. */
+/** Fields that a user's identity provider manages, so that the user cannot change them here. */
 const managedFields: readonly (keyof ProfileInput)[] = ['first_name', 'last_name']
 
 /**
- * Reads what somebody would change about themselves. Names are kept in NFC; an empty one is none.
+ * Reads a change of the user's own profile. Names are stored in NFC; an empty name means none.
  * @throws Problem 400 naming each faulty field, and each that the identity provider manages
  */
 export function readProfileChange(auth_provider: AuthProvider, input: ProfileInput): ProfileChange {
@@ -74,21 +74,21 @@ function nameFault(auth_provider: AuthProvider, field: keyof ProfileInput, text:
   return ownNameFault(text)
 }
 
-/** Line breaks and other controls, what turns the direction of the text around, and what takes no room at all. */
+/** Line breaks and other control characters, characters that reverse the text direction, and characters without width. */
 const unwanted = /[\p{Cc}\p{Zl}\p{Zp}\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]/u
 const visible = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
 
-/** What is wrong with a name that somebody gives themselves, in a half-sentence; undefined when it will do, or is empty. */
+/** Returns the fault of a name that a user chose, as a half-sentence; undefined for a valid or empty one. */
 export function ownNameFault(text: string): string | undefined {
   if (text === '') return undefined
-  // The bound comes first: NFC takes a minute for a body full of accents.
+  // Check the length first: NFC takes a minute for a body full of accents.
   const length = text.length > 2 * maxRawNameLength ? undefined : [...text.normalize('NFC')].length
   if (length === undefined || length > maxNameLength) return `is too long: use at most ${maxNameLength} characters`
   if (unwanted.test(text)) return 'must be on one line, without invisible characters'
-  return visible.test(text) ? undefined : 'must have something to see in it; leave it empty for none'
+  return visible.test(text) ? undefined : 'must have a visible character; leave it empty for none'
 }
 
-/** For somebody who was deleted since their credential was checked. */
-export function nobodyAnyMore(): Problem {
-  return new Problem('unauthenticated', 'the credential is not valid any more: its user is gone')
+/** The error for a user who was deleted since their credential was checked. */
+export function userGone(): Problem {
+  return new Problem('unauthenticated', 'the credential is not valid any more: its user was deleted')
 }

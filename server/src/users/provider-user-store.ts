@@ -6,7 +6,7 @@ import { emailKey } from '../kernel/email-address.ts'
 import { newId } from '../kernel/id.ts'
 import type { Candidate, ProviderAccount } from './provider-user.ts'
 
-/** The users, deleted ones too, who are or were the account, and the one who has its address. */
+/** The users, deleted ones included, who are or were linked to the account, and the user who has its address. */
 export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccount): Promise<Candidate[]> {
   return tx.read(sql<Candidate>`
     select id, active, auth_provider, subject is not null as linked, deleted_at is not null as deleted,
@@ -17,7 +17,7 @@ export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccou
         or (email_key = ${email === undefined ? null : emailKey(email)}::text and deleted_at is null))`)
 }
 
-/** Links the account to a user who waits for one. Undefined where that is so no longer. */
+/** Links the account to a user without one. Undefined when the user can no longer be linked. */
 export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: string): Promise<string | undefined> {
   const { issuer, subject } = account
   const event = { type: 'user.linked', subject_type: 'user', subject_id: id, data: { issuer } } as const
@@ -32,7 +32,7 @@ export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: strin
   return linked?.id
 }
 
-/** Creates the user of an account. Undefined where the account or its address is somebody's already. */
+/** Creates the user of an account. Undefined when another user has the account or its address already. */
 export async function insertProviderUser(
   ctx: WorkCtx,
   account: ProviderAccount & { email: string },
@@ -55,7 +55,7 @@ export async function insertProviderUser(
   return created?.id
 }
 
-/** Notes that the user signed in, if they are active still. Answers the database's clock. */
+/** Records the sign-in if the user is still active. Returns the time by the database's clock. */
 export async function noteSignIn(
   ctx: WorkCtx,
   user_id: string,
@@ -71,7 +71,7 @@ export async function noteSignIn(
   return noted && new Date(noted.now)
 }
 
-/** The tenants, two at most, where the account is a user's, or else where a user waits to be linked to its address. */
+/** The tenants, two at most, where a user has the account, or else where a user with its address is still to be linked. */
 export async function listTenantsOfAccount(work: UnrestrictedTx, account: ProviderAccount): Promise<string[]> {
   const { issuer, subject, email, email_verified } = account
   const known = await work.read(

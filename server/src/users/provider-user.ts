@@ -2,21 +2,21 @@
 export type ProviderAccount = {
   issuer: string
   subject: string
-  /** Undefined where the provider tells none, or one that is no address. */
+  /** Undefined when the provider sends no valid address. */
   email: string | undefined
-  /** Whether the provider says, in so many words, that the address is the account's. */
+  /** Whether the provider states explicitly that the address is verified. */
   email_verified: boolean
   name: string | undefined
 }
 
-/** What the first sign-in of an account may do in a tenant. */
+/** What is allowed at the first sign-in of an account in a tenant. */
 export type FirstSignIn = {
-  /** Link the account to the user who was made for a provider with its address. */
+  /** Whether the account may be linked to the `oidc` user who has its address. */
   mayLink: boolean
   mayCreate: boolean
 }
 
-/** A user who is or was the account, or who has its address. */
+/** A user who is or was linked to the account, or who has its address. */
 export type Candidate = {
   id: string
   is_account: boolean
@@ -26,10 +26,10 @@ export type Candidate = {
   deleted: boolean
 }
 
-/** Whom an account signs in as: a user it is known as, one to link or to create; or why nobody, for the audit log. */
+/** The user that an account signs in as: a known one, one to link or one to create; or the cause of refusal, for the audit log. */
 export type AccountDecision = { user_id: string } | { link: string } | { create: { email: string } } | { cause: string }
 
-/** Decides by the account's subject; at its first sign-in by its address, as far as that sign-in may. */
+/** Decides by the account's subject. At the first sign-in it decides by the address, as far as `first` allows. */
 export function decideAccount(
   candidates: readonly Candidate[],
   account: Pick<ProviderAccount, 'email' | 'email_verified'>,
@@ -45,18 +45,18 @@ export function decideAccount(
     const cause = linkFault(holder, account, first)
     return cause === undefined ? { link: holder.id } : { cause }
   }
-  // A deleted user comes back when somebody creates them again, not by signing in once more.
+  // A deleted user returns only when an administrator creates them again, not by signing in again.
   const mayCreate = first.mayCreate && candidates.length === 0
   return mayCreate ? { create: { email } } : { cause: 'unknown_user' }
 }
 
-/** Why the account may not be linked to the user who has its address; undefined where it may. */
+/** Why the account may not be linked to the user who has its address; undefined when it may. */
 function linkFault(
   holder: Candidate,
   account: Pick<ProviderAccount, 'email_verified'>,
   first: FirstSignIn,
 ): string | undefined {
-  // INVARIANT: a local user, or one who has an account already, is never handed over for the sake of an address.
+  // INVARIANT: a matching address never links a local user, or a user who already has an account.
   if (holder.auth_provider !== 'oidc' || holder.linked) return 'address_taken'
   if (!account.email_verified) return 'address_not_verified'
   if (!first.mayLink) return 'other_provider'

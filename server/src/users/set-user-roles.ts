@@ -8,7 +8,7 @@ import { User } from './user.ts'
 import { lockOwnRoles, saveOwnRoles } from './user-role-store.ts'
 import { findUser } from './user-store.ts'
 
-/** Makes these a user's own roles; what they hold by groups stays. Nobody grants a scope that they lack. */
+/** Replaces a user's own roles. Roles from groups stay. The caller cannot grant a scope that they lack. */
 export const setUserRoles = operation({
   method: 'PUT',
   path: '/v1/users/{id}/roles',
@@ -28,11 +28,14 @@ export const setUserRoles = operation({
         if (held === undefined) throw notFound('user')
         const change = planRoles(held.roles, wanted, await findRoles(tx, wanted), ctx.actor.scopes)
         if (held.is_owner && change.removed.includes('admin')) {
-          throw new Problem('last_owner', 'an owner keeps the role `admin`: the tenant is never left without one')
+          throw new Problem(
+            'last_owner',
+            'this user owns the tenant, and an owner keeps the role `admin`: leave it in the list',
+          )
         }
         if (change.added.length + change.removed.length > 0) await saveOwnRoles({ ...ctx, tx }, params.id, change)
         const user = await findUser(tx, params.id)
-        if (user === undefined) throw new Error('a user who was locked is gone')
+        if (user === undefined) throw new Error('a locked user was not found')
         return user
       }),
     )

@@ -5,14 +5,14 @@ import { accountLimit, type CountedFailures } from './sign-in-failure.ts'
 
 const window = sql`make_interval(secs => ${accountLimit.seconds}::int)`
 
-/** For how many more seconds an account is over its limit, null where it is not: a value to weave into another statement. */
+/** The seconds until an account is under its limit again, null when it is now: a value to embed in another statement. */
 export function limitedFor(tx: Tx, account: Buffer): Statement {
   return sql`(select extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 from sign_in_failure f
     where f.tenant_id = ${tx.tenant_id} and f.account_hash = ${account}
       and f.failures >= ${accountLimit.quota}::int and f.began_at + ${window} > clock_timestamp())`
 }
 
-/** Counts one failure of an account, with an event where one is given; answers how many there are now. */
+/** Counts one failure of an account and emits `event` if given. Returns the new count. */
 export async function countFailure(ctx: WorkCtx, account: Buffer, event?: NewEvent): Promise<CountedFailures> {
   const { tx } = ctx
   const count = failureCount(tx, account)
@@ -32,8 +32,8 @@ function failureCount(tx: Tx, account: Buffer): Statement<CountedFailures> {
 }
 
 /**
- * Clears away some of what is over. INVARIANT: it stands behind `failureCount` and passes over what is locked, so that it
- * waits for nobody who might wait for it.
+ * Deletes some of the expired counts. INVARIANT: it runs after `failureCount` and skips locked rows, so that it cannot
+ * deadlock.
  */
 function oldFailuresDeletion(tx: Tx): Statement {
   return sql`delete from sign_in_failure where tenant_id = ${tx.tenant_id} and account_hash in (
@@ -42,10 +42,10 @@ function oldFailuresDeletion(tx: Tx): Statement {
 }
 
 /**
- * Tells of a sign-in, unless the account came over its limit while the password was looked at: of many guesses at once those
- * that come after the tenth are refused, be one of them right. False where it is over.
+ * Emits the event of a sign-in, unless the account exceeded its limit while the password was checked. Of many concurrent
+ * guesses, those after the tenth are refused even when right. False when the account is over its limit.
  */
-export async function tellSignIn(ctx: WorkCtx, account: Buffer, event: NewEvent): Promise<boolean> {
+export async function recordSignIn(ctx: WorkCtx, account: Buffer, event: NewEvent): Promise<boolean> {
   const [rows] = await ctx.tx.write([
     sql`with open as (select 1 where ${limitedFor(ctx.tx, account)} is null),
       told as (${emit(ctx, event, sql`open`)})

@@ -4,25 +4,25 @@ import { emailKey } from '../kernel/email-address.ts'
 import { createLruCache } from '../kernel/lru-cache.ts'
 
 /**
- * Wrong passwords of one account, to every process together. The window begins with the first of them; nothing but its end
- * takes one back, or an attacker would have ten more with each sign-in of the owner.
+ * The limit of wrong passwords for one account, over all processes together. The window begins with the first failure. Only
+ * its end resets the count; otherwise an attacker would get ten more guesses with each sign-in of the owner.
  */
 export const accountLimit = { name: 'account', quota: 10, seconds: 900 } as const satisfies Limit
 
-/** How many failures there are in the window, and how long it lasts. */
+/** The number of failures in the window, and the seconds until it ends. */
 export type CountedFailures = { failures: number; seconds_left: number }
 
-/** Under what the sign-ins of an address are counted, however it is written, and whether there is such a user or not. */
+/** The key under which an address's sign-in failures are counted, for every spelling and whether or not the user exists. */
 export function accountOf(email: string): Buffer {
   return hash('sha256', `sign-in ${emailKey(email)}`, 'buffer')
 }
 
-/** Under what somebody's tries to change their own password are counted: who fails to sign in as them must not hinder that. */
+/** The key for failed changes of one's own password, separate so that an attacker's failed sign-ins do not block the user's change. */
 export function ownPasswordOf(user_id: string): Buffer {
   return hash('sha256', `own password ${user_id}`, 'buffer')
 }
 
-/** The same count in this process's memory, for tenants that do not exist: they must not be told by having no limit. */
+/** The same count in this process's memory, for unknown tenants: a missing limit must not reveal that a tenant does not exist. */
 export function countInMemory(clock = () => performance.now()) {
   const windows = createLruCache<{ failures: number; began: number }>(10_000)
 

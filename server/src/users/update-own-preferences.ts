@@ -1,9 +1,9 @@
 import { operation } from '../http/operation.ts'
 import { Preferences, PreferencesInput, readPreferencesChange } from './preferences.ts'
-import { nobodyAnyMore } from './profile.ts'
+import { userGone } from './profile.ts'
 import { findPreferences, savePreferences } from './profile-store.ts'
 
-/** Changes how a person likes to see things: null clears, what is left out stays. */
+/** Changes the user's own display preferences: null clears a field, an omitted field stays. */
 export const updateOwnPreferences = operation({
   method: 'PATCH',
   path: '/v1/users/me/preferences',
@@ -17,7 +17,7 @@ export const updateOwnPreferences = operation({
     const change = readPreferencesChange(body)
     const { user_id } = ctx.actor
     const saved = (await savePreferences(ctx.tx, user_id, change)) ?? (await findPreferences(ctx.tx, user_id))
-    if (saved === undefined) throw nobodyAnyMore()
+    if (saved === undefined) throw userGone()
     return saved
   },
 })

@@ -1,8 +1,8 @@
 import { operation } from '../http/operation.ts'
-import { nobodyAnyMore, OwnProfile, ProfileInput, readProfileChange } from './profile.ts'
+import { OwnProfile, ProfileInput, readProfileChange, userGone } from './profile.ts'
 import { findOwnProfile, saveOwnProfile } from './profile-store.ts'
 
-/** Changes what a person says of themselves. What is so already changes nothing, and tells nothing. */
+/** Changes the user's own profile. A change without effect writes nothing and emits no event. */
 export const updateOwnProfile = operation({
   method: 'PUT',
   path: '/v1/users/me/profile',
@@ -14,7 +14,7 @@ export const updateOwnProfile = operation({
   errors: [],
   async run(ctx, { body }) {
     const before = await findOwnProfile(ctx.tx, ctx.actor.user_id)
-    if (before === undefined) throw nobodyAnyMore()
+    if (before === undefined) throw userGone()
     const change = readProfileChange(before.auth_provider, body)
     return (await saveOwnProfile(ctx, before.id, change)) ?? before
   },

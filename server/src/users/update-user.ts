@@ -8,8 +8,8 @@ import { User } from './user.ts'
 import { findUser } from './user-store.ts'
 
 /**
- * Changes a user. One who is deactivated is shut out at once, with token and keys, and in the same transaction what they
- * asked for is cancelled and what they hold is revoked. What is so already changes nothing, and tells nothing.
+ * Changes a user. A deactivation invalidates the user's tokens and keys at once. The same transaction cancels their requests
+ * and revokes their grants. A change without effect writes nothing and emits no event.
  */
 export const updateUser = (endAccess: EndAccess) =>
   operation({

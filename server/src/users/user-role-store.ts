@@ -2,13 +2,13 @@ import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 
-/** What a user holds of their own, and whether the tenant is theirs. */
+/** A user's own roles, and whether they own the tenant. */
 export type OwnRoles = { is_owner: boolean; roles: string[] }
 
-/** A user's own roles, held until the transaction ends; for inside `interactive`. */
+/** Locks and returns a user's own roles until the transaction ends; only inside `interactive`. */
 export async function lockOwnRoles(tx: Tx, user_id: string): Promise<OwnRoles | undefined> {
   const { tenant_id } = tx
-  // Two statements: the second sees what whoever held the lock before has written.
+  // Two statements, so that the second sees the writes of the previous lock holder.
   const [, [found]] = await tx.write([
     sql`select from tenant_user where tenant_id = ${tenant_id} and id = ${user_id} for no key update`,
     sql<OwnRoles>`select u.is_owner, array(select role_id from user_role
@@ -18,7 +18,7 @@ export async function lockOwnRoles(tx: Tx, user_id: string): Promise<OwnRoles | 
   return found
 }
 
-/** Gives and takes roles of a user who is locked, and tells of it. Who gave those that stay, and when, is kept. */
+/** Adds and removes roles of a locked user and emits the event. Unchanged roles keep their granter and time. */
 export async function saveOwnRoles(
   ctx: WorkCtx,
   user_id: string,

@@ -8,7 +8,7 @@ import { accountOf } from './sign-in-failure.ts'
 import { limitedFor } from './sign-in-failure-store.ts'
 import type { ListedUser, NewUser, User } from './user.ts'
 
-/** What is kept of a new user: the password only as its hash. */
+/** A new user as stored: the password only as its hash. */
 export type UserToInsert = Omit<NewUser, 'password'> & { id: string; password_hash: string | null; is_owner: boolean }
 
 const listed = sql`u.id, u.email, u.name, u.auth_provider, u.active, u.email_verified, u.is_owner, u.created_at, u.updated_at`
@@ -18,8 +18,8 @@ function rolesOf(tx: Tx): Statement {
 }
 
 /**
- * The one statement that makes a user with password and roles and tells of it. The address is compared by its key: a
- * second user with the same is refused by the database.
+ * The statement that inserts a user with password and roles and emits the event. Addresses are compared by `email_key`: the
+ * database refuses a second user with the same key.
  */
 function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<User> {
   const event = {
@@ -65,15 +65,15 @@ export async function findUser(tx: Tx, id: string): Promise<User | undefined> {
   return user
 }
 
-/** A user's scopes now, those of their roles, own and by groups, as one value to weave into another statement on `u`. */
+/** A user's current scopes, from own roles and groups, as one value to embed in another statement on `u`. */
 export function scopesAsArray(tx: Tx): Statement {
   return sql`array(${scopesHeld(tx, sql`u.id`)})`
 }
 
-/** What a user may do, by the database's clock. */
+/** A user's scopes, and the time by the database's clock. */
 export type Authority = { id: string; scopes: string[]; now: string }
 
-/** The standing of an active user; undefined for one that is not there or not active. */
+/** The authority of an active user; undefined for an unknown or inactive one. */
 export async function findAuthority(tx: Tx, user_id: string): Promise<Authority | undefined> {
   const [authority] = await tx.read(sql<Authority>`
     select u.id, ${scopesAsArray(tx)} as scopes, clock_timestamp() as now from tenant_user u
@@ -81,18 +81,18 @@ export async function findAuthority(tx: Tx, user_id: string): Promise<Authority 
   return authority
 }
 
-/** What a sign-in is checked against; `user_id` and what follows is null where the tenant has no such user. */
+/** The data that a sign-in is checked against. `user_id`, `active`, `auth_provider` and `hash` are null for an unknown user. */
 export type SignIn = {
   user_id: string | null
   active: boolean | null
   auth_provider: string | null
   hash: string | null
-  /** For how many more seconds the account is over its limit; null where it is not. */
+  /** Seconds until the account is under its limit again; null when it is now. */
   limited_for: number | null
   now: string
 }
 
-/** Undefined where there is no such tenant. */
+/** Undefined when there is no such tenant. */
 export async function findSignIn(tx: Tx, email: string): Promise<SignIn | undefined> {
   const [found] = await tx.read(sql<SignIn>`
     select u.id as user_id, u.active, u.auth_provider, p.hash, ${limitedFor(tx, accountOf(email))} as limited_for,
@@ -104,7 +104,7 @@ export async function findSignIn(tx: Tx, email: string): Promise<SignIn | undefi
   return found
 }
 
-/** Whom the operator means by an address. */
+/** The user that the operator names by an address. */
 export type FoundUser = {
   id: string
   email: string
@@ -121,7 +121,7 @@ export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser 
   return user
 }
 
-/** Gives a local owner a new password, and tells of it. False when there is no such owner. */
+/** Gives a local owner a new password and emits the event. False when there is no such owner. */
 export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: string): Promise<boolean> {
   const { tenant_id } = ctx.tx
   const event = { type: 'user.password_reset', subject_type: 'user', subject_id: user_id } as const

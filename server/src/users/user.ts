@@ -25,22 +25,22 @@ const known = {
 export const User = Type.Object({ ...known, avatar_base64: Nullable(Type.String()) }, { title: 'User' })
 export type User = Static<typeof User>
 
-/** A user in a list: without the picture, of which a page would hold 50 MB. */
+/** A user in a list, without the picture: pictures would make a page of 50 MB. */
 export const ListedUser = Type.Object(known, { title: 'ListedUser' })
 export type ListedUser = Static<typeof ListedUser>
 
 /** The body of endpoint 11. */
 export const NewUserInput = Body({
-  email: Type.String({ maxLength: 1000, description: 'one address, nothing around it' }),
+  email: Type.String({ maxLength: 1000, description: 'one bare e-mail address' }),
   name: Type.String({ minLength: 1, maxLength: 200 }),
-  password: Type.Optional(Type.String({ maxLength: 1000, description: 'for local users, and only for them' })),
+  password: Type.Optional(Type.String({ maxLength: 1000, description: 'for local users only' })),
   roles: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 500, description: 'user, approver, admin' }),
-  auth_provider: Type.Optional(OneOf(authProviders, { description: '`local` where it is left out' })),
+  auth_provider: Type.Optional(OneOf(authProviders, { description: 'default: `local`' })),
   avatar_base64: Type.Optional(Nullable(Type.String({ description: 'a data URI: png, jpeg or webp in base64' }))),
 })
 export type NewUserInput = Static<typeof NewUserInput>
 
-/** A new user whose every part is in order. The password is still as typed; undefined for users of a provider. */
+/** A new, validated user. The password is as typed; undefined for users of a provider. */
 export type NewUser = {
   email: string
   name: string
@@ -51,9 +51,9 @@ export type NewUser = {
 }
 
 /**
- * Reads what somebody would create.
- * @param passwordFault says what is wrong with a password, in a half-sentence
- * @throws Problem 400 naming each faulty field, 422 naming the roles that nobody is created with
+ * Reads and validates a new user.
+ * @param passwordFault returns the fault of a password as a half-sentence
+ * @throws Problem 400 naming each faulty field, 422 naming the roles that a user cannot be created with
  */
 export function readNewUser(input: NewUserInput, passwordFault: (text: string) => string | undefined): NewUser {
   const { name, password, auth_provider = 'local', avatar_base64 = null } = input
@@ -81,7 +81,7 @@ function passwordNeed(provider: AuthProvider, password: string | undefined): str
   return password === undefined ? undefined : `must be left out: \`${provider}\` users sign in with their provider`
 }
 
-/** What is wrong with the name that a user goes by, in a half-sentence; undefined when it will do. */
+/** Returns the fault of a user's name as a half-sentence; undefined for a valid one. */
 export function nameFault(name: string): string | undefined {
   return /^[^\p{Cc}\S]*[^\p{Cc}\s]\P{Cc}*$/u.test(name) ? undefined : 'must be a name on one line'
 }
@@ -99,13 +99,13 @@ function requireCreationRoles(roles: readonly string[]): CreationRoleId[] {
   return creationRoleIds.filter((role) => roles.includes(role))
 }
 
-/** @throws Problem 403 where the roles carry a scope that whoever grants them lacks. */
+/** @throws Problem 403 when the roles carry a scope that the granter lacks. */
 export function requireMayGrant(granter: ReadonlySet<string>, roles: readonly CreationRoleId[]): void {
   const lacking = scopesLacking(
     granter,
     roles.flatMap((role) => systemRoles[role].scopes),
   )
   if (lacking.length === 0) return
-  const message = `nobody grants a scope that they lack; you lack ${lacking.join(', ')}`
+  const message = `you cannot grant a scope that you lack: ${lacking.join(', ')}`
   throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }
