@@ -123,7 +123,7 @@ suite('a derived key', () => {
 
 test('a key file that is missing is not made anew where something was sealed with it', () => {
   const dataDir = freshDir()
-  assert.throws(() => loadRootKey({ dataDir, isSealed: true }), /secret\.key` is missing.*put it back/)
+  assert.throws(() => loadRootKey({ dataDir, isSealed: true }), /secret\.key` is missing.*restore the file/)
   assert.deepEqual(readdirSync(dataDir), [])
   const key = loadRootKey({ dataDir, isSealed: false })
   assert.deepEqual(loadRootKey({ dataDir, isSealed: true }), key)
