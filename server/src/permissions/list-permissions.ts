@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { PermissionGroup, permissionGroups } from './permission.ts'
 
-/** Every scope that a role or an API key can hold: the same for each tenant. */
+/** Lists every scope that a role or an API key can hold. The list is the same for each tenant. */
 export const listPermissions = operation({
   method: 'GET',
   path: '/v1/permissions',

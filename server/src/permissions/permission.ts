@@ -2,16 +2,16 @@ import { type Static, Type } from 'typebox'
 
 type About = { name: string; description: string }
 
-/** Every scope there is, by resource and action. The one table: roles, API keys, the listing and the reference come from it. */
+/** The one table of all scopes, by resource and action. Roles, API keys, the list endpoint and the reference come from it. */
 const permissionTable = {
   requests: {
-    read: { name: 'Read requests', description: "See everybody's access requests" },
-    create: { name: 'Ask for access', description: "Make access requests of one's own" },
+    read: { name: 'Read requests', description: "See all users' access requests" },
+    create: { name: 'Request access', description: "Create one's own access requests" },
     approve: { name: 'Decide requests', description: 'Approve and deny, where policy permits it' },
     cancel: { name: 'Cancel requests', description: 'Cancel requests that others made' },
   },
   grants: {
-    read: { name: 'Read grants', description: "See everybody's grants" },
+    read: { name: 'Read grants', description: "See all users' grants" },
     revoke: { name: 'Revoke grants', description: 'End and retry the access of others' },
   },
   policies: {
@@ -20,7 +20,7 @@ const permissionTable = {
   },
   roles: {
     read: { name: 'Read roles', description: 'See roles and the scopes they carry' },
-    write: { name: 'Change roles', description: 'Create, change and delete roles that are not of the system' },
+    write: { name: 'Change roles', description: 'Create, change and delete custom roles' },
   },
   users: {
     read: { name: 'Read users', description: 'See users and their roles' },
@@ -37,7 +37,7 @@ const permissionTable = {
   },
   api_keys: {
     read: { name: 'Read API keys', description: 'See the records of API keys, never a key' },
-    write: { name: 'Change API keys', description: 'Make and revoke API keys' },
+    write: { name: 'Change API keys', description: 'Create and revoke API keys' },
   },
   settings: {
     read: { name: 'Read settings', description: 'See the settings of the tenant' },
@@ -55,8 +55,8 @@ const permissionTable = {
     write: { name: 'Change cloud accounts', description: 'Write entries of the cache of cloud accounts' },
   },
   provisioners: {
-    read: { name: 'Read provisioners', description: 'See where access is given, without secrets' },
-    write: { name: 'Change provisioners', description: 'Set up where access is given' },
+    read: { name: 'Read provisioners', description: 'See provisioners, without their secrets' },
+    write: { name: 'Change provisioners', description: 'Set up and change provisioners' },
   },
   audit: {
     read: { name: 'Read the audit log', description: 'See and export the audit log' },
@@ -109,7 +109,7 @@ export function isScope(text: string): text is Scope {
   return known.has(text)
 }
 
-/** Of what somebody would grant, the scopes that they lack. INVARIANT: whoever grants has everything that they grant. */
+/** The granted scopes that the granter lacks. INVARIANT: a granter holds every scope that they grant. */
 export function scopesLacking(granter: ReadonlySet<string>, granted: Iterable<string>): string[] {
   return [...new Set(granted)].filter((scope) => !granter.has(scope))
 }

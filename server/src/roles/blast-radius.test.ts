@@ -32,13 +32,13 @@ suite('the blast radius', () => {
     }
   }
 
-  test('of whatever reads alone is low, the audit log included', () => {
+  test('of read scopes is low, the audit log included', () => {
     const reading = allScopes.filter((scope) => scope.endsWith(':read'))
     assert.deepEqual(
       reading.map((scope) => blastRadius([scope]).level),
       reading.map(() => 'low'),
     )
-    assert.deepEqual(blastRadius(['audit:read']).reasons, ['`audit:read` reads alone'])
+    assert.deepEqual(blastRadius(['audit:read']).reasons, ['`audit:read` only reads'])
   })
 
   test('knows every scope', () => {

@@ -1,19 +1,19 @@
 import { isScope, type Scope } from '../permissions/permission.ts'
 
-/** How far the harm reaches that a holder could do, the least first. */
+/** How much harm a holder of a role could do, the lowest level first. */
 export const blastLevels = ['low', 'medium', 'high', 'critical'] as const
 export type BlastLevel = (typeof blastLevels)[number]
 
 export type BlastRadius = { level: BlastLevel; reasons: string[] }
 
-type Reading = Extract<Scope, `${string}:read`>
+type ReadScope = Extract<Scope, `${string}:read`>
 type Effect = { level: BlastLevel; why: string }
 
-/** What each scope that does more than read can do. Leaving a new one out is a type error. */
-const effects: Readonly<Record<Exclude<Scope, Reading>, Effect>> = {
-  'requests:create': { level: 'low', why: 'asks for access of one’s own' },
+/** The effect of each scope that does more than read. Omitting a new scope is a type error. */
+const effects: Readonly<Record<Exclude<Scope, ReadScope>, Effect>> = {
+  'requests:create': { level: 'low', why: 'requests one’s own access' },
   'requests:approve': { level: 'high', why: 'decides the access of others' },
-  'requests:cancel': { level: 'high', why: 'cancels what others asked for' },
+  'requests:cancel': { level: 'high', why: 'cancels the requests of others' },
   'grants:revoke': { level: 'high', why: 'ends the access of others' },
   'policies:write': { level: 'critical', why: 'changes what is permitted' },
   'roles:write': { level: 'critical', why: 'changes what roles permit' },
@@ -23,25 +23,25 @@ const effects: Readonly<Record<Exclude<Scope, Reading>, Effect>> = {
   'identity_providers:sync': { level: 'critical', why: 'lets a directory rewrite users and groups' },
   'api_keys:write': { level: 'critical', why: 'makes and revokes keys' },
   'settings:write': { level: 'critical', why: 'changes the rules of the whole tenant' },
-  'notification_channels:write': { level: 'medium', why: 'changes who is told' },
-  'cloud_accounts:write': { level: 'medium', why: 'changes what is known of accounts' },
+  'notification_channels:write': { level: 'medium', why: 'changes who is notified' },
+  'cloud_accounts:write': { level: 'medium', why: 'changes the account data that policies read' },
   'provisioners:write': { level: 'critical', why: 'changes where access is given' },
   'scim:provision': { level: 'high', why: 'writes users and groups as a directory' },
 }
 
-const reading: Effect = { level: 'low', why: 'reads alone' }
+const readEffect: Effect = { level: 'low', why: 'only reads' }
 
 function effectOf(scope: Scope): Effect {
-  return isReading(scope) ? reading : effects[scope]
+  return isReadScope(scope) ? readEffect : effects[scope]
 }
 
-function isReading(scope: Scope): scope is Reading {
+function isReadScope(scope: Scope): scope is ReadScope {
   return scope.endsWith(':read')
 }
 
 /**
- * What somebody who holds these scopes, and nothing else, could do at worst. The highest level wins; the reasons are those
- * of the scopes that have it. Computed from the scopes alone: it tells nothing of who holds the role.
+ * The worst that a user with only these scopes could do. The highest level wins; the reasons come from the scopes at that
+ * level. It is computed from the scopes alone and does not depend on who holds the role.
  */
 export function blastRadius(scopes: readonly string[]): BlastRadius {
   const found = scopes.filter(isScope).map((scope) => ({ scope, ...effectOf(scope) }))

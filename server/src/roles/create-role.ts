@@ -4,7 +4,7 @@ import { newId } from '../kernel/id.ts'
 import { asRole, NewRoleInput, Role, requireMayGive, requireScopes, roleTag } from './role.ts'
 import { insertRole } from './role-store.ts'
 
-/** Makes a role of the tenant's own. Nobody grants a scope that they lack, so the role carries none. */
+/** Creates a custom role. The role must carry no scope that the caller lacks. */
 export const createRole = operation({
   method: 'POST',
   path: '/v1/roles',

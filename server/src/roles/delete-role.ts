@@ -5,11 +5,11 @@ import { notFound, Problem } from '../kernel/errors.ts'
 import { RoleParams, readRoleId, roleTag, systemRoleFixed } from './role.ts'
 import { deleteUnusedRole, findRole } from './role-store.ts'
 
-/** Deletes a role that nobody holds: taking rights away is said where they were given, to a user or a group. */
+/** Deletes an unused role. A role in use must first be removed from its users and groups. */
 export const deleteRole = operation({
   method: 'DELETE',
   path: '/v1/roles/{role_id}',
-  summary: 'Delete a role that is not of the system and not in use',
+  summary: 'Delete an unused custom role',
   credential: 'any',
   scope: 'roles:write',
   params: RoleParams,
@@ -26,6 +26,6 @@ export const deleteRole = operation({
       if (role.system) throw systemRoleFixed(id)
     })
     requireMatch(tags, roleTag(role))
-    throw new Problem('role_in_use', 'users hold this role or groups give it; take it from them first')
+    throw new Problem('role_in_use', 'users hold this role or groups give it; remove it from them first')
   },
 })

@@ -2,21 +2,21 @@ import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Scope } from '../permissions/permission.ts'
 
-// Woven in as arrays: each is asked for by key, once, which costs a request least, however large the tenant.
+// Embedded as arrays: each is looked up by key once, which is the cheapest for a request in a tenant of any size.
 
 /**
- * What counts not: whatever this person gave after that moment, be it a role, a membership, the role of a group, or a
- * further scope of a role; and whatever those gave on who were given something so. Values or columns.
+ * Discounts everything that this user gave after that moment (a role, a membership, the role of a group, or an added scope
+ * of a role), and everything that the receivers gave since. The fields are values or columns.
  */
 export type Discounted = { granted_by: Statement; after: Statement }
 
-/** What the operator gave (nobody's gift) counts, and what was given before; only then are the hands looked at. */
+/** A gift of the operator (no giver) or from before the moment counts. Only for other gifts the tainted givers are computed. */
 function counts(tx: Tx, given_by: Statement, given_at: Statement, discounted: Discounted | undefined): Statement {
   if (discounted === undefined) return sql`true`
   return sql`(${given_by} is null or ${given_at} <= ${discounted.after} or ${given_by} not in (${handsOf(tx, discounted)}))`
 }
 
-/** The person, and everybody whom they have given something since, themselves or through others. */
+/** The user, and every user to whom they have given something since, directly or through others. */
 function handsOf(tx: Tx, { granted_by, after }: Discounted): Statement {
   return sql`with recursive hand (id) as (
       select ${granted_by}::uuid
@@ -33,14 +33,14 @@ function handsOf(tx: Tx, { granted_by, after }: Discounted): Statement {
     select id from hand`
 }
 
-/** The groups (`group_id`) that a user, a value or a column, belongs to: a select to weave into another statement. */
+/** The groups (`group_id`) of a user (a value or a column): a select to embed in another statement. */
 export function groupsHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select gm.group_id from group_member gm
     where gm.tenant_id = ${tx.tenant_id}::uuid and gm.user_id = ${user_id}
       and ${counts(tx, sql`gm.added_by`, sql`gm.created_at`, discounted)}`
 }
 
-/** The roles (`role_id`) of a user, own and by their groups. A role counts when one road to it does. */
+/** The roles (`role_id`) of a user, own and by their groups. A role counts when at least one path to it counts. */
 export function rolesHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select ur.role_id from user_role ur
     where ur.tenant_id = ${tx.tenant_id}::uuid and ur.user_id = ${user_id}
@@ -50,7 +50,7 @@ export function rolesHeld(tx: Tx, user_id: Statement, discounted?: Discounted): 
       and ${counts(tx, sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}`
 }
 
-/** The scopes (`scope`) of a user now: those of their roles, own and by their groups. */
+/** The current scopes (`scope`) of a user: those of their roles, own and by their groups. */
 export function scopesHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select distinct carried.scope from role r, unnest(r.scopes) as carried (scope)
     where r.tenant_id = ${tx.tenant_id}::uuid and r.id = any(array(${rolesHeld(tx, user_id, discounted)}))
@@ -58,8 +58,8 @@ export function scopesHeld(tx: Tx, user_id: Statement, discounted?: Discounted):
 }
 
 /**
- * The users (`user_id`) who hold one of these scopes now, own or by a group: a select to weave into another statement. It
- * begins at the roles that carry one, so that it costs what there is to find, however many people there are.
+ * The users (`user_id`) who hold one of these scopes now, own or by a group: a select to embed in another statement. It
+ * starts at the roles that carry one, so that its cost depends on the number of holders and not on the number of users.
  */
 export function holdersOf(tx: Tx, scopes: readonly Scope[], discounted?: Discounted): Statement {
   const carries = sql`exists (select from unnest(r.scopes) as carried (scope)
@@ -80,7 +80,7 @@ function isUntainted(tx: Tx, discounted: Discounted): Statement {
       and not ${counts(tx, sql`later.added_by`, sql`later.added_at`, discounted)})`
 }
 
-/** Whether somebody holds the role, own or by a group. */
+/** Whether the user holds the role, own or by a group. */
 export async function holdsRole(tx: Tx, user_id: string | null, role_id: string): Promise<boolean> {
   const found = await tx.read(
     sql`select from (${rolesHeld(tx, sql`${user_id}::uuid`)}) as held where held.role_id = ${role_id}`,

@@ -7,7 +7,7 @@ import { listRolesPage, roleKey } from './role-store.ts'
 export const listRoles = operation({
   method: 'GET',
   path: '/v1/roles',
-  summary: 'List roles, those of the system first',
+  summary: 'List roles, system roles first',
   credential: 'any',
   scope: 'roles:read',
   query: Type.Object(pageQuery, { additionalProperties: false }),

@@ -6,7 +6,7 @@ import { type GivenRole, type PlannedChange, type RoleRow, systemRoles } from '.
 
 const record = sql`id, name, description, scopes, system, version, created_at, updated_at`
 
-/** Gives a new tenant its system roles, in one statement; to stand in the transaction that makes the tenant. */
+/** Inserts a new tenant's system roles; for the transaction that creates the tenant. */
 export function systemRolesInsert(tx: Tx): Statement {
   return sql`insert into role (tenant_id, id, name, description, scopes, system)
     select ${tx.tenant_id}::uuid, id, name, description, scopes, true
@@ -14,7 +14,7 @@ export function systemRolesInsert(tx: Tx): Statement {
       as role (id text, name text, description text, scopes text[])`
 }
 
-/** Keeps a new role and tells of it. */
+/** Inserts a new role and emits the event. */
 export async function insertRole(
   ctx: WorkCtx,
   role: { id: string; name: string; description: string; scopes: readonly string[] },
@@ -33,12 +33,12 @@ export async function insertRole(
   return made
 }
 
-/** The key of a role in the list: those of the system first, then by id. */
+/** The sort key of a role in the list: system roles first, then by id. */
 export function roleKey({ system, id }: Pick<RoleRow, 'system' | 'id'>): [string, string] {
   return [String(!system), id]
 }
 
-/** One page: the roles of the system, then the others in the order of creation. */
+/** One page: the system roles, then the others in the order of creation. */
 export function listRolesPage(tx: Tx, page: PageAsk): Promise<RoleRow[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   if (page.after !== undefined) {
@@ -56,13 +56,13 @@ export async function findRole(tx: Tx, id: string): Promise<RoleRow | undefined>
   return role
 }
 
-/** Those of the roles that exist, with what they carry. */
+/** The roles of these ids that exist, with their scopes. */
 export function findRoles(tx: Tx, ids: readonly string[]): Promise<GivenRole[]> {
   return tx.read(sql<GivenRole>`select id, scopes from role
     where tenant_id = ${tx.tenant_id} and id = any(${[...ids]}::text[]) order by id`)
 }
 
-/** The role, held until the transaction ends; for inside `interactive`. */
+/** Locks and returns the role until the transaction ends; only inside `interactive`. */
 export async function lockRole(tx: Tx, id: string): Promise<RoleRow | undefined> {
   const [[role]] = await tx.write([
     sql<RoleRow>`select ${record} from role where tenant_id = ${tx.tenant_id} and id = ${id} for no key update`,
@@ -71,8 +71,7 @@ export async function lockRole(tx: Tx, id: string): Promise<RoleRow | undefined>
 }
 
 /**
- * Saves a role that is locked and tells of it: something changes. Who added a scope, and when, is kept while the scope
- * stays.
+ * Saves a changed, locked role and emits the event. A scope that stays keeps the record of who added it and when.
  */
 export async function saveRole(ctx: WorkCtx, id: string, change: PlannedChange): Promise<RoleRow> {
   const { tenant_id } = ctx.tx
@@ -100,13 +99,13 @@ export async function saveRole(ctx: WorkCtx, id: string, change: PlannedChange):
       told as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
-  if (saved === undefined) throw new Error('a role that was locked is gone')
+  if (saved === undefined) throw new Error('a locked role was not found')
   return saved
 }
 
 /**
- * Deletes a role of the tenant's own that nobody holds and no group gives, and tells of it; false where it may not go.
- * `tags`: one of them is the role's, as `roleTag` makes them; undefined: any.
+ * Deletes a custom role that no user holds and no group gives, and emits the event; false when it may not be deleted.
+ * `tags`: one of them must be the role's tag, as `roleTag` makes it; undefined: any version.
  */
 export async function deleteUnusedRole(
   ctx: WorkCtx,

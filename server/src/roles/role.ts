@@ -4,30 +4,30 @@ import { Problem } from '../kernel/errors.ts'
 import { allScopes, isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
 import { blastLevels, blastRadius } from './blast-radius.ts'
 
-/** A role that every tenant has and nobody changes. */
+/** A role that every tenant has and that cannot be changed. */
 export type SystemRole = { id: SystemRoleId; name: string; description: string; scopes: readonly Scope[] }
 
 export const systemRoleIds = ['user', 'approver', 'admin', 'auditor'] as const
 export type SystemRoleId = (typeof systemRoleIds)[number]
 
-/** The system roles. One's own requests, grants, notifications and profile need no scope beside `requests:create`. */
+/** The system roles. A user's own requests, grants, notifications and profile need no scope except `requests:create`. */
 export const systemRoles: Readonly<Record<SystemRoleId, SystemRole>> = {
   user: {
     id: 'user',
     name: 'User',
-    description: 'Asks for access',
+    description: 'Requests access',
     scopes: ['requests:create'],
   },
   approver: {
     id: 'approver',
     name: 'Approver',
-    description: 'Asks for access, and decides the requests of others where policy permits it',
+    description: 'Requests access, and decides the requests of others where policy permits it',
     scopes: ['requests:create', 'requests:read', 'requests:approve', 'grants:read'],
   },
   admin: {
     id: 'admin',
     name: 'Admin',
-    description: 'Holds every scope but the one of directories',
+    description: 'Holds every scope except `scim:provision`',
     scopes: allScopes.filter((scope) => scope !== 'scim:provision'),
   },
   auditor: {
@@ -38,7 +38,7 @@ export const systemRoles: Readonly<Record<SystemRoleId, SystemRole>> = {
   },
 }
 
-/** The roles that a user may be created with; others are given afterwards. */
+/** The roles that a user may be created with. Other roles are assigned afterwards. */
 export const creationRoleIds = ['user', 'approver', 'admin'] as const satisfies readonly SystemRoleId[]
 export type CreationRoleId = (typeof creationRoleIds)[number]
 
@@ -46,43 +46,43 @@ export function isCreationRole(text: string): text is CreationRoleId {
   return creationRoleIds.some((id) => id === text)
 }
 
-/** One line with something on it. Need not be unique. */
+/** One line that is not blank. Need not be unique. */
 const RoleName = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\p{Cc}\\S]*[^\\p{Cc}\\s]\\P{Cc}*$' })
 const RoleDescription = Type.String({ maxLength: 2000 })
 const RoleScopes = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: 500,
-  description: 'GET /v1/permissions lists them; one that is there twice counts once',
+  description: 'GET /v1/permissions lists them; duplicates count once',
 })
 
 const BlastRadius = Type.Object(
   { level: OneOf(blastLevels), reasons: Type.Array(Type.String()) },
-  { title: 'BlastRadius', description: 'how far the harm reaches that a holder could do, and by which scopes' },
+  { title: 'BlastRadius', description: 'how much harm a holder of the role could do, and by which scopes' },
 )
 
-/** What is kept of a role. */
+/** The stored fields of a role. */
 const kept = {
-  id: Type.String({ description: 'a word for the roles of the system, a uuid for one’s own' }),
+  id: Type.String({ description: 'a name such as `admin` for system roles, a uuid for custom roles' }),
   name: Type.String(),
   description: Type.String(),
   scopes: Type.Array(Type.String()),
-  system: Type.Boolean({ description: 'every tenant has it, and nobody changes it' }),
+  system: Type.Boolean({ description: 'every tenant has it, and it cannot be changed' }),
   version: Type.Integer({ description: 'goes up with each change; in quotes it is the `ETag`' }),
   created_at: DateTime,
   updated_at: DateTime,
 }
 
-/** A role as answered. */
+/** A role as returned by the API. */
 export const Role = Type.Object({ ...kept, blast_radius: BlastRadius }, { title: 'Role' })
 export type Role = Static<typeof Role>
 
-/** A role as its row holds it. */
+/** A role as stored. */
 export type RoleRow = Omit<Role, 'blast_radius'>
 
 export function asRole(row: RoleRow): Role {
   return { ...row, blast_radius: blastRadius(row.scopes) }
 }
 
-/** The `ETag` of a role, as it stands in `If-Match`. */
+/** The `ETag` of a role, as a caller sends it in `If-Match`. */
 export function roleTag({ version }: Pick<RoleRow, 'version'>): string {
   return `"${version}"`
 }
@@ -100,47 +100,47 @@ export const RoleChange = Body({
 })
 export type RoleChange = Static<typeof RoleChange>
 
-/** `{role_id}` in a path: any text; what is no role's id addresses no role. */
+/** `{role_id}` in a path: any text. An unknown id is answered as not found. */
 export const RoleParams = Type.Object({
-  role_id: Type.String({ description: '`user`, `approver`, `admin`, `auditor`, or the uuid of a role of one’s own' }),
+  role_id: Type.String({ description: '`user`, `approver`, `admin`, `auditor`, or the uuid of a custom role' }),
 })
 
-/** What names roles in a body. */
+/** Role ids in a body. */
 export const RoleIds = Type.Array(Type.String({ maxLength: 200 }), {
   maxItems: 500,
-  description: 'the words of system roles, the uuids of others; one that is there twice counts once',
+  description: 'the names of system roles, the uuids of others; duplicates count once',
 })
 
-/** A role's id as it is kept: like uuids everywhere, in lower case. */
+/** A role's id as stored: in lower case, like uuids everywhere. */
 export function readRoleId(text: string): string {
   return text.toLowerCase()
 }
 
-/** The ids as they are kept, without repeats. */
+/** The ids as stored, without duplicates. */
 export function readRoleIds(texts: readonly string[]): string[] {
   return [...new Set(texts.map(readRoleId))]
 }
 
 /**
- * The scopes in the order of the table, without repeats.
- * @throws Problem 422 naming those that do not exist, and those alone
+ * The scopes in the order of the table, without duplicates.
+ * @throws Problem 422 naming only those that do not exist
  */
-export function requireScopes(asked: readonly string[]): Scope[] {
-  const unknown = [...new Set(asked)].filter((scope) => !isScope(scope))
-  if (unknown.length === 0) return allScopes.filter((scope) => asked.includes(scope))
+export function requireScopes(requested: readonly string[]): Scope[] {
+  const unknown = [...new Set(requested)].filter((scope) => !isScope(scope))
+  if (unknown.length === 0) return allScopes.filter((scope) => requested.includes(scope))
   const message = `${quoted(unknown)}: no such scope; GET /v1/permissions lists them`
   throw new Problem('unprocessable', message, { details: { scopes: unknown } })
 }
 
-/** @throws Problem 403 naming the scopes that somebody would give and lacks themselves. */
+/** @throws Problem 403 naming the given scopes that the giver lacks. */
 export function requireMayGive(giver: ReadonlySet<string>, given: Iterable<string>): void {
   const lacking = scopesLacking(giver, given)
   if (lacking.length === 0) return
-  const message = `nobody grants a scope that they lack; you lack ${lacking.join(', ')}`
+  const message = `you cannot grant a scope that you lack: ${lacking.join(', ')}`
   throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }
 
-/** What a change makes of a role. */
+/** A validated change of a role: the result and the differences. */
 export type PlannedChange = {
   to: Pick<RoleRow, 'name' | 'description' | 'scopes'>
   fields: (keyof RoleChange)[]
@@ -149,10 +149,10 @@ export type PlannedChange = {
 }
 
 /**
- * The change of a role by somebody.
- * @param editor holds these scopes; `holds` where they hold the role itself, by whatever road
- * @param change its scopes known
- * @throws Problem 403 for a role of the system, for a scope that the editor lacks, and for more scopes in a role that they hold
+ * Plans the change of a role.
+ * @param editor their scopes; `holds`: whether they hold the role itself, directly or by a group
+ * @param change with scopes that exist
+ * @throws Problem 403 for a system role, for a scope that the editor lacks, and for more scopes in a role that they hold
  */
 export function planChange(
   role: RoleRow,
@@ -165,7 +165,7 @@ export function planChange(
   const removed = role.scopes.filter((scope) => !to.scopes.includes(scope))
   requireMayGive(editor.scopes, added)
   if (editor.holds && added.length > 0) {
-    const message = 'you hold this role yourself and may only take scopes from it; somebody else may add them'
+    const message = 'you hold this role yourself and may only remove scopes from it; another administrator may add them'
     throw new Problem('forbidden', message, { details: { scopes: added } })
   }
   const fields = (['name', 'description'] as const).filter((field) => to[field] !== role[field])
@@ -173,22 +173,22 @@ export function planChange(
   return { to, fields: [...fields, ...scopes], added, removed }
 }
 
-/** 403: every tenant has it as it is. */
+/** 403: every tenant has the system roles unchanged. */
 export function systemRoleFixed(id: string): Problem {
-  return new Problem('forbidden', `\`${id}\` is a system role and stays as it is; make a role of your own`)
+  return new Problem('forbidden', `\`${id}\` is a system role and cannot be changed; create a custom role`)
 }
 
 function pickKept({ name, description, scopes }: RoleRow): PlannedChange['to'] {
   return { name, description, scopes }
 }
 
-/** A role that somebody would give. */
+/** A role to be given. */
 export type GivenRole = { id: string; scopes: readonly string[] }
 
 /**
- * What becomes of the roles held when they shall be `wanted`: those given and those taken.
- * @param known the roles that exist among those wanted
- * @throws Problem 422 naming the wanted ones that do not exist, 403 where one that is given carries a scope the giver lacks
+ * Plans which roles to add and remove so that `wanted` replaces `held`.
+ * @param known the wanted roles that exist
+ * @throws Problem 422 naming the wanted roles that do not exist, 403 when an added role carries a scope that the giver lacks
  */
 export function planRoles(
   held: readonly string[],

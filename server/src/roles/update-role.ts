@@ -7,14 +7,14 @@ import { asRole, planChange, Role, RoleChange, RoleParams, readRoleId, requireSc
 import { lockRole, saveRole } from './role-store.ts'
 
 /**
- * Changes the fields sent of a role that is not of the system. A scope that the editor lacks cannot be added, nor any to a
- * role that they hold themselves. What would change nothing changes nothing, and tells nothing. Of two at once the second
- * changes what the first left: nothing that it did not send is written back.
+ * Changes the sent fields of a custom role. The editor cannot add a scope that they lack, nor any scope to a role that they
+ * hold. A change without effect writes nothing and emits no event. Of two concurrent changes, the second applies to the
+ * result of the first and writes only the fields that it sent.
  */
 export const updateRole = operation({
   method: 'PATCH',
   path: '/v1/roles/{role_id}',
-  summary: 'Update a role that is not of the system',
+  summary: 'Update a custom role',
   credential: 'any',
   scope: 'roles:write',
   params: RoleParams,

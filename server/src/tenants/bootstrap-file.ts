@@ -13,13 +13,13 @@ import {
 import { join } from 'node:path'
 import { isUuid } from '../kernel/id.ts'
 
-/** What the first start leaves for whoever started it. */
+/** The data that the first start leaves for the operator. */
 export type Bootstrap = {
   base_url: string
   tenant_id: string
   admin: { email: string; password: string }
   api_key: string
-  /** When the API key ends. */
+  /** When the API key expires. */
   expires_at: string
 }
 
@@ -33,13 +33,13 @@ export function bootstrapExists(dataDir: string): boolean {
   return existsSync(bootstrapPath(dataDir))
 }
 
-/** Undefined where there is none. */
+/** Undefined when there is no file. */
 export function readBootstrap(dataDir: string): Bootstrap | undefined {
   const path = bootstrapPath(dataDir)
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Bootstrap) : undefined
 }
 
-/** Says where the service is now: the file goes with it to another port, so that nobody sends the key elsewhere. */
+/** Updates the service's address in the file after a change of port, so that the key is not sent to an old address. */
 export function moveBootstrap(dataDir: string, base_url: string): void {
   const bootstrap = readBootstrap(dataDir)
   if (bootstrap === undefined || bootstrap.base_url === base_url) return
@@ -51,7 +51,7 @@ export function removeBootstrap(dataDir: string): void {
   rmSync(bootstrapPath(dataDir), { force: true })
 }
 
-/** Keeps it under a name of its tenant, for its owner's eyes alone, on the disk before anything is committed. */
+/** Writes the draft under its tenant's name, readable by its owner only, and syncs it to disk before anything is committed. */
 export function writeDraft(dataDir: string, bootstrap: Bootstrap): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 })
   const file = openSync(draftPath(dataDir, bootstrap.tenant_id), 'wx', 0o600)
@@ -63,7 +63,7 @@ export function writeDraft(dataDir: string, bootstrap: Bootstrap): void {
   }
 }
 
-/** The tenants whose drafts are there: written, and by a kill perhaps neither committed nor put in place. */
+/** The tenants with a draft. After a crash, a draft may be neither committed nor published. */
 export function listDrafts(dataDir: string): string[] {
   const names = existsSync(dataDir) ? readdirSync(dataDir) : []
   return names
@@ -72,7 +72,7 @@ export function listDrafts(dataDir: string): string[] {
     .filter(isUuid)
 }
 
-/** Puts the draft in its place. Another process that saw it may have been quicker. */
+/** Renames the draft to its final name. Another process may have done so first. */
 export function publishDraft(dataDir: string, tenant_id: string): void {
   try {
     renameSync(draftPath(dataDir, tenant_id), bootstrapPath(dataDir))

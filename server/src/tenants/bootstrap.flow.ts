@@ -19,18 +19,18 @@ export type BootstrapOptions = {
 }
 
 const firstTenant = 'default'
-/** A name that mail never reaches: nobody else's. */
+/** An address under `.local`, which mail never reaches and no other person has. */
 const firstOwner = 'owner@sallyport.local'
 const keyLifetime = 7 * 86_400
-/** The database gives up a wait after a second. */
+/** Each attempt waits at most a second for the lock: the database then ends the wait. */
 const attempts = 10
 
 /**
- * On a database without a tenant: makes one with its owner and an API key, and says in a file of DATA_DIR how to sign in.
- * Processes that start together make one. On any other database: reminds of the file while it is there.
+ * On a database without a tenant: creates one with its owner and an API key, and writes the credentials to a file in
+ * DATA_DIR. Processes that start together create one tenant. On any other database: logs a reminder while the file exists.
  *
- * The file is on the disk before the tenant is committed, and put in its place after: a kill in between leaves a draft,
- * which the next start puts in its place or, when nothing was committed, removes.
+ * The file is written as a draft before the tenant is committed, and published after. A crash in between leaves the draft;
+ * the next start publishes it or, when nothing was committed, removes it.
  */
 export async function bootstrap(options: BootstrapOptions): Promise<void> {
   const { database, dataDir, log } = options
@@ -39,19 +39,19 @@ export async function bootstrap(options: BootstrapOptions): Promise<void> {
   const made = settled ? false : await makeFirstTenant(options)
   if (made) {
     log(
-      `made the tenant \`${firstTenant}\` and its owner \`${firstOwner}\`: how to sign in stands in \`${path}\`, for your eyes ` +
-        'alone. Next: `npm run demo`, or read README.md',
+      `created the tenant \`${firstTenant}\` and its owner \`${firstOwner}\`: the credentials are in \`${path}\`; keep that ` +
+        'file secret. Next: `npm run demo`, or read README.md',
     )
   } else if (file.bootstrapExists(dataDir)) {
     file.moveBootstrap(dataDir, options.baseUrl)
     log(
       `\`${path}\` still holds the first owner's password and an API key: once you have noted the password, ` +
-        'type `npm run admin -- bootstrap done`, which revokes the key and removes the file',
+        'run `npm run admin -- bootstrap done`, which revokes the key and removes the file',
     )
   }
 }
 
-/** Whether this process was the one that made it. */
+/** Whether this process created the tenant. */
 async function makeFirstTenant(options: BootstrapOptions): Promise<boolean> {
   const password = makePassword()
   const owner = { email: firstOwner, name: 'Owner', password }
@@ -59,7 +59,7 @@ async function makeFirstTenant(options: BootstrapOptions): Promise<boolean> {
   const tx = options.database.tenant(newId())
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const made = await tx.interactive((inside) => inTurn(inside, options, tenant, password))
+      const made = await tx.interactive((inside) => makeWhenNone(inside, options, tenant, password))
       if (made) file.publishDraft(options.dataDir, tx.tenant_id)
       return made
     } catch (error) {
@@ -69,7 +69,7 @@ async function makeFirstTenant(options: BootstrapOptions): Promise<boolean> {
   }
 }
 
-async function inTurn(
+async function makeWhenNone(
   tx: Tx,
   { database, dataDir, baseUrl }: BootstrapOptions,
   tenant: TenantToInsert,
@@ -95,7 +95,7 @@ async function inTurn(
   return true
 }
 
-/** INVARIANT: called in turn, so that no draft is one that somebody is about to commit. */
+/** INVARIANT: called under the lock, so that no draft belongs to another process that is about to commit. */
 async function settleDrafts(database: Database, dataDir: string): Promise<void> {
   for (const tenant_id of file.listDrafts(dataDir)) {
     if (await hasTenant(database.work, tenant_id)) file.publishDraft(dataDir, tenant_id)
@@ -104,15 +104,16 @@ async function settleDrafts(database: Database, dataDir: string): Promise<void> 
 }
 
 /**
- * Ends the first steps: revokes the key and removes the file. The owner and the password stay.
- * @throws Error with a sentence when there is no such file
+ * Ends the bootstrap: revokes the key and removes the file. The owner and the password stay.
+ * @throws Error with a message when there is no such file
  */
 export async function endBootstrap({
   database,
   dataDir,
 }: Pick<BootstrapOptions, 'database' | 'dataDir'>): Promise<{ tenant_id: string; revoked: boolean }> {
   const found = file.readBootstrap(dataDir)
-  if (found === undefined) throw new Error(`there is no \`${file.bootstrapPath(dataDir)}\`: it is done already`)
+  if (found === undefined)
+    throw new Error(`there is no \`${file.bootstrapPath(dataDir)}\`: the bootstrap was already ended`)
   const key = readKeyText(found.api_key)
   const ctx = operatorCtx(database.tenant(found.tenant_id))
   const revoked = key === undefined ? undefined : await revokeLiveApiKey(ctx, key.id)

@@ -10,12 +10,12 @@ import { startingPolicyInsert, tenantInsert } from './tenant-store.ts'
 
 export type NewTenant = { name: string; owner: OwnerToMake }
 
-/** Everything about a new tenant that can be said without the database: checked, and the password hashed. */
+/** A new tenant as far as it can be prepared without the database: validated, and the password hashed. */
 export type TenantToInsert = { name: string; owner: Omit<NewUser, 'password'> & { password_hash: string } }
 
 /**
- * Makes a tenant with its system roles, its owner and the policy that it starts with, and tells of it: all or nothing.
- * @throws Error with a sentence for a name, Problem `invalid_input` for an address or a password that will not do
+ * Creates a tenant with its system roles, its owner and its starting policy, and emits the events, atomically.
+ * @throws Error with a message for an invalid name, Problem `invalid_input` for an invalid address or password
  */
 export async function createTenant(database: Database, tenant: NewTenant): Promise<{ tenant_id: string; owner: User }> {
   const checked = await readNewTenant(tenant)
@@ -34,13 +34,13 @@ export async function readNewTenant({ name, owner }: NewTenant): Promise<TenantT
   return { name, owner: { ...user, password_hash: await hashPassword(password ?? '') } }
 }
 
-/** Writes it all in the transaction that is open for the new tenant. */
+/** Writes the tenant in the transaction that is open for it. */
 export async function insertTenant(ctx: WorkCtx, { name, owner }: TenantToInsert): Promise<User> {
   await ctx.tx.write([tenantInsert(ctx, name), systemRolesInsert(ctx.tx), startingPolicyInsert(ctx.tx)])
   return insertUser(ctx, { ...owner, id: newId(), is_owner: true })
 }
 
-/** Whoever works beside the database. */
+/** The context of the operator, who works directly on the database. */
 export function operatorCtx(tx: WorkCtx['tx']): WorkCtx {
   return { tx, actor: operatorActor, request_id: 'operator' }
 }

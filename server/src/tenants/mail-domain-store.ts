@@ -3,21 +3,21 @@ import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { maxMailDomains } from './mail-domain.ts'
 
-/** From when on a tenant may write from a domain. */
+/** A domain that a tenant may send mail from, and since when. */
 export type MailDomain = { domain: string; created_at: string }
 
-/** The domains that the tenant may write from, as an array to weave into another statement. */
+/** The domains that the tenant may send mail from, as an array to embed in another statement. */
 export function mailDomainsAsArray(tx: Tx): Statement {
   return sql`array(select domain from tenant_mail_domain where tenant_id = ${tx.tenant_id}::uuid order by domain)`
 }
 
-/** Every one of the tenant's, by name. */
+/** All mail domains of the tenant, by name. */
 export function listTenantMailDomains(tx: Tx): Promise<MailDomain[]> {
   return tx.read(sql<MailDomain>`select domain, created_at from tenant_mail_domain
     where tenant_id = ${tx.tenant_id} order by domain`)
 }
 
-/** Keeps a domain and tells of it; false where it was there already, or the tenant has as many as it may have. */
+/** Inserts a domain and emits the event; false when it exists already, or the tenant has the maximum number. */
 export async function insertMailDomain(ctx: WorkCtx, domain: string): Promise<boolean> {
   const { tenant_id } = ctx.tx
   const [made] = await ctx.tx.write([
@@ -33,7 +33,7 @@ export async function insertMailDomain(ctx: WorkCtx, domain: string): Promise<bo
   return made.length > 0
 }
 
-/** Takes a domain away and tells of it; false where it was not there. */
+/** Deletes a domain and emits the event; false when the tenant does not have it. */
 export async function deleteMailDomain(ctx: WorkCtx, domain: string): Promise<boolean> {
   const [gone] = await ctx.tx.write([
     sql`with changed as (

@@ -25,8 +25,8 @@ export async function listTenants(database: Database): Promise<TenantRow[]> {
 }
 
 /**
- * Gives an owner a new password, which is answered and kept nowhere else.
- * @throws Error with a sentence when there is no such owner, or more than one tenant that has one
+ * Gives an owner a new password. It is returned and stored nowhere else.
+ * @throws Error with a message when there is no such owner, or when several tenants have one
  */
 export async function resetOwner(
   database: Database,
@@ -47,7 +47,7 @@ export async function resetOwner(
   const password = makePassword()
   const ctx = operatorCtx(database.tenant(owner.tenant_id))
   const done = await resetOwnerPassword(ctx, owner.user.id, await hashPassword(password))
-  if (!done) throw new Error(`\`${email}\` signs in with ${owner.user.auth_provider}: the password is not kept here`)
+  if (!done) throw new Error(`\`${email}\` signs in with ${owner.user.auth_provider}: change the password there`)
   return { tenant_id: owner.tenant_id, email: owner.user.email, password }
 }
 
@@ -55,25 +55,26 @@ export type KeyToIssue = {
   tenant_id: string
   email: string
   name: string
-  /** `all`: whatever the user holds. */
+  /** `all`: every scope that the user holds. */
   scopes: readonly string[] | 'all'
-  /** Seconds; null: it never ends. */
+  /** Seconds; null: the key never expires. */
   expires_in: number | null
 }
 
 /**
- * Makes an API key that speaks for a user.
- * @throws Error with a sentence when there is no such tenant or active user; Problem for scopes that the user lacks
+ * Creates an API key that acts for a user.
+ * @throws Error with a message when there is no such tenant or active user; Problem for scopes that the user lacks
  */
-export async function issueKey(database: Database, ask: KeyToIssue): Promise<ApiKey & { key: string }> {
-  const tx = database.tenant(await requireTenant(database, ask.tenant_id))
-  const user = await findUserByEmail(tx, ask.email)
-  if (user === undefined) throw new Error(`there is no user \`${ask.email}\` in this tenant`)
-  if (!user.active) throw new Error(`the user \`${ask.email}\` is not active: a key would open nothing`)
-  return issueKeyFor(tx, { ...ask, user })
+export async function issueKey(database: Database, wanted: KeyToIssue): Promise<ApiKey & { key: string }> {
+  const tx = database.tenant(await requireTenant(database, wanted.tenant_id))
+  const user = await findUserByEmail(tx, wanted.email)
+  if (user === undefined) throw new Error(`there is no user \`${wanted.email}\` in this tenant`)
+  if (!user.active)
+    throw new Error(`the user \`${wanted.email}\` is not active, so the key would not work; reactivate them`)
+  return issueKeyFor(tx, { ...wanted, user })
 }
 
-/** The same for a user at hand. */
+/** Like `issueKey`, for a user that was already read. */
 export async function issueKeyFor(
   tx: Tx,
   {
@@ -91,21 +92,21 @@ export async function issueKeyFor(
   return { ...(await insertApiKey(operatorCtx(tx), key)), key: text }
 }
 
-/** What a tenant may write mail from, and from when on. */
+/** The domains that a tenant may send mail from, and since when. */
 export async function listMailDomains(database: Database, tenant_id: string): Promise<MailDomain[]> {
   return listTenantMailDomains(database.tenant(await requireTenant(database, tenant_id)))
 }
 
 /**
- * Lets a tenant write mail from a domain; false where it may already.
- * @throws Error with a sentence where there is no such tenant, for what is no domain, and for one too many
+ * Lets a tenant send mail from a domain. `added`: false when it may already.
+ * @throws Error with a message for an unknown tenant, for an invalid domain, and over the maximum number
  */
 export async function addMailDomain(
   database: Database,
-  ask: { tenant_id: string; domain: string },
+  wanted: { tenant_id: string; domain: string },
 ): Promise<{ domain: string; added: boolean }> {
-  const domain = requireMailDomain(ask.domain)
-  const tx = database.tenant(await requireTenant(database, ask.tenant_id))
+  const domain = requireMailDomain(wanted.domain)
+  const tx = database.tenant(await requireTenant(database, wanted.tenant_id))
   if (await insertMailDomain(operatorCtx(tx), domain)) return { domain, added: true }
   const there = await listTenantMailDomains(tx)
   if (there.some((one) => one.domain === domain)) return { domain, added: false }
@@ -113,27 +114,27 @@ export async function addMailDomain(
 }
 
 /**
- * Takes it away again: from the next mail on.
- * @throws Error with a sentence where there is no such tenant, and where it had none of that name
+ * Removes a mail domain, effective from the next mail.
+ * @throws Error with a message for an unknown tenant, and for a domain that the tenant does not have
  */
 export async function removeMailDomain(
   database: Database,
-  ask: { tenant_id: string; domain: string },
+  unwanted: { tenant_id: string; domain: string },
 ): Promise<{ domain: string }> {
-  const domain = requireMailDomain(ask.domain)
-  const tx = database.tenant(await requireTenant(database, ask.tenant_id))
+  const domain = requireMailDomain(unwanted.domain)
+  const tx = database.tenant(await requireTenant(database, unwanted.tenant_id))
   if (await deleteMailDomain(operatorCtx(tx), domain)) return { domain }
-  throw new Error(`the tenant may not write from \`${domain}\` anyhow; \`mail-domain list\` shows from which it may`)
+  throw new Error(`the tenant has no mail domain \`${domain}\`; \`mail-domain list\` shows its domains`)
 }
 
 function requireMailDomain(text: string): string {
   const domain = readMailDomain(text)
-  if (domain === undefined) throw new Error(`\`${text}\` is no domain such as example.com`)
+  if (domain === undefined) throw new Error(`\`${text}\` is not a valid domain; use one such as example.com`)
   return domain
 }
 
 async function requireTenant(database: Database, id: string): Promise<string> {
   const found = isUuid(id) ? await findTenant(database.tenant(id)) : undefined
-  if (found === undefined) throw new Error(`there is no tenant \`${id}\`; \`tenant list\` shows those that there are`)
+  if (found === undefined) throw new Error(`there is no tenant \`${id}\`; \`tenant list\` shows all tenants`)
   return id
 }

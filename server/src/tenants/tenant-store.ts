@@ -7,14 +7,14 @@ import { startingPolicy, startingRule } from '../policies/starting-rule.ts'
 import { statementFromInput } from '../policy-engine/cedar/statement.ts'
 import { tenantCreated } from './tenant.ts'
 
-/** The one statement that makes the tenant whose walls are up, and tells of it. */
+/** The statement that inserts the transaction's tenant and emits the event. */
 export function tenantInsert(ctx: WorkCtx, name: string): Statement {
   const { tenant_id } = ctx.tx
   return sql`with made as (insert into tenant (id, name) values (${tenant_id}, ${name}) returning id)
     ${emit(ctx, tenantCreated(tenant_id), sql`made`)}`
 }
 
-/** The policy that a tenant starts with, in one statement. */
+/** The statement that inserts a tenant's starting policy. */
 export function startingPolicyInsert(tx: Tx): Statement {
   const { fields } = statementFromInput(startingRule)
   return sql`with made as (
@@ -35,13 +35,13 @@ export async function listTenantIds(work: UnrestrictedTx): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** Whether there is any tenant at all, or the one of this id. */
+/** Whether there is any tenant, or the one with this id. */
 export async function hasTenant(work: UnrestrictedTx, id?: string): Promise<boolean> {
   const which = id === undefined ? sql`` : sql` where id = ${id}`
   return (await work.read(sql`select id from tenant${which} limit 1`)).length > 0
 }
 
-/** A tenant, as the operator sees it. */
+/** A tenant as shown to the operator. */
 export type TenantRow = { id: string; name: string; created_at: string; users: number; owners: string[] }
 
 export async function findTenant(tx: Tx): Promise<TenantRow | undefined> {
@@ -53,10 +53,10 @@ export async function findTenant(tx: Tx): Promise<TenantRow | undefined> {
   return row
 }
 
-/** Any fixed number: processes that start together take turns. */
+/** Any fixed number. Processes that start together run one at a time. */
 const oneAtATime = 7_255_103
 
-/** Holds whoever else would make the first tenant until this transaction ends; answers the moment, by the database's clock. */
+/** Blocks other processes from creating the first tenant until this transaction ends. Returns the time by the database's clock. */
 export async function lockFirstTenant(tx: Tx): Promise<Date> {
   await tx.write([sql`select pg_advisory_xact_lock(${oneAtATime}::bigint)`])
   return readNow(tx)
@@ -65,6 +65,6 @@ export async function lockFirstTenant(tx: Tx): Promise<Date> {
 /** The database's clock. */
 export async function readNow(tx: Tx): Promise<Date> {
   const [row] = await tx.read(sql<{ now: string }>`select clock_timestamp() as now`)
-  if (row === undefined) throw new Error('the database told no time')
+  if (row === undefined) throw new Error('the database returned no time')
   return new Date(row.now)
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { NewEvent } from '../events/emit.ts'
 
-/** A new tenant's owner; the password as typed. */
+/** A new tenant's owner, with the password as typed. */
 export type OwnerToMake = { email: string; name: string; password: string }
 
-/** The system roles of an owner: together every scope but the one of directories. */
+/** The system roles of an owner: every scope except `scim:provision`. */
 export const ownerRoles = ['admin'] as const
 
-/** What is wrong with a tenant's name, in a half-sentence; undefined when it will do. */
+/** Returns the fault of a tenant's name as a half-sentence; undefined for a valid one. */
 export function tenantNameFault(name: string): string | undefined {
   if ([...name].length > 200) return 'is longer than 200 characters'
   return /^[^\p{Cc}\S]*[^\p{Cc}\s]\P{Cc}*$/u.test(name) ? undefined : 'must be a name on one line'
@@ -17,10 +17,10 @@ export function tenantCreated(tenant_id: string): NewEvent {
   return { type: 'tenant.created', subject_type: 'tenant', subject_id: tenant_id }
 }
 
-/** Without letters that look like others. */
+/** Digits and letters, without those that look alike. */
 const letters = '23456789abcdefghijkmnpqrstuvwxyz'
 
-/** A password nobody can guess, 100 random bits, in a form to be typed: `k7pm2-x4uwz-…`. */
+/** A random password of 100 bits in a form that is easy to type: `k7pm2-x4uwz-…`. */
 export function makePassword(): string {
   const text = [...randomBytes(20)].map((byte) => letters.charAt(byte % letters.length)).join('')
   return text.replace(/(.{5})(?=.)/g, '$1-')
