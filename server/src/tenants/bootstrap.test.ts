@@ -206,6 +206,6 @@ suite('bootstrap done', () => {
   })
 
   test('twice says that it is done', async () => {
-    await assert.rejects(endBootstrap(options), /done already/)
+    await assert.rejects(endBootstrap(options), /already ended/)
   })
 })
