@@ -17,14 +17,14 @@ export type ApiKeyToInsert = {
   scopes: readonly string[]
   created_by: string
   expires_at: string | null
-  /** `api` where it is left out. */
+  /** `api` by default. */
   kind?: KeyKind
   identity_provider_id?: string | null
 }
 
 /**
- * Keeps a new key and tells of it.
- * @throws Problem 422 where the tenant has no such identity provider
+ * Inserts a new key and emits the event.
+ * @throws Problem 422 when the tenant has no such identity provider
  */
 export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<ApiKey> {
   const { kind = 'api', identity_provider_id = null } = key
@@ -71,7 +71,7 @@ export async function findApiKey(tx: Tx, id: string): Promise<ApiKey | undefined
   return key && apiKeyOf(key)
 }
 
-/** Revokes a live key and tells of it; undefined where there is none, or it was revoked before. */
+/** Revokes a live key and emits the event; undefined when there is none, or it was revoked before. */
 export async function revokeLiveApiKey(ctx: WorkCtx, id: string): Promise<ApiKey | undefined> {
   const event = { type: 'api_key.revoked', subject_type: 'api_key', subject_id: id } as const
   const [[revoked]] = await ctx.tx.write([
@@ -85,7 +85,7 @@ export async function revokeLiveApiKey(ctx: WorkCtx, id: string): Promise<ApiKey
   return revoked && apiKeyOf(revoked)
 }
 
-/** Revokes the live SCIM keys of an identity provider and tells of each; for inside `interactive`, the provider held. */
+/** Revokes the live SCIM keys of an identity provider and emits an event for each; only inside `interactive`, the provider locked. */
 export async function revokeKeysOfProvider(ctx: WorkCtx, identity_provider_id: string): Promise<void> {
   const { tx } = ctx
   const [revoked] = await tx.write([
@@ -99,13 +99,13 @@ export async function revokeKeysOfProvider(ctx: WorkCtx, identity_provider_id: s
   if (events.length > 0) await tx.write([emit(ctx, events)])
 }
 
-/** The tenant that a key belongs to, by its id alone: the key's text names none. */
+/** The tenant that a key belongs to, by its id alone, because the key's text names no tenant. */
 export async function findTenantOfKey(work: UnrestrictedTx, id: string): Promise<string | undefined> {
   const [row] = await work.read(sql<{ tenant_id: string }>`select tenant_id from api_key where id = ${id}`)
   return row?.tenant_id
 }
 
-/** A live key with the standing of whom it speaks for, by the database's clock. */
+/** A live key with the authority of the user it acts for, by the database's clock. */
 export type KeyStatus = {
   secret_hash: Buffer
   key_scopes: string[]
@@ -118,8 +118,8 @@ export type KeyStatus = {
 }
 
 /**
- * Undefined for a key that is not there, opens something else than `kind`, is revoked or expired, or whose maker is no
- * longer active.
+ * Undefined for a key that does not exist, is not of this `kind`, is revoked or expired, or whose creator is no longer
+ * active.
  */
 export async function findKeyStatus(tx: Tx, id: string, kind: KeyKind): Promise<KeyStatus | undefined> {
   const [status] = await tx.read(sql<KeyStatus>`
@@ -132,7 +132,7 @@ export async function findKeyStatus(tx: Tx, id: string, kind: KeyKind): Promise<
   return status
 }
 
-/** Notes that a key is in use, at most once a minute. */
+/** Records the use of a key, at most once a minute. */
 export async function touchApiKey(tx: Tx, id: string): Promise<void> {
   await tx.write([
     sql`update api_key set last_used_at = clock_timestamp()

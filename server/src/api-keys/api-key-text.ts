@@ -2,10 +2,10 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { newId } from '../kernel/id.ts'
 
-/** What a key opens: the API, or one identity provider's SCIM endpoint. */
+/** What a key gives access to: the API, or one identity provider's SCIM endpoint. */
 export type KeyKind = 'api' | 'scim'
 
-/** What a key's text tells: which record to look for, and the hash its secret must have. */
+/** The parts of a key's text: the record's id, and the hash that its secret must have. */
 export type KeyText = { kind: KeyKind; id: string; secret_hash: Buffer }
 
 const prefixes = { api: 'sp', scim: 'spscim' } as const satisfies Record<KeyKind, string>
@@ -13,8 +13,8 @@ const secretBytes = 32
 const form = /^(sp|spscim)_([0-9a-f]{32})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/
 
 /**
- * A new key: `sp_<id>_<secret>_<checksum>`, or `spscim_…`. `text` is shown once and kept nowhere; `id` and `secret_hash`
- * (SHA-256) are stored. A plain hash will do, for the secret has 256 random bits.
+ * A new key: `sp_<id>_<secret>_<checksum>`, or `spscim_…`. `text` is shown once and stored nowhere; `id` and `secret_hash`
+ * (SHA-256) are stored. A plain hash is enough, because the secret has 256 random bits.
  */
 export function makeKeyText(kind: KeyKind): { id: string; text: string; secret_hash: Buffer } {
   const id = newId()
@@ -24,8 +24,8 @@ export function makeKeyText(kind: KeyKind): { id: string; text: string; secret_h
 }
 
 /**
- * Reads a key as it came in a header; undefined when it has not the form or the checksum of a key, so that slips and guesses
- * cost no look in the database. Whether the key exists, and is live, the database knows: compare with `sameHash`.
+ * Reads a key from a header; undefined when it lacks the form or the checksum of a key, so that typing errors and guesses
+ * cost no database query. The caller checks in the database whether the key exists and is live, and uses `sameHash`.
  */
 export function readKeyText(text: string): KeyText | undefined {
   const [, prefix, id = '', secret = '', checksum] = form.exec(text) ?? []
@@ -34,7 +34,7 @@ export function readKeyText(text: string): KeyText | undefined {
   return { kind, id: id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'), secret_hash: hashOf(secret) }
 }
 
-/** Whether two hashes are the same, in a time that does not tell how much of them is. */
+/** Whether two hashes are equal, in constant time. */
 export function sameHash(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
@@ -43,7 +43,7 @@ function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** It catches slips of the pen and lets scanners for leaked secrets be sure; it keeps nobody out. */
+/** The checksum catches typing errors and lets scanners recognize leaked keys; it is no protection. */
 function checksumOf(body: string): string {
   return base62(BigInt(crc32(body)), 6)
 }

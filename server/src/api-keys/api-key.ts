@@ -5,17 +5,17 @@ import { readUuid } from '../kernel/id.ts'
 import { isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
 import type { KeyKind } from './api-key-text.ts'
 
-/** What is told of a key: never the key, nor its hash. */
+/** The public record of a key: never the key itself, nor its hash. */
 export const ApiKey = Type.Object(
   {
     id: Uuid,
     name: Type.String(),
     scopes: Type.Array(Type.String()),
-    created_by: Type.String({ description: 'id of the user for whom the key speaks' }),
+    created_by: Type.String({ description: 'id of the user for whom the key acts' }),
     last_used_at: Nullable(DateTime),
     expires_at: Nullable(DateTime),
     revoked_at: Nullable(DateTime),
-    revoked_by: Nullable(Type.String({ description: 'id of the user; null where the operator did it' })),
+    revoked_by: Nullable(Type.String({ description: 'id of the user; null if the operator revoked it' })),
     created_at: DateTime,
     identity_provider_id: Type.Optional(Uuid),
   },
@@ -23,17 +23,17 @@ export const ApiKey = Type.Object(
 )
 export type ApiKey = Static<typeof ApiKey>
 
-/** A key's record as the table has it. */
+/** A key's record as stored. */
 export type ApiKeyRow = Omit<ApiKey, 'identity_provider_id'> & { identity_provider_id: string | null }
 
-/** Leaves the link out where there is none. */
+/** Omits `identity_provider_id` when it is null. */
 export function apiKeyOf({ identity_provider_id, ...rest }: ApiKeyRow): ApiKey {
   return identity_provider_id === null ? rest : { ...rest, identity_provider_id }
 }
 
-/** The answer to making a key: the record, and the key itself this once. */
+/** The reply to the creation of a key: the record, and the key itself this one time. */
 export const MadeApiKey = Type.Object(
-  { ...ApiKey.properties, key: Type.String({ description: 'the key itself: shown now and never again' }) },
+  { ...ApiKey.properties, key: Type.String({ description: 'the key itself; it is never shown again' }) },
   { title: 'MadeApiKey' },
 )
 
@@ -42,23 +42,23 @@ export const NewApiKeyInput = Body({
   scopes: Type.Optional(
     Type.Array(Type.String({ maxLength: 100 }), {
       maxItems: 500,
-      description: "at most the maker's own; a SCIM key has `scim:provision` alone, and may leave it out",
+      description: "at most the creator's own scopes; a SCIM key has only `scim:provision`, and may omit it",
     }),
   ),
   expires_at: Type.Optional(Nullable(DateTime)),
   identity_provider_id: Type.Optional(
-    Type.String({ format: 'uuid', description: 'makes a SCIM key, which writes the people of this provider alone' }),
+    Type.String({ format: 'uuid', description: 'makes a SCIM key, which writes only the users of this provider' }),
   ),
 })
 export type NewApiKeyInput = Static<typeof NewApiKeyInput>
 
-/** What a new key opens, and what it may do there. */
+/** What a new key gives access to, and its scopes there. */
 type KeyReach = { kind: KeyKind; scopes: Scope[]; identity_provider_id: string | null }
 
 /**
- * The reach of a new key. One for the API holds at most what its maker holds; one for SCIM holds `scim:provision`, which
- * nobody has, and is made by whoever may change identity providers.
- * @throws Problem 400 without scopes, 422 for scopes that do not exist or are not SCIM's, 403 naming those that the maker lacks
+ * The reach of a new key. An API key holds at most its creator's scopes. A SCIM key holds `scim:provision`, which no user
+ * has; a user who may change identity providers creates it.
+ * @throws Problem 400 without scopes, 422 for scopes that do not exist or are not SCIM's, 403 naming those that the creator lacks
  */
 export function requireKeyReach(maker: ReadonlySet<string>, input: NewApiKeyInput): KeyReach {
   const { scopes, identity_provider_id } = input
@@ -81,39 +81,39 @@ function stored(id: string): string {
 
 const scimScope = 'scim:provision' satisfies Scope
 
-function requireScimScopes(maker: ReadonlySet<string>, asked: readonly string[] = [scimScope]): Scope[] {
-  if (asked.length !== 1 || asked[0] !== scimScope) {
-    const message = `a key of an identity provider has the scope \`${scimScope}\` and no other; leave \`scopes\` out`
-    throw new Problem('unprocessable', message, { details: { scopes: asked, allowed: [scimScope] } })
+function requireScimScopes(maker: ReadonlySet<string>, requested: readonly string[] = [scimScope]): Scope[] {
+  if (requested.length !== 1 || requested[0] !== scimScope) {
+    const message = `a key of an identity provider has the scope \`${scimScope}\` and no other; omit \`scopes\``
+    throw new Problem('unprocessable', message, { details: { scopes: requested, allowed: [scimScope] } })
   }
   const lacking = scopesLacking(maker, ['identity_providers:write'])
   if (lacking.length > 0) {
-    const message = `a key of an identity provider is made by whoever may change it; you lack ${lacking.join(', ')}`
+    const message = `creating a key of an identity provider needs the right to change it; you lack ${lacking.join(', ')}`
     throw new Problem('forbidden', message, { details: { scopes: lacking } })
   }
   return [scimScope]
 }
 
 /**
- * The scopes of a new key, without repeats.
- * @throws Problem 422 naming those that do not exist, 403 naming those that the maker lacks
+ * The scopes of a new key, without duplicates.
+ * @throws Problem 422 naming those that do not exist, 403 naming those that the creator lacks
  */
-export function requireKeyScopes(maker: ReadonlySet<string>, asked: readonly string[]): Scope[] {
-  const unknown = [...new Set(asked)].filter((scope) => !isScope(scope))
+export function requireKeyScopes(maker: ReadonlySet<string>, requested: readonly string[]): Scope[] {
+  const unknown = [...new Set(requested)].filter((scope) => !isScope(scope))
   if (unknown.length > 0) {
     const named = unknown.map((scope) => `\`${scope}\``).join(', ')
     const message = `${named}: no such scope; GET /v1/permissions lists them`
     throw new Problem('unprocessable', message, { details: { scopes: unknown } })
   }
-  const lacking = scopesLacking(maker, asked)
+  const lacking = scopesLacking(maker, requested)
   if (lacking.length > 0) {
-    const message = `a key holds at most what its maker holds; you lack ${lacking.join(', ')}`
+    const message = `a key cannot hold a scope that its creator lacks; you lack ${lacking.join(', ')}`
     throw new Problem('forbidden', message, { details: { scopes: lacking } })
   }
-  return [...new Set(asked)].filter(isScope)
+  return [...new Set(requested)].filter(isScope)
 }
 
-/** @throws Problem 400 where the end is not after `now`: a key that ends now has ended. */
+/** @throws Problem 400 when the end is not after `now`. */
 export function requireFutureEnd(expires_at: string | null, now: Date): string | null {
   if (expires_at === null) return null
   const end = new Date(expires_at)
@@ -123,10 +123,10 @@ export function requireFutureEnd(expires_at: string | null, now: Date): string |
   return end.toISOString()
 }
 
-/** @throws Problem 403 where a key would outlive the key that makes it: an end that was set must mean something */
+/** @throws Problem 403 when a key would outlive the key that creates it, which would circumvent that key's expiry */
 export function requireEndWithin(expires_at: string | null, parents: string | null): string | null {
   if (parents !== null && (expires_at === null || Date.parse(expires_at) > Date.parse(parents))) {
-    throw new Problem('forbidden', `a key made by a key ends with it at the latest: on ${parents}`)
+    throw new Problem('forbidden', `a key cannot outlive the key that creates it; set an end no later than ${parents}`)
   }
   return expires_at
 }

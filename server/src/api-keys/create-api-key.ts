@@ -5,8 +5,8 @@ import { findApiKey, insertApiKey } from './api-key-store.ts'
 import { makeKeyText } from './api-key-text.ts'
 
 /**
- * Makes a key that speaks for its maker, with at most the maker's rights, now and later; or, for an identity provider, one
- * that opens SCIM alone. One made by a key ends with it, or before. The key is shown once.
+ * Creates a key that acts for its creator, with at most the creator's rights at any time; or, for an identity provider, one
+ * for SCIM only. A key that is created by a key expires no later than that key. The key is shown once.
  */
 export const createApiKey = operation({
   method: 'POST',
@@ -19,11 +19,11 @@ export const createApiKey = operation({
   errors: ['unprocessable'],
   async run(ctx, { body }) {
     const { user_id: created_by } = ctx.actor
-    if (created_by === null) throw new Problem('forbidden', 'a key speaks for a user; sign in as one')
+    if (created_by === null) throw new Problem('forbidden', 'a key acts for a user; sign in as one')
     const reach = requireKeyReach(ctx.actor.scopes, body)
     const parent = ctx.actor.api_key_id === null ? undefined : await findApiKey(ctx.tx, ctx.actor.api_key_id)
-    const asked = body.expires_at ?? parent?.expires_at ?? null
-    const expires_at = requireEndWithin(requireFutureEnd(asked, ctx.now), parent?.expires_at ?? null)
+    const end = body.expires_at ?? parent?.expires_at ?? null
+    const expires_at = requireEndWithin(requireFutureEnd(end, ctx.now), parent?.expires_at ?? null)
     const { id, text, secret_hash } = makeKeyText(reach.kind)
     const made = await insertApiKey(ctx, { ...reach, id, name: body.name, secret_hash, created_by, expires_at })
     return { ...made, key: text }

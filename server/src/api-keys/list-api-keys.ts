@@ -4,7 +4,7 @@ import { PageOf, pageQuery, Uuid } from '../http/schema.ts'
 import { ApiKey } from './api-key.ts'
 import { listApiKeysPage } from './api-key-store.ts'
 
-/** The records of the tenant's keys, the newest first: live, expired and revoked. */
+/** Lists the records of the tenant's keys, the newest first: live, expired and revoked. */
 export const listApiKeys = operation({
   method: 'GET',
   path: '/v1/api-keys',

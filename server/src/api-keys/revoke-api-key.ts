@@ -4,7 +4,7 @@ import { notFound } from '../kernel/errors.ts'
 import { ApiKey } from './api-key.ts'
 import { findApiKey, revokeLiveApiKey } from './api-key-store.ts'
 
-/** Revokes a key; the record stays. Once more changes nothing: who revoked it first, and when, stands. */
+/** Revokes a key; the record stays. A second call changes nothing: the first revoker and time stay. */
 export const revokeApiKey = operation({
   method: 'DELETE',
   path: '/v1/api-keys/{id}',

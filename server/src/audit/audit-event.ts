@@ -4,7 +4,7 @@ import { AnyObject, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 
 const eventTypes = Object.keys(eventTable) as EventType[]
 
-/** An entry of the audit log: what happened, when, by whom, to what. Ids and plain facts, never names. */
+/** An entry of the audit log: the event, its time, actor and subject. It holds ids and plain facts, never names. */
 export const AuditEvent = Type.Object(
   {
     id: Uuid,
@@ -17,17 +17,17 @@ export const AuditEvent = Type.Object(
     }),
     subject: Type.Object({ type: Type.String(), id: Type.String() }),
     data: AnyObject,
-    request_id: Type.String({ description: 'leads to the log' }),
+    request_id: Type.String({ description: 'the id of the request in the service’s log' }),
   },
   { title: 'AuditEvent' },
 )
 export type AuditEvent = Static<typeof AuditEvent>
 
-/** What both the list and the export can be narrowed to. */
+/** The filters of both the list and the export. */
 export const auditFilters = {
   type: Type.Optional(OneOf(eventTypes)),
-  actor: Type.Optional(Type.String({ format: 'uuid', description: 'a user’s id, also when a key of theirs did it' })),
-  subject: Type.Optional(Type.String({ maxLength: 200, description: 'the id of what it happened to' })),
+  actor: Type.Optional(Type.String({ format: 'uuid', description: 'a user’s id; includes events by the user’s keys' })),
+  subject: Type.Optional(Type.String({ maxLength: 200, description: 'the id of the event’s subject' })),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'at this moment or later' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'before this moment' })),
 } satisfies Record<string, TSchema>

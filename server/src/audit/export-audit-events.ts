@@ -4,13 +4,13 @@ import type { Tx } from '../kernel/context.ts'
 import { AuditEvent, type AuditFilters, auditFilters } from './audit-event.ts'
 import { listEvents } from './audit-store.ts'
 
-/** Events fetched at once: the export of any length holds no more than these in memory. */
+/** Events fetched at once. An export of any length holds no more than these in memory. */
 const batchSize = 500
 
 export const exportAuditEvents = operation({
   method: 'GET',
   path: '/v1/audit-events/export',
-  summary: 'Export the audit log, oldest first, one event a line (NDJSON)',
+  summary: 'Export the audit log, oldest first, one event per line (NDJSON)',
   credential: 'any',
   scope: 'audit:read',
   query: Type.Object(auditFilters, { additionalProperties: false }),

@@ -4,12 +4,12 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import { type AccountPolicyView, type CloudAccount, policyViewOf } from './cloud-account.ts'
 
-/** An event names this many of the entries it tells of; how many there were it always says. */
+/** The maximum number of entries that an event names; it always states how many there were. */
 const maxIdsShown = 100
 
 /**
- * Writes the entries, each the last word about its id, and tells of it: one statement, so all or none. Rows are locked in
- * the order of their ids, so that two calls wait for each other but never in a circle.
+ * Writes the entries, each replacing the stored one with its id, and emits the event, in one atomic statement. Rows are
+ * locked in the order of their ids, so that concurrent calls cannot deadlock.
  * @returns how many were inserted or updated
  */
 export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAccount[]): Promise<number> {
@@ -37,7 +37,7 @@ export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAc
   return row?.upserted ?? 0
 }
 
-/** One page by (rank, name, id). `q` is looked for in name, account number and id, whatever its case. */
+/** One page by (rank, name, id). `q` is searched for in name, account number and id, ignoring case. */
 export function listCloudAccountsPage(tx: Tx, q: string | undefined, page: PageAsk): Promise<CloudAccount[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   if (q !== undefined) conditions.push(contains(q))
@@ -54,13 +54,13 @@ function contains(q: string): Statement {
     or position(lower(${q}::text) in lower(id)) > 0)`
 }
 
-/** An account as `accountsForPolicyAsJson` answers it. */
+/** An account as `accountsForPolicyAsJson` returns it. */
 export type AccountForPolicy = Pick<CloudAccount, 'account_id' | 'name' | 'metadata'>
 
 /**
- * What the cache knows of the accounts, as one value to weave into another statement; `readAccountsForPolicy` makes the
- * views of it. `account_ids` is an array of text, bound or computed. Where several entries have one account number, the
- * first in the order of the list speaks for it.
+ * The cached data of the accounts, as one value to embed in another statement; `readAccountsForPolicy` makes the views of
+ * it. `account_ids` is an array of text, bound or computed. When several entries have one account number, the first in the
+ * order of the list is used.
  */
 export function accountsForPolicyAsJson(tx: Tx, account_ids: Statement): Statement {
   return sql`(select coalesce(jsonb_agg(jsonb_build_object(
@@ -75,14 +75,14 @@ function speakingEntries(tx: Tx): Statement {
 
 const oneAnAccount = sql`order by account_id, rank, name, id`
 
-/** The views of what `accountsForPolicyAsJson` answered, by account number. */
+/** The views of the result of `accountsForPolicyAsJson`, by account number. */
 export function readAccountsForPolicy(accounts: readonly AccountForPolicy[]): Map<string, AccountPolicyView> {
   return new Map(accounts.map((account) => [account.account_id, policyViewOf(account)]))
 }
 
 /**
- * The account numbers that the cache places under the unit, in order; at most `limit`. Only those of 12 digits: no other
- * can be given access to.
+ * The account numbers that the cache places under the unit, in order; at most `limit`. Only numbers of 12 digits: access to
+ * others cannot be granted.
  */
 export async function listAccountIdsUnder(tx: Tx, unit_id: string, limit: number): Promise<string[]> {
   const rows = await tx.read(sql<{ account_id: string }>`select account_id

@@ -2,36 +2,36 @@ import { type Static, Type } from 'typebox'
 import { AnyObject } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 
-/** How many entries one call may bring, and how large their JSON may be together. */
+/** The maximum number of entries in one call, and the maximum size of their JSON together. */
 export const maxEntries = 5_000
 export const maxBodyBytes = 4 * 1024 * 1024
-/** Bytes of an entry's metadata, as JSON in UTF-8. */
+/** The maximum size of an entry's metadata, in bytes of JSON in UTF-8. */
 export const maxMetadata = 16 * 1024
-/** How deep an account may lie in organizational units. */
+/** The maximum depth of an account in organizational units. */
 export const maxUnits = 16
 
 const unitForm = /^ou-[0-9a-z]{4}-[0-9a-z]{8}$/
 const maxFaultsShown = 20
 
-/** One line: no control characters, which no name needs and every log and cursor would have to escape. */
+/** One line without control characters: no name needs them, and every log and cursor would have to escape them. */
 function Line(maxLength: number, description: string) {
   return Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description })
 }
 
-const id = Line(128, "the entry's own id: what a later call finds it by")
-const account_id = Line(128, 'the account number; only one of 12 digits can be asked for')
-const name = Line(200, 'for people; the account number where it is left out')
+const id = Line(128, "the entry's own id, by which a later call updates it")
+const account_id = Line(128, 'the account number; access can be requested only to one of 12 digits')
+const name = Line(200, 'a display name; default: the account number')
 const rank = Type.Integer({
   minimum: -2_147_483_648,
   maximum: 2_147_483_647,
-  description: 'the list begins with the lowest; 0 where it is left out',
+  description: 'the list begins with the lowest; default: 0',
 })
 
 /** An entry of the account cache. */
 export const CloudAccount = Type.Object({ id, name, account_id, metadata: AnyObject, rank }, { title: 'CloudAccount' })
 export type CloudAccount = Static<typeof CloudAccount>
 
-/** An entry as it is sent. */
+/** An entry as sent by a caller. */
 export const CloudAccountInput = Type.Object(
   {
     id,
@@ -44,15 +44,15 @@ export const CloudAccountInput = Type.Object(
 )
 export type CloudAccountInput = Static<typeof CloudAccountInput>
 
-/** Fills what an entry leaves out. */
+/** Fills the omitted fields of an entry. */
 export function cloudAccountOf(input: CloudAccountInput): CloudAccount {
   const { id, account_id, name = account_id, metadata = {}, rank = 0 } = input
   return { id, name, account_id, metadata, rank }
 }
 
 /**
- * What the schema cannot say of the entries of one call: each id once, metadata within its bounds, and units that policy
- * can read.
+ * Checks what the schema cannot express about the entries of one call: unique ids, metadata within its limits, and units
+ * that policies can read.
  * @throws Problem 400 naming the first faults by their pointers
  */
 export function requireSoundEntries(entries: readonly CloudAccountInput[]): void {
@@ -63,23 +63,29 @@ export function requireSoundEntries(entries: readonly CloudAccountInput[]): void
     const before = firstAt.get(entry.id)
     if (before === undefined) firstAt.set(entry.id, index)
     else
-      faults.push({ pointer: `/resources/${index}/id`, why: `is that of \`/resources/${before}\` too; send it once` })
+      faults.push({
+        pointer: `/resources/${index}/id`,
+        why: `is also the id of \`/resources/${before}\`; send it once`,
+      })
     const fault = entry.metadata && findMetadataFault(entry.metadata)
     if (fault) faults.push({ pointer: `/resources/${index}/metadata${fault.pointer}`, why: fault.why })
   }
   if (faults.length > 0) throw invalidInput(faults)
 }
 
-/** What is wrong with the metadata of an entry, by the pointer inside it; undefined when nothing is. */
+/** The fault of an entry's metadata, with the pointer inside it; undefined for valid metadata. */
 export function findMetadataFault(metadata: Record<string, unknown>): FaultyField | undefined {
   const size = Buffer.byteLength(JSON.stringify(metadata))
   if (size > maxMetadata) {
-    return { pointer: '', why: `is ${size} bytes of JSON; at most ${maxMetadata} are kept` }
+    return { pointer: '', why: `is ${size} bytes of JSON; send at most ${maxMetadata}` }
   }
-  // The policy engine has a meaning of its own for such names, and tags are handed to it.
+  // The policy engine reserves such names, and it receives the tags.
   const reserved = Object.keys(metadata).find((key) => key.startsWith('__'))
   if (reserved !== undefined) {
-    return { pointer: `/${escaped(reserved)}`, why: 'begins with `__`, which is kept for the policy engine; rename it' }
+    return {
+      pointer: `/${escaped(reserved)}`,
+      why: 'begins with `__`, which is reserved for the policy engine; rename it',
+    }
   }
   if (!Object.hasOwn(metadata, unitsKey)) return undefined
   return findUnitsFault(metadata[unitsKey])
@@ -100,19 +106,19 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** What policy may know of an account: never the requester's word, always the cache's. */
+/** The account data that policies see. It always comes from the cache, never from the requester. */
 export type AccountPolicyView = {
   name: string
   /** The strings at the top level of the metadata. */
   tags: Readonly<Record<string, string>>
-  /** The organizational units that it lies in, each once. */
+  /** The organizational units that contain the account, each once. */
   organizational_unit_ids: readonly string[]
 }
 
-/** An account that the cache does not know may be asked for: it has no name, no tags and no units. */
+/** Access to an uncached account may be requested. The account has no name, no tags and no units. */
 export const unknownAccount: AccountPolicyView = { name: '', tags: {}, organizational_unit_ids: [] }
 
-/** INVARIANT: shows policy nothing that is not a string, whatever was stored. */
+/** INVARIANT: policies see strings only, whatever was stored. */
 export function policyViewOf(account: Pick<CloudAccount, 'name' | 'metadata'>): AccountPolicyView {
   const units: unknown = account.metadata[unitsKey]
   const known = Array.isArray(units) ? units.filter((unit) => typeof unit === 'string' && unitForm.test(unit)) : []

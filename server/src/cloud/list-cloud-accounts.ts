@@ -14,7 +14,7 @@ export const listCloudAccounts = operation({
     {
       ...pageQuery,
       q: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 200, description: 'a part of the name, the account number or the id' }),
+        Type.String({ minLength: 1, maxLength: 200, description: 'part of the name, the account number or the id' }),
       ),
     },
     { additionalProperties: false },

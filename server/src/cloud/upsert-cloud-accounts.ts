@@ -4,7 +4,7 @@ import { Body } from '../http/schema.ts'
 import { CloudAccountInput, cloudAccountOf, maxBodyBytes, maxEntries, requireSoundEntries } from './cloud-account.ts'
 import { saveCloudAccounts } from './cloud-account-store.ts'
 
-/** Writes entries of the account cache: what policy knows of an account, and what people choose from. */
+/** Writes entries of the account cache, which provides the account data for policies and the accounts for users to choose. */
 export const upsertCloudAccounts = operation({
   method: 'PUT',
   path: '/v1/cloud/accounts',

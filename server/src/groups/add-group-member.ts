@@ -6,10 +6,10 @@ import { requireMayGive } from '../roles/role.ts'
 import { GroupMember, noGroupOrUser, requireLocal } from './group.ts'
 import { findMembership, insertLocalMember } from './group-member-store.ts'
 
-/** How often it is tried when what stood in the way is gone by the time it is looked for. */
+/** How often the insert is tried when its obstacle is gone by the time it is read. */
 const attempts = 3
 
-/** Makes a user a member of a local group. Nobody grants a scope that they lack, so the group gives none of those. */
+/** Makes a user a member of a local group. The group must give no scope that the caller lacks. */
 export const addGroupMember = operation({
   method: 'POST',
   path: '/v1/groups/{id}/members',
@@ -32,8 +32,8 @@ export const addGroupMember = operation({
         requireLocal(found)
         requireMayGive(ctx.actor.scopes, found.conferred)
       })
-      if (found.is_member) throw new Problem('already_member', 'the user is a member of the group already')
+      if (found.is_member) throw new Problem('already_member', 'the user is already a member of the group')
     }
-    throw new Problem('version_conflict', 'the group is being changed by others just now; try again')
+    throw new Problem('version_conflict', 'other requests are changing the group; try again')
   },
 })

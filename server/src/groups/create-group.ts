@@ -3,7 +3,7 @@ import { newId } from '../kernel/id.ts'
 import { Group, NewGroupInput } from './group.ts'
 import { insertGroup } from './group-store.ts'
 
-/** Makes a group without members that gives no roles yet. */
+/** Creates a group without members and roles. */
 export const createGroup = operation({
   method: 'POST',
   path: '/v1/groups',

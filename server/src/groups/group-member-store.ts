@@ -6,7 +6,7 @@ import type { GroupMember, Membership } from './group.ts'
 
 const record = sql`group_id, user_id, membership_source, created_at`
 
-/** The scopes (`scope`) that a group gives its members: a select to weave into another statement. */
+/** The scopes (`scope`) that a group gives its members: a select to embed in another statement. */
 function conferred(tx: Tx, group_id: string): Statement {
   return sql`select distinct scope from group_role gr
     join role r on r.tenant_id = gr.tenant_id and r.id = gr.role_id, unnest(r.scopes) as scope
@@ -14,8 +14,8 @@ function conferred(tx: Tx, group_id: string): Statement {
 }
 
 /**
- * Makes a user a member of a local group that gives no scope beyond the actor's own, and tells of it; undefined where
- * one of these is not so, or they are a member already.
+ * Makes a user a member of a group and emits the event. Undefined when the user or the group does not exist, the group is
+ * not local or gives a scope that the actor lacks, or the user is a member already.
  */
 export async function insertLocalMember(
   ctx: WorkCtx,
@@ -43,7 +43,7 @@ export async function insertLocalMember(
   return made
 }
 
-/** How a user stands to a group; undefined where either does not exist. */
+/** A user's relation to a group; undefined when either does not exist. */
 export async function findMembership(tx: Tx, group_id: string, user_id: string): Promise<Membership | undefined> {
   const [found] = await tx.read(
     sql<Membership>`select g.source, array(${conferred(tx, group_id)} order by 1) as conferred,
@@ -56,7 +56,7 @@ export async function findMembership(tx: Tx, group_id: string, user_id: string):
   return found
 }
 
-/** One page of those who belong to a group, in the order in which they came into the tenant. */
+/** One page of a group's members, in the order in which the users were created. */
 export function listGroupMembersPage(tx: Tx, group_id: string, page: PageAsk): Promise<GroupMember[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id} and group_id = ${group_id}`]
   if (page.after !== undefined) conditions.push(sql`user_id > ${page.after[0]}::uuid`)
@@ -64,7 +64,7 @@ export function listGroupMembersPage(tx: Tx, group_id: string, page: PageAsk): P
     where ${allOf(conditions)} order by user_id limit ${page.limit + 1}`)
 }
 
-/** Takes a user out of a local group and tells of it; false where they are no member, or the group is not local. */
+/** Removes a user from a local group and emits the event; false when they are not a member, or the group is not local. */
 export async function deleteLocalMember(ctx: WorkCtx, group_id: string, user_id: string): Promise<boolean> {
   const { tx } = ctx
   const event = {

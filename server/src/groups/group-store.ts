@@ -4,7 +4,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageAsk } from '../kernel/page.ts'
 import { asGroup, type Group, type GroupChange, type GroupRow, type GroupSource } from './group.ts'
 
-/** The columns of `g`, a group, with how many belong to it and the roles that it gives. */
+/** The columns of `g`, a group, with the number of its members and the roles that it gives. */
 function record(tx: Tx): Statement {
   return sql`g.id, g.name, g.description, g.source, g.created_at, g.updated_at,
     (select count(*)::integer from group_member where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id) as member_count,
@@ -12,7 +12,7 @@ function record(tx: Tx): Statement {
       where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id order by role_id) as role_mappings`
 }
 
-/** Keeps a new group without members and tells of it. */
+/** Inserts a new group without members and emits the event. */
 export async function insertGroup(
   ctx: WorkCtx,
   group: { id: string; name: string; description: string; source: GroupSource },
@@ -32,7 +32,7 @@ export async function insertGroup(
   return asGroup(made)
 }
 
-/** One page in the order of creation; `source` is compared as it is. */
+/** One page in the order of creation; `source` is compared exactly. */
 export async function listGroupsPage(tx: Tx, source: string | undefined, page: PageAsk): Promise<Group[]> {
   const conditions = [sql`g.tenant_id = ${tx.tenant_id}`]
   if (source !== undefined) conditions.push(sql`g.source = ${source}`)
@@ -49,7 +49,7 @@ export async function findGroup(tx: Tx, id: string): Promise<Group | undefined> 
   return row && asGroup(row)
 }
 
-/** Changes a local group where that changes anything, and tells of it; undefined where nothing was changed. */
+/** Changes a local group and emits the event; undefined when nothing changed. */
 export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChange): Promise<Group | undefined> {
   const { tx } = ctx
   const name = sql`coalesce(${change.name ?? null}::text, name)`
@@ -68,7 +68,7 @@ export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChan
   return saved && asGroup(saved)
 }
 
-/** Deletes a local group with its memberships and mappings, and tells of it; false where there is no such group. */
+/** Deletes a local group with its memberships and mappings, and emits the event; false when there is no such group. */
 export async function deleteLocalGroup(ctx: WorkCtx, id: string): Promise<boolean> {
   const { tx } = ctx
   const event = { type: 'group.deleted', subject_type: 'group', subject_id: id } as const
@@ -82,10 +82,10 @@ export async function deleteLocalGroup(ctx: WorkCtx, id: string): Promise<boolea
   return gone.length > 0
 }
 
-/** The roles that a group gives, held until the transaction ends; for inside `interactive`. */
+/** Locks a group until the transaction ends and returns the roles that it gives; only inside `interactive`. */
 export async function lockRoleMappings(tx: Tx, id: string): Promise<string[] | undefined> {
   const { tenant_id } = tx
-  // Two statements: the second sees what whoever held the lock before has written.
+  // Two statements, so that the second sees the writes of the previous lock holder.
   const [[found], rows] = await tx.write([
     sql`select id from tenant_group where tenant_id = ${tenant_id} and id = ${id} for no key update`,
     sql<{ role_id: string }>`select role_id from group_role where tenant_id = ${tenant_id} and group_id = ${id}`,
@@ -93,7 +93,7 @@ export async function lockRoleMappings(tx: Tx, id: string): Promise<string[] | u
   return found === undefined ? undefined : rows.map((row) => row.role_id)
 }
 
-/** Changes the roles that a locked group gives, and tells of it. Who mapped those that stay, and when, is kept. */
+/** Changes the roles that a locked group gives, and emits the event. Unchanged mappings keep their author and time. */
 export async function saveRoleMappings(
   ctx: WorkCtx,
   id: string,

@@ -2,23 +2,23 @@ import { type Static, Type } from 'typebox'
 import { Body, DateTime, OneOf, Uuid } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
 
-/** Who writes a group and its members: people here, or a directory alone. */
+/** Where a group and its members are managed: here, or in a directory only. */
 export const groupSources = ['local', 'scim', 'identity_provider'] as const
 export type GroupSource = (typeof groupSources)[number]
 
-/** One line with something on it. Need not be unique. */
+/** One line that is not blank. Need not be unique. */
 const GroupName = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\p{Cc}\\S]*[^\\p{Cc}\\s]\\P{Cc}*$' })
 const GroupDescription = Type.String({ maxLength: 2000 })
 
-/** A group as answered. */
+/** A group as returned by the API. */
 export const Group = Type.Object(
   {
     id: Uuid,
     name: Type.String(),
-    source: OneOf(groupSources, { description: 'who writes it: people here (`local`), or a directory alone' }),
-    description: Type.Optional(Type.String({ description: 'left out when empty' })),
+    source: OneOf(groupSources, { description: 'where it is managed: here (`local`), or in a directory only' }),
+    description: Type.Optional(Type.String({ description: 'omitted when empty' })),
     member_count: Type.Integer(),
-    role_mappings: Type.Array(Type.String(), { description: 'ids of the roles that its members hold by it' }),
+    role_mappings: Type.Array(Type.String(), { description: 'ids of the roles that its members hold through it' }),
     created_at: DateTime,
     updated_at: DateTime,
   },
@@ -26,19 +26,19 @@ export const Group = Type.Object(
 )
 export type Group = Static<typeof Group>
 
-/** A group as its row holds it. */
+/** A group as stored. */
 export type GroupRow = Omit<Group, 'description'> & { description: string }
 
 export function asGroup({ description, ...row }: GroupRow): Group {
   return description === '' ? row : { ...row, description }
 }
 
-/** That a user belongs to a group. */
+/** A user's membership in a group. */
 export const GroupMember = Type.Object(
   {
     group_id: Uuid,
     user_id: Uuid,
-    membership_source: OneOf(groupSources, { description: 'who made them a member' }),
+    membership_source: OneOf(groupSources, { description: 'the source of the membership' }),
     created_at: DateTime,
   },
   { title: 'GroupMember' },
@@ -49,14 +49,14 @@ export const NewGroupInput = Body({ name: GroupName, description: Type.Optional(
 
 export const GroupChange = Body({
   name: Type.Optional(GroupName),
-  description: Type.Optional(Type.String({ maxLength: 2000, description: 'empty takes it away' })),
+  description: Type.Optional(Type.String({ maxLength: 2000, description: 'empty removes it' })),
 })
 export type GroupChange = Static<typeof GroupChange>
 
 /** A group and one of its members in a path. */
 export const MemberParams = Type.Object({ id: Uuid, user_id: Uuid })
 
-/** What stands between an actor and a change of a group's members. */
+/** The facts that decide whether an actor may change a group's members. */
 export type Membership = {
   source: GroupSource
   /** The scopes that the group gives its members. */
@@ -64,14 +64,14 @@ export type Membership = {
   is_member: boolean
 }
 
-/** @throws Problem 403 for a group that a directory writes: it would write it back. */
+/** @throws Problem 403 for a group that a directory manages, because the directory would undo the change. */
 export function requireLocal({ source }: { source: GroupSource }): void {
   if (source === 'local') return
-  const message = `this group is kept by its source, \`${source}\`; change it there`
+  const message = `this group is managed by its source, \`${source}\`; change it there`
   throw new Problem('forbidden', message, { details: { source } })
 }
 
-/** 404 of endpoint 13: which of the two is missing is not told. */
+/** 404 of endpoint 13: the error does not reveal which of the two is missing. */
 export function noGroupOrUser(): Problem {
   return new Problem('not_found', 'group or user not found')
 }

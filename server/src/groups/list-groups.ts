@@ -14,7 +14,7 @@ export const listGroups = operation({
     {
       ...pageQuery,
       source: Type.Optional(
-        Type.String({ description: '`local`, `scim` or `identity_provider`; of another are none' }),
+        Type.String({ description: '`local`, `scim` or `identity_provider`; no groups match another text' }),
       ),
     },
     { additionalProperties: false },

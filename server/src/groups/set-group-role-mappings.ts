@@ -8,8 +8,8 @@ import { Group } from './group.ts'
 import { findGroup, lockRoleMappings, saveRoleMappings } from './group-store.ts'
 
 /**
- * Makes these the roles that a group gives its members, be it local or a directory's. Nobody grants a scope that they
- * lack, so those that are new carry none.
+ * Replaces the roles that a group gives its members, whether it is local or managed by a directory. Added roles must carry
+ * no scope that the caller lacks.
  */
 export const setGroupRoleMappings = operation({
   method: 'PUT',
@@ -31,7 +31,7 @@ export const setGroupRoleMappings = operation({
         const change = planRoles(held, wanted, await findRoles(tx, wanted), ctx.actor.scopes)
         if (change.added.length + change.removed.length > 0) await saveRoleMappings({ ...ctx, tx }, params.id, change)
         const group = await findGroup(tx, params.id)
-        if (group === undefined) throw new Error('a group that was locked is gone')
+        if (group === undefined) throw new Error('a locked group was not found')
         return group
       }),
     )

@@ -5,7 +5,7 @@ import { notFound } from '../kernel/errors.ts'
 import { Group, GroupChange, requireLocal } from './group.ts'
 import { findGroup, saveLocalGroup } from './group-store.ts'
 
-/** Changes the fields sent of a local group. What would change nothing changes nothing, and tells nothing. */
+/** Changes the sent fields of a local group. A change without effect writes nothing and emits no event. */
 export const updateGroup = operation({
   method: 'PATCH',
   path: '/v1/groups/{id}',

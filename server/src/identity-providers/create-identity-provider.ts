@@ -5,7 +5,7 @@ import { IdentityProvider, NewIdentityProvider } from './identity-provider.ts'
 import { insertProvider, placeOfSecrets } from './identity-provider-store.ts'
 import { shownFieldsOf } from './provider-config.ts'
 
-/** Creates a provider, its secrets sealed. */
+/** Creates a provider and seals its secrets. */
 export const createIdentityProvider = operation({
   method: 'POST',
   path: '/v1/identity-providers',

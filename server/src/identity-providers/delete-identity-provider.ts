@@ -4,7 +4,7 @@ import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { deleteLockedProvider, lockProvider } from './identity-provider-store.ts'
 
-/** Deletes a provider with its secrets; its SCIM keys are revoked with it. */
+/** Deletes a provider with its secrets and revokes its SCIM keys. */
 export const deleteIdentityProvider = operation({
   method: 'DELETE',
   path: '/v1/identity-providers/{id}',
@@ -17,7 +17,7 @@ export const deleteIdentityProvider = operation({
   changes: 'authority',
   run: (ctx, { params }): Promise<undefined> =>
     ctx.tx.interactive(async (tx) => {
-      // Held first: a key that is being made for it waits, and then finds it gone.
+      // Lock the provider first: a concurrent creation of a key for it waits, and then finds no provider.
       if ((await lockProvider(tx, params.id)) === undefined) throw notFound('identity provider')
       await revokeKeysOfProvider({ ...ctx, tx }, params.id)
       await deleteLockedProvider({ ...ctx, tx }, params.id)

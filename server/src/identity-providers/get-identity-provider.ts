@@ -4,7 +4,7 @@ import { notFound } from '../kernel/errors.ts'
 import { IdentityProvider } from './identity-provider.ts'
 import { findProvider } from './identity-provider-store.ts'
 
-/** The secrets of its config are not even read. */
+/** Returns a provider without reading its secrets. */
 export const getIdentityProvider = operation({
   method: 'GET',
   path: '/v1/identity-providers/{id}',

@@ -9,14 +9,14 @@ import type { ProviderType } from './provider-config.ts'
 const record = sql`id, name, provider_type, config, enabled, last_synced_at, sync_status, sync_error,
   created_at, updated_at`
 
-/** Where a provider's secrets are sealed to. */
+/** The place to which a provider's secrets are sealed. */
 export function placeOfSecrets(id: string): SealedPlace {
   return { table: 'identity_provider', id, field: 'sealed_secrets' }
 }
 
 type ProviderToInsert = KeptConfig & { id: string; name: string; provider_type: ProviderType; enabled: boolean }
 
-/** Keeps a new provider and tells of it; the event holds nothing of its config. */
+/** Inserts a new provider and emits the event, which holds nothing of the config. */
 export async function insertProvider(ctx: WorkCtx, provider: ProviderToInsert): Promise<IdentityProvider> {
   const { id, name, provider_type, enabled } = provider
   const event = eventOf('created', id, { provider_type, enabled })
@@ -47,10 +47,10 @@ export async function findProvider(tx: Tx, id: string): Promise<IdentityProvider
   return found
 }
 
-/** A provider with its sealed secrets: never what is answered. */
+/** A provider with its sealed secrets; it must never be returned to a caller. */
 export type LockedProvider = { shown: IdentityProvider; kept: KeptConfig }
 
-/** The provider, held until the transaction ends; for inside `interactive`. */
+/** Locks and returns the provider until the transaction ends; only inside `interactive`. */
 export async function lockProvider(tx: Tx, id: string): Promise<LockedProvider | undefined> {
   const [found] = await tx.read(
     sql<IdentityProvider & { sealed_secrets: string | null }>`select ${record}, sealed_secrets from identity_provider
@@ -63,7 +63,7 @@ export async function lockProvider(tx: Tx, id: string): Promise<LockedProvider |
 
 type ProviderContent = KeptConfig & { name: string; enabled: boolean }
 
-/** Saves what a locked provider shall be, and tells the names of the `fields` that changed. */
+/** Saves a locked provider and emits an event with the names of the changed `fields`. */
 export async function saveProvider(
   ctx: WorkCtx,
   id: string,
@@ -81,11 +81,11 @@ export async function saveProvider(
       told as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
-  if (saved === undefined) throw new Error('an identity provider that was locked is gone')
+  if (saved === undefined) throw new Error('a locked identity provider was not found')
   return saved
 }
 
-/** Deletes a locked provider and tells of it. */
+/** Deletes a locked provider and emits the event. */
 export async function deleteLockedProvider(ctx: WorkCtx, id: string): Promise<void> {
   await ctx.tx.write([
     sql`with changed as (

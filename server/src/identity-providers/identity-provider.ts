@@ -6,17 +6,17 @@ const Name = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: '^\\P{Cc}+$',
-  description: 'for people; need not be unique',
+  description: 'a display name; need not be unique',
 })
 const config = {
   type: 'object',
   additionalProperties: true,
   description:
-    'What may be a secret is write-only and shown as `[redacted]`; sent back as that, it stays as it is. A field that ' +
-    'is left out is taken away. 64 KiB at most.',
+    'Every field that may be a secret is write-only and shown as `[redacted]`; send `[redacted]` to keep its value. ' +
+    'An omitted field is removed. 64 KiB at most.',
 } as const
 
-/** A provider as answered. */
+/** A provider as returned by the API. */
 export const IdentityProvider = Type.Object(
   {
     id: Uuid,
@@ -38,10 +38,10 @@ export const NewIdentityProvider = Body({
   name: Name,
   provider_type: OneOf(providerTypes),
   config: Type.Optional(Type.Unsafe<Record<string, unknown>>(config)),
-  enabled: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'default: true' })),
 })
 
-/** What may be changed of a provider: the fields that are sent. */
+/** A change of a provider: only the sent fields change. */
 export const IdentityProviderChange = Body({
   name: Type.Optional(Name),
   config: Type.Optional(Type.Unsafe<Record<string, unknown>>(config)),

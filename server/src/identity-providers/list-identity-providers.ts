@@ -4,7 +4,7 @@ import { PageOf, pageQuery } from '../http/schema.ts'
 import { IdentityProvider } from './identity-provider.ts'
 import { listProvidersPage } from './identity-provider-store.ts'
 
-/** The tenant's providers in the order of their creation. */
+/** Lists the tenant's providers in the order of creation. */
 export const listIdentityProviders = operation({
   method: 'GET',
   path: '/v1/identity-providers',

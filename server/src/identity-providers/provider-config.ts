@@ -9,7 +9,7 @@ import {
   urlField,
 } from '../kernel/shown-field.ts'
 
-/** Where a provider's people come from. */
+/** The kinds of sources of a provider's users. */
 export const providerTypes = [
   'cloud_identity_center',
   'directory_a',
@@ -24,7 +24,7 @@ export type ProviderType = (typeof providerTypes)[number]
 
 const everywhere = { schedule: textField, dry_run: flagField } as const satisfies ShownFields
 
-/** Directories that are asked over SCIM or LDAP. */
+/** Directories that are queried over SCIM or LDAP. */
 const directory = {
   ...everywhere,
   protocol: leading(textField),
@@ -42,10 +42,10 @@ const directory = {
   page_size: numberField,
 } as const satisfies ShownFields
 
-/** Services that push their people to us. */
+/** Services that push their users to Sallyport. */
 const pushing = { ...everywhere, base_url: urlField, url: urlField, organization: textField } as const
 
-/** The fields of each type's config that answers show; every other comes back as `[redacted]`. The one table. */
+/** The one table of the fields of each type's config that replies show. Every other field is returned as `[redacted]`. */
 export const shownFieldsOf = {
   cloud_identity_center: {
     ...everywhere,

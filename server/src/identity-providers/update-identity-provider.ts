@@ -8,8 +8,8 @@ import { type LockedProvider, lockProvider, placeOfSecrets, saveProvider } from 
 import { shownFieldsOf } from './provider-config.ts'
 
 /**
- * Changes the fields sent; a config that is sent replaces the one before. What would change nothing changes nothing, tells
- * nothing, and answers the provider as it is.
+ * Changes the sent fields; a sent config replaces the previous one. A change without effect writes nothing, emits no event,
+ * and returns the provider as it is.
  */
 export const updateIdentityProvider = operation({
   method: 'PATCH',
