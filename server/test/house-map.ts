@@ -108,7 +108,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'requests → settings': 'durations and reasons',
   'requests → users': 'the people of the question',
   'roles → permissions': 'a role holds scopes',
-  'settings → permissions': 'whoever names the provider says who people are, and needs every scope',
+  'settings → permissions': 'setting the sign-in provider needs every scope',
   'tenants → api-keys': 'the first steps need a key',
   'tenants → policies': 'a tenant starts with a policy',
   'tenants → policy-engine/cedar': 'of one statement',

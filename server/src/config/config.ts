@@ -2,37 +2,37 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type MailServer, readMailFrom, readMailServer } from './mail-config.ts'
 
-/** What the environment says, read once. */
+/** The configuration from the environment, read once. */
 export type Config = {
   /** The service role on a PostgreSQL of your own; undefined: the embedded one in `data_dir`. */
   database_url: string | undefined
-  /** The owner role, for migrations; undefined: whoever set the database up migrates it. */
+  /** The owner role, for migrations; undefined: the operator migrates the database separately. */
   database_owner_url: string | undefined
   data_dir: string
   host: string
   port: number
-  /** How people and tokens name this service: no slash at its end. */
+  /** The public URL of this service, also used in tokens, without a slash at its end. */
   public_url: string
-  /** 32 bytes, base64 or hex, or several parted by commas; undefined: `secret.key` in `data_dir`. */
+  /** 32 bytes in base64 or hex, or several keys, comma-separated; undefined: `secret.key` in `data_dir`. */
   secret_key: string | undefined
   log_level: string
-  /** Where operators read metrics; undefined: nowhere. */
+  /** The address of the metrics; undefined: none are served. */
   metrics: { host: string; port: number } | undefined
-  /** How long a service that was told to stop goes on taking new connections, in seconds. */
+  /** How long a service that is asked to stop still accepts new connections, in seconds. */
   stop_delay_seconds: number
-  /** Whose `X-Forwarded-For` counts. */
+  /** The proxies whose `X-Forwarded-For` is trusted. */
   trust_proxy: string[] | boolean
-  /** Requests that one credential may send: so many a second, and so many at once; undefined: as many as it likes. */
+  /** The rate limit of one credential; undefined: no limit. */
   rate_limit: { per_second: number; burst: number } | undefined
   /** Whether callers are limited by their address. */
   limit_by_source: boolean
-  /** What tenants may point at inside the operator's networks: `readEgressAllow` reads it. */
+  /** The destinations inside the operator's networks that tenants may use; `readEgressAllow` reads the text. */
   egress_allow: string
-  /** The provider for sign-ins that were begun elsewhere; undefined: there is none. */
+  /** The provider of sign-ins that begin elsewhere; undefined: none. */
   oidc: GlobalOidc | undefined
   /** Undefined: mail waits. */
   mail_server: MailServer | undefined
-  /** From whom mail comes, where a tenant may name nobody else. */
+  /** The sender of mail, for tenants that may not send from their own address. */
   mail_from: string
 }
 
@@ -47,94 +47,94 @@ export type GlobalOidc = {
 }
 
 /**
- * Every variable that the service reads: its default and what it means. The one table: the reference page is made from
- * it, and nothing else can be read.
+ * The one table of all variables that the service reads, with default and meaning. The reference page is generated from it,
+ * and no other variable can be read.
  */
 export const variableTable = {
-  DATA_DIR: { default: '`./data`', means: 'where the embedded database, the root key and the first steps are kept' },
-  HOST: { default: '`127.0.0.1`', means: 'the address to listen on; `0.0.0.0` or `::` for every one' },
+  DATA_DIR: { default: '`./data`', means: 'the folder of the embedded database, the root key and `bootstrap.json`' },
+  HOST: { default: '`127.0.0.1`', means: 'the address to listen on; `0.0.0.0` or `::` for all addresses' },
   PORT: { default: '`8080`', means: 'the port to listen on' },
   PUBLIC_URL: {
     default: '`http://HOST:PORT`',
     means:
-      'how people and tokens name the service, such as `https://sallyport.example.com`; tokens are issued in its name',
+      'the public URL of the service, such as `https://sallyport.example.com`; it is also the issuer of its tokens',
   },
   DATABASE_URL: {
     default: 'the embedded database in `DATA_DIR`',
     means: 'a PostgreSQL of your own, as the service role; `npm run db:setup` prints the line',
   },
   DATABASE_OWNER_URL: {
-    default: 'none: the start does not migrate',
-    means: 'the same database as the owner role, which brings its tables to this version; `npm run db:setup` prints it',
+    default: 'none: the service does not migrate the database at start',
+    means:
+      'the same database as the owner role, which migrates its tables to this version; `npm run db:setup` prints it',
   },
   SECRET_KEY: {
     default: '`secret.key` in `DATA_DIR`, made at the first start',
     means:
-      'the root key, 32 bytes in base64 or hexadecimal: every process on one database needs the same; while it is changed ' +
-      'several, the newest first, parted by commas; see docs/guides/keys.md',
+      'the root key, 32 bytes in base64 or hexadecimal; every process on one database needs the same; during a rotation ' +
+      'several keys, the newest first, comma-separated; see docs/guides/keys.md',
   },
   TRUST_PROXY: {
-    default: "nobody's",
+    default: 'none',
     means:
-      "whose `X-Forwarded-For` counts: the proxies' addresses or networks, parted by commas; `true` for everybody's, " +
-      'where only a proxy can reach the service',
+      'the proxies whose `X-Forwarded-For` is trusted: addresses or networks, comma-separated; `true` trusts every ' +
+      'sender, for a service that only a proxy can reach',
   },
   RATE_LIMIT_PER_SECOND: {
     default: '`100`',
-    means: 'how many requests a second one credential may send to one process; `0`: as many as it likes',
+    means: 'the maximum number of requests per second from one credential to one process; `0`: no limit',
   },
   RATE_LIMIT_BURST: {
     default: '`1000`',
-    means: 'how many it may send at once after a pause, which it is given back at that pace',
+    means: 'how many requests it may send at once after a pause; the allowance refills at RATE_LIMIT_PER_SECOND',
   },
   LIMIT_BY_SOURCE: {
     default: '`on`',
     means:
-      'whether an address is limited by the invalid credentials that it sends and the sign-ins that fail from it; `off` ' +
-      'where all callers come from one address and nothing can be done about it',
+      'whether each address is limited in its invalid credentials and failed sign-ins; set `off` only if all callers ' +
+      'unavoidably share one address',
   },
   EGRESS_ALLOW: {
     default: 'none',
     means:
-      'host names, addresses and networks (CIDR) inside your own network that tenants may point at, as with their sign-in ' +
-      'provider, parted by commas; to what is listed by name or by its own address, http will do too',
+      'host names, addresses and networks (CIDR) inside your own network that tenants may use as destinations, for example ' +
+      'for their sign-in provider, comma-separated; a host listed by name or by its own address may also use http',
   },
   OIDC_ISSUER: {
     default: 'none: sign-in needs a `state`',
-    means:
-      'the issuer of the provider for sign-ins that were begun elsewhere, for every tenant; see docs/guides/sign-in.md',
+    means: 'the issuer of the provider for sign-ins that begin elsewhere, for every tenant; see docs/guides/sign-in.md',
   },
-  OIDC_CLIENT_ID: { default: 'none; needed with OIDC_ISSUER', means: 'as whom the service is known to that provider' },
+  OIDC_CLIENT_ID: { default: 'none; needed with OIDC_ISSUER', means: 'the client id of the service at that provider' },
   OIDC_CLIENT_SECRET: { default: 'none; needed with OIDC_ISSUER', means: 'the secret of that client' },
   OIDC_REDIRECT_URIS: {
     default: 'none; needed with OIDC_ISSUER',
-    means: 'the addresses that such a sign-in may have been begun with, parted by commas, compared to the letter',
+    means: 'the redirect URIs that such a sign-in may begin with, comma-separated, compared exactly',
   },
   OIDC_TENANT_CLAIM: {
     default: 'none: the only tenant where the user exists',
-    means: "the claim of that provider's tokens that holds the tenant's id; whoever it names becomes a user there",
+    means:
+      "the claim of that provider's tokens that holds the tenant's id; a user with that claim becomes a user of that tenant",
   },
   SMTP_URL: {
-    default: 'none: mail waits until there is one, and is given up after three days',
+    default: 'none: mail waits until there is one, and is dropped after three days',
     means:
       'the mail server, such as `smtp://user:password@mail.example.com` (port 587) or `smtps://…` (port 465), user and ' +
       'password percent-encoded; see docs/guides/mail.md',
   },
   SMTP_TLS: {
-    default: '`always`, and `never` where SMTP_URL names this machine',
+    default: '`always`, and `never` if SMTP_URL names this machine',
     means:
-      'whether nothing is sent over smtp:// before STARTTLS made it safe; certificates are always verified, ' +
+      'whether smtp:// requires STARTTLS before anything is sent; certificates are always verified, ' +
       'NODE_EXTRA_CA_CERTS names a file with authorities of your own; with `never` SMTP_URL may hold no password, except for this machine',
   },
-  SMTP_CONNECTIONS: { default: '`5`', means: 'how many connections to it one process has at most, 1 to 50' },
+  SMTP_CONNECTIONS: { default: '`5`', means: 'the maximum number of connections from one process to it, 1 to 50' },
   SMTP_MESSAGES_PER_SECOND: {
     default: '`10`',
-    means: 'how many mails a second one process sends at most, to 1000; `0`: as many as it can',
+    means: 'the maximum number of mails per second from one process, up to 1000; `0`: no limit',
   },
   MAIL_FROM: {
     default: '`sallyport@` and the host of PUBLIC_URL',
-    means:
-      'the sender of mail, one address: a tenant writes from its own where `npm run admin -- mail-domain add` let it',
+    means: 'the sender of mail, one address; a tenant may use its own after `npm run admin -- mail-domain add`',
   },
   LOG_LEVEL: { default: '`info`', means: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
   METRICS_PORT: {
@@ -143,22 +143,21 @@ export const variableTable = {
   },
   METRICS_HOST: {
     default: '`127.0.0.1`',
-    means:
-      'the address of `/metrics`; whoever reaches it needs no credential: they see figures, no names and no content',
+    means: 'the address of `/metrics`; it needs no credential, and shows figures, no names and no content',
   },
   STOP_DELAY_SECONDS: {
     default: '`0`',
     means:
-      'how long `/readyz` says 503 before a stop closes the port, 0 to 300: a little longer than a balancer takes to notice',
+      'how long `/readyz` answers 503 before a stop closes the port, 0 to 300: a little longer than a load balancer needs to notice',
   },
 } as const satisfies Record<string, { default: string; means: string }>
 
-/** The environment, as far as it is read. */
+/** The environment variables that are read. */
 export type Environment = { readonly [Variable in keyof typeof variableTable]?: string | undefined }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
-/** Reads the environment. Throws one sentence that names the variable and what it should be. */
+/** Reads the environment. Throws an Error that names the variable and its valid values. */
 export function readConfig(env: Environment = process.env): Config {
   const host = env.HOST || '127.0.0.1'
   const port = readPort('PORT', env.PORT || '8080')
@@ -193,7 +192,7 @@ export function readConfig(env: Environment = process.env): Config {
 
 const oidcNeeds = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_REDIRECT_URIS'] as const
 
-/** All of it or none. */
+/** Requires all of the variables or none. */
 function readGlobalOidc(env: Environment): GlobalOidc | undefined {
   const given = [...oidcNeeds, 'OIDC_TENANT_CLAIM' as const].find((name) => env[name])
   if (given === undefined) return undefined
@@ -231,9 +230,9 @@ function readRateLimit(env: Environment): Config['rate_limit'] {
   return per_second === 0 ? undefined : { per_second, burst }
 }
 
-function readCount(name: string, text: string, least: number): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) < least) {
-    throw new Error(`${name} is \`${text}\`; it must be a number from ${least} to 999999`)
+function readCount(name: string, text: string, min: number): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) < min) {
+    throw new Error(`${name} is \`${text}\`; it must be a number from ${min} to 999999`)
   }
   return Number(text)
 }
@@ -252,7 +251,7 @@ function readStopDelay(text: string): number {
 
 function readPostgresUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
-  // The text may hold a password: it is not repeated.
+  // The message does not repeat the text, which may hold a password.
   if (!/^postgres(ql)?:\/\//.test(text)) {
     throw new Error(`${name} must begin with postgres://; \`npm run db:setup\` prints the line to use`)
   }
@@ -271,18 +270,18 @@ function readHttpAddress(name: string, text: string): string {
   return text
 }
 
-/** Empty: nobody's. `true` trusts every sender and is for a service that only a proxy can reach. */
+/** Empty: trusts none. `true` trusts every sender and is for a service that only a proxy can reach. */
 function readTrustProxy(text: string): string[] | boolean {
   if (text === '' || text === 'false') return false
   if (text === 'true') return true
   return text.split(',').map((part) => {
     const network = part.trim()
     const [address = '', bits, ...more] = network.split('/')
-    const longest = isIP(address) === 6 ? 128 : 32
-    const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest)
+    const maxBits = isIP(address) === 6 ? 128 : 32
+    const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)
     if (isIP(address) !== 0 && isNetwork && more.length === 0) return network
     throw new Error(
-      `TRUST_PROXY holds \`${network}\`; name addresses or networks such as 10.0.0.0/8, parted by commas, or \`true\``,
+      `TRUST_PROXY holds \`${network}\`; name addresses or networks such as 10.0.0.0/8, comma-separated, or \`true\``,
     )
   })
 }

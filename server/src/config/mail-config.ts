@@ -5,12 +5,12 @@ import { readEmail } from '../kernel/email-address.ts'
 export type MailServer = {
   host: string
   port: number
-  /** `implicit`: from the first byte on. `starttls`: before anything else, or not at all. */
+  /** `implicit`: TLS from the first byte. `starttls`: TLS before any mail is sent, else nothing is sent. `never`: no TLS. */
   tls: 'implicit' | 'starttls' | 'never'
   login: { user: string; password: string } | undefined
-  /** Of one process, at most. */
+  /** The maximum number of connections of one process. */
   connections: number
-  /** Mails that one process begins in a second, at most; 0: as many as it can. */
+  /** The maximum number of mails that one process begins per second; 0: no limit. */
   per_second: number
 }
 
@@ -20,7 +20,7 @@ type MailEnvironment = {
     | undefined
 }
 
-/** Reads the mail server; undefined where none is named. Throws one sentence, which never repeats SMTP_URL. */
+/** Reads the mail server; undefined when none is named. Throws an Error whose message never repeats SMTP_URL. */
 export function readMailServer(env: MailEnvironment): MailServer | undefined {
   if (!env.SMTP_URL) {
     const stray = (['SMTP_TLS', 'SMTP_CONNECTIONS', 'SMTP_MESSAGES_PER_SECOND'] as const).find((name) => env[name])
@@ -34,7 +34,7 @@ export function readMailServer(env: MailEnvironment): MailServer | undefined {
   return { host, port, tls, login, connections, per_second }
 }
 
-/** The sender of the installation: MAIL_FROM, else `sallyport` at the host of PUBLIC_URL, where that has a name. */
+/** The sender of the installation: MAIL_FROM, else `sallyport` at the host of PUBLIC_URL (at `localhost` for an IP address). */
 export function readMailFrom(text: string | undefined, publicUrl: string): string {
   if (!text) {
     const { hostname } = new URL(publicUrl)
@@ -46,8 +46,8 @@ export function readMailFrom(text: string | undefined, publicUrl: string): strin
 }
 
 const urlForm =
-  'it must be like smtp://mail.example.com or smtps://user:password@mail.example.com:465, with what is no letter or digit ' +
-  'of the user and the password percent-encoded'
+  'it must be like smtp://mail.example.com or smtps://user:password@mail.example.com:465, with user and password ' +
+  'percent-encoded except for letters and digits'
 
 type SmtpUrl = Pick<MailServer, 'host' | 'port' | 'login'> & { implicit: boolean }
 
@@ -56,15 +56,15 @@ function readSmtpUrl(text: string): SmtpUrl {
   const url = URL.parse(text)
   const host = bare(url?.hostname ?? '')
   if (url === null || !(isIP(host) !== 0 || /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(host)) || url.port === '0') {
-    throw new Error(`SMTP_URL is no address of a mail server: ${urlForm}`)
+    throw new Error(`SMTP_URL is not an address of a mail server: ${urlForm}`)
   }
   if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') {
-    throw new Error(`SMTP_URL says more than a host, a port and a login: ${urlForm}`)
+    throw new Error(`SMTP_URL contains more than a host, a port and a login: ${urlForm}`)
   }
   const implicit = url.protocol === 'smtps:'
   const port = url.port === '' ? (implicit ? 465 : 587) : Number(url.port)
   if (port === 465 && !implicit) {
-    throw new Error('SMTP_URL names port 465, where TLS begins with the first byte; begin it with smtps://')
+    throw new Error('SMTP_URL names port 465, where TLS begins with the first byte; use smtps://')
   }
   return { host, port, implicit, login: readLogin(url) }
 }
@@ -76,7 +76,7 @@ function readLogin({ username, password }: URL): MailServer['login'] {
   }
   const login = { user: decoded(username), password: decoded(password) }
   if (/\p{Cc}/u.test(login.user + login.password)) {
-    throw new Error('SMTP_URL has a control character in its user or password; no mail server takes one')
+    throw new Error('SMTP_URL has a control character in its user or password; no mail server accepts one')
   }
   return login
 }
@@ -97,14 +97,13 @@ function readTls(
     throw new Error(`SMTP_TLS is \`${text}\`; it must be \`always\` or \`never\``)
   }
   if (implicit) {
-    if (text === 'never')
-      throw new Error('SMTP_TLS is `never`, and SMTP_URL begins with smtps://; take smtp:// instead')
+    if (text === 'never') throw new Error('SMTP_TLS is `never`, and SMTP_URL begins with smtps://; use smtp:// instead')
     return 'implicit'
   }
   if (text === 'always' || (!text && !isThisMachine(host))) return 'starttls'
   if (login !== undefined && !isThisMachine(host)) {
     throw new Error(
-      'SMTP_TLS is `never`, and the password in SMTP_URL would cross the network for all to read; drop one',
+      'SMTP_TLS is `never`, and the password in SMTP_URL would cross the network unencrypted; remove one of them',
     )
   }
   return 'never'
@@ -114,14 +113,14 @@ function isThisMachine(host: string): boolean {
   return host.toLowerCase() === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** An IPv6 address in a URL stands in brackets. */
+/** Removes the brackets around an IPv6 address in a URL. */
 function bare(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-function readNumber(name: string, text: string, least: number, most: number): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) < least || Number(text) > most) {
-    throw new Error(`${name} is \`${text}\`; it must be a number from ${least} to ${most}`)
+function readNumber(name: string, text: string, min: number, max: number): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) < min || Number(text) > max) {
+    throw new Error(`${name} is \`${text}\`; it must be a number from ${min} to ${max}`)
   }
   return Number(text)
 }

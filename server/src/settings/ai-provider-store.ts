@@ -10,12 +10,12 @@ import {
   aiProviderTypes,
 } from './ai-provider.ts'
 
-/** Where a type's secrets are sealed to. */
+/** The place to which a type's secrets are sealed. */
 export function placeOfAiSecrets(type: AiProviderType): SealedPlace {
   return { table: 'ai_provider', id: type, field: 'sealed_secrets' }
 }
 
-/** The types with what is set of each; `updated_at` is of the config, or of its becoming the default if that is later. */
+/** The types with their settings. `updated_at`: when the config changed or the type became the default, whichever is later. */
 function providers(tx: Tx, types: readonly AiProviderType[]): Statement<AiProviderRow> {
   return sql<AiProviderRow>`select asked.type, p.config, d.type is not null as is_default,
       greatest(p.updated_at, d.updated_at) as updated_at
@@ -25,12 +25,12 @@ function providers(tx: Tx, types: readonly AiProviderType[]): Statement<AiProvid
     order by asked.place`
 }
 
-/** Every type there is, set or not. */
+/** Every type, set or not. */
 export async function listAiProviderTypes(tx: Tx): Promise<AiProvider[]> {
   return (await tx.read(providers(tx, aiProviderTypes))).map(aiProviderOf)
 }
 
-/** A type with what is set of it. */
+/** A type with its settings. */
 export async function getAiProvider(tx: Tx, type: AiProviderType): Promise<AiProvider> {
   const [row] = await tx.read(providers(tx, [type]))
   return aiProviderOf(row ?? { type, config: null, is_default: false, updated_at: null })
@@ -44,8 +44,8 @@ export async function findDefaultType(tx: Tx): Promise<AiProviderType | undefine
 }
 
 /**
- * Chooses the default and tells of it, from what to what. Guarded by the type that was it (null: none): false when somebody
- * else has chosen another meanwhile.
+ * Chooses the default and emits an event with the old and the new one. Guarded by the previous default (null: none): false
+ * when another request chose another meanwhile.
  */
 export async function saveDefaultType(
   ctx: WorkCtx,
@@ -69,14 +69,14 @@ export async function saveDefaultType(
   return saved.length > 0
 }
 
-/** What is kept of a type's config, held until the transaction ends; for inside `interactive`. */
+/** Locks and returns a type's stored config until the transaction ends; only inside `interactive`. */
 export async function lockAiConfig(tx: Tx, type: AiProviderType): Promise<KeptConfig | undefined> {
   const [kept] = await tx.read(sql<KeptConfig>`select config, sealed_secrets from ai_provider
     where tenant_id = ${tx.tenant_id} and type = ${type} for update`)
   return kept
 }
 
-/** Keeps a type's config and tells that it changed, nothing of what is in it. */
+/** Saves a type's config and emits an event that holds nothing of its content. */
 export async function saveAiConfig(ctx: WorkCtx, type: AiProviderType, kept: KeptConfig): Promise<void> {
   const event = { type: 'setting.updated', subject_type: 'setting', subject_id: `ai-providers/${type}` } as const
   await ctx.tx.write([

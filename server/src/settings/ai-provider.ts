@@ -6,7 +6,7 @@ import { numberField, type ShownFields, textField, urlField } from '../kernel/sh
 export const aiProviderTypes = ['provider_a', 'provider_b', 'provider_c'] as const
 export type AiProviderType = (typeof aiProviderTypes)[number]
 
-/** A provider's config is kept for each type; at most one type is the default. */
+/** Each type has one provider config; at most one type is the default. */
 export const AiProvider = Type.Object(
   {
     type: OneOf(aiProviderTypes),
@@ -26,12 +26,12 @@ export const AiProviderConfig = Body({
     type: 'object',
     additionalProperties: true,
     description:
-      'What may be a secret is write-only and shown as `[redacted]`; sent back as that, it stays as it is. A field ' +
-      'that is left out is taken away. 64 KiB at most.',
+      'Every field that may be a secret is write-only and shown as `[redacted]`; send `[redacted]` to keep its value. ' +
+      'An omitted field is removed. 64 KiB at most.',
   }),
 })
 
-/** The fields of a config that answers show; every other comes back as `[redacted]`. */
+/** The fields of a config that replies show. Every other field is returned as `[redacted]`. */
 export const aiProviderFields: ShownFields = {
   base_url: urlField,
   url: urlField,
@@ -54,7 +54,7 @@ export function requireAiProviderType(text: string): AiProviderType {
   })
 }
 
-/** A type as the tables have it: null where its config was never set, and where it is not the default. */
+/** A type as stored: nulls for a config that was never set, and for a type that is not the default. */
 export type AiProviderRow = {
   type: AiProviderType
   config: Record<string, unknown> | null
@@ -62,7 +62,7 @@ export type AiProviderRow = {
   updated_at: string | null
 }
 
-/** Fills what was never set. */
+/** Fills the fields that were never set. */
 export function aiProviderOf({ type, config, is_default, updated_at }: AiProviderRow): AiProvider {
   return { type, config: config ?? {}, is_default, ...(updated_at !== null && { updated_at }) }
 }

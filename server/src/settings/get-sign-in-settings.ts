@@ -2,11 +2,11 @@ import { operation } from '../http/operation.ts'
 import { SignInSetting, shownSignIn } from './sign-in-setting.ts'
 import { findSignInSetting } from './sign-in-setting-store.ts'
 
-/** How the tenant's people sign in by their own provider; its secret is never shown. */
+/** Returns the settings of the tenant's own sign-in provider, without its secret. */
 export const getSignInSettings = operation({
   method: 'GET',
   path: '/v1/settings/sign-in',
-  summary: 'Get the provider that people sign in by',
+  summary: 'Get the sign-in provider of the tenant',
   credential: 'any',
   scope: 'settings:read',
   replies: { 200: SignInSetting },

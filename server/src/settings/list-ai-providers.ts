@@ -4,7 +4,7 @@ import { PageOf, pageQuery } from '../http/schema.ts'
 import { AiProvider } from './ai-provider.ts'
 import { listAiProviderTypes } from './ai-provider-store.ts'
 
-/** Every type of AI provider, with its config and whether it is the default. */
+/** Lists every type of AI provider, with its config and whether it is the default. */
 export const listAiProviders = operation({
   method: 'GET',
   path: '/v1/settings/ai-providers',

@@ -4,7 +4,7 @@ import { PageOf, pageQuery } from '../http/schema.ts'
 import { Setting, type SettingKey, settingKeys, settingTable } from './setting.ts'
 import { listStoredSettings, type StoredSetting } from './setting-store.ts'
 
-/** Every setting there is, with what the tenant set or the default, by key. */
+/** Lists all settings by key, with the tenant's value or the default. */
 export const listSettings = operation({
   method: 'GET',
   path: '/v1/settings',

@@ -4,7 +4,7 @@ import { replaceConfig } from '../secrets/sealed-config.ts'
 import { AiProvider, AiProviderConfig, aiProviderFields, requireAiProviderType } from './ai-provider.ts'
 import { getAiProvider, lockAiConfig, placeOfAiSecrets, saveAiConfig } from './ai-provider-store.ts'
 
-/** Replaces the config of a type, its secrets sealed. What would change nothing changes nothing and tells nothing. */
+/** Replaces the config of a type and seals its secrets. A change without effect writes nothing and emits no event. */
 export const setAiProviderConfig = operation({
   method: 'PUT',
   path: '/v1/settings/ai-providers/{type}',

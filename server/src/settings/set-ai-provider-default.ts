@@ -3,10 +3,10 @@ import { Problem } from '../kernel/errors.ts'
 import { AiProvider, AiProviderChoice } from './ai-provider.ts'
 import { findDefaultType, getAiProvider, saveDefaultType } from './ai-provider-store.ts'
 
-/** How often a choice starts anew because another came between its reading and its writing. */
+/** How often a choice is tried when another comes between its read and its write. */
 const attempts = 5
 
-/** Chooses the default. Choosing what is chosen already changes nothing and tells nothing. */
+/** Chooses the default. Choosing the current default writes nothing and emits no event. */
 export const setAiProviderDefault = operation({
   method: 'PUT',
   path: '/v1/settings/ai-provider-default',
@@ -20,10 +20,10 @@ export const setAiProviderDefault = operation({
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const before = await findDefaultType(ctx.tx)
       if (before === type || (await saveDefaultType(ctx, { old: before ?? null, new: type }))) {
-        // The answer to this choice, whatever another chose right after.
+        // Return this choice, even if another request changed it right after.
         return { ...(await getAiProvider(ctx.tx, type)), is_default: true }
       }
     }
-    throw new Problem('version_conflict', 'the default is being changed by others; read it and set it again')
+    throw new Problem('version_conflict', 'other requests are changing the default; read it and set it again')
   },
 })

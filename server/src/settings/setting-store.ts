@@ -5,28 +5,28 @@ import { readSettingValues, type Setting, type SettingKey, type Settings, settin
 
 export type StoredSetting = Required<Setting>
 
-/** All that the tenant has set, as one value to weave into another statement; `readSettingValues` makes settings of it. */
+/** All settings that the tenant has set, as one value to embed in another statement; `readSettingValues` reads it. */
 export function settingsAsJson(tx: Tx): Statement {
   return sql`(select coalesce(jsonb_object_agg(key, value), '{}') from setting where tenant_id = ${tx.tenant_id}::uuid)`
 }
 
-/** The settings that are a number of seconds. */
+/** The settings whose value is a number of seconds. */
 export type SecondsKey = Extract<SettingKey, `${string}_seconds`>
 
-/** The seconds in force, as an integer to weave into another statement: what the tenant set, else the default. */
+/** The effective seconds, as an integer to embed in another statement: the tenant's value, else the default. */
 export function settingSeconds(tx: Tx, key: SecondsKey): Statement {
   return sql`coalesce(
     (select value::integer from setting where tenant_id = ${tx.tenant_id}::uuid and key = ${key}::text),
     ${settingTable[key].default}::integer)`
 }
 
-/** The settings in force. For where no other statement is sent; else weave `settingsAsJson` into that. */
+/** The effective settings, read with a statement of their own. A caller with another statement embeds `settingsAsJson` in it. */
 export async function readSettings(tx: Tx): Promise<Settings> {
   const [row] = await tx.read(sql<{ stored: Record<string, string> }>`select ${settingsAsJson(tx)} as stored`)
   return readSettingValues(row?.stored ?? {})
 }
 
-/** What the tenant has set, in no order. */
+/** The settings that the tenant has set, in no order. */
 export function listStoredSettings(tx: Tx): Promise<StoredSetting[]> {
   return tx.read(sql<StoredSetting>`select key, value, updated_at from setting where tenant_id = ${tx.tenant_id}`)
 }
@@ -39,8 +39,8 @@ export async function findSetting(tx: Tx, key: SettingKey): Promise<StoredSettin
 }
 
 /**
- * Sets the value and tells of it, from what to what. Guarded by the value that was there (null: none): undefined when
- * somebody else has set another meanwhile.
+ * Sets the value and emits an event with the old and the new one. Guarded by the previous value (null: none): undefined when
+ * another request changed it meanwhile.
  */
 export async function saveSetting(
   ctx: WorkCtx,

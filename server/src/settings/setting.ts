@@ -4,7 +4,7 @@ import { readEmail } from '../kernel/email-address.ts'
 import { Problem } from '../kernel/errors.ts'
 import { readZone } from '../kernel/time-zone.ts'
 
-/** Reads a setting's text; undefined when it is not of the form. `allowed` says the form in words, for the caller. */
+/** Reads a setting's text; undefined when it is invalid. `allowed` describes the form to the caller. */
 type Form<Value> = { allowed: string; read(text: string): Value | undefined }
 
 function wholeNumber(smallest: number, largest: number): Form<number> {
@@ -17,7 +17,7 @@ function wholeNumber(smallest: number, largest: number): Form<number> {
   }
 }
 
-/** Zero for never, or a whole number. */
+/** Zero, which means never, or a whole number. */
 function wholeNumberOrNever(smallest: number, largest: number): Form<number> {
   const number = wholeNumber(smallest, largest)
   return { allowed: `0 for never, or ${number.allowed}`, read: (text) => (text === '0' ? 0 : number.read(text)) }
@@ -28,7 +28,7 @@ const yesOrNo: Form<boolean> = {
   read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
 }
 
-/** One address and nothing else: no display name, no list, nothing a mail header could be split by. */
+/** One bare address: no display name, no list, nothing that could split a mail header. */
 const addressOrNone: Form<string> = {
   allowed: 'a single e-mail address, or empty for the address of the service',
   read: (text) => (text === '' ? text : readEmail(text)),
@@ -57,44 +57,48 @@ function setting<Value>(form: Form<Value>, byDefault: string, means: string) {
   return { form, default: byDefault, means }
 }
 
-/** Every setting that a tenant may change: its form, its default as text, and what it means. The one table. */
+/** The one table of all settings that a tenant may change: form, default as text, and meaning. */
 export const settingTable = {
-  'auth.password_min_length': setting(wholeNumber(8, 128), '8', 'the shortest password a local user may choose'),
-  'locale.default': setting(languageTag, 'en', 'the language of whoever has chosen none'),
+  'auth.password_min_length': setting(wholeNumber(8, 128), '8', 'the minimum length of a local user’s password'),
+  'locale.default': setting(languageTag, 'en', 'the language of users who have chosen none'),
   'notifications.expiring_seconds': setting(
     wholeNumber(60, 86_400),
     '900',
-    'how long before the end of access its holder is told',
+    'how long before access ends its holder is notified',
   ),
-  'notifications.from_address': setting(addressOrNone, '', 'the sender of mail, where a channel names none'),
+  'notifications.from_address': setting(addressOrNone, '', 'the sender of mail when a channel names none'),
   'notifications.reminder_seconds': setting(
     wholeNumberOrNever(60, 604_800),
     '3600',
-    'how long a request waits before those who may decide it are reminded; then after twice as long, and so on',
+    'how long a request waits before its approvers are reminded; then after twice as long, and so on',
   ),
   'requests.default_duration_seconds': setting(
     wholeNumber(60, 1_209_600),
     '3600',
-    'how long access lasts when a request does not say; never more than the longest',
+    'how long access lasts when a request names no duration; at most `requests.max_duration_seconds`',
   ),
-  'requests.max_duration_seconds': setting(wholeNumber(60, 1_209_600), '43200', 'the longest access one may ask for'),
+  'requests.max_duration_seconds': setting(
+    wholeNumber(60, 1_209_600),
+    '43200',
+    'the maximum duration of requested access',
+  ),
   'requests.pending_ttl_seconds': setting(
     wholeNumber(60, 2_592_000),
     '86400',
     'how long a request waits for a decision before it expires',
   ),
   'requests.require_reason': setting(yesOrNo, 'false', 'whether every request must give a reason'),
-  'timezone.default': setting(zoneName, 'UTC', 'the time zone of the tenant: what policy calls its day'),
+  'timezone.default': setting(zoneName, 'UTC', 'the time zone of the tenant, by which policies count days'),
 } as const
 
 export type SettingKey = keyof typeof settingTable
 
-/** A tenant's settings as they are in force: what was set, else the default. Durations are seconds. */
+/** A tenant's effective settings: the set value, else the default. Durations are in seconds. */
 export type Settings = {
   readonly [Key in SettingKey]: (typeof settingTable)[Key]['form'] extends Form<infer Value> ? Value : never
 }
 
-/** A setting as it is answered: its text. `updated_at` is left out where the default stands. */
+/** A setting as returned by the API: its text. `updated_at` is omitted for a default. */
 export const Setting = Type.Object(
   {
     key: Type.String(),
@@ -108,12 +112,12 @@ export type Setting = Static<typeof Setting>
 /** Every key, in alphabetical order. */
 export const settingKeys = (Object.keys(settingTable) as SettingKey[]).sort()
 
-/** The longest value any form takes, with room to spare: no more is kept or looked at. */
+/** Longer than any valid value. A longer text is refused unread. */
 const maxValueLength = 500
 
 /**
- * The settings of the stored texts: the default for a key that was never set, and for a stored text that this version no
- * longer takes.
+ * Reads the settings from the stored texts, with the default for a key that was never set and for a stored text that this
+ * version no longer accepts.
  */
 export function readSettingValues(stored: Readonly<Record<string, string>>): Settings {
   return Object.fromEntries(settingKeys.map((key) => [key, readValue(key, stored)])) as Settings
@@ -126,15 +130,15 @@ function readValue(key: SettingKey, stored: Readonly<Record<string, string>>): u
 }
 
 /**
- * The key, if it is one.
- * @throws Problem 400 for any other text, `ai-provider-default` too: it is no setting of this kind.
+ * Returns the text as a setting's key.
+ * @throws Problem 400 for any other text, including `ai-provider-default`, which is not a setting of this kind.
  */
 export function requireSettingKey(text: string): SettingKey {
   if (Object.hasOwn(settingTable, text)) return text as SettingKey
-  throw refused('setting_key', `is \`${shortened(text)}\`, which is no setting`, settingKeys)
+  throw refused('setting_key', `is \`${shortened(text)}\`, which is not a setting`, settingKeys)
 }
 
-/** @throws Problem 400 where the text is not of the key's form; `details.allowed` says it. */
+/** @throws Problem 400 when the text is invalid for the key; `details.allowed` describes the form. */
 export function requireSettingValue(key: SettingKey, text: string): void {
   const { form } = settingTable[key]
   if (text.length <= maxValueLength && form.read(text) !== undefined) return

@@ -5,7 +5,7 @@ import { type CheckedSignIn, type StoredSignIn, shownSignIn } from './sign-in-se
 
 const columns = sql`enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at`
 
-/** Undefined where the tenant has set none, or there is no such tenant. */
+/** Undefined when the tenant has set none, or there is no such tenant. */
 export async function findSignInSetting(tx: Tx): Promise<StoredSignIn | undefined> {
   const [found] = await tx.read(
     sql<StoredSignIn>`select ${columns} from sign_in_setting where tenant_id = ${tx.tenant_id}`,
@@ -14,9 +14,8 @@ export async function findSignInSetting(tx: Tx): Promise<StoredSignIn | undefine
 }
 
 /**
- * Sets it in place of `before`, and tells of it, without the secret. Undefined when somebody else has changed it
- * meanwhile.
- * @param sealed the new secret, sealed; null: none; undefined: the one that is kept stays
+ * Replaces `before` and emits an event without the secret. Undefined when another request changed the setting meanwhile.
+ * @param sealed the new sealed secret; null: none; undefined: the stored one stays
  */
 export async function saveSignInSetting(
   ctx: WorkCtx,
@@ -50,7 +49,7 @@ export async function saveSignInSetting(
   return saved
 }
 
-/** Where the secret is sealed for. */
+/** The place to which the secret is sealed. */
 function secretPlace({ tenant_id }: Tx) {
   return { table: 'sign_in_setting', id: tenant_id, field: 'client_secret' }
 }

@@ -8,13 +8,13 @@ const maxAddressLength = 2_000
 const maxRedirects = 50
 const Address = Type.String({ minLength: 1, maxLength: maxAddressLength })
 
-/** How a tenant's people sign in by their own provider, as it is answered. Nothing is set: issuer and client_id are null. */
+/** The settings of a tenant's own sign-in provider, as returned by the API. When unset, issuer and client_id are null. */
 export const SignInSetting = Type.Object(
   {
     enabled: Type.Boolean(),
     issuer: Nullable(Type.String()),
     client_id: Nullable(Type.String()),
-    client_secret: Nullable(Type.String({ description: '`[redacted]`, or null where there is none' })),
+    client_secret: Nullable(Type.String({ description: '`[redacted]`, or null when there is none' })),
     redirect_uris: Type.Array(Type.String()),
     scopes: Type.Array(Type.String()),
     updated_at: Type.Optional(DateTime),
@@ -24,11 +24,11 @@ export const SignInSetting = Type.Object(
 export type SignInSetting = Static<typeof SignInSetting>
 
 export const SignInSettingInput = Body({
-  enabled: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'default: true' })),
   issuer: Type.String({
     minLength: 1,
     maxLength: maxAddressLength,
-    description: 'the provider as it names itself, to the letter: `https://id.example.com`',
+    description: 'exactly as the provider names itself: `https://id.example.com`',
   }),
   client_id: Type.String({ minLength: 1, maxLength: 500 }),
   client_secret: Type.Optional(
@@ -36,19 +36,19 @@ export const SignInSettingInput = Body({
       Type.String({
         minLength: 1,
         maxLength: 2_000,
-        description: 'left out or `[redacted]`: the one that is kept; null: none, the client is public',
+        description: 'omitted or `[redacted]`: keeps the stored secret; null: none, the client is public',
       }),
     ),
   ),
   redirect_uris: Type.Array(Address, {
     minItems: 1,
     maxItems: maxRedirects,
-    description: 'where the provider may send people back to, compared to the letter',
+    description: 'the addresses to which the provider may redirect users, compared exactly',
   }),
   scopes: Type.Optional(
     Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E]{1,200}$' }), {
       maxItems: 50,
-      description: 'what is asked of the provider: `openid`, `email` and `profile` where it is left out',
+      description: 'the scopes requested from the provider; default: `openid`, `email` and `profile`',
     }),
   ),
 })
@@ -56,7 +56,7 @@ export type SignInSettingInput = Static<typeof SignInSettingInput>
 
 const defaultScopes = ['openid', 'email', 'profile']
 
-/** What is set, as it is kept. The secret is sealed. */
+/** The setting as stored. The secret is sealed. */
 export type StoredSignIn = {
   enabled: boolean
   issuer: string
@@ -68,19 +68,19 @@ export type StoredSignIn = {
   updated_at: string
 }
 
-/** What becomes of the secret: `keep` the sealed one, none, or this new one. */
+/** The change of the secret: `keep` the sealed one, null for none, or a new one. */
 export type SecretChange = 'keep' | null | { secret: string }
 
-/** What a caller sent, with every part in order. */
+/** A caller's input, validated. */
 export type CheckedSignIn = Pick<StoredSignIn, 'enabled' | 'issuer' | 'client_id' | 'redirect_uris' | 'scopes'> & {
   client_secret: SecretChange
 }
 
 /**
- * Reads what somebody would set in place of `before`.
- * @param issuerFault what is wrong with where the issuer leads, in a half-sentence
- * @throws Problem 400 naming each faulty field; a kept secret beside another issuer or client, too: whoever may set them
- * could else have the secret sent to themselves
+ * Reads the setting that replaces `before`.
+ * @param issuerFault the egress fault of the issuer's address, as a half-sentence
+ * @throws Problem 400 naming each faulty field, and for a kept secret beside another issuer or client: otherwise a caller
+ * who may change these could redirect the secret to itself
  */
 export function readSignInSetting(
   input: SignInSettingInput,
@@ -110,13 +110,13 @@ export function readSignInSetting(
   }
 }
 
-/** What somebody holds who may do whatever a person may: directories write people, and are none. */
+/** Every scope that a user can hold: `scim:provision` is for directories only. */
 const everyScope = allScopes.filter((scope) => scope !== 'scim:provision')
 
 /**
- * INVARIANT: whoever says by which provider people sign in, as which client and back to where, could sign in as any of
- * them. So only somebody who may do all of it anyway says so; switching it off and on needs no more than the setting.
- * @throws Problem 403 naming the scopes that are lacking
+ * INVARIANT: a caller who sets the provider, the client or the redirect URIs could sign in as any user. So only a caller with
+ * every scope may set them. Disabling and enabling the provider needs only the setting's own scope.
+ * @throws Problem 403 naming the scopes that the caller lacks
  */
 export function requireMayNameProvider(
   granter: ReadonlySet<string>,
@@ -129,14 +129,14 @@ export function requireMayNameProvider(
     input.redirect_uris.every((address) => before.redirect_uris.includes(address))
   const lacking = same ? [] : scopesLacking(granter, everyScope)
   if (lacking.length === 0) return
-  const message = `whoever names the provider says who people are, and needs every scope; you lack ${lacking.join(', ')}`
+  const message = `setting the sign-in provider decides who users are, and needs every scope; you lack ${lacking.join(', ')}`
   throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }
 
-function secretChange(asked: string | null | undefined, before: StoredSignIn | undefined): SecretChange {
-  if (asked === undefined) return before === undefined ? null : 'keep'
-  if (asked === redacted) return 'keep'
-  return asked === null ? null : { secret: asked }
+function secretChange(sent: string | null | undefined, before: StoredSignIn | undefined): SecretChange {
+  if (sent === undefined) return before === undefined ? null : 'keep'
+  if (sent === redacted) return 'keep'
+  return sent === null ? null : { secret: sent }
 }
 
 function secretFaults(
@@ -150,10 +150,12 @@ function secretFaults(
     return [{ pointer, why: `is \`${redacted}\`, and none is kept yet: send the secret itself` }]
   const moved = before.issuer !== input.issuer || before.client_id !== input.client_id
   if (!moved || before.sealed_client_secret === null) return []
-  return [{ pointer, why: 'is needed anew where the issuer or the client changes: the kept one would go elsewhere' }]
+  return [
+    { pointer, why: 'must be sent again when the issuer or the client changes: the kept secret would go elsewhere' },
+  ]
 }
 
-/** The form of an issuer: no query and no fragment, as OpenID Connect Discovery has it. */
+/** Checks the form of an issuer: no query and no fragment, as OpenID Connect Discovery requires. */
 function formFault(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null) return 'must be an https address'
@@ -164,7 +166,7 @@ function formFault(text: string): string | undefined {
 
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
-/** What is wrong with an address to come back to, in a half-sentence; undefined when it will do. */
+/** Returns the fault of a redirect URI as a half-sentence; undefined for a valid one. */
 function redirectFault(text: string): string | undefined {
   const url = URL.parse(text)
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.includes(url.hostname))
@@ -172,10 +174,10 @@ function redirectFault(text: string): string | undefined {
   if (/[?#]/.test(text) || url.username !== '' || url.password !== '') {
     return 'must not hold a query, a fragment, a name or a password'
   }
-  return url.href === text ? undefined : `must be written \`${url.href}\`: it is compared to the letter`
+  return url.href === text ? undefined : `must be written \`${url.href}\`: it is compared exactly`
 }
 
-/** What is set, as it is answered. */
+/** The setting as returned by the API. */
 export function shownSignIn(stored: StoredSignIn | undefined): SignInSetting {
   if (stored === undefined) {
     const nothing = { issuer: null, client_id: null, client_secret: null, redirect_uris: [] }

@@ -11,13 +11,13 @@ import {
 import { findSignInSetting, saveSignInSetting, sealClientSecret } from './sign-in-setting-store.ts'
 
 /**
- * Sets, as a whole, the provider that the tenant's people sign in by. Another provider is named by whoever holds every
- * scope. Sign-ins under way at another end refused.
+ * Replaces the settings of the tenant's sign-in provider as a whole. Setting another provider needs every scope. Sign-ins in
+ * progress at the previous provider are refused.
  */
 export const updateSignInSettings = operation({
   method: 'PUT',
   path: '/v1/settings/sign-in',
-  summary: 'Set the provider that people sign in by',
+  summary: 'Set the sign-in provider of the tenant',
   credential: 'any',
   scope: 'settings:write',
   body: SignInSettingInput,
@@ -28,14 +28,17 @@ export const updateSignInSettings = operation({
     await keepRefusal(ctx, { subject_type: 'setting', subject_id: 'sign-in' }, async () =>
       requireMayNameProvider(ctx.actor.scopes, body, before),
     )
-    // Whoever switches it off need not have an issuer that may be called.
+    // Disabling the provider does not require an issuer that egress allows.
     const fault = body.enabled === false ? undefined : await ctx.egress.findFault(body.issuer)
     const checked = readSignInSetting(body, before, fault)
     const { client_secret: change } = checked
     const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))
     const saved = await saveSignInSetting(ctx, checked, before, sealed)
     if (saved === undefined) {
-      throw new Problem('version_conflict', 'the sign-in settings were changed meanwhile; read them and set them again')
+      throw new Problem(
+        'version_conflict',
+        'another request changed the sign-in settings meanwhile; read them and set them again',
+      )
     }
     return shownSignIn(saved)
   },

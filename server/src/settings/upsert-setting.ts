@@ -5,17 +5,17 @@ import { Problem } from '../kernel/errors.ts'
 import { requireSettingKey, requireSettingValue, Setting } from './setting.ts'
 import { findSetting, saveSetting } from './setting-store.ts'
 
-/** How often a change starts anew because another came between its reading and its writing. */
+/** How often a change is tried when another comes between its read and its write. */
 const attempts = 5
 
-/** Sets one setting. Setting what is set already changes nothing, tells nothing, and answers the setting as it is. */
+/** Sets one setting. Setting the current value writes nothing, emits no event, and returns the setting as it is. */
 export const upsertSetting = operation({
   method: 'PUT',
   path: '/v1/settings/{setting_key}',
   summary: 'Set a setting',
   credential: 'any',
   scope: 'settings:write',
-  params: Type.Object({ setting_key: Type.String({ description: 'one of the keys that the list shows' }) }),
+  params: Type.Object({ setting_key: Type.String({ description: 'a key from the list of settings' }) }),
   body: Body({
     value: Type.String({ description: 'as text, in the form of the key: `3600`, `true`, `Europe/Berlin`' }),
   }),
@@ -30,6 +30,6 @@ export const upsertSetting = operation({
       const saved = await saveSetting(ctx, key, { old: before?.value ?? null, new: body.value })
       if (saved !== undefined) return saved
     }
-    throw new Problem('version_conflict', `\`${key}\` is being changed by others; read it and set it again`)
+    throw new Problem('version_conflict', `other requests are changing \`${key}\`; read it and set it again`)
   },
 })
