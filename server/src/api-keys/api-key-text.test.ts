@@ -53,7 +53,7 @@ suite('a text that is no key', () => {
     ['with a space behind (A8)', `${text} `],
     ['with a line break behind (A8)', `${text}\n`],
     ['with another prefix (A8)', text.replace('sp_', 'spscim_')],
-    ['with a prefix that nobody knows (A8)', text.replace('sp_', 'sk_')],
+    ['with an unknown prefix (A8)', text.replace('sp_', 'sk_')],
     ['in upper case (A8)', text.toUpperCase()],
     ['said twice (A8)', `${text}${text}`],
     ['empty', ''],

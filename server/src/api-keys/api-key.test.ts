@@ -48,7 +48,7 @@ suite('the reach of a new key', () => {
   const api = { name: 'ci', scopes: ['users:read'] }
   const scim = { name: 'scim', identity_provider_id }
 
-  test('is the API, with the scopes asked, where no identity provider is named', () => {
+  test('is the API, with the requested scopes, when no identity provider is named', () => {
     assert.deepEqual(requireKeyReach(maker, api), { kind: 'api', scopes: ['users:read'], identity_provider_id: null })
   })
 
@@ -65,7 +65,7 @@ suite('the reach of a new key', () => {
     ['is not both', maker, { ...scim, scopes: ['scim:provision', 'users:read'] }, 'unprocessable'],
     ['is not the API with an identity provider', maker, { ...scim, scopes: ['users:read'] }, 'unprocessable'],
     ['is not nothing with an identity provider', maker, { ...scim, scopes: [] }, 'unprocessable'],
-    ['is not SCIM by whoever may not change providers (P4)', new Set(['api_keys:write']), scim, 'forbidden'],
+    ['is not SCIM for a caller who may not change providers (P4)', new Set(['api_keys:write']), scim, 'forbidden'],
   ]
   for (const [name, holder, input, code] of refused) {
     test(name, () =>
@@ -82,7 +82,7 @@ suite('the end of a new key', () => {
   const cases: [string, string | null, string | undefined][] = [
     ['may be none', null, undefined],
     ['may be a moment away', '2026-05-01T12:00:00.001Z', undefined],
-    ['may be told in another zone', '2026-05-01T14:00:01+02:00', undefined],
+    ['may be given in another time zone', '2026-05-01T14:00:01+02:00', undefined],
     ['is not now: equal is expired (A9)', '2026-05-01T12:00:00Z', 'invalid_input'],
     ['is not past', '2026-05-01T11:59:59Z', 'invalid_input'],
     ['is a moment', 'tomorrow', 'invalid_input'],
@@ -100,12 +100,12 @@ suite('the end of a new key', () => {
   })
 })
 
-test('a key made by a key ends with it at the latest', () => {
+test('a key cannot outlive the key that creates it', () => {
   const [soon, later] = ['2026-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z']
   assert.equal(requireEndWithin(soon, later), soon)
   assert.equal(requireEndWithin(later, later), later)
   assert.equal(requireEndWithin(null, null), null)
   assert.equal(requireEndWithin(later, null), later)
-  assert.throws(() => requireEndWithin(later, soon), /ends with it/)
-  assert.throws(() => requireEndWithin(null, soon), /ends with it/)
+  assert.throws(() => requireEndWithin(later, soon), /cannot outlive/)
+  assert.throws(() => requireEndWithin(null, soon), /cannot outlive/)
 })

@@ -27,7 +27,7 @@ const create = (caller: Caller, more: object = {}) =>
 const revoke = (caller: Caller, id: unknown) => call(caller, 'DELETE', `/v1/api-keys/${id}`)
 
 suite('making an API key', () => {
-  test('shows the key once, keeps its hash alone, and tells of it', async () => {
+  test('shows the key once, stores only its hash, and emits an event', async () => {
     const made = await create(admin, { expires_at: '2100-01-01T00:00:00+01:00' })
     assert.equal(made.status, 201)
     const { id, key, created_at, ...rest } = made.body
@@ -104,7 +104,7 @@ suite('listing API keys', () => {
 })
 
 suite('revoking an API key', () => {
-  test('keeps who did it first, and when, however often it is asked again (A15)', async () => {
+  test('keeps the first revoker and time after repeated calls (A15)', async () => {
     const { id } = (await create(admin)).body
     const all = await Promise.all([revoke(admin, id), revoke(admin, id), revoke(admin, id)])
     const again = await revoke({ ...admin, user_id: newId() }, id)

@@ -25,7 +25,7 @@ before(async () => {
 })
 
 suite('a SCIM key', () => {
-  test('is linked to its provider, shown once, and told with the link', async () => {
+  test('is linked to its provider, shown once, and its event holds the link', async () => {
     const made = await create(acme, { identity_provider_id: provider.toUpperCase() })
     assert.equal(made.status, 201)
     const { id, key, created_at, ...rest } = made.body

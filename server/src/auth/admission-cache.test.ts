@@ -28,7 +28,7 @@ function stage({ fresh = always, limit = 100 }: Held = {}) {
   return { clock, cache, proof, admit, asked: () => asked }
 }
 
-test('a credential is asked for once in five seconds, and never taken for older than that (A6, A9)', async () => {
+test('a credential is checked once in five seconds, and a cached check is never older (A6, A9)', async () => {
   const { clock, proof, admit, asked } = stage()
   assert.deepEqual(await admit('a', () => proof(['before'])), ['before'])
   clock.ms = 4_999
@@ -63,7 +63,7 @@ test('what changed is forgotten: of the tenant that was named, and at a new conn
 })
 
 for (const forget of ['drop', 'clear'] as const) {
-  test(`an answer from before a ${forget} is neither kept nor shared with whoever comes after it (A6)`, async () => {
+  test(`an answer from before a ${forget} is neither cached nor shared with later callers (A6)`, async () => {
     const { cache, proof, admit } = stage()
     const slow = Promise.withResolvers<Proof>()
     const early = admit('a', () => slow.promise)
@@ -75,7 +75,7 @@ for (const forget of ['drop', 'clear'] as const) {
   })
 }
 
-test('while changes elsewhere are not heard, every request asks, and nobody waits for another’s answer (F15)', async () => {
+test('while notices of changes do not arrive, every request is checked, and none shares a check (F15)', async () => {
   let fresh = true
   const { proof, admit, asked } = stage({ fresh: () => fresh })
   await admit('a', () => proof(['before']))
@@ -88,7 +88,7 @@ test('while changes elsewhere are not heard, every request asks, and nobody wait
   assert.equal(asked(), 3)
 })
 
-test('many who bring one credential at once ask once', async () => {
+test('concurrent requests with one credential share one check', async () => {
   const { proof, admit, asked } = stage()
   const slow = Promise.withResolvers<Proof>()
   const all = Array.from({ length: 50 }, () => admit('a', () => slow.promise))
@@ -97,7 +97,7 @@ test('many who bring one credential at once ask once', async () => {
   assert.equal(asked(), 1)
 })
 
-test('nobody joins a question that has gone on for five seconds', async () => {
+test('a check that has run for five seconds is not shared', async () => {
   const { clock, proof, admit } = stage()
   const slow = Promise.withResolvers<Proof>()
   const first = admit('a', () => slow.promise)
@@ -108,7 +108,7 @@ test('nobody joins a question that has gone on for five seconds', async () => {
   assert.deepEqual(await admit('a', () => undefined), ['after'])
 })
 
-test('what proves nothing is asked again each time, and so is what failed', async () => {
+test('an invalid credential is checked again each time, and so is a failed check', async () => {
   const { proof, admit } = stage()
   assert.equal(await admit('a', () => undefined), undefined)
   await assert.rejects(
@@ -118,7 +118,7 @@ test('what proves nothing is asked again each time, and so is what failed', asyn
   assert.deepEqual(await admit('a', () => proof(['made since'])), ['made since'])
 })
 
-test('one that may have ended by the clock carried on is asked for; at that very moment it has (A9)', async () => {
+test('a credential that may have expired by the extrapolated clock is checked again; it expires exactly then (A9)', async () => {
   const { clock, proof, admit } = stage()
   const live = (now: Date) => now.getTime() < began + 1_000
   await admit('a', () => proof(['before'], live))
@@ -141,7 +141,7 @@ test('an end is looked at from the question on, a moment handed on is counted fr
   assert.deepEqual([seen, again?.now.getTime()], [[1_000], began + 700])
 })
 
-test('only so many are kept, and those asked for longest ago give way', async () => {
+test('the number of cached admissions is limited, and those checked longest ago are evicted', async () => {
   const { proof, admit, asked } = stage({ limit: 2 })
   for (const digest of ['a', 'b', 'c', 'c', 'b']) await admit(digest, () => proof([]))
   assert.equal(asked(), 3)

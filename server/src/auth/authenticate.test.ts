@@ -74,7 +74,7 @@ suite('token keys', () => {
     assert.deepEqual(Object.keys(key ?? {}).sort(), ['alg', 'crv', 'kid', 'kty', 'use', 'x'])
   })
 
-  test('sealed under another root key are told in one sentence', async () => {
+  test('sealed under another root key give one clear error', async () => {
     await assert.rejects(open(rootKeysOf([rootKeyOf(Buffer.alloc(32, 2))])), /root key \(SECRET_KEY.*is not the one/)
   })
 
@@ -133,7 +133,7 @@ suite('a token', () => {
     }
   })
 
-  test('of a user of another tenant, or of nobody, admits nobody', async () => {
+  test('of a user of another tenant, or of no user, is refused', async () => {
     const other = await createTenant(db.database, { name: 'Other', owner })
     assert.equal(await byToken(await issue(other.owner.id)), undefined)
     assert.equal(await byToken(await issue(owner_id, new Date(), other.tenant_id)), undefined)
@@ -179,7 +179,7 @@ suite('an API key', () => {
     await until(async () => String(await used()) >= String(first))
   })
 
-  test('with another secret, or that nobody made, is refused (A8)', async () => {
+  test('with another secret, or that was never created, is refused (A8)', async () => {
     const { key, id } = await keyFor(owner.email)
     const { makeKeyText } = await import('../api-keys/api-key-text.ts')
     const stranger = makeKeyText('api')
@@ -187,7 +187,7 @@ suite('an API key', () => {
     for (const text of [key, stranger.text, ` ${key}`, key.slice(0, -1), '']) assert.equal(await byKey(text), undefined)
   })
 
-  test('that is revoked or expired admits nobody; one that ends this instant has ended (A9)', async () => {
+  test('that is revoked or expired is refused; one that ends this instant has expired (A9)', async () => {
     const { key, id } = await keyFor(owner.email)
     const bend = (change: string) => db.asSuperuser(`update api_key set ${change} where id = $1`, [id])
     await bend(`expires_at = clock_timestamp() + interval '1 minute'`)
@@ -198,7 +198,7 @@ suite('an API key', () => {
     assert.equal(await byKey(key), undefined)
   })
 
-  test('holds at most what its maker holds now, and nothing when they are gone (A10, P4)', async () => {
+  test('holds at most its creator’s current scopes, and nothing when the creator is gone (A10, P4)', async () => {
     const eve = await makeUser('eve@example.com', ['user', 'admin'])
     const { key } = await keyFor(eve.email, ['users:write', 'requests:create'])
     await db.asSuperuser(`delete from user_role where user_id = $1 and role_id = 'admin'`, [eve.id])
@@ -210,6 +210,6 @@ suite('an API key', () => {
   test('makes no trouble of its own: nothing failed beside the requests', () => assert.deepEqual(failures, []))
 })
 
-test('no credential is nobody', async () => {
+test('no credential identifies no caller', async () => {
   assert.equal(await authenticate({ authorization: undefined, api_key: undefined }, '127.0.0.1'), undefined)
 })

@@ -80,7 +80,7 @@ const events = () =>
   )
 
 suite('signing in', () => {
-  test('with the right password answers a token that opens what the user may, whatever the case of the address', async () => {
+  test('with the right password returns a token with the user’s scopes, whatever the case of the address', async () => {
     const reply = await signIn('owner@example.COM', owner.password)
     assert.equal(reply.statusCode, 200)
     const { token, expires_at } = reply.json<{ token: string; expires_at: string }>()

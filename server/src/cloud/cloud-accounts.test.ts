@@ -42,7 +42,7 @@ async function list(query = '', as = caller): Promise<Listed[]> {
 const eventsOf = ({ tenant_id }: Caller) =>
   asSuperuser('select type, actor_kind, subject_type, subject_id, data from event where tenant_id = $1', [tenant_id])
 
-test('entries are inserted, then updated, each time counted, and told of', async () => {
+test('entries are inserted, then updated, each time counted and with an event', async () => {
   const first = { id: 'a', name: 'Alpha', account_id: '111111111111', metadata: { env: 'dev', n: [1, null] }, rank: 2 }
   assert.deepEqual(await upsert([first, { id: 'b', account_id: '2' }]), { status: 200, body: { upserted: 2 } })
   assert.deepEqual(await upsert([{ ...first, rank: -1, metadata: {} }]), { status: 200, body: { upserted: 1 } })

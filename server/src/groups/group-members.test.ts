@@ -34,7 +34,7 @@ async function eventsOf(subject_id: string) {
   )
 }
 
-/** Somebody who writes groups and users and sees them, and nothing else. */
+/** A user who writes groups and users and sees them, and nothing else. */
 const manager = people.auditor
 await call(owner, 'PUT', `/v1/users/${manager.user_id}/roles`, {
   roles: [await role('groups:read', 'groups:write', 'requests:create')],
@@ -90,7 +90,7 @@ suite('a member', () => {
     }
   })
 
-  test('who was deleted is nobody, to groups and roles alike', async () => {
+  test('a deleted user is unknown to groups and roles', async () => {
     const user_id = newId()
     await house.asSuperuser(
       `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, active, deleted_at)
@@ -101,7 +101,7 @@ suite('a member', () => {
     assert.equal((await call(owner, 'PUT', `/v1/users/${user_id}/roles`, { roles: ['user'] })).status, 404)
   })
 
-  test('added twice at once is one, and the other is told so (R11)', async () => {
+  test('added twice at once is added once, and the other call gets a conflict (R11)', async () => {
     const id = await group()
     const replies = await Promise.all(Array.from({ length: 6 }, () => add(owner, id, people.user)))
     assert.deepEqual(
@@ -136,7 +136,7 @@ suite('a member', () => {
     assert.deepEqual([await sees(), await byKey()], [403, 403])
   })
 
-  test('is not added by whoever lacks a scope that the group gives, themselves least of all (P9)', async () => {
+  test('is not added by a caller who lacks a scope of the group, least of all when adding themselves (P9)', async () => {
     const id = await group('user', 'admin')
     for (const person of [manager, people.user]) {
       const refused = await add(manager, id, person)
@@ -157,7 +157,7 @@ suite('a member', () => {
 })
 
 suite('the roles that a group gives', () => {
-  test('are replaced; who mapped those that stay is kept; what changes nothing tells nothing', async () => {
+  test('are replaced; unchanged mappings keep their author; a change without effect emits no event', async () => {
     const id = await group('user', 'auditor')
     const url = `/v1/groups/${id}/role-mappings`
     const rows = () =>
@@ -176,7 +176,7 @@ suite('the roles that a group gives', () => {
     ])
   })
 
-  test('carry no scope that whoever maps them lacks (P9)', async () => {
+  test('carry no scope that the caller lacks (P9)', async () => {
     const id = await group('auditor')
     const url = `/v1/groups/${id}/role-mappings`
     const refused = await call(manager, 'PUT', url, { role_ids: ['auditor', 'admin'] })

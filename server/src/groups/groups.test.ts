@@ -85,7 +85,7 @@ suite('a group', () => {
     })
   }
 
-  test('is listed page by page, by source to the letter; a cursor serves its own filter alone (T8, J7)', async () => {
+  test('is listed page by page, by exact source; a cursor serves its own filter alone (T8, J7)', async () => {
     const scim = await syncedGroup('scim')
     const list = async (query: string) => {
       const ids: string[] = []

@@ -75,7 +75,7 @@ suite('creating an identity provider', () => {
     )
   })
 
-  test('keeps the secrets sealed, and tells nothing of the config (S2, S6)', async () => {
+  test('keeps the secrets sealed, and emits nothing of the config (S2, S6)', async () => {
     const { id } = (await create(acme)).body
     const row = await rowOf(id)
     assert.deepEqual(row.config, redactedConfig)
@@ -131,7 +131,7 @@ suite('changing an identity provider', () => {
     ])
   })
 
-  test('of one secret seals it anew beside those that stay, and tells neither (S2)', async () => {
+  test('of one secret seals it again beside those that stay, and emits neither (S2)', async () => {
     const made = (await create(acme)).body
     const changed = await as(acme, 'PATCH', `${path}/${made.id}`, {
       config: { ...redactedConfig, base_dn: 'dc=other', bind_password: `${canary}-2` },
@@ -144,7 +144,7 @@ suite('changing an identity provider', () => {
     assert.equal((await rowOf(made.id)).sealed_secrets, null)
   })
 
-  test('sends no kept secret to another host: it must be sent anew', async () => {
+  test('sends no kept secret to another host: the secret must be sent again', async () => {
     const made = (await create(acme)).body
     const moved = { ...redactedConfig, host: 'evil.example.org' }
     const reply = await as(acme, 'PATCH', `${path}/${made.id}`, { config: moved })

@@ -25,14 +25,14 @@ test('the scopes are those of the interface, once each', () => {
   })
 })
 
-test('a scope is known by its exact words alone', () => {
+test('a scope is known only by its exact name', () => {
   for (const text of ['users:read', 'scim:provision']) assert.ok(isScope(text), text)
   for (const text of ['', 'users', 'users:', 'Users:read', 'users:read ', 'users:own', 'toString', '*']) {
     assert.ok(!isScope(text), text)
   }
 })
 
-test('whoever grants must have every scope that they grant', () => {
+test('a granter must hold every scope that they grant', () => {
   const holder = new Set(['users:read', 'users:write'])
   const cases: [string[], string[]][] = [
     [[], []],

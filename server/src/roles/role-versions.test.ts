@@ -37,7 +37,7 @@ suite('the version of a role', () => {
     assert.equal(data.find(({ id }) => id === changed.body.id)?.version, 2)
   })
 
-  test('that If-Match names is asked for last: who may not, or finds nothing, is told that (P3)', async () => {
+  test('that If-Match names is checked last: a missing right or role is reported first (P3)', async () => {
     const { url } = await role('users:read')
     const stale = { 'if-match': '"7"' }
     const body = { name: 'new' }
@@ -93,7 +93,7 @@ suite('two who change one role at once', () => {
     }
   })
 
-  test('with If-Match: one does, the other is told, and nothing comes back that was taken (P3)', async () => {
+  test('with If-Match: one succeeds, the other gets a conflict, and nothing removed comes back (P3)', async () => {
     for (const _round of rounds(15)) {
       const { url, etag, id } = await role('users:read', 'users:write')
       const told = await together([
@@ -109,7 +109,7 @@ suite('two who change one role at once', () => {
     }
   })
 
-  test('change against delete: whoever comes second is told (P3)', async () => {
+  test('change against delete: the second gets an error (P3)', async () => {
     for (const _round of rounds(15)) {
       const { url, etag } = await role('users:read')
       const [changed, deleted] = await together([

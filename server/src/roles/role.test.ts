@@ -13,7 +13,7 @@ import {
   systemRoles,
 } from './role.ts'
 
-test('a user asks for access and holds nothing else', () => {
+test('a user may request access and holds no other scope', () => {
   assert.deepEqual(systemRoles.user.scopes, ['requests:create'])
 })
 
@@ -41,7 +41,7 @@ test('an auditor reads everything and does nothing', () => {
   )
 })
 
-test('a user is created with user, approver or admin, in those very words', () => {
+test('a user is created with exactly user, approver or admin', () => {
   for (const role of ['user', 'approver', 'admin']) assert.ok(isCreationRole(role), role)
   for (const role of ['auditor', 'owner', 'Admin', 'admin ', '', 'constructor']) assert.ok(!isCreationRole(role), role)
 })
@@ -160,7 +160,7 @@ suite('which roles are given and taken', () => {
     test(name, () => assert.deepEqual(plan(held, wanted, scopes), { added, removed }))
   }
 
-  test('nobody grants a scope that they lack', () => {
+  test('a caller cannot grant a scope that they lack', () => {
     const problem = problemOf(() => plan([], ['admin', 'desk'], ['users:read', 'users:write']))
     assert.deepEqual([problem.code, problem.details], ['forbidden', { scopes: ['roles:write'] }])
   })

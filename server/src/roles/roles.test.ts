@@ -19,7 +19,7 @@ async function role(...scopes: string[]): Promise<string> {
   return String(reply.body.id)
 }
 
-/** Somebody who holds this role and no other, by hand. */
+/** A user who holds this role and no other, by hand. */
 async function hold(person: Person, ...role_ids: string[]): Promise<void> {
   await house.asSuperuser('delete from user_role where user_id = $1', [person.user_id])
   await house.asSuperuser('insert into user_role (tenant_id, user_id, role_id) select $1, $2, unnest($3::text[])', [
@@ -129,7 +129,7 @@ suite('a role', () => {
 })
 
 suite('updating a role', () => {
-  test('changes what is sent, leaves the rest, and tells of it; what changes nothing tells nothing', async () => {
+  test('changes the sent fields and emits an event; a change without effect emits none', async () => {
     const id = await role('users:read', 'audit:read')
     const named = await call(owner, 'PATCH', `/v1/roles/${id}`, { name: 'another' })
     assert.equal(named.status, 200, named.text)
@@ -238,7 +238,7 @@ suite('updating a role', () => {
 })
 
 suite('deleting a role', () => {
-  test('that nobody holds makes it go, once', async () => {
+  test('of an unused role succeeds, once', async () => {
     const id = await role('users:read')
     await call(owner, 'PATCH', `/v1/roles/${id}`, { scopes: ['users:read', 'audit:read'] })
     const gone = await call(owner, 'DELETE', `/v1/roles/${id}`)
@@ -247,7 +247,7 @@ suite('deleting a role', () => {
     assert.equal((await eventsOf(id)).at(-1)?.type, 'role.deleted')
   })
 
-  test('that somebody holds, or a group gives, is a conflict, and takes nothing from anybody', async () => {
+  test('of a role that a user holds or a group gives is a conflict, and changes nothing', async () => {
     const [held, mapped] = [await role('users:read'), await role('users:read')]
     await hold(people.auditor, held)
     const group = String((await call(owner, 'POST', '/v1/groups', { name: 'a group' })).body.id)

@@ -121,7 +121,7 @@ suite('a derived key', () => {
   })
 })
 
-test('a key file that is missing is not made anew where something was sealed with it', () => {
+test('a missing key file is not made again when something was sealed with it', () => {
   const dataDir = freshDir()
   assert.throws(() => loadRootKey({ dataDir, isSealed: true }), /secret\.key` is missing.*restore the file/)
   assert.deepEqual(readdirSync(dataDir), [])
@@ -133,7 +133,7 @@ suite('several root keys', () => {
   const [elder, younger] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const text = (bytes: Buffer) => bytes.toString('base64')
 
-  test('are taken from SECRET_KEY, parted by commas, each of its form', () => {
+  test('are taken from SECRET_KEY, comma-separated, each of a valid form', () => {
     const keys = loadRootKeys({ secretKey: `${text(younger)}, ${elder.toString('hex')}`, dataDir: '/nowhere' })
     assert.deepEqual(
       keys.all().map(({ bytes }) => bytes),
@@ -172,7 +172,7 @@ suite('a new root key in the file', () => {
     assert.deepEqual(running.inUse(), old, 'it seals with what it did until it is told')
   })
 
-  test('leaves what is at hand where the file is gone or spoilt', () => {
+  test('keeps the known keys when the file is missing or damaged', () => {
     const dataDir = freshDir()
     const running = loadRootKeys({ dataDir })
     writeFileSync(join(dataDir, 'secret.key'), 'half a ke')

@@ -28,7 +28,7 @@ suite('a sealed value', () => {
   })
 
   for (const version of [undefined, 1, 70_000]) {
-    test(`stays shut when any one bit of it is changed (S6): key version ${version}`, () => {
+    test(`cannot be opened when any one bit of it is changed (S6): key version ${version}`, () => {
       const bytes = Buffer.from(seal(key, 'hunter2', place, version), 'base64url')
       assert.deepEqual(
         [unseal(key, bytes.toString('base64url'), place).toString(), keyVersionOf(bytes.toString('base64url'))],
@@ -42,20 +42,20 @@ suite('a sealed value', () => {
     })
   }
 
-  test('stays shut when cut anywhere (S6)', () => {
+  test('cannot be opened when cut anywhere (S6)', () => {
     const sealed = seal(key, 'hunter2', place)
     for (let length = 0; length < sealed.length; length += 1) {
       assert.throws(() => unseal(key, sealed.slice(0, length), place), cannotOpen, `length ${length}`)
     }
   })
 
-  test('stays shut in another spelling of the same bytes', () => {
+  test('cannot be opened in another spelling of the same bytes', () => {
     const sealed = seal(key, 'hunter2', place)
     assert.throws(() => unseal(key, `${sealed}=`, place), cannotOpen)
     assert.throws(() => unseal(key, ` ${sealed}`, place), cannotOpen)
   })
 
-  test('stays shut under another key', () => {
+  test('cannot be opened under another key', () => {
     assert.throws(() => unseal(randomBytes(32), seal(key, 'hunter2', place), place), cannotOpen)
   })
 
@@ -68,7 +68,7 @@ suite('a sealed value', () => {
     ['bound to nothing', []],
   ]
   for (const [name, other] of others) {
-    test(`stays shut ${name} (S6)`, () => {
+    test(`cannot be opened ${name} (S6)`, () => {
       assert.throws(() => unseal(key, seal(key, 'hunter2', place), other), cannotOpen)
     })
   }

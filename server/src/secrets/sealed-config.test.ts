@@ -65,7 +65,7 @@ suite('a config that replaces another', () => {
     ['keeps secrets beside a change of what leads nowhere', { ...before.config, filter: 'y' }, before.secrets],
     ['drops what is left out', { url: 'https://a.example', token: redacted }, { token: canary }],
     ['drops everything', {}, {}],
-    ['may lead elsewhere with secrets sent anew', { url: 'https://b.example', token: 'new' }, { token: 'new' }],
+    ['may lead elsewhere with secrets sent again', { url: 'https://b.example', token: 'new' }, { token: 'new' }],
   ]
   for (const [name, asked, secrets] of taken) {
     test(name, () => assert.deepEqual(splitConfig(asked, fields, before).secrets, secrets))
@@ -127,7 +127,7 @@ suite('a config at rest', () => {
     assert.equal(await replace({}), undefined)
   })
 
-  test('counts a secret sent anew as a change, right guess or wrong', async () => {
+  test('counts a sent secret as a change, right guess or wrong', async () => {
     const kept = await replace({ token: canary })
     for (const guess of [canary, 'wrong']) assert.ok(await replace({ token: guess }, kept))
   })

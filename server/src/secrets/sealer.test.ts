@@ -58,7 +58,7 @@ suite('a sealer', () => {
     await assert.rejects(openSealer(roots()).seal(b, 'more', place), shut)
   })
 
-  test('opens nothing without its root key, and says to try again: it may be on its way (S6, F15)', async () => {
+  test('opens nothing without its root key, and says to try again: the key may arrive later (S6, F15)', async () => {
     const sealed = await sealer.seal(tx, 'hunter2', place)
     const stranger = openSealer(rootKeysOf([rootKeyOf(randomBytes(32))]))
     await assert.rejects(stranger.unseal(tx, sealed, place), { code: 'unavailable' })
@@ -100,7 +100,7 @@ suite('a sealer', () => {
     assert.equal(await openSealer(roots()).unseal(fresh, sealed, place), 'kept')
   })
 
-  test('asks the database no more than now and then', async () => {
+  test('queries the database only now and then', async () => {
     const sealed = await sealer.seal(tx, 'hunter2', place)
     await openSealer(roots()).unseal(tx, sealed, place)
     const closed = {
@@ -112,7 +112,7 @@ suite('a sealer', () => {
   })
 })
 
-test('no key is in the database: what is wrapped is not what opens (S6)', async () => {
+test('no usable key is in the database: only wrapped ones (S6)', async () => {
   const sealed = await sealer.seal(tx, 'hunter2', place)
   const rows = await db.asSuperuser<{ text: string }>(
     `select string_agg(t::text, E'\\n') as text from (select * from tenant_key) t`,

@@ -36,7 +36,7 @@ suite('the default AI provider', () => {
     assert.deepEqual(rest, { type: 'provider_b', config: {}, is_default: true })
   })
 
-  test('is one of each tenant, and every change of it is told, from what to what', async () => {
+  test('is one per tenant, and every change emits the old and the new one', async () => {
     for (const type of ['provider_a', 'provider_c', 'provider_c']) await choose(acme, type)
     assert.deepEqual(
       (await list(acme)).map(({ type, is_default }) => [type, is_default]),
@@ -77,7 +77,7 @@ suite('the config of an AI provider', () => {
   const shown = { base_url: 'https://ai.example.org', model: 'm-1', api_key: '[redacted]', deep: '[redacted]' }
   const saysNoSecret = (replies: Reply[]) => replies.every(({ text }) => !text.includes(canary))
 
-  test('is answered redacted, wherever it is asked for (S2, S3)', async () => {
+  test('is redacted in every reply (S2, S3)', async () => {
     const set = await configure(acme, 'provider_a', config)
     const { updated_at, ...rest } = set.body
     assert.match(String(updated_at), /Z$/)
@@ -89,7 +89,7 @@ suite('the config of an AI provider', () => {
     assert.ok(saysNoSecret([set, chosen, listed]))
   })
 
-  test('is sealed, told without anything of it, and kept for each type', async () => {
+  test('is sealed, absent from its event, and stored for each type', async () => {
     await configure(acme, 'provider_a', config)
     await configure(acme, 'provider_b', { model: 'm-2' })
     const rows = await house.asSuperuser<{ type: string; config: object; sealed_secrets: string | null }>(

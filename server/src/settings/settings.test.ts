@@ -49,7 +49,7 @@ test('a setting is answered as it was set, and in force from then on', async () 
   assert.equal((await readSettings(database.tenant(admin.tenant_id)))['requests.max_duration_seconds'], 7200)
 })
 
-test('every change is told, from what to what, and one that changes nothing is not', async () => {
+test('every change emits the old and the new value, and a change without effect emits none', async () => {
   for (const value of ['60', '120', '120']) await set('notifications.expiring_seconds', value)
   const told = { type: 'setting.updated', subject_id: 'notifications.expiring_seconds', actor_id: admin.user_id }
   assert.deepEqual(await eventsOf(admin.tenant_id), [

@@ -81,7 +81,7 @@ suite('the first start', () => {
     assert.ok(!logged.join().includes(file.admin.password) && !logged.join().includes(file.api_key))
   })
 
-  test('tells of the tenant, the owner and the key as done by the operator', async () => {
+  test('emits the events of the tenant, the owner and the key with the operator as actor', async () => {
     await bootstrap(options)
     const told = await db.asSuperuser<{ type: string; actor_kind: string }>(
       'select type, actor_kind from event order by seq',
@@ -163,7 +163,7 @@ suite('a later start', () => {
     assert.deepEqual(await tenants(), [file.tenant_id])
   })
 
-  test('after a kill before the commit begins anew and leaves no draft', async () => {
+  test('after a kill before the commit starts over and leaves no draft', async () => {
     const lost = newId()
     writeDraft(dataDir, {
       base_url: '',
@@ -205,7 +205,7 @@ suite('bootstrap done', () => {
     await endBootstrap(options)
   })
 
-  test('twice says that it is done', async () => {
+  test('twice says that it was already ended', async () => {
     await assert.rejects(endBootstrap(options), /already ended/)
   })
 })

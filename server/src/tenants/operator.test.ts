@@ -40,7 +40,7 @@ test('every tenant is listed with its owners, the oldest first', async () => {
 })
 
 suite('resetting an owner', () => {
-  test('gives a new password in place of the old one, and tells of it', async () => {
+  test('replaces the password and emits an event', async () => {
     const reset = await resetOwner(db.database, { email: 'OWNER@example.com' })
     assert.equal(reset.tenant_id, acme)
     const { hash, user_id } = (await findSignIn(db.database.tenant(acme), owner.email)) ?? {}
@@ -77,7 +77,7 @@ suite('issuing a key', () => {
     assert.ok(left > 3_500_000 && left <= 3_600_000)
   })
 
-  test('with more than the user holds, or for nobody, is refused', async () => {
+  test('with more than the user holds, or for an unknown user, is refused', async () => {
     const faulty: [object, RegExp][] = [
       [{ scopes: ['users:read'] }, /lack users:read/],
       [{ scopes: ['users:fly'] }, /no such scope/],
@@ -96,7 +96,7 @@ suite('domains that a tenant may write mail from', () => {
   const namesOf = async (tenant_id: string) =>
     (await listMailDomains(db.database, tenant_id)).map(({ domain }) => domain)
 
-  test('are added and removed, each change told once, and are no other tenant’s (J8, T1)', async () => {
+  test('are added and removed with one event each, and belong to one tenant (J8, T1)', async () => {
     const ask = { tenant_id: acme, domain: 'BÜCHER.example' }
     const domain = 'xn--bcher-kva.example'
     assert.deepEqual(await addMailDomain(db.database, ask), { domain, added: true })

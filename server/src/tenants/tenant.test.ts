@@ -12,7 +12,7 @@ test('a password that is made is in groups to be typed, never the same, and will
   assert.equal(new Set(made).size, made.length)
 })
 
-test('how long is told in minutes, hours or days', () => {
+test('a duration is given in minutes, hours or days', () => {
   const cases: Record<string, number | undefined> = {
     '30m': 1800,
     '12h': 43_200,

@@ -6,7 +6,7 @@ import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { newId } from '../kernel/id.ts'
 
-/** How users change and leave, over HTTP: what they asked for and hold ends with them. */
+/** How users change and leave, over HTTP: their requests and grants end with them. */
 const house = await openHouse()
 const life = await comingAndGoing(house, 'leaving')
 const {
@@ -29,7 +29,7 @@ const {
 } = life
 
 suite('changing a user', () => {
-  test('renames, and tells of it once', async () => {
+  test('renames, with one event', async () => {
     const { user_id } = await newcomer()
     const renamed = await call(owner, 'PATCH', `/v1/users/${user_id}`, { name: 'Ada' })
     assert.deepEqual([renamed.status, renamed.body.name, renamed.body.active], [200, 'Ada', true])
@@ -57,7 +57,7 @@ suite('changing a user', () => {
     })
   }
 
-  test('is for whoever may write users', async () => {
+  test('needs the scope to write users', async () => {
     for (const person of [people.user, people.approver, people.auditor]) {
       assert.equal((await shutOut(owner.user_id, person)).status, 403)
       assert.equal((await bury(people.user.user_id, person)).status, 403)
@@ -70,7 +70,7 @@ for (const [verb, leave, event] of [
   ['deleted', bury, 'user.deleted'],
 ] as const) {
   suite(`who is ${verb}`, () => {
-    test('is shut out at once: token, key and password prove nobody (A6)', async () => {
+    test('is deactivated at once: token, key and password are refused (A6)', async () => {
       const person = await newcomer()
       const url = '/v1/requests'
       const tries = () =>
@@ -90,7 +90,7 @@ for (const [verb, leave, event] of [
       )
     })
 
-    test('asks for nothing and holds nothing any more, and each end is told', async () => {
+    test('has no requests and grants any more, and each end has an event', async () => {
       const person = await newcomer()
       const pending = await ask(person)
       const { request_id, grant_id } = await held(person)
@@ -138,7 +138,7 @@ for (const [verb, leave, event] of [
       await work.stop()
     })
 
-    test('may be whoever does it', async () => {
+    test('may be the caller', async () => {
       const admin = await newcomer(['user', 'admin'])
       assert.ok((await leave(admin.user_id, admin)).status < 300)
       assert.equal((await call(admin, 'GET', '/v1/users')).status, 401)
@@ -167,7 +167,7 @@ suite('who is deactivated', () => {
     assert.deepEqual((await typesOf(person.user_id)).slice(1, 3), ['user.deactivated', 'user.reactivated'])
   })
 
-  test('is let in by nobody who may do less than they', async () => {
+  test('is not reactivated by a caller with fewer scopes', async () => {
     const admin = await newcomer(['user', 'admin'])
     const key = await call(owner, 'POST', '/v1/api-keys', { name: 'desk', scopes: ['users:write', 'requests:create'] })
     const desk = (body: object) =>

@@ -18,7 +18,7 @@ for (const [verb, leave] of [
   ['deleted', bury],
 ] as const) {
   suite(`who is ${verb}`, () => {
-    test('and asks at that very moment has nothing left, whichever comes first', async () => {
+    test('and requests access at the same moment has nothing left, whichever comes first', async () => {
       const person = await newcomer()
       const replies: Promise<Reply>[] = []
       await tx.interactive(async (inside) => {

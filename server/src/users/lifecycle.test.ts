@@ -27,13 +27,13 @@ suite('a change of a user', () => {
   const owner = { is_owner: true, other_owners: 0 }
   const cases: [string, Partial<LockedUser>, UserChange, string[] | string][] = [
     ['of nothing is none', {}, {}, []],
-    ['to what is so already is none', {}, { name: 'Ada', active: true }, []],
-    ['of the name is told', {}, { name: 'Ada L.' }, ['user.updated']],
+    ['without effect is none', {}, { name: 'Ada', active: true }, []],
+    ['of the name emits an event', {}, { name: 'Ada L.' }, ['user.updated']],
     ['to a name of two lines is refused', {}, { name: 'Ada\nL.' }, 'invalid_input'],
     ['to a name of spaces is refused', {}, { name: ' ' }, 'invalid_input'],
-    ['shuts out who is active', {}, { active: false }, ['user.deactivated']],
-    ['shuts nobody out twice', gone, { active: false }, []],
-    ['lets in who was shut out', gone, { active: true }, ['user.reactivated']],
+    ['deactivates an active user', {}, { active: false }, ['user.deactivated']],
+    ['does not deactivate twice', gone, { active: false }, []],
+    ['reactivates a deactivated user', gone, { active: true }, ['user.reactivated']],
     [
       'lets in nobody who may do what the granter may not',
       { ...gone, scopes: ['roles:write'] },
@@ -46,11 +46,11 @@ suite('a change of a user', () => {
       { active: false },
       ['user.deactivated'],
     ],
-    ['of both is told as both', gone, { name: 'A', active: true }, ['user.updated', 'user.reactivated']],
-    ['shuts out an owner while there is another', { is_owner: true }, { active: false }, ['user.deactivated']],
-    ['does not shut out the last owner (P16)', owner, { active: false }, 'last_owner'],
+    ['of both emits both events', gone, { name: 'A', active: true }, ['user.updated', 'user.reactivated']],
+    ['deactivates an owner while there is another', { is_owner: true }, { active: false }, ['user.deactivated']],
+    ['does not deactivate the last owner (P16)', owner, { active: false }, 'last_owner'],
     ['renames the last owner', owner, { name: 'A' }, ['user.updated']],
-    ['of an owner who is shut out already is none', { ...owner, active: false }, { active: false }, []],
+    ['of an already deactivated owner is none', { ...owner, active: false }, { active: false }, []],
   ]
   for (const [name, user, change, expected] of cases) {
     test(name, () =>
@@ -67,7 +67,7 @@ suite('who is deleted', () => {
     ['may be anybody', {}, undefined],
     ['may be an owner while there is another', { is_owner: true }, undefined],
     ['is not the last active owner (P16)', { is_owner: true, other_owners: 0 }, 'last_owner'],
-    ['may be an owner who was shut out before', { is_owner: true, active: false, other_owners: 0 }, undefined],
+    ['may be an already deactivated owner', { is_owner: true, active: false, other_owners: 0 }, undefined],
   ]
   for (const [name, user, expected] of cases) {
     test(name, () =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
 
-/** Profile, preferences and password: what belongs to the person who asks. */
+/** Profile, preferences and password: of the caller. */
 const house = await openHouse()
 const { tenant_id, owner, people } = await house.tenant('own')
 const pixel =
@@ -47,7 +47,7 @@ suite('one’s own profile', () => {
     assert.deepEqual([reply.status, reply.body], [200, { ...user, ...empty }])
   })
 
-  test('takes what is given, keeps what is not, and tells which fields, never what they say', async () => {
+  test('changes the sent fields, keeps the others, and emits the field names, never the values', async () => {
     const first = await call(people.user, 'PUT', url, { first_name: 'Zoe\u0308', avatar_base64: pixel })
     assert.deepEqual(first.body, { ...user, ...empty, first_name: 'Zo\u00eb', avatar_base64: pixel })
     const second = await call(people.user, 'PUT', url, { display_name: 'Z' })
@@ -63,7 +63,7 @@ suite('one’s own profile', () => {
     ])
   })
 
-  test('that is so already, or of no field at all, changes nothing and tells nothing', async () => {
+  test('without effect, or of no field, writes nothing and emits nothing', async () => {
     const before = await call(people.auditor, 'PUT', url, { display_name: 'A' })
     const row = `select updated_at, (select count(*) from event) as events from tenant_user where id = '${people.auditor.user_id}'`
     const [kept] = await house.asSuperuser(row)
@@ -167,14 +167,14 @@ suite('one’s own password', () => {
   const change = (person: Person, current_password: string, new_password: string) =>
     call(person, 'POST', url, { current_password, new_password })
 
-  test('changes for whoever knows it, and is told of without a word of it', async () => {
+  test('changes for a caller who knows it, and its event does not hold it', async () => {
     const reply = await change(owner, old, fresh)
     assert.deepEqual([reply.status, reply.text], [204, ''])
     assert.deepEqual([(await signIn(old)).status, (await signIn(fresh)).status], [401, 200])
     assert.deepEqual(await told(owner.user_id, 'user.password_changed'), [{ actor_id: owner.user_id, data: {} }])
   })
 
-  test('does not change for whoever does not, which is kept as a sign-in that failed', async () => {
+  test('does not change for a wrong one, which is recorded as a failed sign-in', async () => {
     const reply = await change(owner, 'a guess of mine', 'yet another password')
     assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
     assert.match(reply.text, /"\/current_password"/)

@@ -15,7 +15,7 @@ function refusedFields(auth_provider: AuthProvider, input: ProfileInput): string
   return []
 }
 
-suite('a name that somebody gives themselves (I10)', () => {
+suite('a name that a user chooses (I10)', () => {
   const taken: Record<string, string> = {
     'of one letter': 'A',
     'with accents': 'Zoë Łukasz Ñandú',

@@ -59,7 +59,7 @@ suite('the roles of a user', () => {
     assert.equal((await assignments(people.user)).length, 2)
   })
 
-  test('carry no scope that whoever gives them lacks, through a key neither; the attempt is kept (P1, P10)', async () => {
+  test('carry no scope that the giver lacks, through a key neither; the attempt is kept (P1, P10)', async () => {
     const manager = people.auditor
     const [mine, beyond] = [await role('users:write', 'users:read'), await role('audit:read')]
     await give(owner, manager, [mine])
@@ -83,7 +83,7 @@ suite('the roles of a user', () => {
     await give(owner, people.user, ['user'])
   })
 
-  test('are known, of somebody who is there', async () => {
+  test('must exist, and so must the user', async () => {
     const unknown = await give(owner, people.user, ['user', 'root', newId()])
     assert.deepEqual([unknown.status, unknown.body.code], [422, 'unprocessable'])
     for (const body of [{}, { roles: 'admin' }, { roles: [1] }, { roles: [], is_owner: true }]) {
@@ -97,7 +97,7 @@ suite('the roles of a user', () => {
     )
   })
 
-  test('of an owner keep admin, whoever asks; others may lose it (P16)', async () => {
+  test('of an owner keep admin, for every caller; others may lose it (P16)', async () => {
     for (const by of [owner, people.admin]) {
       for (const roles of [[], ['user', 'auditor']]) {
         const reply = await give(by, owner, roles)

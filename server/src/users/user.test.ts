@@ -55,9 +55,9 @@ suite('who grants a role must hold its scopes (P10)', () => {
       'user',
       true,
     ],
-    ['a user manager who may not ask makes no user', new Set(['users:write']), 'user', false],
+    ['a user manager who may not request access creates no user', new Set(['users:write']), 'user', false],
     ['a user manager makes no admin', new Set(['users:write', 'requests:create']), 'admin', false],
-    ['whoever lacks one scope makes no admin', new Set([...admin].slice(1)), 'admin', false],
+    ['a caller who lacks one scope creates no admin', new Set([...admin].slice(1)), 'admin', false],
   ]
   for (const [name, scopes, role, may] of cases) {
     test(name, () => {

@@ -30,7 +30,7 @@ const body = (more: object = {}) => {
 const create = (caller: Caller, more: object = {}) => call(caller, 'POST', '/v1/users', body(more))
 
 suite('creating a user', () => {
-  test('answers the record, keeps a hash, says who gave the roles, and tells of it', async () => {
+  test('returns the record, stores a hash, records who gave the roles, and emits an event', async () => {
     const made = await create(admin, { roles: ['user', 'approver', 'user'] })
     assert.equal(made.status, 201)
     const { id, created_at, updated_at, ...rest } = made.body
@@ -85,7 +85,7 @@ suite('creating a user', () => {
     })
   }
 
-  test('by whoever lacks a scope of the role is 403, the address being new or not (P10, D1)', async () => {
+  test('by a caller who lacks a scope of the role is 403, the address being new or not (P10, D1)', async () => {
     const helper = { ...admin, scopes: ['users:write', 'requests:create'] }
     for (const email of ['brand-new@example.com', owner.email]) {
       assert.deepEqual((await create(helper, { email, roles: ['admin'] })).status, 403)
@@ -112,7 +112,7 @@ suite('creating a user', () => {
     assert.equal((await create(admin, { email })).status, 201)
   })
 
-  test('asks for as long a password as the tenant says', async () => {
+  test('requires the tenant’s minimum password length', async () => {
     await db.asSuperuser(`insert into setting (tenant_id, key, value) values ($1, 'auth.password_min_length', '20')`, [
       stranger.tenant_id,
     ])
