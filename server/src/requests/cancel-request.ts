@@ -7,7 +7,7 @@ import { cancelPendingRequest } from './transition-store.ts'
 export const cancelRequest = operation({
   method: 'DELETE',
   path: '/v1/requests/{id}',
-  summary: 'Cancel a pending request: your own, or anybody’s with requests:cancel',
+  summary: 'Cancel a pending request: your own, or any user’s with requests:cancel',
   credential: 'any',
   scope: null,
   params: IdParams,
@@ -18,7 +18,7 @@ export const cancelRequest = operation({
     const request = await findRequest(ctx.tx, params.id)
     if (request === undefined) throw notFound('request')
     if (request.requester_id !== ctx.actor.user_id && !ctx.actor.scopes.has('requests:cancel')) {
-      throw new Problem('forbidden', 'cancelling somebody else’s request needs the scope `requests:cancel`')
+      throw new Problem('forbidden', 'cancelling another user’s request needs the scope `requests:cancel`')
     }
     const now = await cancelPendingRequest(ctx, request.id)
     if (now === undefined) return undefined

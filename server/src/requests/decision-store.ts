@@ -7,7 +7,7 @@ import type { FullDecision, questionKinds } from './decision.ts'
 import type { AskedRequest, Circumstances } from './policy-question.ts'
 import { hasReason } from './request.ts'
 
-/** The question that a decision answers, as it is kept. */
+/** The policy question that a decision answers, as stored. */
 export type KeptQuestion = {
   kind: (typeof questionKinds)[number]
   principal_id: string
@@ -16,8 +16,8 @@ export type KeptQuestion = {
 }
 
 /**
- * The insert that keeps a decision of policy with the question it answers. `about` names a common table expression with
- * the request's `id`; without it the decision stands alone: what was asked for was refused, so there is no request.
+ * The insert that stores a policy decision with its question. `about` names a common table expression with the request's
+ * `id`. Without it the decision has no request, because the request was refused.
  */
 export function keepDecision(
   tx: Tx,
@@ -48,17 +48,17 @@ export function keepDecision(
       ${JSON.stringify(decision.errors)}::jsonb${about === undefined ? sql`` : sql` from ${about}`}`
 }
 
-/** Keeps a refusal to ask, for which there is no request. Answers the decision's id. */
+/** Stores the decision that refused a request; the request itself is not stored. Returns the decision's id. */
 export async function insertRefusedRequest(tx: Tx, decision: Decision, question: KeptQuestion): Promise<string> {
   const id = newId()
   await tx.write([keepDecision(tx, decision, question, undefined, id)])
   return id
 }
 
-/** So many of the rules that decided are told. */
+/** At most this many of the rules that decided are listed. */
 const maxRulesShown = 100
 
-/** What policy was asked about a request, oldest first. */
+/** One page of the policy decisions about a request, oldest first. */
 export function listDecisionsPage(tx: Tx, request_id: string, page: PageAsk): Promise<FullDecision[]> {
   const conditions = [sql`d.tenant_id = ${tx.tenant_id}`, sql`d.request_id = ${request_id}`]
   if (page.after !== undefined) conditions.push(sql`d.id > ${page.after[0]}`)

@@ -3,36 +3,37 @@ import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { Place } from './place.ts'
 import { ResourceReference } from './request.ts'
 
-/** What policy was asked: to ask for it, to decide about it, and again right before access was given. */
+/** When policy was evaluated: for the new request, for the approver's decision, and again right before provisioning. */
 export const questionKinds = ['ask', 'approve', 'ask_again'] as const
 
 const Rule = Type.Object({
   id: Uuid,
-  policy_name: Type.Optional(Nullable(Type.String({ description: 'null: the rule is gone' }))),
-  notice: Type.Optional(Nullable(Type.String({ description: 'as the rule says it now' }))),
-  changed_since: Type.Optional(Type.Boolean({ description: 'the rule was saved or moved since; or it is gone' })),
+  policy_name: Type.Optional(Nullable(Type.String({ description: 'null: the rule was deleted' }))),
+  notice: Type.Optional(Nullable(Type.String({ description: 'the rule’s current notice' }))),
+  changed_since: Type.Optional(Type.Boolean({ description: 'the rule was saved, moved or deleted since' })),
 })
 
-/** A decision of policy about a request, as it was taken. */
+/** A policy decision about a request, as recorded. */
 export const RequestDecision = Type.Object(
   {
     id: Uuid,
     kind: OneOf(questionKinds, {
-      description: 'ask: may it be asked for; approve: may this person decide it; ask_again: may it still be given',
+      description:
+        'ask: may the user request this; approve: may this person decide the request; ask_again: is access still permitted',
     }),
     decided_at: DateTime,
     principal_id: Type.String({ description: 'the user whom the question was about' }),
     allowed: Type.Boolean(),
     approval_mode: Nullable(OneOf(['require', 'auto', 'break_glass'])),
-    reasoning: Nullable(Type.String({ description: 'null: from before the words were kept' })),
+    reasoning: Nullable(Type.String({ description: 'null: the decision is older than the storing of this text' })),
     notices: Type.Array(Type.String()),
-    rule_set_version: Type.Integer({ description: 'of the tenant’s rules; it grows with each change' }),
+    rule_set_version: Type.Integer({ description: 'the version of the tenant’s rules; each change increments it' }),
     rules: Type.Array(Rule, {
-      description: 'those that decided, in order, at most 100; more of each with policies:read',
+      description: 'the rules that decided, in order, at most 100; more fields of each with policies:read',
     }),
     errors: Type.Optional(
       Type.Array(Type.Object({ rule_id: Nullable(Uuid), message: Type.String() }), {
-        description: 'rules that could not be evaluated; for whoever holds policies:read',
+        description: 'rules that could not be evaluated; only with policies:read',
       }),
     ),
     question: Type.Object({
@@ -45,7 +46,7 @@ export const RequestDecision = Type.Object(
       now: DateTime,
       via: Type.Optional(OneOf(['token', 'api_key'])),
       source_ip: Type.Optional(
-        Type.String({ description: 'with `via`, told to whoever the question was about, and with audit:read' }),
+        Type.String({ description: 'shown, like `via`, to the user whom the question was about, and with audit:read' }),
       ),
     }),
   },
@@ -53,21 +54,21 @@ export const RequestDecision = Type.Object(
 )
 export type RequestDecision = Static<typeof RequestDecision>
 
-/** A decision with all that is kept of it. */
+/** A decision with every stored field. */
 export type FullDecision = RequestDecision & Required<Pick<RequestDecision, 'errors'>>
 
-/** As much of it as somebody may know who may see the request. */
+/** The fields of a decision that this actor may see. The actor may already see the request. */
 export function decisionFor(
   actor: { user_id: string | null; scopes: ReadonlySet<string> },
   { errors, ...decision }: FullDecision,
 ): RequestDecision {
   const { via, source_ip, ...question } = decision.question
   const seesRules = actor.scopes.has('policies:read')
-  const seesRoad = decision.principal_id === actor.user_id || actor.scopes.has('audit:read')
+  const seesOrigin = decision.principal_id === actor.user_id || actor.scopes.has('audit:read')
   return {
     ...decision,
     rules: seesRules ? decision.rules : decision.rules.map(({ id }) => ({ id })),
     ...(seesRules && { errors }),
-    question: seesRoad ? decision.question : question,
+    question: seesOrigin ? decision.question : question,
   }
 }

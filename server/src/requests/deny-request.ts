@@ -7,7 +7,7 @@ import { decideRequest } from './request-approval.flow.ts'
 export const denyRequest = operation({
   method: 'POST',
   path: '/v1/requests/{id}/deny',
-  summary: 'Deny a pending request; whoever may approve it may deny it',
+  summary: 'Deny a pending request; every user who may approve it may deny it',
   credential: 'any',
   scope: 'requests:approve',
   params: IdParams,

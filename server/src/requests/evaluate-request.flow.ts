@@ -11,7 +11,7 @@ import { type AskedRequest, askQuestion, type Circumstances } from './policy-que
 import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request.ts'
 import { readCurrentAccess } from './request-store.ts'
 
-/** What somebody asks for, and policy's answer of this moment. */
+/** A requester's input, and policy's current decision about it. */
 export type EvaluatedRequest = {
   requester_id: string
   requester: Principal
@@ -25,8 +25,8 @@ export type EvaluatedRequest = {
 }
 
 /**
- * Asks policy, changes nothing. One trip, two for a unit. Throws 400 for what cannot be asked, 403 `forbidden` where nobody
- * asks.
+ * Evaluates policy and changes nothing. One round trip, two for an organizational unit. Throws 400 for an invalid request, and 403
+ * `forbidden` where the caller is not a person.
  */
 export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<EvaluatedRequest> {
   requireSoundRequest(input)
@@ -35,28 +35,29 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
   const named = namedAccounts(input.resource, metadata)
   const { home, touched } = named
   const account_ids = home === undefined ? touched : [home, ...touched]
-  const standing = await readCurrentAccess(ctx.tx, requester_id, input.resource, account_ids)
-  requireReason(input, standing.settings)
+  const access = await readCurrentAccess(ctx.tx, requester_id, input.resource, account_ids)
+  requireReason(input, access.settings)
   const asked = {
     resource: input.resource,
     action: input.action,
     reason: input.reason ?? null,
-    duration_seconds: settleDuration(input.duration_seconds, standing.settings),
+    duration_seconds: settleDuration(input.duration_seconds, access.settings),
     break_glass: input.break_glass ?? false,
     metadata,
-    places: placesOf(input.resource, named, standing.under),
+    places: placesOf(input.resource, named, access.under),
     home,
   }
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
-  const ruleSet = await findRuleSet(ctx.tx, standing.version)
-  const { principal: requester, settings, accounts } = standing
-  const question = askQuestion(requester, asked, when, standing)
+  const ruleSet = await findRuleSet(ctx.tx, access.version)
+  const { principal: requester, settings, accounts } = access
+  const question = askQuestion(requester, asked, when, access)
   const decision = decideAsk(ruleSet, question)
   return { requester_id, requester, asked, when, settings, accounts, question, ruleSet, decision }
 }
 
-/** A request belongs to a person: the token's subject, or whoever made the key. */
+/** A request belongs to a person: the token's subject, or the user who created the API key. */
 function requirePerson(ctx: Ctx): string {
-  if (ctx.actor.user_id === null) throw new Problem('forbidden', 'only a person can ask for access')
+  if (ctx.actor.user_id === null)
+    throw new Problem('forbidden', 'only a person can request access; use a user’s token or API key')
   return ctx.actor.user_id
 }

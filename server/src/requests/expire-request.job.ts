@@ -1,7 +1,7 @@
 import type { DueWork } from '../jobs/work-list.ts'
 import { expirePendingRequest } from './transition-store.ts'
 
-/** A request that nobody decided in time expires. */
+/** Expires a request that was not decided before its deadline. */
 export const expireRequest: DueWork = {
   table: 'access_request',
   async run(ctx, item) {

@@ -122,7 +122,7 @@ for (const [what, body] of Object.entries(bodies)) {
   })
 }
 
-test('the accounts are fixed when it is asked: one that came since gets nothing', async () => {
+test('the accounts are fixed when the request is created: an account added later gets no access', async () => {
   const on = await stage('fixed')
   await on.rule(everything('require'))
   const request = await on.ask(unitAsked)
@@ -132,7 +132,7 @@ test('the accounts are fixed when it is asked: one that came since gets nothing'
   assert.deepEqual(places, accounts)
 })
 
-test('an account that was moved out of the unit since is asked about where it lies now', async () => {
+test('an account that was moved out of the unit later is evaluated in its current place', async () => {
   const on = await stage('moved')
   await on.rule(`permit (principal, action, resource in cloud_organizational_unit::"${unit}");`)
   const request = await on.ask(unitAsked)

@@ -14,7 +14,7 @@ const AccessRequestStatus = Type.Object(
 export const getAccessRequestStatus = operation({
   method: 'GET',
   path: '/v1/access/requests/{id}',
-  summary: 'How a request stands, with its grants: your own, or anybody’s with requests:read',
+  summary: 'The status of a request, with its grants: your own, or any user’s with requests:read',
   credential: 'any',
   scope: null,
   params: IdParams,

@@ -26,7 +26,7 @@ const workers = startWorkers(house)
 await on.grantsAre(request, 'failed', 'failed')
 await workers.stop()
 
-test('tells each question in its order: asked, approved, and asked again before it was given', async () => {
+test('lists each question in order: request, approval, and reauthorization before provisioning', async () => {
   const told = await decisions(request, people.user)
   assert.deepEqual(
     told.map(({ kind, allowed, approval_mode, principal_id }) => [kind, allowed, approval_mode, principal_id]),
@@ -49,7 +49,7 @@ test('tells each question in its order: asked, approved, and asked again before 
   assert.equal(asked?.question.has_reason, true)
 })
 
-test('names the rules by their ids, and more of them to whoever may read them', async () => {
+test('names the rules by their ids, with more fields for a caller with policies:read', async () => {
   const [, , plain] = await decisions(request, people.user)
   assert.equal(plain?.rules.length, 1)
   assert.deepEqual(Object.keys(plain?.rules[0] ?? {}), ['id'])
@@ -61,7 +61,7 @@ test('names the rules by their ids, and more of them to whoever may read them', 
   assert.deepEqual(full?.errors, [])
 })
 
-test('tells whence somebody asked or decided to themselves, and to whoever reads the audit log', async () => {
+test('shows a user’s source address to that user, and to a caller with audit:read', async () => {
   const roads = async (person: Person) =>
     (await decisions(request, person)).map(({ question }) => 'source_ip' in question && 'via' in question)
   assert.deepEqual(await roads(people.user), [true, false, true])
@@ -69,7 +69,7 @@ test('tells whence somebody asked or decided to themselves, and to whoever reads
   assert.deepEqual(await roads(people.auditor), [true, true, true])
 })
 
-test('is for whoever may see the request; for others there is none', async () => {
+test('answers a caller who may see the request, and not_found to others', async () => {
   const theirs = await on.ask(on.account('600000000002'), owner)
   for (const id of [theirs, newId()]) {
     const reply = await on.call(people.user, 'GET', `/v1/requests/${id}/decision`)
@@ -77,14 +77,14 @@ test('is for whoever may see the request; for others there is none', async () =>
   }
 })
 
-test('comes in pages', async () => {
+test('is paginated', async () => {
   const [first] = await decisions(request, people.user, '?limit=1')
   const reply = await on.call(people.user, 'GET', `/v1/requests/${request}/decision?limit=1`)
   const [second, third] = await decisions(request, people.user, `?cursor=${reply.body.next_cursor}`)
   assert.deepEqual([first?.kind, second?.kind, third?.kind], ['ask', 'approve', 'ask_again'])
 })
 
-test('keeps its words when the rule they name is gone, and says that it is', async () => {
+test('keeps its reasoning after the named rule is deleted, and shows the deletion', async () => {
   const takeAway = await on.rule(
     '@notice("for a day") @approval_mode("auto") permit (principal, action == Action::"Once", resource);',
   )
@@ -99,7 +99,7 @@ test('keeps its words when the rule they name is gone, and says that it is', asy
   )
 })
 
-test('says which rules were changed since, and keeps its own words', async () => {
+test('shows which rules changed since, and keeps its own reasoning', async () => {
   const id = await on.ask(on.account('600000000004'))
   const [asked] = await decisions(id, owner)
   const [rule] = asked?.rules ?? []
@@ -115,7 +115,7 @@ test('says which rules were changed since, and keeps its own words', async () =>
   assert.equal(again?.reasoning, asked?.reasoning)
 })
 
-test('what the engine said of a rule is for whoever may read rules', () => {
+test('the engine’s errors are shown only with policies:read', () => {
   const kept = {
     principal_id: 'ada',
     rules: [{ id: 'r', policy_name: 'p', notice: null }],

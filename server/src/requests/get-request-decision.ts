@@ -10,7 +10,7 @@ import { findRequest } from './request-store.ts'
 export const getRequestDecision = operation({
   method: 'GET',
   path: '/v1/requests/{id}/decision',
-  summary: 'Why: what policy was asked about a request and what it answered, oldest first',
+  summary: 'List the policy questions about a request and their decisions, oldest first',
   credential: 'any',
   scope: null,
   params: IdParams,

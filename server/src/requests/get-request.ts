@@ -7,7 +7,7 @@ import { findRequest } from './request-store.ts'
 export const getRequest = operation({
   method: 'GET',
   path: '/v1/requests/{id}',
-  summary: 'Get a request: your own, or anybody’s with requests:read',
+  summary: 'Get a request: your own, or any user’s with requests:read',
   credential: 'any',
   scope: null,
   params: IdParams,

@@ -54,7 +54,7 @@ async function stage(name: string) {
   return { ...on, decide, insert, kept }
 }
 
-test('policy edited ‖ approved by rule: what rests on older rules is not written, and the decision keeps its version (R7)', async () => {
+test('policy edited ‖ approved by rule: a decision by older rules is not written, and a decision keeps its version (R7)', async () => {
   const on = await stage('edited meanwhile')
   const stale = await on.decide()
   await on.rule('forbid (principal, action, resource == cloud_account::"900000000001");')
@@ -71,7 +71,7 @@ test('policy edited ‖ approved by rule: what rests on older rules is not writt
   assert.equal(decision?.v, fresh.rule_set_version)
 })
 
-test('whoever is shut out between the question and the answer has asked for nothing (R6)', async () => {
+test('a requester who is deactivated between the evaluation and the write gets no request (R6)', async () => {
   const on = await stage('shut out meanwhile')
   const decision = await on.decide()
   await house.asSuperuser('update tenant_user set active = false where id = $1', [on.people.user.user_id])

@@ -8,7 +8,7 @@ import { listRequestsPage } from './request-store.ts'
 export const listRequests = operation({
   method: 'GET',
   path: '/v1/requests',
-  summary: 'List requests, newest first: your own, or everybody’s with requests:read',
+  summary: 'List requests, newest first: your own, or all users’ with requests:read',
   credential: 'any',
   scope: null,
   query: Type.Object(

@@ -9,17 +9,20 @@ import { minSeconds } from './request.ts'
 const maxMs = 2_000
 
 /**
- * What would have to be otherwise for a better answer, as far as whoever asked may know it; the best first, at most five. The answer
- * stands already: where this takes too long or fails, nothing is told and nothing else happens.
+ * The changes that would give a better answer, as far as the requester may know them; the best first, at most five. They do not
+ * affect the answer: where the search takes too long or fails, the list is empty.
  */
-export async function whyNot(ctx: Pick<Ctx, 'tx' | 'actor'>, asking: EvaluatedRequest): Promise<NearMissExplanation[]> {
-  const { ruleSet, question, decision, settings } = asking
+export async function explainNearMisses(
+  ctx: Pick<Ctx, 'tx' | 'actor'>,
+  evaluated: EvaluatedRequest,
+): Promise<NearMissExplanation[]> {
+  const { ruleSet, question, decision, settings } = evaluated
   const { scopes } = ctx.actor
   const listener = { mayReadRules: scopes.has('policies:read'), mayReadAccounts: scopes.has('cloud_accounts:read') }
   const durations = { shortest: minSeconds, longest: settings['requests.max_duration_seconds'] }
   try {
-    const asked = { ruleSet, question, decision, durations }
-    const found = await findNearMisses(asked, !listener.mayReadRules, createPauser(maxMs))
+    const answered = { ruleSet, question, decision, durations }
+    const found = await findNearMisses(answered, !listener.mayReadRules, createPauser(maxMs))
     const misses = chosen(found, { question, durations, listener })
     const policy_ids = listener.mayReadRules ? misses.map(({ rule }) => rule.policy_id) : []
     const names = await findPolicyNames(ctx.tx, policy_ids)

@@ -6,21 +6,24 @@ import { decideAsk } from '../policy-engine/deciding/decide.ts'
 import type { PolicyRule } from '../policy-engine/deciding/rule-set.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
-import { whyNot } from './near-miss-explanation.flow.ts'
+import { explainNearMisses } from './near-miss-explanation.flow.ts'
 
 const nearly = sampleRule('nearly', 'permit (principal, action, resource) when { context.duration_seconds <= 600 };')
 
-/** What is told, of rules that may be others than those that were decided by, where the database cannot be asked. */
-function whyNotBy(rules: readonly PolicyRule[], scopes: string[]) {
+/** The explanations by rules that may differ from the rules that decided, where the database cannot be read. */
+function explainBy(rules: readonly PolicyRule[], scopes: string[]) {
   const decision = decideAsk(sampleRuleSet([nearly]), sampleAsk)
-  const asking = { decision, question: sampleAsk, ruleSet: sampleRuleSet(rules), settings: readSettingValues({}) }
+  const evaluated = { decision, question: sampleAsk, ruleSet: sampleRuleSet(rules), settings: readSettingValues({}) }
   const tx = { read: () => Promise.reject(new Error('no database')) }
   const actor = { scopes: new Set(scopes) }
-  return whyNot({ tx, actor } as unknown as Parameters<typeof whyNot>[0], asking as unknown as EvaluatedRequest)
+  return explainNearMisses(
+    { tx, actor } as unknown as Parameters<typeof explainNearMisses>[0],
+    evaluated as unknown as EvaluatedRequest,
+  )
 }
 
-test('what goes wrong on the way tells nothing, and fails nothing', async () => {
-  assert.equal((await whyNotBy([nearly], [])).length, 1)
-  assert.deepEqual(await whyNotBy([nearly], ['policies:read']), [], 'the names of policies cannot be had')
-  assert.deepEqual(await whyNotBy([nearly, { ...nearly, id: 'broken', policy_text: 'permit (' }], []), [])
+test('a failure of the search gives no explanation and fails nothing else', async () => {
+  assert.equal((await explainBy([nearly], [])).length, 1)
+  assert.deepEqual(await explainBy([nearly], ['policies:read']), [], 'the policy names cannot be read')
+  assert.deepEqual(await explainBy([nearly, { ...nearly, id: 'broken', policy_text: 'permit (' }], []), [])
 })

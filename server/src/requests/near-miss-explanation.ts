@@ -1,4 +1,4 @@
-/** A nearest miss as it is told, and to whom what of it. */
+/** A near miss as it is explained, and which of its fields a requester may see. */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { numberIn } from '../policy-engine/cedar/circumstance.ts'
@@ -13,7 +13,7 @@ import { actionWords, conditionWords, scopeWords } from '../policy-engine/near-m
 import type { NearMiss } from '../policy-engine/near-misses/near-miss.ts'
 import { approvalModes } from '../policy-engine/rule.ts'
 
-/** What of a request its asker can do something about, in the order in which it is told. */
+/** The circumstances of a request that its requester can change, in the order in which they are listed. */
 const ownKinds = [
   'duration_seconds',
   'has_reason',
@@ -24,54 +24,60 @@ const ownKinds = [
   'source_ip',
   'break_glass',
 ] as const
-/** What else a rule may speak of. */
+/** What else a rule may test. */
 const otherKinds = ['tag', 'name', 'principal', 'action', 'resource', 'condition'] as const
 
 export const NearMissExplanation = Type.Object(
   {
-    kind: OneOf([...ownKinds, ...otherKinds], { description: 'what would have to be otherwise' }),
-    words: Type.String({ description: 'for a person' }),
-    wanted: Type.String({ description: 'what would do, in words' }),
-    given: Type.String({ description: 'what there was instead, in words' }),
-    approval_mode: Nullable(OneOf(approvalModes, { description: 'what asking would come to then' })),
-    duration_seconds: Type.Optional(Type.Integer({ description: 'for that kind: the nearest that would do' })),
+    kind: OneOf([...ownKinds, ...otherKinds], { description: 'what would have to change' }),
+    words: Type.String({ description: 'the explanation, as a sentence' }),
+    wanted: Type.String({ description: 'what the rule wants, in words' }),
+    given: Type.String({ description: 'what the request has instead, in words' }),
+    approval_mode: Nullable(OneOf(approvalModes, { description: 'how the request would then be approved' })),
+    duration_seconds: Type.Optional(
+      Type.Integer({ description: 'for that kind: the nearest duration that meets the rule' }),
+    ),
     rule_id: Type.Optional(Uuid),
-    policy_name: Type.Optional(Type.String({ description: 'of the rule; with `rule_id` for policies:read' })),
-    condition: Type.Optional(Type.String({ description: 'as the rule says it; for policies:read' })),
+    policy_name: Type.Optional(
+      Type.String({ description: 'the policy of the rule; like `rule_id` only with policies:read' }),
+    ),
+    condition: Type.Optional(
+      Type.String({ description: 'the condition as the rule states it; only with policies:read' }),
+    ),
   },
   { title: 'NearestMiss' },
 )
 export type NearMissExplanation = Static<typeof NearMissExplanation>
 
-/** What somebody may know of rules and resources beside what they ask for. */
+/** What the requester may know of rules, and of resources other than the requested one. */
 export type Listener = { mayReadRules: boolean; mayReadAccounts: boolean }
 
-/** With whose words a miss is told. */
+/** What an explanation is written from, and how much it may show. */
 export type ExplanationLimits = { question: AskQuestion; durations: Durations; listener: Listener }
 
 const maxShown = 5
 
-/** The misses to be told, the most useful first. */
+/** The misses to show, the most useful first. */
 export function chosen(misses: readonly NearMiss[], { question, listener }: ExplanationLimits): NearMiss[] {
   const ranked = misses.toSorted(
     (a, b) => rank(a) - rank(b) || distance(a, question) - distance(b, question) || (a.rule.id < b.rule.id ? -1 : 1),
   )
   if (listener.mayReadRules) return ranked.slice(0, maxShown)
-  const mendable = ranked.filter((miss) => isOwn(miss, question))
-  return mendable
-    .filter((miss, index) => mendable.findIndex((one) => rank(one) === rank(miss)) === index)
+  const fixable = ranked.filter((miss) => isOwn(miss, question))
+  return fixable
+    .filter((miss, index) => fixable.findIndex((one) => rank(one) === rank(miss)) === index)
     .slice(0, maxShown)
 }
 
 /**
- * Whether the asker could find it out by asking otherwise, elsewhere or later; then telling it tells nothing new. One of each kind is
- * enough for them, and does not say how many rules there are.
+ * Whether the requester could find the miss out by another request, from elsewhere or later. Showing it then reveals nothing new.
+ * One miss of each kind is enough, and does not reveal how many rules there are.
  */
 function isOwn({ change }: NearMiss, { context }: AskQuestion): boolean {
   return change !== undefined && (change.circumstance !== 'now' || change.question.context.now > context.now)
 }
 
-/** What the asker can change, then rules that speak of this, then those that nearly do. */
+/** Misses that the requester can change come first, then rules whose scope matches the question, then rules whose scope nearly does. */
 function rank({ change, side }: NearMiss): number {
   if (change !== undefined) return ownKinds.indexOf(change.circumstance)
   return ownKinds.length + (side === undefined ? 0 : otherKinds.indexOf(side))
@@ -89,14 +95,14 @@ function onOneLine(code: string): string {
 
 export function told(
   miss: NearMiss,
-  telling: ExplanationLimits,
+  limits: ExplanationLimits,
   policyNames: ReadonlyMap<string, string>,
 ): NearMissExplanation {
   const { rule, change, part, approval_mode } = miss
-  const { mayReadRules } = telling.listener
+  const { mayReadRules } = limits.listener
   const code = part && onOneLine(printConditions([part.clause], { field: 'conditions', text: '' }))
-  const { kind, wanted, given } = wordsOf(miss, code, telling)
-  const does = `${mayReadRules ? ruleName(rule) : 'a rule'} ${doing(miss, telling.question)}`
+  const { kind, wanted, given } = wordsFor(miss, code, limits)
+  const does = `${mayReadRules ? ruleName(rule) : 'a rule'} ${effectInWords(miss, limits.question)}`
   const policy_name = policyNames.get(rule.policy_id)
   return {
     kind,
@@ -111,14 +117,14 @@ export function told(
   }
 }
 
-function doing({ rule, resource, change, approval_mode }: NearMiss, { resources }: AskQuestion): string {
-  // A change was tried on everything that is asked for; the rest is about one resource.
+function effectInWords({ rule, resource, change, approval_mode }: NearMiss, { resources }: AskQuestion): string {
+  // A change was tried on every requested resource; any other miss is about one resource.
   const what = change === undefined && resources.length > 1 ? `this on ${resourceName(resource)}` : 'this'
   if (rule.effect === 'permit') return approval_mode === 'require' ? `permits ${what}` : `approves ${what} at once`
   return rule.approval_mode === 'auto' ? `does not have a person decide ${what}` : `does not forbid ${what}`
 }
 
-function wordsOf(
+function wordsFor(
   { rule, resource, part, side, change }: NearMiss,
   code: string | undefined,
   { question, durations, listener }: ExplanationLimits,

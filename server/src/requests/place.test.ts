@@ -10,7 +10,7 @@ const bucket: ResourceReference = { type: 'cloud_storage_bucket', id: 'logs' }
 const nowhere = { home: undefined, touched: [] }
 const [one, two] = ['111111111111', '222222222222']
 
-test('an account and a database say themselves where they are; a bucket’s account is what the metadata names', () => {
+test('the ids of an account and a database give their account; a bucket’s account comes from the metadata', () => {
   assert.equal(namedAccounts({ type: 'cloud_account', id: one }, {}).home, one)
   assert.equal(namedAccounts(database, {}).home, '123456789012')
   assert.equal(namedAccounts(bucket, {}).home, undefined)
@@ -24,7 +24,7 @@ test('metadata that contradicts the resource, or is no account number, is refuse
   }
 })
 
-test('a permission set is asked for on the accounts that the metadata lists, each once', () => {
+test('a permission set is requested on the accounts that the metadata lists, each once', () => {
   assert.deepEqual(namedAccounts(set, { account_ids: [one, two] }).touched, [one, two])
   for (const account_ids of [
     undefined,

@@ -2,38 +2,38 @@ import { type Static, Type } from 'typebox'
 import { invalidInput } from '../kernel/errors.ts'
 import { ResourceReference } from './request.ts'
 
-/** Where access is given: one grant each. What policy was asked about is what the target is told. */
+/** Where access is given, one grant each. The target receives exactly the place that policy evaluated. */
 export const Place = Type.Object(
   {
     type: ResourceReference.properties.type,
     id: Type.String(),
     account_id: Type.Optional(
-      Type.String({ description: 'the account that the resource lies in, where that is known' }),
+      Type.String({ description: 'the account that contains the resource, where it is known' }),
     ),
     permission_set: Type.Optional(
-      Type.String({ description: 'the permission set that is given on the account, where one was asked for' }),
+      Type.String({ description: 'the permission set to assign on the account, where one was requested' }),
     ),
   },
   { title: 'Place' },
 )
 export type Place = Static<typeof Place>
 
-/** A request that fans out touches at most so many accounts. */
+/** A request that fans out covers at most this many accounts. */
 export const maxPlaces = 50
 
 const accountForm = /^[0-9]{12}$/
 
-/** What a request's metadata says about accounts: the one thing in it that counts, since access is really given there. */
+/** The accounts that a request names. Access is given there, so these are the only metadata that Sallyport evaluates. */
 type NamedAccounts = {
   /** The account that the resource lives in; undefined when neither its id nor the metadata says. */
   home: string | undefined
-  /** The accounts that a permission set is asked for on. */
+  /** The accounts on which a permission set is requested. */
   touched: string[]
 }
 
 /**
  * The accounts that a request names, by its resource's id and its `metadata.account_id(s)`.
- * Throws 400 where the two contradict each other, where they are missing and needed, or are not account numbers.
+ * Throws 400 where the two contradict each other, where a required account is missing, or where one is not an account number.
  */
 export function namedAccounts(resource: ResourceReference, metadata: Record<string, unknown>): NamedAccounts {
   const home = homeOf(resource)
@@ -70,7 +70,7 @@ function readAccountIds(value: unknown): string[] {
   return sound
 }
 
-/** Where access will be given, fixed when it is asked for. `under` are the accounts of an organizational unit. */
+/** Where access will be given, fixed when the request is created. `under` holds the accounts of an organizational unit. */
 export function placesOf(resource: ResourceReference, named: NamedAccounts, under: readonly string[]): Place[] {
   if (resource.type === 'cloud_permission_set') {
     return named.touched.map((id) => ({ type: 'cloud_account', id, account_id: id, permission_set: resource.id }))
@@ -79,12 +79,12 @@ export function placesOf(resource: ResourceReference, named: NamedAccounts, unde
     return [{ ...resource, ...(named.home !== undefined && { account_id: named.home }) }]
   }
   if (under.length === 0) {
-    const why = 'has no account that the cache knows of; write the accounts with `PUT /v1/cloud/accounts` first'
+    const why = 'has no account in the account cache; write the accounts with `PUT /v1/cloud/accounts` first'
     throw invalidInput([{ pointer: '/resource/id', why }])
   }
   if (under.length > maxPlaces) {
     throw invalidInput([
-      { pointer: '/resource/id', why: `holds more than ${maxPlaces} accounts; ask for a smaller unit` },
+      { pointer: '/resource/id', why: `holds more than ${maxPlaces} accounts; request access to a smaller unit` },
     ])
   }
   return under.map((id) => ({ type: 'cloud_account', id, account_id: id }))

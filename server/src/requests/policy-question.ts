@@ -11,7 +11,7 @@ import type { RequestDecision } from './decision.ts'
 import type { Place } from './place.ts'
 import { hasReason, type ResourceReference } from './request.ts'
 
-/** What was asked for, as it is recorded: policy is asked about it again and again. */
+/** The requested access, as recorded. Policy evaluates it several times. */
 export type AskedRequest = {
   id: string
   resource: ResourceReference
@@ -21,18 +21,19 @@ export type AskedRequest = {
   break_glass: boolean
   metadata: Record<string, unknown>
   places: readonly Place[]
-  /** The account that the resource lives in, where that is known. */
+  /** The account that contains the resource, where it is known. */
   home: string | undefined
 }
 
-/** The circumstances of the asking. */
+/** The circumstances in which the request or the decision was made. */
 export type Circumstances = Pick<RequestContext, 'now' | 'via' | 'source_ip'>
 
 type Known = { accounts: ReadonlyMap<string, AccountPolicyView>; settings: Settings }
 
 /**
- * May this principal have what they ask for? Asked of the resource, and of every account it fans out to; where that is a
- * permission set, about each account also as the action that the set is: the requester's own word for it gives nothing.
+ * May this principal have the requested access? Evaluated for the resource, and for every account that the request fans out to.
+ * For a permission set each account is also evaluated with the set as the action, because the `action` that the requester wrote
+ * gives no access there.
  */
 export function askQuestion(
   principal: Principal,
@@ -48,7 +49,7 @@ export function askQuestion(
   }
 }
 
-/** May this principal decide the request? Asked in the resource, and in every account it fans out to. */
+/** May this principal decide the request? Evaluated for the resource, and for every account that the request fans out to. */
 export function approveQuestion(
   principal: Principal,
   requester: Principal,
@@ -75,7 +76,7 @@ function contextOf(asked: Omit<AskedRequest, 'id'>, when: Circumstances, setting
   }
 }
 
-/** The resource itself, then each place that is another one. */
+/** The resource itself, then each place that is a different resource. */
 function resourcesOf(
   asked: Pick<AskedRequest, 'resource' | 'places' | 'home'>,
   accounts: ReadonlyMap<string, AccountPolicyView>,
@@ -93,7 +94,7 @@ function setsAsActions(places: readonly Place[], accounts: ReadonlyMap<string, A
   )
 }
 
-/** What policy may know of it: from the account cache and its own id, never from the requester. */
+/** What policy may know of a resource: from the account cache and the resource's id, never from the requester. */
 function resourceOf(
   { type, id }: ResourceReference,
   home: string | undefined,
@@ -110,16 +111,16 @@ function resourceOf(
   return { type, id, name: '', tags: {}, parents }
 }
 
-/** Decisions taken in a span of time: after `since`, at the latest at `until`. */
+/** The time span of a search for decisions: after `since`, up to and including `until`. */
 export type Span = { since: Date; until: Date }
 
-/** A question of the past, as it is put now: the circumstances as they were, people and accounts as they are. */
+/** A past question as it is evaluated now: with the recorded circumstances, and with current people and accounts. */
 export type RecordedQuestion = {
-  /** Of the decision that it was answered by. */
+  /** The id of the decision that answered it. */
   id: string
-  /** Null where asking was refused: there is no request then. */
+  /** Null where the request was refused: a refused request is not stored. */
   request_id: string | null
   decided_at: string
   requester_id: string
   question: Pick<RequestDecision['question'], 'resource' | 'action' | 'duration_seconds' | 'break_glass'>
-} & ({ kind: 'ask'; put: AskQuestion } | { kind: 'approve'; put: ApproveQuestion })
+} & ({ kind: 'ask'; policyQuestion: AskQuestion } | { kind: 'approve'; policyQuestion: ApproveQuestion })

@@ -8,23 +8,23 @@ import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { readApprovers, readWithApprovers } from './request-store.ts'
 
-/** So many are read in one trip. */
-const portion = 500
-/** So many are asked about at most: nobody has more to tell apart. */
+/** The number of possible approvers read in one round trip. */
+const batchSize = 500
+/** The number of possible approvers evaluated at most. */
 const maxEvaluated = 10_000
 
 /**
- * Those who may decide that request at that moment, as far as can be said before they do: by scope, by policy, never the
- * requester. In portions by their ids; one trip for each, and one where rules changed.
+ * The users who may decide the request at that moment, as far as is known before they decide: by scope and by policy, never the
+ * requester. In batches by their ids: one round trip for each batch, and one more where the rules changed.
  */
 export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): AsyncGenerator<string[]> {
   const yieldToEventLoop = periodicYield()
   let after: string | null = null
-  for (let asked = 0; asked < maxEvaluated; asked += portion) {
-    const found = await readWithApprovers(tx, request_id, { after, limit: portion })
+  for (let count = 0; count < maxEvaluated; count += batchSize) {
+    const found = await readWithApprovers(tx, request_id, { after, limit: batchSize })
     if (found === undefined) return
     const ruleSet = await findRuleSet(tx, found.version)
-    const when = circumstancesOfDeciding(found.when, at)
+    const when = approvalCircumstances(found.when, at)
     const may: string[] = []
     for (const approver of found.approvers) {
       const question = approveQuestion(approver, found.requester, found.asked, when, found)
@@ -33,48 +33,50 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     }
     yield may
     after = found.approvers.at(-1)?.id ?? null
-    if (found.approvers.length < portion) return
+    if (found.approvers.length < batchSize) return
   }
 }
 
-/** So many are read first, then so many more: the first who may is nearly always among the first. */
-const portionsBefore = [50, 450]
+/** The sizes of the first and the second batch: the first permitted approver is nearly always in the first batch. */
+const warningBatchSizes = [50, 450]
 
 /**
- * Whether it is certain that nobody may decide what is about to be asked, as rules and roles are now. One trip; two where
- * none of the first may. Of more people than it looks at, of an engine that failed, and of rules that look at when and
- * whence somebody decides, nothing is certain.
+ * Whether it is certain that no user may decide this new request, by the current rules and roles. One round trip; two where no
+ * approver of the first batch may. False, because nothing is certain, in three cases: there are more possible approvers than the
+ * two batches hold, the engine failed, or a rule tests when, how or from where an approver decides.
  */
-export async function isUnapprovable(tx: Tx, asking: EvaluatedRequest): Promise<boolean> {
-  const { requester, requester_id, ruleSet } = asking
-  const when = circumstancesOfDeciding(asking.when, asking.when.now)
-  const request = { ...asking.asked, id: newId() }
+export async function isUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promise<boolean> {
+  const { requester, requester_id, ruleSet } = evaluated
+  const when = approvalCircumstances(evaluated.when, evaluated.when.now)
+  const request = { ...evaluated.asked, id: newId() }
   const yieldToEventLoop = periodicYield()
-  let asked = 0
+  let count = 0
   let after: string | null = null
-  for (const limit of portionsBefore) {
+  for (const limit of warningBatchSizes) {
     const approvers = await readApprovers(tx, requester_id, { after, limit })
     for (const approver of approvers) {
-      const { allowed, errors } = decideApprove(ruleSet, approveQuestion(approver, requester, request, when, asking))
+      const { allowed, errors } = decideApprove(ruleSet, approveQuestion(approver, requester, request, when, evaluated))
       if (allowed || errors.some(({ rule_id }) => rule_id === null)) return false
       await yieldToEventLoop()
     }
-    asked += approvers.length
+    count += approvers.length
     after = approvers.at(-1)?.id ?? null
-    if (approvers.length < limit) return asked === 0 || !checksApproval(ruleSet)
+    if (approvers.length < limit) return count === 0 || !checksApproval(ruleSet)
   }
   return false
 }
 
-/** What is only known once somebody decides. */
-const ofDeciding = /\b(now|weekday|minute|via|source_ip)\b/
+/** Attributes that are known only when an approver decides. */
+const approvalAttributes = /\b(now|weekday|minute|via|source_ip)\b/
 
-/** Whether a rule about deciding looks at when, how or whence it is done. By its words, and rather once too often. */
+/** Whether an approval rule tests when, how or from where the approver decides. A text search, which may answer true too often. */
 function checksApproval(ruleSet: RuleSet): boolean {
-  return ruleSet.rules.some(({ policy_text }) => policy_text.includes('"approve"') && ofDeciding.test(policy_text))
+  return ruleSet.rules.some(
+    ({ policy_text }) => policy_text.includes('"approve"') && approvalAttributes.test(policy_text),
+  )
 }
 
-/** A person decides by token, at that moment; whence is not known, and taken to be whence it was asked. */
-function circumstancesOfDeciding({ source_ip }: Circumstances, now: Date): Circumstances {
+/** Assumes that a person decides by token, at that moment, and from the requester's address, since the approver's is not known. */
+function approvalCircumstances({ source_ip }: Circumstances, now: Date): Circumstances {
   return { now, via: 'token', source_ip }
 }

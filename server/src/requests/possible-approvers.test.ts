@@ -35,14 +35,14 @@ beforeEach(async () => {
 })
 const withRule = async (text: string) => rules.push(await on.rule(text))
 
-suite('who may decide a request', () => {
-  test('is whoever holds the scope and whom policy permits, never the requester', async () => {
+suite('the possible approvers of a request', () => {
+  test('are the users with the scope whom policy permits, never the requester', async () => {
     assert.deepEqual(await mayDecide(await on.ask(on.account('100000000001'))), ids(...everybody))
     const own = await on.ask(on.account('100000000001'), people.approver)
     assert.deepEqual(await mayDecide(own), ids(owner, people.admin))
   })
 
-  test('is nobody who was shut out', async () => {
+  test('include no deactivated user', async () => {
     const id = await on.ask(on.account('100000000001'))
     await house.asSuperuser('update tenant_user set active = false where id = $1', [people.approver.user_id])
     const may = await mayDecide(id)
@@ -50,7 +50,7 @@ suite('who may decide a request', () => {
     assert.deepEqual(may, ids(owner, people.admin))
   })
 
-  test('is nobody of a request that is not there', async () => {
+  test('are none for a request that does not exist', async () => {
     assert.deepEqual(await mayDecide(on.tenant_id), [])
   })
 
@@ -75,7 +75,7 @@ suite('who may decide a request', () => {
     })
   }
 
-  test('is said as of the moment that is asked about', async () => {
+  test('are those of the given moment', async () => {
     await withRule(
       'forbid (principal, action == Action::"approve", resource) when { context.now < datetime("2100-01-01") };',
     )
@@ -84,7 +84,7 @@ suite('who may decide a request', () => {
     assert.deepEqual(await mayDecide(id, new Date('2100-01-02T00:00:00Z')), ids(...everybody))
   })
 
-  test('does not rest on the key that it was asked with: people decide by token', async () => {
+  test('do not depend on the API key of the request: people decide by token', async () => {
     await withRule('forbid (principal, action == Action::"approve", resource) when { context.via == "api_key" };')
     const url = '/v1/requests'
     const { api_key } = people.user
@@ -92,7 +92,7 @@ suite('who may decide a request', () => {
     assert.deepEqual(await mayDecide(String(body.id)), ids(...everybody))
   })
 
-  test('is read in one trip for 500 of them, however many may', async () => {
+  test('are read in one round trip for each 500, however many of them may', async () => {
     const id = await on.ask(on.account('100000000004'))
     await mayDecide(id)
     trips = 0

@@ -73,7 +73,7 @@ for (const [what, body] of [
   })
 }
 
-test('says which rules decided to whoever may read them, and to nobody else', async () => {
+test('shows which rules decided only with policies:read', async () => {
   const body = on.account('500000000009')
   const asUser = await on.call(people.user, 'POST', '/v1/requests/preview', body)
   assert.ok(!('rule_ids' in asUser.body))
@@ -81,7 +81,7 @@ test('says which rules decided to whoever may read them, and to nobody else', as
   assert.equal((asOwner.body.rule_ids as string[]).length, 1)
 })
 
-test('is the answer of the moment: another rule, another answer', async () => {
+test('follows the current rules: another rule, another answer', async () => {
   const body = on.account('500000000003', { action: 'Later' })
   const allowed = async () => (await on.call(people.user, 'POST', '/v1/requests/preview', body)).body.allowed
   assert.equal(await allowed(), false)
@@ -93,7 +93,7 @@ test('is the answer of the moment: another rule, another answer', async () => {
 
 type Told = { kind: string; words: string; rule_id?: string; policy_name?: string; condition?: string }
 
-test('says what would have to be otherwise: of rules to whoever may read them, else of the request alone', async () => {
+test('explains near misses: of rules with policies:read, else of the request alone', async () => {
   const takeAway = [
     await on.rule('permit (principal, action == Action::"Deploy", resource) when { context.duration_seconds <= 600 };'),
     await on.rule(

@@ -2,32 +2,40 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { evaluateRequest } from './evaluate-request.flow.ts'
-import { whyNot } from './near-miss-explanation.flow.ts'
+import { explainNearMisses } from './near-miss-explanation.flow.ts'
 import { NearMissExplanation } from './near-miss-explanation.ts'
 import { Place } from './place.ts'
 import { RequestInput, RequestWarning } from './request.ts'
 import { warningsOf } from './request-warnings.flow.ts'
 
-/** What asking would be answered. */
+/** The answer that the request would get. */
 const RequestPreview = Type.Object(
   {
-    allowed: Type.Boolean({ description: 'false: asking is refused with these notices' }),
+    allowed: Type.Boolean({ description: 'false: the request would be refused with these notices' }),
     approval_mode: Nullable(
-      OneOf(['require', 'auto', 'break_glass'], { description: 'require: a person decides; else at once' }),
+      OneOf(['require', 'auto', 'break_glass'], {
+        description: 'require: a person decides; auto and break_glass: approved at once',
+      }),
     ),
     audit_session: Type.Boolean(),
     notices: Type.Array(Type.String()),
     reasoning: Type.String(),
     duration_seconds: Type.Integer({ description: 'how long access would last' }),
-    places: Type.Array(Place, { description: 'where access would be given, one grant each; none where denied' }),
+    places: Type.Array(Place, {
+      description: 'where access would be given, one grant each; empty where the request would be refused',
+    }),
     rule_ids: Type.Optional(
-      Type.Array(Uuid, { description: 'the rules that decided, in order; for whoever holds policies:read' }),
+      Type.Array(Uuid, { description: 'the rules that decided, in order; only with policies:read' }),
     ),
-    warnings: Type.Optional(Type.Array(RequestWarning, { description: 'as asking would answer them; else left out' })),
+    warnings: Type.Optional(
+      Type.Array(RequestWarning, {
+        description: 'the warnings that the request would get; absent where there are none',
+      }),
+    ),
     nearest: Type.Optional(
       Type.Array(NearMissExplanation, {
         description:
-          'what would have to be otherwise for a better answer, one thing each; absent where nothing is known',
+          'near misses: what would have to change for a better answer, one change each; absent where none is known',
       }),
     ),
   },
@@ -35,20 +43,20 @@ const RequestPreview = Type.Object(
 )
 type RequestPreview = Static<typeof RequestPreview>
 
-/** Which accounts a unit holds is not told to somebody who may have nothing there. */
+/** A refused preview lists no places: the accounts of a unit are not shown to a user who may have no access there. */
 export const previewRequest = operation({
   method: 'POST',
   path: '/v1/requests/preview',
-  summary: 'What asking for this would be answered; nothing is kept, nobody is told',
+  summary: 'Preview the answer to a request; stores nothing and notifies no user',
   credential: 'any',
   scope: 'requests:create',
   body: RequestInput,
   replies: { 200: RequestPreview },
   errors: [],
   async run(ctx, { body }): Promise<RequestPreview> {
-    const asking = await evaluateRequest(ctx, body)
-    const { asked, decision } = asking
-    const [nearest, warnings] = [await whyNot(ctx, asking), await warningsOf(ctx.tx, asking)]
+    const evaluated = await evaluateRequest(ctx, body)
+    const { asked, decision } = evaluated
+    const [nearest, warnings] = [await explainNearMisses(ctx, evaluated), await warningsOf(ctx.tx, evaluated)]
     const { allowed, mode, audit_session, notices, reasoning, rule_ids } = decision
     return {
       allowed,

@@ -9,19 +9,22 @@ import type { AccessRequest } from './request.ts'
 import { type Recorded, readRecorded } from './request-store.ts'
 
 /**
- * Policy's word on whether the requester may still have what they asked for, in the circumstances of the asking: rules,
- * accounts and the requester's own standing may have changed since.
+ * Policy's decision on whether the requester may still have the requested access, in the circumstances of the request. Rules,
+ * accounts and the requester's own roles and groups may have changed since.
  */
 export function reauthorizeRecorded(ruleSet: RuleSet, recorded: Recorded): Decision {
   return decideAsk(ruleSet, askQuestion(recorded.requester, recorded.asked, recorded.when, recorded))
 }
 
-/** Policy's word about approved requests whose access is about to be given, each asked in full. One trip, two after rules changed. */
+/**
+ * Policy's verdict about approved requests right before provisioning. Each request is evaluated in full. One round trip, two after
+ * the rules changed.
+ */
 export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promise<PolicyVerdict> {
   const ids = new Set(request_ids)
   const recorded = await readRecorded(tx, [...ids])
   const [first] = recorded
-  if (first === undefined || recorded.length !== ids.size) throw new Error('asked about a request that is not there')
+  if (first === undefined || recorded.length !== ids.size) throw new Error('a request to reauthorize does not exist')
   const ruleSet = await findRuleSet(tx, first.version)
   const refused = new Map<string, Refusal>()
   for (const one of recorded) {
@@ -33,8 +36,8 @@ export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promi
 }
 
 /**
- * Why what was approved is not given after all; undefined when it is. What a person decided must still be allowed; what
- * nobody decided must still be approved the same way.
+ * Why an approved request is not provisioned; undefined when it is. A request that a person approved must still be allowed. A
+ * request that policy approved must still get the same approval mode.
  */
 export function whyNotGiven(
   request: Pick<AccessRequest, 'decided_by' | 'approval_mode'>,

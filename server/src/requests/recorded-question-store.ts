@@ -1,4 +1,4 @@
-/** What policy was asked before, to be put to it again. */
+/** Recorded policy questions, to be evaluated again. */
 import { type AccountForPolicy, accountsForPolicyAsJson, readAccountsForPolicy } from '../cloud/cloud-account-store.ts'
 import { allOf, isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
@@ -17,12 +17,12 @@ import {
   type Span,
 } from './policy-question.ts'
 
-/** Ids and the database's clock agree to far less than this. */
+/** The clocks behind ids and the database's clock differ by far less than this. */
 const slackMs = 24 * 3_600_000
 
 /**
- * The decisions `d` of the span, each question once: what is asked again right before access is given is the question that
- * was asked at first. Ids bound the search, since they grow with time; the moment itself decides.
+ * The decisions `d` of the span, each question once: the evaluation right before provisioning (`ask_again`) repeats the first
+ * question. Ids bound the search, since they grow with time; `decided_at` decides.
  */
 function inSpan(tx: Tx, { since, until }: Span): Statement {
   const within = (one: Statement) => sql`${one}.tenant_id = ${tx.tenant_id}::uuid
@@ -34,20 +34,20 @@ function inSpan(tx: Tx, { since, until }: Span): Statement {
         and earlier.id < d.id))`
 }
 
-/** How many questions there are, at most `most`. */
-export async function countRecorded(tx: Tx, span: Span, most: number): Promise<number> {
+/** The number of questions in the span, counted up to `max`. */
+export async function countRecorded(tx: Tx, span: Span, max: number): Promise<number> {
   const [row] = await tx.read(
     sql<{ count: number }>`select count(*)::int as count
-      from (select from decision d where ${inSpan(tx, span)} limit ${most}) counted`,
+      from (select from decision d where ${inSpan(tx, span)} limit ${max}) counted`,
   )
   return row?.count ?? 0
 }
 
-type QuestionRow = Omit<RecordedQuestion, 'kind' | 'put' | 'question'> & {
+type QuestionRow = Omit<RecordedQuestion, 'kind' | 'policyQuestion' | 'question'> & {
   kind: RequestDecision['kind']
   principal_id: string
   question: RequestDecision['question']
-  /** Who decided, without what the requester gave them after asking; null: nobody did. */
+  /** The approver, without the roles that the requester gave them after the request; null where no person decided. */
   approver: Principal | null
 }
 
@@ -58,7 +58,7 @@ type PageRow = {
   accounts: AccountForPolicy[]
 }
 
-/** The next questions of the span, the latest first, behind the one of this id. One trip, one snapshot. */
+/** The next questions of the span after the one with this id, the latest first. One round trip, one snapshot. */
 export async function readRecordedPage(
   tx: Tx,
   span: Span,
@@ -89,12 +89,12 @@ export async function readRecordedPage(
   const known = { settings: readSettingValues(row.stored), accounts: readAccountsForPolicy(row.accounts) }
   return row.questions.map((question) => {
     const requester = row.requesters[question.requester_id]
-    if (requester === undefined) throw new Error('a question of somebody who is not there')
-    return putAgain(question, requester, known)
+    if (requester === undefined) throw new Error('the requester of a recorded question does not exist')
+    return toRecordedQuestion(question, requester, known)
   })
 }
 
-function putAgain(
+function toRecordedQuestion(
   { kind, principal_id, approver, question, ...row }: QuestionRow,
   requester: Principal,
   known: Parameters<typeof askQuestion>[3],
@@ -106,12 +106,12 @@ function putAgain(
     via: question.via ?? 'token',
     source_ip: question.source_ip ?? '',
   }
-  const told = { ...row, question: { resource, action, duration_seconds, break_glass } }
-  if (approver === null) return { ...told, kind: 'ask', put: askQuestion(requester, asked, when, known) }
-  return { ...told, kind: 'approve', put: approveQuestion(approver, requester, asked, when, known) }
+  const shown = { ...row, question: { resource, action, duration_seconds, break_glass } }
+  if (approver === null) return { ...shown, kind: 'ask', policyQuestion: askQuestion(requester, asked, when, known) }
+  return { ...shown, kind: 'approve', policyQuestion: approveQuestion(approver, requester, asked, when, known) }
 }
 
-/** What policy minds of a request is kept with the question: that there was a reason, not which. */
+/** The question stores what policy evaluates: that there was a reason, but not the reason itself. */
 function askedOf(id: string, { resource, places, has_reason, ...question }: RequestDecision['question']): AskedRequest {
   const own = places.find((place) => place.type === resource.type && place.id === resource.id)
   return {

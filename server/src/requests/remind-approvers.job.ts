@@ -1,5 +1,5 @@
 import type { DueWork } from '../jobs/work-list.ts'
 import { remindOfRequest } from './reminder-store.ts'
 
-/** Those who may decide a request are reminded while it waits: whoever may then is told by the event. */
+/** Reminds approvers while a request waits. The event notifies the users who may decide the request at that moment. */
 export const remindApprovers: DueWork = { table: 'reminder', run: remindOfRequest }

@@ -4,12 +4,12 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 
-/** Whoever has not decided after so many is not going to because of one more. */
+/** An approver who has not decided after this many reminders is not going to because of one more. */
 export const maxReminders = 6
 
 /**
- * The insert that has the approvers of a request reminded, the first time after so many seconds, to stand in the
- * statement that keeps it. `about` names a common table expression with its `id`, `status`, and `next_look_at`, its end.
+ * The insert that schedules reminders for a request's approvers, the first after `seconds`; part of the statement that stores the
+ * request. `about` names a common table expression with the request's `id`, `status`, and `next_look_at`, its deadline.
  */
 export function insertReminder(tx: Tx, seconds: number, about: Statement): Statement {
   return sql`insert into reminder (tenant_id, id, next_look_at)
@@ -19,9 +19,9 @@ export function insertReminder(tx: Tx, seconds: number, about: Statement): State
 }
 
 /**
- * Tells that a request still waits, and when to look again: after twice as long each time, and at its end. Where it does
- * not wait any more nothing is told, and nothing is looked for again. One guarded statement, for whoever holds the lease:
- * whoever decides at the same moment comes before it, and then nothing is told, or after it.
+ * Emits that a request still waits, and schedules the next run: after twice as long each time, and at the request's deadline.
+ * Where the request no longer waits, it emits nothing and deletes the reminder. One guarded statement, for the worker that holds
+ * the lease. A decision at the same moment comes either before the statement, which then emits nothing, or after it.
  */
 export async function remindOfRequest(ctx: WorkCtx, { id, generation }: WorkItem): Promise<void> {
   const { tx } = ctx

@@ -53,7 +53,7 @@ async function remind(request_id: string): Promise<void> {
   for (const item of await claimed()) await remindOfRequest(ctx, item)
 }
 
-suite('those who may decide a request are reminded', () => {
+suite('the approvers of a request are reminded', () => {
   test('after the first wait, then after twice as long each time, and at most six times', async () => {
     await set('requests.pending_ttl_seconds', '2592000')
     const id = await on.ask(body)
@@ -69,7 +69,7 @@ suite('those who may decide a request are reminded', () => {
     await set('requests.pending_ttl_seconds', '86400')
   })
 
-  test('not after its end: the last look is then, and nothing is left', async () => {
+  test('not after its deadline: the last run is then, and leaves no row', async () => {
     const id = await on.ask(body)
     for (const _ of [1, 2, 3, 4, 5]) await remind(id)
     assert.equal((await reminderOf(id))?.at_its_end, true)
@@ -92,11 +92,11 @@ suite('those who may decide a request are reminded', () => {
     })
   }
 
-  test('not where nobody has to decide', async () => {
+  test('not where no person has to decide', async () => {
     assert.equal(await reminderOf(await on.ask({ ...body, action: 'List' })), undefined)
   })
 
-  test('as the tenant wants: sooner, later than it waits, or never', async () => {
+  test('by the tenant’s setting: sooner, later than the request waits, or never', async () => {
     await set('notifications.reminder_seconds', '60')
     const id = await on.ask(body)
     assert.equal((await reminderOf(id))?.after_seconds, 60)
@@ -111,7 +111,7 @@ suite('those who may decide a request are reminded', () => {
 })
 
 suite('a reminder', () => {
-  test('is told once, whoever dies at it: who lost the lease tells nothing', async () => {
+  test('is emitted once, even when a worker dies: a worker that lost the lease emits nothing', async () => {
     const id = await on.ask(body)
     await hasten(id)
     const [dead] = await claimed()
@@ -127,7 +127,7 @@ suite('a reminder', () => {
     assert.deepEqual(await toldOf(id), [1])
   })
 
-  test('‖ a decision: it waits for whoever is at the request, and then tells nothing', async () => {
+  test('‖ a decision: it waits for the lock on the request, and then emits nothing', async () => {
     const id = await on.ask(body)
     await hasten(id)
     const [item] = await claimed()
@@ -142,7 +142,7 @@ suite('a reminder', () => {
     assert.deepEqual([await toldOf(id), await reminderOf(id)], [[], undefined])
   })
 
-  test('is the work of a list: two who work on it tell of each request once', async () => {
+  test('is due work: two workers emit each request’s reminder once', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => on.ask(body)))
     const workers = [startWorkers(house, [remindApprovers]), startWorkers(house, [remindApprovers])]
     for (const id of ids) await hasten(id)

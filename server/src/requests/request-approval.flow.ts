@@ -11,12 +11,12 @@ import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
 import { type Deciding, readDeciding } from './request-store.ts'
 import { type SavedDecision, saveDecision } from './transition-store.ts'
 
-/** How often a decision is begun again because somebody changed the rules meanwhile. */
+/** A decision is attempted again when the rules changed in the meantime. */
 const maxAttempts = 5
 
 /**
- * A person's decision, approve or deny: the same question to policy, the same guarded statement.
- * Throws 404, 403 `forbidden` for one's own, 409 once decided, 403 `policy_denied` with the notices.
+ * A person's decision, approve or deny: the same policy question, the same guarded statement.
+ * Throws 404; 403 `forbidden` for the approver's own request; 409 once decided; 403 `policy_denied` with the notices.
  */
 export async function decideRequest(
   ctx: Ctx,
@@ -27,7 +27,7 @@ export async function decideRequest(
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const outcome = await decideOnce(ctx, request_id, status, reasoning)
     if ('saved' in outcome) return outcome.saved
-    // Still pending, but its time is over: the worker that says so has not come by yet.
+    // Still pending, but past its deadline: the worker has not expired it yet.
     if (outcome.refused === 'not_pending') {
       throw notPending(outcome.now.status === 'pending' ? { status: 'expired', decided_by: null } : outcome.now)
     }
@@ -43,40 +43,43 @@ async function decideOnce(
 ): Promise<SavedDecision> {
   const { user_id } = ctx.actor
   if (user_id === null) throw new Problem('forbidden', 'only a person can decide a request')
-  const deciding = await readDeciding(ctx.tx, request_id, user_id)
-  if (deciding === undefined) throw notFound('request')
+  const approval = await readDeciding(ctx.tx, request_id, user_id)
+  if (approval === undefined) throw notFound('request')
   const subject = { subject_type: 'request', subject_id: request_id } as const
   await keepRefusal(ctx, subject, async () => {
-    requireMayDecide(ctx.actor, deciding.request)
-    if (deciding.request.status !== 'pending') throw notPending(deciding.request)
-    requireUntaintedScope(deciding)
+    requireMayDecide(ctx.actor, approval.request)
+    if (approval.request.status !== 'pending') throw notPending(approval.request)
+    requireUntaintedScope(approval)
   })
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
-  // Read once: both questions are put to the same version, the one that the write then holds to.
-  const ruleSet = await findRuleSet(ctx.tx, deciding.version)
-  const approver = narrowed(deciding.approver, ctx.actor)
+  // Read once: both questions are evaluated against the same version, and the write then requires that version.
+  const ruleSet = await findRuleSet(ctx.tx, approval.version)
+  const approver = narrowed(approval.approver, ctx.actor)
   const permitted = decideApprove(
     ruleSet,
-    approveQuestion(approver, deciding.requester, deciding.asked, when, deciding),
+    approveQuestion(approver, approval.requester, approval.asked, when, approval),
   )
-  const stillAllowed = status === 'approved' ? reauthorizeRecorded(ruleSet, deciding) : permitted
+  const stillAllowed = status === 'approved' ? reauthorizeRecorded(ruleSet, approval) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
     return refuse(ctx, problem, { type: 'access.refused', ...subject, data: factsOf(denied) })
   }
-  return saveDecision(ctx, { status, decided_by: user_id, reasoning, asked: deciding.asked, when, permitted })
+  return saveDecision(ctx, { status, decided_by: user_id, reasoning, asked: approval.asked, when, permitted })
 }
 
-/** An API key decides with no more than its own scopes. */
+/** An API key decides with its own scopes at most. */
 function narrowed(approver: Principal, actor: Ctx['actor']): Principal {
   if (actor.kind !== 'api_key') return approver
   return { ...approver, scopes: approver.scopes.filter((scope) => actor.scopes.has(scope)) }
 }
 
-/** Throws 403 when the scope to decide rests on a role that the requester gave after asking. */
+/** Throws 403 when the scope to decide comes from a role that the requester gave after the request was created. */
 function requireUntaintedScope({ approver }: Deciding): void {
   if (!approver.scopes.includes('requests:approve')) {
-    throw new Problem('forbidden', 'a role that the requester gave after asking does not count for deciding it')
+    throw new Problem(
+      'forbidden',
+      'a role that the requester gave after making the request does not count for deciding it; ask another approver',
+    )
   }
 }

@@ -5,13 +5,13 @@ import { progressColumn } from '../grants/grant-progress-store.ts'
 import type { Tx } from '../kernel/context.ts'
 import type { RequestStatus } from './request.ts'
 
-/** Moments inside JSON are text as PostgreSQL writes it. */
+/** Timestamps inside JSON are text in PostgreSQL's format. */
 type GrantJson = Pick<GrantView, 'id' | 'name' | 'status' | 'provisioning_status'> & {
   progress: ProgressRow
   activated_at: string | null
 }
 
-/** A request with its grants, oldest first: one trip. */
+/** A request with its grants, oldest first; one round trip. */
 export async function findRequestStatus(
   tx: Tx,
   id: string,
@@ -30,7 +30,7 @@ export async function findRequestStatus(
   return row && { ...row, grants: row.grants.map(asView) }
 }
 
-/** A grant is made by an approval, so it is always an approved one. */
+/** Only an approval creates a grant, so every grant is approved. */
 function asView({ activated_at, progress, ...grant }: GrantJson): GrantView {
   const { expires_at } = progress
   return {

@@ -59,13 +59,13 @@ export async function listRequestsPage(
   return rows.map(asRequest)
 }
 
-/** What policy must know before it is asked, under one snapshot. */
+/** What policy must know to evaluate a new request, under one snapshot. */
 export type CurrentAccess = {
   principal: Principal
   settings: Settings
   version: string
   accounts: ReadonlyMap<string, AccountPolicyView>
-  /** Accounts under the organizational unit that is asked for, one more than may be touched at most. */
+  /** Accounts under the requested organizational unit, up to one more than a request may cover. */
   under: string[]
 }
 
@@ -76,7 +76,7 @@ type CurrentAccessRow = {
   accounts: AccountForPolicy[]
 }
 
-/** Who asks, the tenant's settings and rule-set version, and what the cache knows of the accounts concerned. One trip, two for a unit. */
+/** The requester, the tenant's settings and rule-set version, and the cached accounts concerned. One round trip, two for a unit. */
 export async function readCurrentAccess(
   tx: Tx,
   user_id: string,
@@ -99,11 +99,11 @@ export async function readCurrentAccess(
   }
 }
 
-/** A request that policy is asked about again: as it was recorded, with people, settings, rules and accounts as they are now. */
+/** A request to evaluate again: as recorded, with the current people, settings, rules and accounts. */
 export type Recorded = {
   request: AccessRequest
   asked: AskedRequest
-  /** The circumstances of the asking, kept with the request. */
+  /** The circumstances in which the request was made, stored with it. */
   when: Circumstances
   requester: Principal
   settings: Settings
@@ -122,7 +122,7 @@ type RecordedRow = RequestRow & {
   accounts: AccountForPolicy[]
 }
 
-/** All of it about the requests `a`, under one snapshot. */
+/** The columns of a RecordedRow for the requests `a`, under one snapshot. */
 function recordedColumns(tx: Tx): Statement {
   const account_ids = sql`array(select place ->> 'account_id' from jsonb_array_elements(a.places) place)`
   return sql`${requestColumns}, places, asked_via, source_ip, ${principalAsJson(tx, sql`a.requester_id`)} as requester,
@@ -145,20 +145,20 @@ function asRecorded(row: RecordedRow): Recorded {
   }
 }
 
-/** The requests of these ids, in no order; one trip. */
+/** The requests with these ids, in no order; one round trip. */
 export async function readRecorded(tx: Tx, request_ids: readonly string[]): Promise<Recorded[]> {
   const rows = await tx.read(sql<RecordedRow>`select ${recordedColumns(tx)} from access_request a
     where a.tenant_id = ${tx.tenant_id} and a.id = any(${[...request_ids]}::uuid[])`)
   return rows.map(asRecorded)
 }
 
-/** What an approver's decision rests on. */
+/** What an approver's decision is based on. */
 export type Deciding = Recorded & {
-  /** The approver, without the roles that the requester gave them after asking. */
+  /** The approver, without the roles that the requester gave them after the request. */
   approver: Principal
 }
 
-/** Request, approver, rule-set version and the accounts it touches: one trip. */
+/** The request, the approver, the rule-set version and the accounts that the request covers; one round trip. */
 export async function readDeciding(tx: Tx, request_id: string, approver_id: string): Promise<Deciding | undefined> {
   const tainted = { granted_by: sql`a.requester_id`, after: sql`a.created_at` }
   const [row] = await tx.read(sql<RecordedRow & { approver: Principal }>`select ${recordedColumns(tx)},
@@ -169,19 +169,19 @@ export async function readDeciding(tx: Tx, request_id: string, approver_id: stri
   return { ...asRecorded(recorded), approver }
 }
 
-/** A portion of people: those whose ids come after `after` (null: from the first), at most so many. */
-export type Portion = { after: string | null; limit: number }
+/** A batch of people: those whose ids come after `after` (null: from the first), at most `limit`. */
+export type Batch = { after: string | null; limit: number }
 
 /**
- * A request, and a portion of those who might decide it: active people other than the requester who hold the scope, not
- * by what the requester gave after asking. Undefined where there is no such request. One trip.
+ * A request, and a batch of the people who might decide it: active people other than the requester who hold the scope, ignoring
+ * roles that the requester gave after the request. Undefined where the request does not exist. One round trip.
  */
 export async function readWithApprovers(
   tx: Tx,
   request_id: string,
-  { after, limit }: Portion,
+  { after, limit }: Batch,
 ): Promise<(Recorded & { approvers: Principal[] }) | undefined> {
-  // Of one row, not of each: the hands of the requester are then looked up once for all approvers.
+  // A subquery, not a column of each row: the roles that the requester gave are then read once for all approvers.
   const requester = sql`(select requester_id from a)`
   const tainted = { granted_by: requester, after: sql`(select created_at from a)` }
   const [row] = await tx.read(sql<RecordedRow & { approvers: Principal[] }>`with a as materialized (
@@ -192,9 +192,9 @@ export async function readWithApprovers(
   const { approvers, ...recorded } = row
   return { ...asRecorded(recorded), approvers }
 }
-/** A portion of those who might decide a request that is about to be made. */
-export async function readApprovers(tx: Tx, requester_id: string, { after, limit }: Portion): Promise<Principal[]> {
-  const asked = { except: sql`${requester_id}::uuid`, after, limit }
-  const [row] = await tx.read(sql<{ approvers: Principal[] }>`select ${approversAsJson(tx, asked)} as approvers`)
+/** A batch of the people who might decide a request that is not stored yet. */
+export async function readApprovers(tx: Tx, requester_id: string, { after, limit }: Batch): Promise<Principal[]> {
+  const batch = { except: sql`${requester_id}::uuid`, after, limit }
+  const [row] = await tx.read(sql<{ approvers: Principal[] }>`select ${approversAsJson(tx, batch)} as approvers`)
   return row?.approvers ?? []
 }

@@ -5,11 +5,11 @@ import type { RequestWarning } from './request.ts'
 
 const nobodyMayApprove: RequestWarning = {
   code: 'nobody_may_approve',
-  message: 'as rules and roles are now, nobody may approve this request; ask an administrator to change that',
+  message: 'by the current rules and roles no user may approve this request; ask an administrator to change them',
 }
 
-/** The warnings of what somebody asks. Only what waits for a person costs a look. */
-export async function warningsOf(tx: Tx, asking: EvaluatedRequest): Promise<RequestWarning[]> {
-  if (asking.decision.mode !== 'require') return []
-  return (await isUnapprovable(tx, asking)) ? [nobodyMayApprove] : []
+/** The warnings for a request. Only a request that waits for a person costs a query. */
+export async function warningsOf(tx: Tx, evaluated: EvaluatedRequest): Promise<RequestWarning[]> {
+  if (evaluated.decision.mode !== 'require') return []
+  return (await isUnapprovable(tx, evaluated)) ? [nobodyMayApprove] : []
 }

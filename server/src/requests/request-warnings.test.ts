@@ -31,7 +31,7 @@ await on.rule(`forbid (principal, action == Action::"approve", resource in cloud
 
 const warning = {
   code: 'nobody_may_approve',
-  message: 'as rules and roles are now, nobody may approve this request; ask an administrator to change that',
+  message: 'by the current rules and roles no user may approve this request; ask an administrator to change them',
 }
 
 /** What asking answers beside the request, what a preview of it says, and what is told of it. */
@@ -53,31 +53,31 @@ async function without<Result>(some: Person[], work: () => Promise<Result>): Pro
   return work().finally(() => active(true))
 }
 
-suite('a request that nobody may approve', () => {
-  test('says so when it is made, as its preview does, and is told', async () => {
+suite('a request that no user may approve', () => {
+  test('carries the warning when it is created, as its preview does, and is notified', async () => {
     const { warnings, told } = await asked(on.account(closed))
     assert.deepEqual(warnings, [warning])
     assert.deepEqual(told, ['request.created', 'request.unapprovable'])
   })
 
-  test('is one where the only person who might is whoever asks', async () => {
+  test('is one whose only possible approver is the requester', async () => {
     const { warnings } = await without([owner, people.admin], () => asked(on.account(open), people.approver))
     assert.deepEqual(warnings, [warning])
   })
 
-  test('is none where one other person may', async () => {
+  test('is not one that another person may approve', async () => {
     const { warnings, told } = await without([owner, people.admin], () => asked(on.account(open)))
     assert.deepEqual([warnings, told], [undefined, ['request.created']])
   })
 
-  test('is none where nobody has to', async () => {
+  test('is not one that needs no approval', async () => {
     const { warnings, told } = await asked(on.account(closed, { action: 'List' }))
     assert.deepEqual([warnings, told], [undefined, ['request.created', 'request.approved']])
     const emergency = { action: 'Admin', break_glass: true, reason: 'the site is down' }
     assert.equal((await asked(on.account(closed, emergency))).warnings, undefined)
   })
 
-  test('is claimed only where it is certain: not where a rule looks at when somebody decides', async () => {
+  test('is claimed only where it is certain: not where a rule tests when the approver decides', async () => {
     const remove = await on.rule(
       `forbid (principal, action == Action::"approve", resource in cloud_account::"${atNight}")
         when { context.now < datetime("2100-01-01") };`,
@@ -90,7 +90,7 @@ suite('a request that nobody may approve', () => {
     await remove()
   })
 
-  test('is found out in one trip more, and what needs no person costs none', async () => {
+  test('costs one more round trip, and none where no person has to decide', async () => {
     const readsOf = async (body: object) => {
       await on.ask(body)
       reads = 0
@@ -101,7 +101,7 @@ suite('a request that nobody may approve', () => {
     assert.deepEqual([await readsOf(on.account(open)), await readsOf(on.account(closed))], [atOnce + 1, atOnce + 1])
   })
 
-  test('is told once to each of those who can mend it', async () => {
+  test('is notified once to each user who can fix it', async () => {
     const { id } = await asked(on.account(closed))
     const failures: unknown[] = []
     const told = () =>

@@ -75,7 +75,7 @@ for (const [what, change, pointer] of refused) {
 
 const settings = readSettingValues({ 'requests.max_duration_seconds': '1800', 'requests.require_reason': 'true' })
 
-test('a duration is what was asked, else the smaller of the default and the cap; above the cap is refused, never clamped', () => {
+test('a duration is the requested one, else the smaller of the default and the cap; above the cap is refused, never clamped', () => {
   assert.equal(settleDuration(600, settings), 600)
   assert.equal(settleDuration(undefined, settings), 1_800)
   assert.equal(settleDuration(null, readSettingValues({})), 3_600)
@@ -83,26 +83,29 @@ test('a duration is what was asked, else the smaller of the default and the cap;
   assert.throws(() => settleDuration(1_801, settings), /duration_seconds.*at most 1800/)
 })
 
-test('a reason is required where the tenant says so', () => {
+test('a reason is required where the tenant’s setting says so', () => {
   assert.throws(() => requireReason(asking, settings), /reason/)
   requireReason({ ...asking, reason: 'to see the bill' }, settings)
   requireReason(asking, readSettingValues({}))
 })
 
-test('nobody decides their own request, and no machine decides any', () => {
-  assert.throws(() => requireMayDecide({ user_id: 'ada' }, { requester_id: 'ada' }), /nobody decides their own/)
+test('no user decides their own request, and no machine decides any', () => {
+  assert.throws(
+    () => requireMayDecide({ user_id: 'ada' }, { requester_id: 'ada' }),
+    /you cannot decide your own request/,
+  )
   assert.throws(() => requireMayDecide({ user_id: null }, { requester_id: 'ada' }))
   requireMayDecide({ user_id: 'ben' }, { requester_id: 'ada' })
 })
 
-test('a request is seen by whoever asked and by whoever may read everybody’s', () => {
+test('a request is visible to its requester and to users with requests:read', () => {
   const nothing = new Set<string>()
   assert.ok(maySee({ user_id: 'ada', scopes: nothing }, { requester_id: 'ada' }))
   assert.ok(maySee({ user_id: 'ben', scopes: new Set(['requests:read']) }, { requester_id: 'ada' }))
   assert.ok(!maySee({ user_id: 'ben', scopes: new Set(['requests:approve']) }, { requester_id: 'ada' }))
 })
 
-test('a late decision is told who was first', () => {
+test('a late decision gets the status and the approver of the first', () => {
   assert.deepEqual(notPending({ status: 'approved', decided_by: 'ben' }).details, {
     status: 'approved',
     decided_by: 'ben',

@@ -11,22 +11,24 @@ export type RequestStatus = (typeof requestStatuses)[number]
 export const ResourceReference = Type.Object(
   {
     type: OneOf(askedTypes),
-    id: Type.String({ minLength: 1, maxLength: 2_048, description: 'its form depends on the type' }),
+    id: Type.String({ minLength: 1, maxLength: 2_048, description: 'the format depends on the type' }),
   },
   { additionalProperties: false, title: 'ResourceReference' },
 )
 export type ResourceReference = Static<typeof ResourceReference>
 
-/** An access request as it is answered. */
+/** An access request as the API returns it. */
 export const AccessRequest = Type.Object(
   {
     id: Uuid,
-    requester_id: Type.String({ description: 'the user who asked: the subject of their token' }),
+    requester_id: Type.String({ description: 'the user who made the request: the subject of their token' }),
     resource: ResourceReference,
     action: Type.String(),
     reason: Nullable(Type.String()),
     status: OneOf(requestStatuses),
-    decision_reasoning: Nullable(Type.String({ description: 'why, by the approver or by the rule that decided' })),
+    decision_reasoning: Nullable(
+      Type.String({ description: 'the reason for the decision, from the approver or the rule that decided' }),
+    ),
     decided_by: Nullable(Type.String({ description: 'the user who approved or denied it' })),
     approval_mode: Nullable(OneOf(['require', 'auto', 'break_glass'])),
     break_glass: Type.Boolean(),
@@ -39,35 +41,35 @@ export const AccessRequest = Type.Object(
 )
 export type AccessRequest = Static<typeof AccessRequest>
 
-/** What whoever asks should know beside the answer. */
+/** What the requester should know in addition to the answer. */
 export const RequestWarning = Type.Object(
   {
     code: OneOf(['nobody_may_approve'], {
       description:
-        'nobody_may_approve: as rules and roles are now nobody may; whoever asks has the administrators told',
+        'nobody_may_approve: by the current rules and roles no user may approve it; creating the request notifies the administrators',
     }),
-    message: Type.String({ description: 'for people' }),
+    message: Type.String({ description: 'the warning, as a sentence' }),
   },
   { title: 'RequestWarning' },
 )
 export type RequestWarning = Static<typeof RequestWarning>
 
-/** A request as asking answers it. */
+/** A request as its creation returns it. */
 export const CreatedRequest = Type.Object(
   {
     ...AccessRequest.properties,
-    warnings: Type.Optional(Type.Array(RequestWarning, { description: 'left out where there is none' })),
+    warnings: Type.Optional(Type.Array(RequestWarning, { description: 'absent where there are none' })),
   },
   { title: 'CreatedRequest' },
 )
 export type CreatedRequest = Static<typeof CreatedRequest>
 
-/** No access lasts less. */
+/** The shortest access. */
 export const minSeconds = 60
 const maxSeconds = 1_209_600
 const maxMetadataBytes = 16 * 1024
 
-/** What somebody asks for. */
+/** The input of a new request. */
 export const RequestInput = Body({
   resource: ResourceReference,
   action: Type.String({ minLength: 1, maxLength: 256, description: 'a permission set’s name, or a verb of your own' }),
@@ -78,10 +80,10 @@ export const RequestInput = Body({
 })
 export type RequestInput = Static<typeof RequestInput>
 
-/** An approver's or the system's words about a decision. */
+/** An approver's or the system's reason for a decision. */
 export const Reasoning = Nullable(Type.String({ maxLength: 2_000 }))
 
-/** Throws 400 naming each field that the schema could not judge. */
+/** Throws 400 naming each faulty field that the schema cannot check. */
 export function requireSoundRequest(input: RequestInput): void {
   const { resource, action, reason, break_glass, metadata } = input
   const faults: FaultyField[] = []
@@ -102,38 +104,38 @@ export function hasReason(reason: string | null | undefined): boolean {
   return reason !== undefined && reason !== null && reason.trim() !== ''
 }
 
-/** Seconds of access in force for what was asked; throws 400 above the tenant's cap: never clamped. */
+/** The seconds of access to give; throws 400 above the tenant's cap: a requested duration is never clamped. */
 export function settleDuration(asked: number | null | undefined, settings: Settings): number {
   const cap = settings['requests.max_duration_seconds']
   if (asked === undefined || asked === null) return Math.min(settings['requests.default_duration_seconds'], cap)
   if (asked > cap) {
-    throw invalidInput([{ pointer: '/duration_seconds', why: `must be at most ${cap}, the tenant’s longest` }])
+    throw invalidInput([{ pointer: '/duration_seconds', why: `must be at most ${cap}, the tenant’s maximum` }])
   }
   return asked
 }
 
-/** Throws 400 where the tenant wants a reason and there is none. */
+/** Throws 400 where the tenant requires a reason and there is none. */
 export function requireReason(input: RequestInput, settings: Settings): void {
   if (settings['requests.require_reason'] && !hasReason(input.reason)) {
     throw invalidInput([{ pointer: '/reason', why: 'is required in this tenant' }])
   }
 }
 
-/** Throws 403 for whoever asked: nobody decides their own, by token, by key or by a key they made. */
+/** Throws 403 for the requester: no user decides their own request, neither by token nor by an API key that they created. */
 export function requireMayDecide(actor: { user_id: string | null }, request: { requester_id: string }): void {
   if (actor.user_id === null || actor.user_id === request.requester_id) {
-    throw new Problem('forbidden', 'nobody decides their own request; ask somebody else to')
+    throw new Problem('forbidden', 'you cannot decide your own request; ask another approver')
   }
 }
 
-/** 409 for a decision that came too late, telling what the request is now and who made it so. */
+/** 409 for a decision that came too late, with the current status of the request and the user who decided it. */
 export function notPending(now: { status: string; decided_by: string | null }): Problem {
   return new Problem('request_not_pending', `the request is not in pending state: it is ${now.status}`, {
     details: { status: now.status, ...(now.decided_by !== null && { decided_by: now.decided_by }) },
   })
 }
 
-/** A request is seen by whoever asked, and by whoever may read everybody's. */
+/** A request is visible to its requester, and to every user with `requests:read`. */
 export function maySee(
   actor: { user_id: string | null; scopes: ReadonlySet<string> },
   request: { requester_id: string },

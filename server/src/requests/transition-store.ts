@@ -12,22 +12,22 @@ import { insertReminder } from './reminder-store.ts'
 import type { AccessRequest } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
 
-/** A request about to be kept, decided by policy already. */
+/** A request to store, already decided by policy. */
 export type DecidedRequest = {
   requester_id: string
   asked: Omit<AskedRequest, 'id'>
   when: Circumstances
   pending_ttl_seconds: number
-  /** When those who may decide are first reminded; 0: never. */
+  /** The time until the approvers are first reminded; 0: never. */
   reminder_seconds: number
-  /** Nobody may decide it: that is told too. */
+  /** No user may decide it: an event says so. */
   unapprovable: boolean
 }
 
 /**
- * Keeps a request with its decision, and its grants where it is approved at once; tells of all of it. One guarded
- * statement: undefined when the rules changed since they were asked, or the requester is no longer active. Whoever shuts
- * the requester out at the same moment comes before it, or after it and ends it.
+ * Stores a request with its decision, its events, and its grants where it is approved at once. One guarded statement: undefined
+ * when the rules changed since the evaluation, or the requester is no longer active. A deactivation of the requester at the same
+ * moment comes either before the statement, or after it and then ends the request.
  */
 export async function insertRequest(
   ctx: WorkCtx,
@@ -75,14 +75,14 @@ export type PersonsDecision = {
   reasoning: string | null
   asked: AskedRequest
   when: Circumstances
-  /** Policy's word that this person may. */
+  /** Policy's decision that this person may decide. */
   permitted: Decision
 }
 
-/** How a request stands that is not pending any more, or still is, and its time is over. */
+/** The state of a request that is no longer pending, or is still pending but past its deadline. */
 type RequestState = Pick<AccessRequest, 'status' | 'decided_by'>
 
-/** The decision was saved, or the guard that refused it. */
+/** The saved request, or the guard that refused the decision. */
 export type SavedDecision =
   | { saved: AccessRequest }
   | { refused: 'rules_changed' }
@@ -92,7 +92,7 @@ type DecisionRow = RequestRow & { held_status: AccessRequest['status']; held_by:
 
 /**
  * pending → approved (with its grants) or denied, with the decision and the event. One guarded statement: it saves nothing where
- * the request is not pending any more, or where the rules changed since they were asked.
+ * the request is no longer pending, or where the rules changed since the evaluation.
  */
 export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<SavedDecision> {
   const { tx } = ctx
@@ -121,7 +121,7 @@ export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Pro
   return request.id === null ? { refused: 'rules_changed' } : { saved: asRequest(request) }
 }
 
-/** pending → cancelled. Undefined, or how it stands where it was not pending any more. */
+/** pending → cancelled. Returns undefined, or the state of the request where it was no longer pending. */
 export async function cancelPendingRequest(ctx: WorkCtx, id: string): Promise<RequestState | undefined> {
   const { tx } = ctx
   const [cancelled, [now]] = await tx.write([
@@ -132,7 +132,7 @@ export async function cancelPendingRequest(ctx: WorkCtx, id: string): Promise<Re
   return cancelled.length > 0 ? undefined : now
 }
 
-/** pending → expired, for the worker that holds the lease and once its time is over by the database's clock. */
+/** pending → expired, for the worker that holds the lease, once the deadline has passed by the database's clock. */
 export async function expirePendingRequest(ctx: WorkCtx, item: WorkItem): Promise<void> {
   const over = sql`next_look_at <= clock_timestamp() and generation = ${item.generation}::bigint`
   await ctx.tx.write([leavePending(ctx, item.id, 'expired', over)])
@@ -154,8 +154,8 @@ function leavePending(
 }
 
 /**
- * The statements that end what somebody asked for and what they hold, to stand in the transaction that shuts them out,
- * after that. Requests come first: one that is being approved meanwhile is then seen with its grants.
+ * The statements that end a user's pending requests and grants; they follow the deactivation in its transaction. Requests come
+ * first: where one is approved at the same moment, its grants are then found.
  */
 export function endAccessOf(ctx: WorkCtx, user_id: string, reason: string): Statement[] {
   const cancelled = sql`with ended as (

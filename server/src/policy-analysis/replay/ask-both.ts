@@ -33,8 +33,8 @@ export async function askBoth({ before, after }: Drafted): Promise<(asked: Recor
 
 function decide(ruleSet: RuleSet, asked: RecordedQuestion): Decision {
   return asked.kind === 'ask'
-    ? decideAsk(ruleSet, asked.put, draftEvaluator)
-    : decideApprove(ruleSet, asked.put, draftEvaluator)
+    ? decideAsk(ruleSet, asked.policyQuestion, draftEvaluator)
+    : decideApprove(ruleSet, asked.policyQuestion, draftEvaluator)
 }
 
 /** A rule gets at the moment by one of these names, or by one that is written with escapes. */
@@ -42,8 +42,8 @@ function mayMindTime({ rules }: RuleSet): boolean {
   return rules.some(({ policy_text }) => /\b(?:now|weekday|minute)\b|\\/.test(policy_text))
 }
 
-function keyOf({ kind, put }: RecordedQuestion, timely: boolean): string {
-  const { now, ...context } = put.context
-  const facts = [kind, { ...put, context }, timely ? now.getTime() : null]
+function keyOf({ kind, policyQuestion }: RecordedQuestion, timely: boolean): string {
+  const { now, ...context } = policyQuestion.context
+  const facts = [kind, { ...policyQuestion, context }, timely ? now.getTime() : null]
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64')
 }

@@ -42,7 +42,13 @@ const drafted = {
 }
 
 const asked = (number: number): RecordedQuestion => ({
-  ...{ id: String(number), request_id: null, decided_at: '2026-01-01T00:00:00.000Z', kind: 'ask', put: sampleAsk },
+  ...{
+    id: String(number),
+    request_id: null,
+    decided_at: '2026-01-01T00:00:00.000Z',
+    kind: 'ask',
+    policyQuestion: sampleAsk,
+  },
   requester_id: `user ${number % 60}`,
   question: {
     resource: { type: 'cloud_account', id: String(number) },

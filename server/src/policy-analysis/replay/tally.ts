@@ -116,7 +116,7 @@ function changedQuestion(asked: RecordedQuestion, answers: Answers, found: Diffe
   const { id, request_id, kind, decided_at, requester_id, question } = asked
   return {
     ...{ decision_id: id, request_id, kind, decided_at, requester_id },
-    approver_id: asked.kind === 'approve' ? asked.put.principal.id : null,
+    approver_id: asked.kind === 'approve' ? asked.policyQuestion.principal.id : null,
     ...question,
     differences: found,
     before: toldOf(answers.before),
