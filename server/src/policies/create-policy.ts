@@ -5,7 +5,7 @@ import { Problem } from '../kernel/errors.ts'
 import { Policy, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority } from './policy.ts'
 import { insertPolicy } from './policy-store.ts'
 
-/** Creates a policy without rules: after all others, or on a priority that none of them has. */
+/** Creates a policy without rules: after all others, or with a priority that no other policy has. */
 export const createPolicy = operation({
   method: 'POST',
   path: '/v1/policies',

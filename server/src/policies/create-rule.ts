@@ -25,7 +25,7 @@ export const createRule = operation({
     const [inserted] = await changeRulesAtOnce(ctx, change)
     if (!inserted?.has_policy) throw notFound('policy')
     if (inserted.rule === null) {
-      throw new Problem('unprocessable', `the tenant has all the ${maxRules} rules it may have; delete one first`)
+      throw new Problem('unprocessable', `the tenant has the maximum of ${maxRules} rules; delete one first`)
     }
     return withWarnings(ctx.tx, inserted.rule, statement.warnings)
   },

@@ -4,11 +4,11 @@ import { AnyObject } from '../http/schema.ts'
 import { publishedSchema } from '../policy-engine/cedar/published-schema.ts'
 import { listUsedActions } from './rule-store.ts'
 
-/** What rules are validated against, with the actions that the tenant has used: an editor completes from it. */
+/** The schema against which rules are validated, with the actions that the tenant has used; editors use it for completion. */
 export const getPolicySchema = operation({
   method: 'GET',
   path: '/v1/policies/schema',
-  summary: 'Get the Cedar schema of the questions; its text alone for `Accept: text/plain`',
+  summary: 'Get the Cedar schema of the policy questions; plain text for `Accept: text/plain`',
   credential: 'any',
   scope: 'policies:read',
   replies: {

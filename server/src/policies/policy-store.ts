@@ -20,7 +20,7 @@ export function policyWithRules(tx: Tx): Statement {
 type NewPolicy = { name: string; description: string; enabled: boolean; priority?: number | undefined }
 
 /**
- * Creates a policy without rules and tells of it. Without a priority it comes last.
+ * Creates a policy without rules and emits the event. Without a priority it comes last.
  * Undefined when another policy has the priority.
  */
 export async function insertPolicy(ctx: WorkCtx, policy: NewPolicy): Promise<Policy | undefined> {
@@ -51,7 +51,7 @@ export function listPoliciesPage(tx: Tx, page: PageAsk): Promise<Policy[]> {
     where p.tenant_id = ${tx.tenant_id} ${after} order by p.priority limit ${page.limit + 1}`)
 }
 
-/** The policy of that id. */
+/** The policy with this id. */
 export function policyById(tx: Tx, id: string): Statement<Policy> {
   return sql<Policy>`select ${policyWithRules(tx)} from policy p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`
 }
@@ -61,7 +61,7 @@ export async function findPolicy(tx: Tx, id: string): Promise<Policy | undefined
   return found
 }
 
-/** Saves the fields of a policy that is locked, and tells which. `fields` differ from what is stored, and there is one. */
+/** Saves the fields of a locked policy, and emits which. `fields` holds at least one, and each differs from the stored value. */
 export async function savePolicy(
   ctx: WorkCtx,
   policy: Policy,
@@ -90,7 +90,7 @@ export async function savePolicy(
   return saved
 }
 
-/** Deletes a policy with its rules and tells of it; no row when it is not there. */
+/** Deletes a policy with its rules and emits the event; no row when the policy does not exist. */
 export function deletePolicyById(ctx: WorkCtx, id: string): RuleSetChange<{ id: string }> {
   const { tx } = ctx
   const event = { type: 'policy.deleted', subject_type: 'policy', subject_id: id } as const
@@ -101,7 +101,7 @@ export function deletePolicyById(ctx: WorkCtx, id: string): RuleSetChange<{ id: 
       select id from changed`
 }
 
-/** Every policy's place, in order, and the tenant's rule set held until the transaction ends; for inside `interactive`. */
+/** Every policy's place, in order; locks the tenant's rule set until the transaction ends. For use inside `interactive`. */
 export async function lockPolicyPlaces(tx: Tx): Promise<Placed[]> {
   const [, places] = await tx.write([
     lockRuleSet(tx),
@@ -110,7 +110,7 @@ export async function lockPolicyPlaces(tx: Tx): Promise<Placed[]> {
   return places
 }
 
-/** Moves policies whose places are locked and tells of it, naming the `ids` that were asked for; of no moves nothing. */
+/** Moves policies whose places are locked, and emits an event with the requested `ids`; no event without a move. */
 export async function savePolicyPlaces(ctx: WorkCtx, moves: readonly Placed[], ids: readonly string[]): Promise<void> {
   const { tx } = ctx
   const event = {

@@ -4,14 +4,14 @@ import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { Rule } from '../policy-engine/rule.ts'
 
-/** What a tenant may hold together. */
+/** The maximum number of rules of a tenant. */
 export const maxRules = 10_000
-/** How many ids one reordering may name. */
+/** The maximum number of ids in one reordering. */
 const maxIds = 10_000
-/** Leaves room above for a billion policies that come last. */
+/** Leaves room above for a billion policies that are added last. */
 const maxPriority = 1_000_000_000
 
-/** One line: no control characters, which every log and list would have to escape. */
+/** One line, without control characters, because every log and list would have to escape them. */
 export const PolicyName = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -23,10 +23,10 @@ export const PolicyEnabled = Type.Boolean({ description: 'The rules of a disable
 export const PolicyPriority = Type.Integer({
   minimum: 0,
   maximum: maxPriority,
-  description: 'Place among the policies, the lowest first. It chooses whose words are shown, never what is decided.',
+  description: 'Place among the policies, the lowest first. It chooses which rule’s text is shown, never the decision.',
 })
 
-/** A policy as answered; its rules in their order. */
+/** A policy as the API returns it, with its rules in their order. */
 export const Policy = Type.Object(
   {
     id: Uuid,
@@ -42,7 +42,7 @@ export const Policy = Type.Object(
 )
 export type Policy = Static<typeof Policy>
 
-/** What may be changed of a policy; its place changes by reordering. */
+/** The fields of a policy that an update may change; reordering changes its place. */
 export const PolicyChange = Body({
   name: Type.Optional(PolicyName),
   description: Type.Optional(PolicyDescription),
@@ -50,7 +50,7 @@ export const PolicyChange = Body({
 })
 export type PolicyChange = Static<typeof PolicyChange>
 
-/** The fields that the change would give another value. */
+/** The fields to which the change gives a new value. */
 export function changedFields(policy: Policy, change: PolicyChange): (keyof PolicyChange)[] {
   return (['name', 'description', 'enabled'] as const).filter(
     (field) => change[field] !== undefined && change[field] !== policy[field],
@@ -65,7 +65,8 @@ export const Reorder = Body({
   ids: Type.Array(Uuid, {
     minItems: 1,
     maxItems: maxIds,
-    description: 'In the order wanted. They take the places that they hold between them; the others keep theirs.',
+    description:
+      'The ids in the new order. They share out the places that they have now; all others keep their places.',
   }),
 })
 
@@ -73,7 +74,7 @@ const maxFaultsShown = 20
 
 /**
  * The ids in their stored form, each once.
- * @throws Problem 400 naming the ids that are there twice.
+ * @throws Problem 400 naming the ids that occur twice.
  */
 export function requireDistinctIds(ids: readonly string[]): string[] {
   const firstAt = new Map<string, number>()
@@ -90,19 +91,19 @@ export function requireDistinctIds(ids: readonly string[]): string[] {
   return [...firstAt.keys()]
 }
 
-/** 400 for a reordering that names what is not there. Which of the ids it was is not told: it may be another tenant's. */
+/** 400 for a reordering with unknown ids. The error does not say which id it is, because the id may be another tenant's. */
 export function unknownIds(noun: 'policies of this tenant' | 'rules of this policy'): Error {
-  return invalidInput([{ pointer: '/ids', why: `must name ${noun} alone` }])
+  return invalidInput([{ pointer: '/ids', why: `must name only ${noun}` }])
 }
 
-/** Something in an order: by place, then by id. */
+/** An ordered item: by place, then by id. */
 export type Placed = { id: string; place: number }
 
 /**
- * Those that must move, and where to, so that the listed ones stand in the given order on the places that they hold
- * between them, and every other where it stood. Where two share a place and the numbers alone cannot say the new order,
- * all are numbered afresh from 0. Undefined when an id is not among `current`.
- * @param current all of them, in their order
+ * The items to move and their new places, so that the listed items are in the given order on the places that they share out, and
+ * every other item stays. Where two items share a place and the existing places cannot express the new order, all items are
+ * renumbered from 0. Undefined when an id is not among `current`.
+ * @param current all items, in their order
  * @param ids each once
  */
 export function reorder(current: readonly Placed[], ids: readonly string[]): Placed[] | undefined {

@@ -2,7 +2,7 @@ import { operation } from '../http/operation.ts'
 import { Reorder, reorder, requireDistinctIds, unknownIds } from './policy.ts'
 import { lockPolicyPlaces, savePolicyPlaces } from './policy-store.ts'
 
-/** Puts the listed policies in the given order on the places that they hold between them; the others keep theirs. */
+/** Puts the listed policies into the given order on the places that they have now; the others keep theirs. */
 export const reorderPolicies = operation({
   method: 'PATCH',
   path: '/v1/policies/reorder',

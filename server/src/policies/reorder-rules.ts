@@ -4,7 +4,7 @@ import { notFound } from '../kernel/errors.ts'
 import { Reorder, reorder, requireDistinctIds, unknownIds } from './policy.ts'
 import { lockRulePlaces, saveRulePlaces } from './rule-store.ts'
 
-/** Puts the listed rules in the given order on the places that they hold between them; the others keep theirs. */
+/** Puts the listed rules into the given order on the places that they have now; the others keep theirs. */
 export const reorderRules = operation({
   method: 'PATCH',
   path: '/v1/policies/{id}/rules/reorder',

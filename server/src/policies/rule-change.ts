@@ -3,11 +3,11 @@ import { changeStatement } from '../policy-engine/cedar/changed-statement.ts'
 import type { RuleStatement, StatementFields } from '../policy-engine/cedar/statement.ts'
 import type { Rule, RuleInput } from '../policy-engine/rule.ts'
 
-/** What a change makes of a rule; without a statement that stays, and so does who saved it. */
+/** The result of a change of a rule; without a statement, the stored one stays, and so does the user who saved it. */
 export type RuleChange = { ordinal: number; statement: RuleStatement | undefined }
 
 /**
- * What the change makes of the rule; undefined for nothing.
+ * The rule's changes; undefined where nothing changes.
  * @throws Problem `invalid_policy` or `invalid_input`, as for a new rule.
  */
 export function changeRule(before: Rule, { ordinal = before.ordinal, ...words }: RuleInput): RuleChange | undefined {
@@ -15,7 +15,7 @@ export function changeRule(before: Rule, { ordinal = before.ordinal, ...words }:
   return statement === undefined && ordinal === before.ordinal ? undefined : { ordinal, statement }
 }
 
-/** Undefined where the statement stays as it is; its text too is left as its author wrote it. */
+/** Undefined where the statement does not change; its text then also stays as its author wrote it. */
 function statementAfter(before: StatementFields, words: RuleInput): RuleStatement | undefined {
   if (isDeepStrictEqual({ ...before, ...words }, before)) return undefined
   const after = changeStatement(before, words)

@@ -18,7 +18,7 @@ import type { MissingPrincipal, NeighbourRule } from './warnings.ts'
 /** Where a rule is. */
 type RuleAt = { policy_id: string; rule_id: string }
 
-/** `r`, a row of policy_rule, as it is answered: what is empty is left out. */
+/** `r`, a row of policy_rule, as the API returns it; empty fields are absent. */
 export const ruleAsJson = sql`json_strip_nulls(json_build_object('id', r.id, 'policy_id', r.policy_id, 'ordinal', r.ordinal,
   'effect', r.effect,
   'principal_scope_type', r.principal_scope_type, 'principal_entity_type', r.principal_entity_type,
@@ -30,7 +30,7 @@ export const ruleAsJson = sql`json_strip_nulls(json_build_object('id', r.id, 'po
   'approval_mode', r.approval_mode,
   'created_at', ${isoMoment(sql`r.created_at`)}, 'updated_at', ${isoMoment(sql`r.updated_at`)}))`
 
-/** The rules of `p`, a policy, in their order, as one value to weave into another statement. */
+/** The rules of `p`, a policy, in their order, as a scalar subquery for another statement. */
 export function rulesOf(tx: Tx): Statement {
   return sql`(select coalesce(json_agg(${ruleAsJson} order by r.ordinal, r.id), '[]')
     from policy_rule r where r.tenant_id = ${tx.tenant_id}::uuid and r.policy_id = p.id)`
@@ -63,7 +63,7 @@ function ruleChanged(at: RuleAt, change: 'rule_created' | 'rule_changed' | 'rule
   return { type: 'policy.updated', subject_type: 'policy', subject_id: at.policy_id, data }
 }
 
-/** What goes with every change of one rule, after its `changed (id)`: the policy's date, the version, the event. */
+/** The expressions that follow `changed (id)` in every change of one rule: the policy's date, the version, the event. */
 function followed(ctx: WorkCtx, at: RuleAt, change: Parameters<typeof ruleChanged>[1]): Statement {
   return sql`touched as (update policy set updated_at = clock_timestamp()
         where tenant_id = ${ctx.tx.tenant_id}::uuid and id = ${at.policy_id}::uuid and exists (select from changed)),
@@ -73,10 +73,10 @@ function followed(ctx: WorkCtx, at: RuleAt, change: Parameters<typeof ruleChange
 
 type NewRule = { policy_id: string; statement: RuleStatement; ordinal?: number | undefined }
 
-/** What adding a rule answers. No rule: the policy is not there, or the tenant has all the rules that it may have. */
+/** The result of adding a rule. No rule: the policy does not exist, or the tenant has its maximum of rules. */
 type RuleInserted = { has_policy: boolean; rule: Rule | null }
 
-/** Adds a rule to a policy and tells of it. Without an ordinal it comes last; the largest there is may be shared. */
+/** Adds a rule to a policy and emits the event. Without an ordinal it comes last; rules may share the largest ordinal. */
 export function insertRule(ctx: WorkCtx, rule: NewRule): RuleSetChange<RuleInserted> {
   const { tx } = ctx
   const { policy_id } = rule
@@ -97,7 +97,7 @@ export function insertRule(ctx: WorkCtx, rule: NewRule): RuleSetChange<RuleInser
       select exists (select from target) as has_policy, (select ${ruleAsJson} from changed r) as rule`
 }
 
-/** The rule at that place. */
+/** The rule with this id in this policy. */
 export function ruleAt(tx: Tx, at: RuleAt): Statement<{ rule: Rule }> {
   return sql<{ rule: Rule }>`select ${ruleAsJson} as rule from policy_rule r
     where r.tenant_id = ${tx.tenant_id} and r.policy_id = ${at.policy_id} and r.id = ${at.rule_id}`
@@ -108,7 +108,7 @@ export async function findRule(tx: Tx, at: RuleAt): Promise<Rule | undefined> {
   return found?.rule
 }
 
-/** Saves a rule that is locked and tells of it. */
+/** Saves a locked rule and emits the event. */
 export async function saveRule(ctx: WorkCtx, at: RuleAt, change: RuleChange): Promise<Rule> {
   const { tx } = ctx
   const statement =
@@ -128,7 +128,7 @@ export async function saveRule(ctx: WorkCtx, at: RuleAt, change: RuleChange): Pr
   return saved.rule
 }
 
-/** Deletes a rule and tells of it; no row when the policy has no such rule. */
+/** Deletes a rule and emits the event; no row when the policy has no such rule. */
 export function deleteRuleAt(ctx: WorkCtx, at: RuleAt): RuleSetChange<{ id: string }> {
   const { tx } = ctx
   return (onlyIf) => sql<{ id: string }>`with changed as (delete from policy_rule
@@ -139,7 +139,7 @@ export function deleteRuleAt(ctx: WorkCtx, at: RuleAt): RuleSetChange<{ id: stri
 }
 
 /**
- * The place of every rule of a policy, in order, and the tenant's rule set held until the transaction ends; for inside
+ * The place of every rule of a policy, in order; locks the tenant's rule set until the transaction ends. For use inside
  * `interactive`. Undefined when there is no such policy.
  */
 export async function lockRulePlaces(tx: Tx, policy_id: string): Promise<Placed[] | undefined> {
@@ -153,7 +153,7 @@ export async function lockRulePlaces(tx: Tx, policy_id: string): Promise<Placed[
   return policy?.places
 }
 
-/** Moves rules whose places are locked and tells of it, naming the `ids` that were asked for; of no moves nothing. */
+/** Moves rules whose places are locked, and emits an event with the requested `ids`; no event without a move. */
 export async function saveRulePlaces(
   ctx: WorkCtx,
   policy_id: string,
@@ -177,17 +177,17 @@ export async function saveRulePlaces(
   ])
 }
 
-/** What the warnings of a rule are made from. */
+/** The facts for the warnings of a rule. */
 type Neighbourhood = { others: NeighbourRule[]; known_actions: string[] }
 
-/** The product of names compared and names known, at most: comparing costs the square of their length. */
+/** The maximum product of compared and known names: a comparison costs the square of their length. */
 const maxComparisons = 2_000
-/** A known name longer than this is never proposed. */
+/** A known name longer than this is never suggested. */
 const maxProposalLength = 64
 
 /**
- * The other rules of the tenant's enabled policies, and of the actions that other rules or requests have used those that
- * `rule` names, and some more to propose. Conditions come as no more than their beginning.
+ * The other rules of the tenant's enabled policies; and, of the actions that other rules or requests have used, those that `rule`
+ * names and some more as suggestions. Only the beginning of each condition is read.
  */
 export async function findNeighbourhood(
   tx: Tx,
@@ -220,10 +220,10 @@ function knownActions(tx: Tx, rule_id: string, named: readonly string[]): Statem
 }
 
 const maxUsedActions = 1_000
-/** How many requests are looked through, the latest first. */
+/** The number of requests searched, the latest first. */
 const requestsLooked = 10_000
 
-/** The actions to ask for that rules and requests of the tenant have used: at most 1,000, those of rules first. */
+/** The requestable actions that the tenant's rules and requests have used: at most 1,000, those of rules first. */
 export async function listUsedActions(tx: Tx): Promise<string[]> {
   const used = await tx.read(sql<{ id: string }>`with used as (
       select unnest(action_ids) as id, 0 as place from policy_rule where tenant_id = ${tx.tenant_id}
@@ -235,7 +235,7 @@ export async function listUsedActions(tx: Tx): Promise<string[]> {
   return used.map(({ id }) => id)
 }
 
-/** Where the principals are that a rule may name, and by what they are called. */
+/** The tables of the principals that a rule may name, and their name columns. */
 const principalTables: Record<string, { table: Statement; name: Statement; key: 'uuid' | 'text' }> = {
   User: { table: sql`tenant_user`, name: sql`email`, key: 'uuid' },
   Group: { table: sql`tenant_group`, name: sql`name`, key: 'uuid' },
@@ -243,7 +243,7 @@ const principalTables: Record<string, { table: Statement; name: Statement; key: 
 }
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The principal, where the tenant has none such. Ids are compared as policy compares them, letter by letter. */
+/** The principal, where the tenant has none with its id. Ids are compared as in policy, case-sensitively. */
 export async function findMissingPrincipal(
   tx: Tx,
   { type, id }: { type: string; id: string },

@@ -5,8 +5,8 @@ import { findMissingPrincipal, findNeighbourhood } from './rule-store.ts'
 import { warningsFor } from './warnings.ts'
 
 /**
- * The rule as it is answered after a change: with `warnings` where there are any. The change stands already, so that a
- * warning which cannot be had (a database too busy to say) is left out and fails nothing.
+ * The rule as a change returns it, with `warnings` where there are any. The change is already saved, so a warning that cannot be
+ * determined (such as when the database is too busy) is left out and fails nothing.
  */
 export async function withWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string[]): Promise<Rule> {
   const warnings = await findWarnings(tx, rule, engine_warnings).catch(() => engine_warnings)
@@ -19,7 +19,7 @@ async function findWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string
   return warningsFor({ rule, engine_warnings, missing, ...(await findNeighbourhood(tx, rule)) })
 }
 
-/** The one principal that the scope rests on: who asks, or what they must be in. */
+/** The principal that the scope names: the user, or the group or role that the user must be in. */
 function namedPrincipal({ principal }: Scope): { type: string; id: string } | undefined {
   if (principal.scope === 'is_in') return principal.group
   return principal.scope === 'eq' || principal.scope === 'in' ? principal : undefined

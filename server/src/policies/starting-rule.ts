@@ -3,10 +3,10 @@ import type { RuleInput } from '../policy-engine/rule.ts'
 /** The policy that every new tenant starts with; an ordinary one, to be edited or deleted. */
 export const startingPolicy = {
   name: 'Approvers',
-  description: 'Whoever holds the scope requests:approve may approve and deny requests.',
+  description: 'Every user with the scope requests:approve may approve and deny requests.',
 } as const
 
-/** Its one rule. Nothing is permitted to be asked for until a tenant says so. */
+/** Its only rule. No request is permitted until the tenant adds a rule for it. */
 export const startingRule = {
   effect: 'permit',
   action_scope_type: 'eq',

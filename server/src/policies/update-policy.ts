@@ -5,7 +5,7 @@ import { changeRules } from './cases/change-rules.flow.ts'
 import { changedFields, Policy, PolicyChange } from './policy.ts'
 import { policyById, savePolicy } from './policy-store.ts'
 
-/** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the policy as it is. */
+/** Changes the fields sent. Where no value is new, it changes nothing, emits no event, and returns the policy. */
 export const updatePolicy = operation({
   method: 'PATCH',
   path: '/v1/policies/{id}',

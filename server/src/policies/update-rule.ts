@@ -9,7 +9,7 @@ import { changeRule } from './rule-change.ts'
 import { ruleAt, saveRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.flow.ts'
 
-/** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the rule as it is. */
+/** Changes the fields sent. Where no value is new, it changes nothing, emits no event, and returns the rule. */
 export const updateRule = operation({
   method: 'PATCH',
   path: '/v1/policies/{id}/rules/{rule_id}',
@@ -32,7 +32,7 @@ export const updateRule = operation({
   },
 })
 
-/** What can be said of the texts alone, before it is known whether there is such a rule. */
+/** Checks the texts alone, before it is known whether the rule exists. */
 function requireReadable(change: RuleInput): void {
   if (change.policy_text !== undefined) statementFromInput(change)
   else if (change.conditions?.trim()) parseConditions(change.conditions)

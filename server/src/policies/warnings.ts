@@ -1,6 +1,6 @@
 /**
- * What a rule does that its author may not have meant. A warning is a claim: only what is certain is claimed, from the
- * rules themselves and from what the tenant has.
+ * Effects of a rule that its author may not have intended. A warning states only what is certain from the rules themselves and from
+ * the tenant's data.
  */
 
 import type { Expr } from '../policy-engine/cedar/engine.ts'
@@ -21,22 +21,22 @@ export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] |
   approval_mode?: ApprovalMode | null
 }
 
-/** A principal that a rule names and the tenant does not have; `is_name`: one of that type has the id for its name. */
+/** A principal that a rule names and the tenant does not have; `is_name`: one of that type has this id as its name. */
 export type MissingPrincipal = { type: string; id: string; is_name: boolean }
 
 export type WarningFacts = {
   rule: StatementFields
-  /** Warnings of the engine, as `RuleStatement` has them. */
+  /** The engine's warnings, from `RuleStatement`. */
   engine_warnings: readonly string[]
-  /** The other rules; not the one that is replaced. */
+  /** The other rules, without the one that is replaced. */
   others: readonly NeighbourRule[]
   /** Action ids that a rule, a request or a cached permission set has used. */
   known_actions: readonly string[]
-  /** The principal of the scope, where there is none such. */
+  /** The principal of the scope, where the tenant does not have it. */
   missing?: MissingPrincipal | undefined
 }
 
-/** The warnings of a rule, the gravest first. */
+/** The warnings of a rule, the most serious first. */
 export function warningsFor(facts: WarningFacts): string[] {
   const { rule, others } = facts
   const scope = scopeFromFields(rule)
@@ -59,24 +59,24 @@ type Sided = { effect: Effect; conditions?: string | null; approval_mode?: Appro
 const unconditional = (rule: Sided) => (rule.conditions ?? '').trim() === ''
 const isAuto = (rule: Sided) => rule.effect === 'permit' && rule.approval_mode === 'auto'
 const asksAPerson = (rule: Sided) => rule.effect === 'permit' && (rule.approval_mode ?? 'require') === 'require'
-/** Every principal that asks is a `User`, so that type alone narrows nothing. */
+/** Every principal of a question is a `User`, so that type alone restricts nothing. */
 const anyPrincipal = (scope: Scope) =>
   scope.principal.scope === 'any' || (scope.principal.scope === 'is' && scope.principal.type === 'User')
 
 function approvesEverything(rule: Sided, scope: Scope): string[] {
   const everything = anyPrincipal(scope) && scope.action.scope === 'any' && scope.resource.scope === 'any'
   return isAuto(rule) && everything && unconditional(rule)
-    ? ['this rule approves every request of everyone at once, unless a forbid holds it back']
+    ? ['this rule approves every request of every user at once, unless a forbid prevents it']
     : []
 }
 
 function leavesAskingAlone(rule: Sided): string[] {
   return rule.effect === 'forbid' && rule.approval_mode === 'break_glass'
-    ? ['this forbid closes the emergency road alone: ordinary requests are as before']
+    ? ['this forbid refuses only emergency requests: ordinary requests stay as before']
     : []
 }
 
-/** What a forbid without conditions, whose scope holds this permit's, leaves of it. */
+/** What remains of a permit under a forbid without conditions whose scope covers the permit's. */
 function shadowed(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
   if (rule.effect !== 'permit') return []
   const forbids = others.filter(
@@ -86,14 +86,16 @@ function shadowed(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): 
   const wholly =
     forbids.find((other) => !other.approval_mode) ??
     (rule.approval_mode === 'break_glass' ? closes('break_glass') : undefined)
-  if (wholly !== undefined) return [`this permit has no effect: rule \`${wholly.id}\` forbids all that it speaks of`]
+  if (wholly !== undefined) return [`this permit has no effect: rule \`${wholly.id}\` forbids everything in its scope`]
   const held = isAuto(rule) ? closes('auto') : undefined
-  return held === undefined ? [] : [`this permit approves nothing at once: by rule \`${held.id}\` a person decides`]
+  return held === undefined
+    ? []
+    : [`this permit approves nothing at once: rule \`${held.id}\` requires a person’s decision`]
 }
 
 /**
- * A rule that says less than another of its kind, and has no words or audit of its own, decides nothing. Not so an `auto`
- * permit: it counts for the one who saved the other.
+ * A rule that is covered by another of its kind, and has no notice or session audit of its own, decides nothing. An `auto` permit is
+ * an exception: it still counts for the user who saved the other rule.
  */
 function repeats(rule: StatementFields, scope: Scope, others: readonly NeighbourRule[]): string[] {
   if (isAuto(rule) || rule.audit_session || rule.notice !== undefined) return []
@@ -104,25 +106,25 @@ function repeats(rule: StatementFields, scope: Scope, others: readonly Neighbour
       unconditional(other) &&
       covers(scopeFromFields(plain(other)), scope),
   )
-  return same === undefined ? [] : [`this rule decides nothing: rule \`${same.id}\` says as much already`]
+  return same === undefined ? [] : [`this rule decides nothing: rule \`${same.id}\` already covers it`]
 }
 
-/** The kinds of question that a rule about asking is never put to, by whether they are emergencies. */
+/** The kinds of question, emergency or not, in which a rule about requests never takes part. */
 function neverAsked(rule: StatementFields, scope: Scope): string[] {
   if (rule.conditions === undefined || ruleSetsOf(scope.action).includes('approve')) return []
   const emergency = rule.approval_mode === 'break_glass'
-  // A plain forbid is put to every question.
+  // A plain forbid takes part in every question.
   if (!emergency && rule.effect === 'forbid' && rule.approval_mode !== 'auto') return []
   const impossible = parseStatement(rule.policy_text).conditions.some(
     ({ kind, body }) => truthOf(body as Expr, emergency) === (kind === 'unless'),
   )
   if (!impossible) return []
   return emergency
-    ? ['this rule can never match: by its mode it counts in emergencies alone, and its conditions leave those out']
-    : ['this rule can never match: by its mode it never counts in an emergency, and its conditions want one']
+    ? ['this rule can never match: its mode applies only to emergencies, and its conditions exclude them']
+    : ['this rule can never match: its mode never applies to an emergency, and its conditions require one']
 }
 
-/** Whether a condition is certainly true or certainly false where `context.break_glass` is so. */
+/** Whether a condition is certainly true or certainly false for this value of `context.break_glass`. */
 function truthOf(expression: Expr, breakGlass: boolean): boolean | undefined {
   const { operator, operands } = formOf(expression)
   const of = (operand: Expr | undefined) => (operand === undefined ? undefined : truthOf(operand, breakGlass))
@@ -139,7 +141,7 @@ function truthOf(expression: Expr, breakGlass: boolean): boolean | undefined {
     }
     case '&&':
     case '||': {
-      // Each side is looked at once: twice at each level would be 2^60 times at the depth that a rule may have.
+      // Each side is visited once: twice on each level would be 2^60 visits at a rule's maximum depth.
       const [left, right] = [of(operands.left), of(operands.right)]
       const settling = operator === '||'
       if (left === settling || right === settling) return settling
@@ -159,7 +161,7 @@ function askedByNobody({ action, resource }: Scope): string[] {
   }
   for (const id of action.ids) {
     const why = id === approveAction ? undefined : findActionFault(id)
-    if (why !== undefined) found.push(`nobody can ask for the action \`${id}\`: it ${why}`)
+    if (why !== undefined) found.push(`the action \`${id}\` cannot be requested: it ${why}`)
   }
   return found
 }
@@ -172,8 +174,8 @@ function speaksOfNobody(missing: MissingPrincipal | undefined): string[] {
   if (missing === undefined) return []
   const { type, id, is_name } = missing
   const kind = type.toLowerCase()
-  const advice = is_name ? `; there is a ${kind} of that name, and rules name it by its id` : ''
-  return [`this rule speaks of nobody: no ${kind} of the tenant has the id \`${id}\`${advice}`]
+  const advice = is_name ? `; a ${kind} has that name: use its id instead` : ''
+  return [`this rule matches no user: no ${kind} of the tenant has the id \`${id}\`${advice}`]
 }
 
 function overlaps(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
@@ -195,14 +197,14 @@ function overlaps(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): 
   const who = isAuto(rule)
     ? `where this rule and narrower ones (${named.join(', ')}${more}) match, this one approves without a person`
     : `where this rule and wider ones (${named.join(', ')}${more}) match, those approve without a person`
-  return [`${who}; to have a person decide, add a forbid with the approval mode \`auto\``]
+  return [`${who}; to require a person’s decision, add a forbid with the approval mode \`auto\``]
 }
 
 const namedAtMost = 5
 
 type Placed = { rule: Sided; scope: Scope }
 
-/** Within the other's scope, and either in less of it or under conditions where the other has none. */
+/** Within the other's scope, and either with a smaller scope or with conditions where the other has none. */
 function isNarrower(narrow: Placed, wide: Placed): boolean {
   if (!covers(wide.scope, narrow.scope)) return false
   return !covers(narrow.scope, wide.scope) || (unconditional(wide.rule) && !unconditional(narrow.rule))
@@ -218,7 +220,7 @@ function unknownActions(scope: Scope, known: readonly string[]): string[] {
     })
 }
 
-/** The known name with the fewest edits, letter case aside, when they are at most a third of its length. */
+/** The known name with the fewest edits, ignoring letter case, if they are at most a third of its length. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined
   let fewest = Math.floor(name.length / 3) + 1
@@ -245,7 +247,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** A stored row may say null where a field is left out. */
+/** A stored row may have null for an absent field. */
 function plain(rule: NeighbourRule): ScopeFields {
   const fields = Object.entries(rule).filter(
     ([key, value]) => value !== null && /_(scope_type|entity_type|entity_id|ids)$/.test(key),

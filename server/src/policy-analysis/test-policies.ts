@@ -13,11 +13,11 @@ import { draftEvaluator } from '../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet, readRuleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 
-/** Changes nothing, neither rules nor cases. */
+/** Changes neither rules nor cases. */
 export const testPolicies = operation({
   method: 'POST',
   path: '/v1/policies/test',
-  summary: 'Try policy cases on the rules, or on a draft of them; nothing is kept',
+  summary: 'Evaluate policy cases on the rules, or on a draft of them; stores nothing',
   credential: 'any',
   scope: 'policies:read',
   body: Body({ cases: Type.Optional(PolicyCases), draft: Type.Optional(Draft) }),

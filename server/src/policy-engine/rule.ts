@@ -16,9 +16,9 @@ const ActionScopeType = Type.Enum([...actionScopeTypes])
 
 const ApprovalMode = Type.Enum([...approvalModes], {
   description:
-    'On a permit: `require` (the default) lets a person ask, `auto` approves by itself, `break_glass` counts for ' +
-    'emergencies alone. On a forbid: absent = never by any road, `auto` = never without a person, `break_glass` = no ' +
-    'emergency road.',
+    'On a permit: `require` (the default) needs a person’s approval, `auto` approves at once, `break_glass` applies to ' +
+    'emergency requests only. On a forbid: absent = forbids every request, `auto` = forbids approval without a person, ' +
+    '`break_glass` = forbids emergency requests.',
 })
 
 const EntityType = Type.String({
@@ -27,13 +27,13 @@ const EntityType = Type.String({
   description: 'The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`.',
 })
 
-/** What the fields of a scope hold at most, in characters and in actions; a text may say no more. */
+/** The limits of a scope's fields, in characters and in actions; they hold for a text too. */
 export const scopeLimits = { entityId: 2048, actionId: 256, actions: 500 } as const
 
 const EntityId = Type.String({
   maxLength: scopeLimits.entityId,
   description:
-    'The id of the entity for `eq` and `in`. For `is_in`, what the entity must be in, type and id as in Cedar: ' +
+    'The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: ' +
     '`Group::"0b5e…"`, the id quoted as a JSON string.',
 })
 
@@ -42,15 +42,15 @@ const ActionIds = Type.Array(Type.String({ maxLength: scopeLimits.actionId }), {
   description: 'One action for `eq`, one or more for `in`.',
 })
 
-/** Far past what a statement may hold, which `invalid_policy` tells with its place; the body's own limit comes first. */
+/** Far above the limit of a statement, so that `invalid_policy` reports that limit with its place; the body's limit comes first. */
 const StatementText = (description: string) => Type.String({ maxLength: 1_048_576, description })
 
-const Notice = Type.String({ maxLength: 1000, description: 'What a person is told when the rule decides.' })
+const Notice = Type.String({ maxLength: 1000, description: 'The text that people read when the rule decides.' })
 export const maxOrdinal = 2_147_483_647
 const Ordinal = Type.Integer({
   minimum: 0,
   maximum: maxOrdinal,
-  description: 'Place within the policy. It chooses whose words are shown, never what is decided.',
+  description: 'Place within the policy. It chooses which rule’s text is shown, never the decision.',
 })
 
 /** The body of endpoint 4: `policy_text`, or the structured fields. */
@@ -76,7 +76,7 @@ export const RuleInput = Type.Object(
 )
 export type RuleInput = Static<typeof RuleInput>
 
-/** A rule as answered. What is empty is left out. */
+/** A rule as the API returns it. Empty fields are absent. */
 export const Rule = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -99,7 +99,7 @@ export const Rule = Type.Object(
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
     warnings: Type.Optional(
-      Type.Array(Type.String(), { description: 'What the rule does that its author may not have meant.' }),
+      Type.Array(Type.String(), { description: 'Effects of the rule that its author may not have intended.' }),
     ),
   },
   { additionalProperties: false },

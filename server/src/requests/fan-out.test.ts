@@ -61,7 +61,7 @@ for (const [what, body] of Object.entries(bodies)) {
     [
       'what a person decides everywhere is told of no account',
       [everything('require')],
-      { allowed: true, mode: 'require', notices: [], says: /lets it be asked for; a person decides$/ },
+      { allowed: true, mode: 'require', notices: [], says: /permits the request; a person decides$/ },
     ],
     [
       'all at once only where each is',

@@ -105,9 +105,9 @@ test('explains near misses: of rules with policies:read, else of the request alo
   assert.deepEqual(preview.body.nearest, [
     {
       kind: 'duration_seconds',
-      words: 'a rule permits this for at most 10 minutes; you asked for 1 hour',
+      words: 'a rule permits this for at most 10 minutes; you requested 1 hour',
       wanted: 'for at most 10 minutes',
-      given: 'you asked for 1 hour',
+      given: 'you requested 1 hour',
       approval_mode: 'require',
       duration_seconds: 600,
     },

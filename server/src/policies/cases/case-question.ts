@@ -1,4 +1,4 @@
-/** A case as the question that it asks, through the same typed way as every other. */
+/** A case as a policy question, built by the same typed code as every other question. */
 import { readZone } from '../../kernel/time-zone.ts'
 import type { Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
 import { type Decision, decideApprove, decideAsk } from '../../policy-engine/deciding/decide.ts'
@@ -9,7 +9,7 @@ import { readReference } from './reference.ts'
 
 const requestId = '00000000-0000-4000-8000-000000000000'
 
-/** What these rules answer. The case is sound. */
+/** The answer of these rules to a valid case. */
 export function decideCase(ruleSet: RuleSet, one: PolicyCase, evaluator: PolicyEvaluator): Decision {
   const { who = {}, asks, approves = '', requester = {} } = one
   const context = contextOf(one.context ?? {})

@@ -15,13 +15,13 @@ function everyCase(tx: Tx): Statement<CaseRow> {
   return sql<CaseRow>`select body from policy_case where tenant_id = ${tx.tenant_id} order by ordinal`
 }
 
-/** All cases, with the tenant's rule set, of which the version, held until the transaction ends; for inside `interactive`. */
+/** All cases and the version of the tenant's rule set, which is locked until the transaction ends; for use inside `interactive`. */
 export async function lockCases(tx: Tx): Promise<{ version: string; kept: PolicyCase[] }> {
   const [[locked], rows] = await tx.write([lockRuleSet(tx), everyCase(tx)])
   return { version: locked?.version ?? '0', kept: rows.map(({ body }) => body) }
 }
 
-/** Puts these in place of all cases, which are locked, and tells of it. */
+/** Replaces all cases, which are locked, by these, and emits the event. */
 export async function saveCases(ctx: WorkCtx, cases: readonly PolicyCase[]): Promise<void> {
   const { tx } = ctx
   const required = cases.filter((one) => one.required === true).length
@@ -40,15 +40,15 @@ export async function saveCases(ctx: WorkCtx, cases: readonly PolicyCase[]): Pro
   ])
 }
 
-/** The condition of a change that nothing holds back, and the statement of one that looks at nothing first. */
+/** A query without rows: the condition of an unconditional change, and the statement of a change that reads nothing first. */
 export const always = sql`true`
 export const nothing = sql<never>`select where false`
 
 const required = (tx: Tx) => sql`policy_case where tenant_id = ${tx.tenant_id} and required`
 
 /**
- * Holds the tenant's rule set until the transaction ends: its version, the cases that a change must keep, and the rows of
- * `seen`; for inside `interactive`.
+ * Locks the tenant's rule set until the transaction ends, and returns its version, the cases that a change must keep, and the rows
+ * of `seen`; for use inside `interactive`.
  */
 export async function lockForChange<Seen>(
   tx: Tx,
@@ -59,7 +59,7 @@ export async function lockForChange<Seen>(
   return { version: locked?.version ?? '0', cases: cases.map(({ body }) => body), rows }
 }
 
-/** Writes a change of the rules while the tenant requires no case; undefined, and nothing is changed, where it does. */
+/** Writes a change of the rules if the tenant requires no case. Otherwise it changes nothing and returns undefined. */
 export async function writeIfNoneRequired<Row>(tx: Tx, change: RuleSetChange<Row>): Promise<Row[] | undefined> {
   const [, rows, [found]] = await tx.write([
     lockRuleSet(tx),

@@ -1,6 +1,6 @@
 /**
- * A policy case: a question to policy, with the answer that it must get. It says everything itself and looks nothing up,
- * so that it means the same for ever; what it leaves out has a default.
+ * A policy case: a policy question with its expected answer. It is self-contained and reads no stored data, so its meaning never
+ * changes. Absent fields have defaults.
  */
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -13,7 +13,7 @@ import { type AskedType, ancestorTypes, approveAction, askedTypes } from '../../
 import { approvalModes } from '../../policy-engine/rule.ts'
 import { readReference } from './reference.ts'
 
-/** How many cases a tenant keeps. */
+/** The maximum number of cases of a tenant. */
 export const maxCases = 1_000
 
 /** One line: no control characters. */
@@ -25,15 +25,15 @@ function Line(maxLength: number, description?: string) {
 const Ids = (description: string) => Type.Array(Line(256), { maxItems: 100, description })
 
 const Person = Body({
-  id: Type.Optional(Line(256, 'as rules write it: `User::"<id>"`; `somebody` where it is left out')),
+  id: Type.Optional(Line(256, 'the id as in rules: `User::"<id>"`; `somebody` when absent')),
   email: Type.Optional(Line(254)),
   name: Type.Optional(Line(200)),
-  active: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
-  auth_provider: Type.Optional(Line(64, '`local` where it is left out')),
+  active: Type.Optional(Type.Boolean({ description: 'true when absent' })),
+  auth_provider: Type.Optional(Line(64, '`local` when absent')),
   is_owner: Type.Optional(Type.Boolean()),
-  groups: Type.Optional(Ids('ids of groups, as rules write them')),
+  groups: Type.Optional(Ids('ids of groups, as in rules')),
   roles: Type.Optional(Ids('ids of roles, own and by group: `approver`, or the uuid of a role of your own')),
-  scopes: Type.Optional(Ids('`requests:create` where it is left out, and `requests:approve` for whoever approves')),
+  scopes: Type.Optional(Ids('when absent: `requests:create` for a requester, `requests:approve` for an approver')),
 })
 export type Person = Static<typeof Person>
 
@@ -45,60 +45,58 @@ const Tags = Type.Unsafe<Record<string, string>>({
 
 const CaseResource = Body({
   type: OneOf(askedTypes),
-  id: Type.String({ minLength: 1, maxLength: 2_048, description: 'its form depends on the type' }),
+  id: Type.String({ minLength: 1, maxLength: 2_048, description: 'the format depends on the type' }),
   name: Type.Optional(Type.String({ maxLength: 200 })),
   tags: Type.Optional(Tags),
   in: Type.Optional(
     Type.Array(Line(2_200), {
       maxItems: 32,
-      description: 'all that it is in, as `cloud_organizational_unit::ou-ab12-12345678`',
+      description: 'all its ancestors, as `cloud_organizational_unit::ou-ab12-12345678`',
     }),
   ),
 })
 export type CaseResource = Static<typeof CaseResource>
 
 const CaseContext = Body({
-  duration_seconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1_209_600, description: '3600 where it is left out' }),
-  ),
-  has_reason: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
+  duration_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_209_600, description: '3600 when absent' })),
+  has_reason: Type.Optional(Type.Boolean({ description: 'true when absent' })),
   break_glass: Type.Optional(Type.Boolean()),
-  now: Type.Optional(Type.String({ format: 'date-time', description: 'a Wednesday at noon where it is left out' })),
-  time_zone: Type.Optional(Line(64, 'whose weekday and minute count; `UTC` where it is left out')),
+  now: Type.Optional(Type.String({ format: 'date-time', description: 'a Wednesday at noon when absent' })),
+  time_zone: Type.Optional(Line(64, 'the time zone for weekday and minute; `UTC` when absent')),
   via: Type.Optional(OneOf(['token', 'api_key'])),
-  source_ip: Type.Optional(Line(64, '`192.0.2.1` where it is left out')),
+  source_ip: Type.Optional(Line(64, '`192.0.2.1` when absent')),
 })
 export type CaseContext = Static<typeof CaseContext>
 
-/** What the answer must be: what is left out may be anything. */
+/** The expected answer; an absent field may have any value. */
 export const expectation = {
   expect: OneOf(['permit', 'forbid']),
-  mode: Type.Optional(OneOf(approvalModes, { description: 'the approval mode of what is permitted' })),
+  mode: Type.Optional(OneOf(approvalModes, { description: 'the approval mode of a permitted request' })),
   audit_session: Type.Optional(Type.Boolean()),
   notice: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_000, description: 'words that one of the notices must hold' }),
+    Type.String({ minLength: 1, maxLength: 1_000, description: 'a text that one of the notices must contain' }),
   ),
   rule_ids: Type.Optional(
-    Type.Array(Uuid, { minItems: 1, maxItems: 20, description: 'rules that must be among those that decide' }),
+    Type.Array(Uuid, { minItems: 1, maxItems: 20, description: 'rules that must be among the deciding rules' }),
   ),
 }
 
-/** A case as it is written, kept and answered. */
+/** A case as it is sent, stored and returned. */
 export const PolicyCase = Type.Object(
   {
-    case: Line(200, 'its name: a sentence, unlike every other'),
+    case: Line(200, 'the unique name of the case, a sentence'),
     required: Type.Optional(
-      Type.Boolean({ description: 'a change of the rules that would break it is refused; false where it is left out' }),
+      Type.Boolean({ description: 'a change of the rules that would break the case is refused; false when absent' }),
     ),
     who: Type.Optional(Person),
-    asks: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'the action that is asked for' })),
+    asks: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'the requested action' })),
     approves: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'the action of the request that is decided' }),
+      Type.String({ minLength: 1, maxLength: 256, description: 'the action of the request to decide' }),
     ),
     requester: Type.Optional(Person),
     resource: CaseResource,
     touches: Type.Optional(
-      Type.Array(CaseResource, { maxItems: 50, description: 'further places that access would be given in' }),
+      Type.Array(CaseResource, { maxItems: 50, description: 'further places where access would be given' }),
     ),
     context: Type.Optional(CaseContext),
     ...expectation,
@@ -110,7 +108,7 @@ export type PolicyCase = Static<typeof PolicyCase>
 /** Cases in their order. */
 export const PolicyCases = Type.Array(PolicyCase, { maxItems: maxCases })
 
-/** The cases of a tenant: what is answered may be sent back. */
+/** The cases of a tenant; a reply can be sent back unchanged. */
 export const KeptCases = Body({ cases: PolicyCases })
 
 /** The `ETag` of a list of cases: the same for the same cases, however the fields of each are ordered. */
@@ -125,8 +123,7 @@ export function casesTag({ cases }: { cases: readonly PolicyCase[] }): string {
 const maxFaultsShown = 20
 
 /**
- * Refuses what the schema could not judge: two cases of one name, questions that nobody can ask, answers that no such
- * question gets.
+ * Refuses what the schema cannot check: two cases with one name, impossible questions, and answers that the question cannot get.
  * @throws Problem 400 naming the first faults by their pointers
  */
 export function requireSoundCases(cases: readonly PolicyCase[]): void {
@@ -136,7 +133,11 @@ export function requireSoundCases(cases: readonly PolicyCase[]): void {
     if (faults.length >= maxFaultsShown) break
     const first = firstAt.get(one.case)
     if (first === undefined) firstAt.set(one.case, index)
-    else faults.push({ pointer: `/cases/${index}/case`, why: `is the name of \`/cases/${first}\` too` })
+    else
+      faults.push({
+        pointer: `/cases/${index}/case`,
+        why: `is also the name of \`/cases/${first}\`; give each case its own name`,
+      })
     faults.push(...faultsOf(one).map(({ pointer, why }) => ({ pointer: `/cases/${index}${pointer}`, why })))
   }
   if (faults.length > 0) throw invalidInput(faults.slice(0, maxFaultsShown))
@@ -150,24 +151,24 @@ function faultsOf(one: PolicyCase): FaultyField[] {
   }
   if (asks === undefined && approves === undefined) check('/asks', 'is required where there is no `approves`')
   if (asks !== undefined && approves !== undefined)
-    check('/approves', 'has no place beside `asks`; make it another case')
+    check('/approves', 'is not allowed with `asks`; make it a separate case')
   if (asks !== undefined) check('/asks', askingFault(asks))
   if (approves !== undefined) check('/approves', findActionFault(approves))
-  if (requester !== undefined && approves === undefined) check('/requester', 'has a place beside `approves` alone')
+  if (requester !== undefined && approves === undefined) check('/requester', 'is allowed only with `approves`')
   faults.push(...resourceFaults(resource, '/resource'))
   for (const [index, place] of touches.entries()) faults.push(...resourceFaults(place, `/touches/${index}`))
   faults.push(...contextFaults(context))
   if (one.expect === 'forbid') {
     for (const field of ['mode', 'audit_session'] as const)
-      if (one[field] !== undefined) check(`/${field}`, 'has no place beside `expect`: `forbid`')
+      if (one[field] !== undefined) check(`/${field}`, 'is not allowed with `expect`: `forbid`')
   } else if (approves !== undefined && one.mode !== undefined) {
-    check('/mode', 'has no place beside `approves`: a decision has no approval mode')
+    check('/mode', 'is not allowed with `approves`: the approval of a request has no approval mode')
   }
   return faults
 }
 
 function askingFault(action: string): string | undefined {
-  if (action === approveAction) return 'is the action of deciding a request: write `approves: <the action asked for>`'
+  if (action === approveAction) return 'is the action of deciding a request: write `approves: <the requested action>`'
   return findActionFault(action)
 }
 
@@ -190,12 +191,12 @@ function containerFault(type: AskedType, text: string): string | undefined {
   const may = ancestorTypes(type)
   if (may.includes(container.type)) return findIdFault(container)
   const known = may.map((one) => `\`${one}\``).join(' or ')
-  return may.length === 0 ? `has no place here: a \`${type}\` is in nothing` : `must be a ${known}`
+  return may.length === 0 ? `is not allowed here: a \`${type}\` has no parent` : `must be a ${known}`
 }
 
 function contextFaults({ now, time_zone, source_ip, break_glass, has_reason }: CaseContext): FaultyField[] {
   const faults: FaultyField[] = []
-  // Past the year 9999 a date takes more digits than the engine reads.
+  // After the year 9999 a date has more digits than the engine reads.
   if (now !== undefined && !/^\d{4}-/.test(instantOf(now)))
     faults.push({ pointer: '/context/now', why: 'must be an instant of the years 0 to 9999' })
   if (time_zone !== undefined && readZone(time_zone) === undefined)
@@ -203,7 +204,10 @@ function contextFaults({ now, time_zone, source_ip, break_glass, has_reason }: C
   if (source_ip !== undefined && isIP(source_ip) === 0)
     faults.push({ pointer: '/context/source_ip', why: 'must be an address of IPv4 or IPv6' })
   if (break_glass === true && has_reason === false)
-    faults.push({ pointer: '/context/has_reason', why: 'must be true in an emergency: nobody asks without one' })
+    faults.push({
+      pointer: '/context/has_reason',
+      why: 'must be true in an emergency: an emergency request needs a reason',
+    })
   return faults
 }
 

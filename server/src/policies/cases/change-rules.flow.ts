@@ -1,7 +1,7 @@
 /**
- * The one way in which a tenant's rules change: under their lock, and never so that a required case that held before no
- * longer does. What is broken already hinders nobody: else it could not be mended. Order decides nothing, so whoever only
- * reorders need not come this way.
+ * Every change of a tenant's rules goes through this flow: under the lock of the rules, and never so that a required case stops
+ * holding. A case that fails already does not block a change; otherwise the rules could not be fixed. Reordering does not use this
+ * flow, because order decides nothing.
  */
 import type { Statement, WorkCtx } from '../../kernel/context.ts'
 import { Problem } from '../../kernel/errors.ts'
@@ -19,8 +19,8 @@ import { always, lockForChange, nothing, writeIfNoneRequired } from './case-stor
 import { type CaseOutcome, toldTo, tryCases } from './outcome.ts'
 
 /**
- * Changes the rules in one transaction. `seen` is read under the lock, in the same trip; then `change` writes. Where the
- * tenant requires no case, it takes no trip more than that.
+ * Changes the rules in one transaction. `seen` is read under the lock, in the same round trip; then `change` writes. Where the
+ * tenant requires no case, this takes no further round trip.
  * @throws Problem `case_broken`, and nothing is changed
  */
 export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
@@ -41,15 +41,15 @@ export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
     })
   const done = await attempt(false)
   if (done !== undefined) return done.result
-  // Rules that are new to this process are read while nobody waits for the lock.
+  // Rules that this process has not cached are read before the lock is taken.
   await findRuleSet(ctx.tx, await readRuleSetVersion(ctx.tx))
   const { result } = (await attempt(true)) as { result: Result }
   return result
 }
 
 /**
- * Changes the rules by one statement, in one trip where the tenant requires no case.
- * @returns the rows that the statement answers
+ * Changes the rules by one statement, in one round trip where the tenant requires no case.
+ * @returns the rows of the statement
  * @throws Problem `case_broken`, and nothing is changed
  */
 export async function changeRulesAtOnce<Row>(ctx: WorkCtx, change: RuleSetChange<Row>): Promise<Row[]> {
@@ -57,7 +57,7 @@ export async function changeRulesAtOnce<Row>(ctx: WorkCtx, change: RuleSetChange
   return rows ?? changeRules(ctx, nothing, async ({ tx }) => (await tx.write([change(always)]))[0])
 }
 
-/** Tries the cases on the rules as the change has left them, and those that fail on the rules before it. */
+/** Evaluates the cases on the changed rules, and those that fail also on the rules before the change. */
 async function requireKept({ tx, actor }: WorkCtx, cases: readonly PolicyCase[], before: RuleSet): Promise<void> {
   const failed = await failures(await readTrialRuleSet(tx), cases, before)
   if (failed.size === 0) return
@@ -80,7 +80,7 @@ async function failures(
 
 const maxCasesShown = 20
 
-/** 409 `case_broken`: `details` names the cases, what they want and what they would get. */
+/** 409 `case_broken`: `details` names the cases, with their expected and their new answers. */
 function caseBroken(broken: readonly CaseOutcome[], scopes: ReadonlySet<string>): Problem {
   const names = broken.slice(0, 3).map((one) => `\`${one.case}\``)
   const more = broken.length > names.length ? ` and ${broken.length - names.length} more` : ''

@@ -1,4 +1,4 @@
-/** How a case fares by a set of rules. */
+/** The outcome of a case on a set of rules. */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
@@ -9,7 +9,7 @@ import { approvalModes } from '../../policy-engine/rule.ts'
 import { expectation, type PolicyCase } from './case.ts'
 import { decideCase } from './case-question.ts'
 
-/** Of the many rules that may decide one question, so many are told. */
+/** At most this many of the rules that decided a question are listed. */
 const maxRulesShown = 20
 const maxNoticesShown = 3
 
@@ -24,10 +24,10 @@ export const CaseOutcome = Type.Object(
       mode: Nullable(OneOf(approvalModes)),
       audit_session: Type.Boolean(),
       notices: Type.Array(Type.String(), { description: `the first ${maxNoticesShown}` }),
-      reasoning: Type.Optional(Type.String({ description: 'for whoever holds policies:read' })),
+      reasoning: Type.Optional(Type.String({ description: 'only with policies:read' })),
       rule_ids: Type.Optional(
         Type.Array(Uuid, {
-          description: `the first ${maxRulesShown} of the rules that decided; for whoever holds policies:read`,
+          description: `the first ${maxRulesShown} of the rules that decided; only with policies:read`,
         }),
       ),
     }),
@@ -36,14 +36,14 @@ export const CaseOutcome = Type.Object(
 )
 export type CaseOutcome = Static<typeof CaseOutcome>
 
-/** How many passed and did not, and each of them, in their order. */
+/** The numbers of passed and failed cases, and each outcome, in order. */
 export const CaseOutcomes = Type.Object(
   { passed: Type.Integer(), failed: Type.Integer(), outcomes: Type.Array(CaseOutcome) },
   { title: 'CaseOutcomes' },
 )
 export type CaseOutcomes = Static<typeof CaseOutcomes>
 
-/** Tries sound cases on the rules, of which many stand in `before` too. Gives way to others between two cases. */
+/** Evaluates valid cases on the rules, many of which are in `before` too. Yields to the event loop between two cases. */
 export async function tryCases(
   evaluator: PolicyEvaluator,
   ruleSet: RuleSet,
@@ -60,24 +60,24 @@ export async function tryCases(
   return outcomes
 }
 
-/** Outcomes as they are answered to whoever holds these scopes. */
+/** Outcomes as a caller with these scopes may see them. */
 export function counted(scopes: ReadonlySet<string>, outcomes: readonly CaseOutcome[]): CaseOutcomes {
   const passed = outcomes.filter((outcome) => outcome.passed).length
   return { passed, failed: outcomes.length - passed, outcomes: outcomes.map((one) => toldTo(scopes, one)) }
 }
 
-/** What may be told of an outcome: which rules there are, and what they say, is for whoever may read them. */
+/** The visible fields of an outcome: rule ids and reasoning only for a caller who may read rules. */
 export function toldTo(scopes: ReadonlySet<string>, outcome: CaseOutcome): CaseOutcome {
   if (scopes.has('policies:read')) return outcome
   const { reasoning, rule_ids, ...got } = outcome.got
   return { ...outcome, got }
 }
 
-/** Whether the decision is what the case wants. */
+/** Whether the decision is what the case expects. */
 function outcomeOf(one: PolicyCase, decision: Decision): CaseOutcome {
   const { expect, mode, audit_session, notice, rule_ids } = one
   const passed =
-    // What could not be answered is denied, but that is no answer which a case could want.
+    // A question that could not be answered is denied, but no case can expect that answer.
     decision.errors.every(({ rule_id }) => rule_id !== null) &&
     decision.allowed === (expect === 'permit') &&
     (mode === undefined || decision.mode === mode) &&

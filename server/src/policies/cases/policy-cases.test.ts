@@ -268,6 +268,8 @@ suite('a case is refused, naming the place', () => {
   test('that has the name of another', async () => {
     const { status, body } = await put([deletes, reads, deletes])
     assert.equal(status, 400)
-    assert.deepEqual(body.details, { fields: [{ pointer: '/cases/2/case', why: 'is the name of `/cases/0` too' }] })
+    assert.deepEqual(body.details, {
+      fields: [{ pointer: '/cases/2/case', why: 'is also the name of `/cases/0`; give each case its own name' }],
+    })
   })
 })

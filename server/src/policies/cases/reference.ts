@@ -1,7 +1,7 @@
 import type { ResourceReference } from '../../policy-engine/cedar/question.ts'
 import { askedTypes } from '../../policy-engine/cedar/schema.ts'
 
-/** `type::id` of something that a resource is in; undefined for what is not that. */
+/** `type::id` of a resource's ancestor; undefined for any other text. */
 export function readReference(text: string): ResourceReference | undefined {
   const [name, ...rest] = text.split('::')
   const type = askedTypes.find((known) => known === name)

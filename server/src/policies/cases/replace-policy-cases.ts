@@ -9,13 +9,13 @@ import { lockCases, saveCases } from './case-store.ts'
 import { CaseOutcomes, counted, tryCases } from './outcome.ts'
 
 /**
- * Puts these cases in place of all others, and tries them on the rules as they are. A required case that fails is kept: it
- * holds no change back until it has held once, so that a case may be written before the rule that it asks for.
+ * Replaces all cases by these, and evaluates them on the current rules. A required case that fails is stored: it blocks no change
+ * until it has held once, so a case can be written before the rule that it needs.
  */
 export const replacePolicyCases = operation({
   method: 'PUT',
   path: '/v1/policies/cases',
-  summary: 'Replace the policy cases, and see how each fares',
+  summary: 'Replace the policy cases, and get the outcome of each',
   credential: 'any',
   scope: 'policies:write',
   body: KeptCases,

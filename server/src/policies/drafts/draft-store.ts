@@ -10,14 +10,14 @@ import type { Present } from './draft-work.ts'
 type PresentRow = {
   version: string
   rule: PolicyRule | null
-  /** On the first row alone. */
+  /** On the first row only. */
   policies: Present['policies'] | null
   in_full: Rule[] | null
 }
 
 /**
- * The tenant's policies and rules as they are now, as far as the draft needs them. One trip, one snapshot; rule by rule,
- * since ten thousand in one value would keep everybody waiting.
+ * The tenant's current policies and rules, as far as the draft needs them. One round trip, one snapshot; row by row, since parsing
+ * ten thousand rules in one value would block the event loop.
  */
 export async function readPresent(tx: Tx, draft: Draft): Promise<Present> {
   const once = (value: Statement) => sql`case when row_number() over () = 1 then ${value} end`
@@ -32,7 +32,7 @@ export async function readPresent(tx: Tx, draft: Draft): Promise<Present> {
       left join (policy_rule r join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id) on r.tenant_id = t.id
     where t.id = ${tx.tenant_id}`)
   const [first] = rows
-  if (first === undefined) throw new Error('a tenant asks and is not there')
+  if (first === undefined) throw new Error('the tenant of the caller does not exist')
   return {
     tenant_id: tx.tenant_id,
     version: first.version,

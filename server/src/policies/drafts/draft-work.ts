@@ -1,4 +1,4 @@
-/** What a draft is applied to, and the few steps that it is applied by. */
+/** The state to which a draft is applied, and the steps that apply it. */
 import { createHash } from 'node:crypto'
 import { type FaultyField, invalidInput, Problem } from '../../kernel/errors.ts'
 import { type StatementFields, statementFromInput } from '../../policy-engine/cedar/statement.ts'
@@ -8,32 +8,32 @@ import { maxRules } from '../policy.ts'
 
 type PresentPolicy = { id: string; priority: number; enabled: boolean }
 
-/** The tenant's policies and rules as they are, under one snapshot. */
+/** The tenant's current policies and rules, under one snapshot. */
 export type Present = {
   tenant_id: string
   version: string
   policies: readonly PresentPolicy[]
-  /** Of all policies, disabled ones too. */
+  /** The number of rules in all policies, including disabled ones. */
   rules: readonly PolicyRule[]
-  /** The rules that the draft's changes speak of, as they are answered. */
+  /** The rules that the draft's changes name, as the API returns them. */
   in_full: ReadonlyMap<string, Rule>
 }
 
 export type DraftOf = {
-  /** The draft's own id. INVARIANT: one id, one draft of one author: the ids of new rules are made from it. */
+  /** The draft's own id. INVARIANT: one id for one draft of one author, because the ids of new rules are derived from it. */
   id: string
-  /** Who would save it. */
+  /** The user who would save it. */
   author: string | null
-  /** Where the draft stands in what its author sent: a JSON pointer, for the faults. */
+  /** The draft's place in the body: a JSON pointer, for the faults. */
   pointer: string
 }
 
-/** Policies and rules as the draft has made them so far. */
+/** Policies and rules as the draft has changed them so far. */
 export type Work = {
   of: DraftOf
   policies: Map<string, PresentPolicy>
   rules: Map<string, PolicyRule>
-  /** Where in the draft a rule stands, by the id of each that it brings. */
+  /** The place in the draft of each rule that it contains, by the rule's id. */
   pointers: Map<string, string>
   /** The last ordinal of each policy that has rules. */
   lastOrdinals: Map<string, number>
@@ -43,7 +43,7 @@ export function emptyWork(of: DraftOf): Work {
   return { of, policies: new Map(), rules: new Map(), pointers: new Map(), lastOrdinals: new Map() }
 }
 
-/** A policy of the draft; without a priority it comes last. Answers its id. */
+/** Adds a policy of the draft; without a priority it comes last. Returns its id. */
 export function putPolicy(
   work: Work,
   policy: { id?: string | undefined; enabled?: boolean | undefined; priority?: number | undefined },
@@ -52,45 +52,49 @@ export function putPolicy(
   const { id = idAt(work.of.id, at), enabled = true } = policy
   let last = -1
   for (const other of work.policies.values()) {
-    if (other.priority === policy.priority) throw fault(`${at}/priority`, 'is that of another policy of the draft')
+    if (other.priority === policy.priority)
+      throw fault(`${at}/priority`, 'is the priority of another policy of the draft')
     last = Math.max(last, other.priority)
   }
   work.policies.set(id, { id, enabled, priority: policy.priority ?? last + 1 })
   return id
 }
 
-/** A rule of the draft as it will be; `at` is where the draft says so. 422 where a tenant may have no more. */
+/** Sets a rule of the draft; `at` is its place in the draft. 422 above the tenant's maximum of rules. */
 export function putRule(work: Work, rule: PolicyRule, at?: string): void {
   if (work.rules.size >= maxRules && !work.rules.has(rule.id)) {
-    throw new Problem('unprocessable', `by the draft the tenant would have more than the ${maxRules} rules it may have`)
+    throw new Problem(
+      'unprocessable',
+      `with the draft the tenant would have more than the maximum of ${maxRules} rules`,
+    )
   }
   if (at !== undefined) work.pointers.set(rule.id, at)
   work.rules.set(rule.id, rule)
   work.lastOrdinals.set(rule.policy_id, Math.max(rule.ordinal, work.lastOrdinals.get(rule.policy_id) ?? -1))
 }
 
-/** The ordinal of a rule that comes last; the largest there is may be shared. */
+/** The ordinal of a rule that comes last; several rules may share the largest ordinal. */
 export function nextOrdinal(work: Work, policy_id: string): number {
   return Math.min((work.lastOrdinals.get(policy_id) ?? -1) + 1, maxOrdinal)
 }
 
-/** A new rule of the draft, read as one to be saved is. */
+/** A new rule of the draft, checked like a rule to be saved. */
 export function newRule(work: Work, { ordinal, ...words }: RuleInput, policy_id: string, at: string): PolicyRule {
   const { fields } = pointed(at, () => statementFromInput(words))
   const place = { policy_id, ordinal: ordinal ?? nextOrdinal(work, policy_id) }
   return { id: idAt(work.of.id, at), ...place, ...decidedBy(fields), priority: 0, saved_by: work.of.author }
 }
 
-/** Of a statement's fields, those that decisions need. */
+/** The fields of a statement that decisions need. */
 export function decidedBy(fields: StatementFields) {
   const { effect, policy_text, notice = null, audit_session, approval_mode = null } = fields
   return { effect, policy_text, notice, audit_session, approval_mode }
 }
 
-/** An id for what stands at that place of that draft, the same whenever it is asked for. */
+/** A deterministic id for this place in this draft. */
 function idAt(draft_id: string, at: string): string {
   const hex = createHash('sha256').update(`${draft_id}\n${at}`).digest('hex')
-  // A uuid of version 8: one made in a way of its maker's.
+  // A uuid of version 8: its bits are the application's own.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
@@ -98,7 +102,7 @@ export function fault(pointer: string, why: string): Problem {
   return invalidInput([{ pointer, why }])
 }
 
-/** Runs `read`; the faults of one rule that it throws come back with their place in the draft. */
+/** Runs `read`; the faults that it throws for one rule are rethrown with their place in the draft. */
 export function pointed<Result>(at: string, read: () => Result): Result {
   try {
     return read()

@@ -1,14 +1,14 @@
-/** A draft: a changed rule set that is not saved, to see what it would do. */
+/** A draft: a changed rule set that is not saved, to test its effects. */
 import { type Static, Type } from 'typebox'
 import { Body, Uuid } from '../../http/schema.ts'
 import { RuleInput } from '../../policy-engine/rule.ts'
 import { maxRules, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority } from '../policy.ts'
 
-/** How many policies and how many changes a draft may hold; rules as many as a tenant may have. */
+/** The maximum numbers of policies and of changes in a draft; its rules have the tenant's maximum. */
 const maxPolicies = 1_000
 const maxChanges = 1_000
 
-/** Bytes of a body with a draft, which may bring all the rules there are. */
+/** Bytes of a body with a draft, which may contain all rules of a tenant. */
 export const maxDraftBodyBytes = 4 * 1024 * 1024
 
 const oneOfThem = { minProperties: 1, maxProperties: 1 }
@@ -19,7 +19,7 @@ const DraftRule = Type.Object(
       Type.String({
         format: 'uuid',
         description:
-          'A rule of the tenant, which this is, changed or not. Without it, one that is word for word a rule of the tenant is that one.',
+          'The id of the tenant’s rule that this is, changed or not. Without it, a rule identical to one of the tenant’s is that rule.',
       }),
     ),
     ...RuleInput.properties,
@@ -44,7 +44,7 @@ export type DraftPolicy = Static<typeof DraftPolicy>
 
 const NewPolicy = Body({ ...newPolicy, rules: Type.Optional(Type.Array(RuleInput, { maxItems: maxRules })) })
 
-/** One change, under the name of what it does. */
+/** One change, under the name of its operation. */
 const Change = Type.Object(
   {
     create_rule: Type.Optional(Body({ policy_id: Uuid, rule: RuleInput })),
@@ -58,19 +58,20 @@ const Change = Type.Object(
 )
 export type Change = Static<typeof Change>
 
-/** A whole set of policies, or changes of the set there is, made one after the other. */
+/** A complete set of policies, or changes of the current set, applied in order. */
 export const Draft = Type.Object(
   {
     policies: Type.Optional(
       Type.Array(DraftPolicy, {
         maxItems: maxPolicies,
-        description: 'The whole set. One with an `id` is that policy; what is left out is gone.',
+        description:
+          'The complete set. A policy with an `id` is that policy of the tenant; the draft deletes every policy that is absent.',
       }),
     ),
     changes: Type.Optional(
       Type.Array(Change, {
         maxItems: maxChanges,
-        description: 'Changes of the present set, one after the other.',
+        description: 'Changes of the current set, applied in order.',
       }),
     ),
   },
@@ -78,7 +79,7 @@ export const Draft = Type.Object(
 )
 export type Draft = Static<typeof Draft>
 
-/** The rules that a draft changes: what is left of them must be read in full. */
+/** The rules that a draft changes; their other fields must be read in full. */
 export function rulesChangedBy({ changes = [] }: Draft): string[] {
   return changes.flatMap(({ update_rule }) => update_rule?.rule_id.toLowerCase() ?? [])
 }

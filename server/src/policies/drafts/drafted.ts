@@ -1,4 +1,4 @@
-/** What a draft makes of the present rules. */
+/** Applies a draft to the current rules. */
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import type { PolicyRule, RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { RuleInput } from '../../policy-engine/rule.ts'
@@ -18,24 +18,24 @@ import {
   type Work,
 } from './draft-work.ts'
 
-/** The present rules and the draft's, both to be decided by. */
+/** The current rules and the draft's, both ready for decisions. */
 export type Drafted = {
   before: RuleSet
-  /** Its version is `draft:<id of the draft>:<present version>`: one set of rules for ever, as each version is. */
+  /** Its version is `draft:<id of the draft>:<current version>` and, like every version, always means the same set of rules. */
   after: RuleSet
-  /** Ids of the rules that decide by the draft alone. */
+  /** Ids of the rules that are in force only in the draft. */
   added: string[]
-  /** Ids of the rules that decide by both, with other words or in another place. */
+  /** Ids of the rules that are in force in both, with a changed text or place. */
   changed: string[]
-  /** Ids of the rules that decide now and by the draft do not. */
+  /** Ids of the rules that are in force now but not in the draft. */
   removed: string[]
-  /** Where in the draft a rule stands: a JSON pointer, by the id of each rule that it adds or changes. */
+  /** The place in the draft, a JSON pointer, of each rule that it adds or changes, by the rule's id. */
   pointers: ReadonlyMap<string, string>
 }
 
 /**
- * Applies a draft to the present rules. Each rule that it brings is read as one to be saved is; one that is there word for
- * word already is not read again. Gives way to others between two rules.
+ * Applies a draft to the current rules. Each rule in it is checked like a rule to be saved; a rule identical to a current one is not
+ * parsed again. Yields to the event loop between two rules.
  * @throws Problem `invalid_policy`, `invalid_input` or `unprocessable`, with a pointer to the fault.
  */
 export async function applyDraft(present: Present, draft: Draft, of: DraftOf): Promise<Drafted> {
@@ -75,7 +75,8 @@ async function bringSet(work: Work, present: Present, policies: readonly DraftPo
     const at = `${work.of.pointer}/policies/${index}`
     const id = sent_id?.toLowerCase()
     if (id !== undefined && !known.has(id)) throw fault(`${at}/id`, 'names no policy of this tenant')
-    if (id !== undefined && work.policies.has(id)) throw fault(`${at}/id`, 'names a policy that the draft has already')
+    if (id !== undefined && work.policies.has(id))
+      throw fault(`${at}/id`, 'names a policy that is already in the draft')
     const policy_id = putPolicy(work, { ...policy, id }, at)
     for (const [place, rule] of rules.entries()) {
       bringRule(work, find, { rule, policy_id, at: `${at}/rules/${place}` })
@@ -85,13 +86,13 @@ async function bringSet(work: Work, present: Present, policies: readonly DraftPo
 }
 
 type Brought = { rule: DraftRule; policy_id: string; at: string }
-/** The present rule that one of the draft is: by its id, else by its words. */
+/** The current rule that corresponds to a rule of the draft: by its id, else by its text. */
 type Find = (words: RuleWords & { id?: string | undefined }, policy_id: string) => PolicyRule | undefined
 
 function bringRule(work: Work, find: Find, { rule: { id: sent_id, ...input }, policy_id, at }: Brought): void {
   const id = sent_id?.toLowerCase()
   const { ordinal, policy_text, ...beside } = input
-  // Words sent as they are answered say all that reading them would: no statement says the same words in two ways.
+  // Where the sent text equals the stored one, parsing it would give nothing new: the same text always is the same statement.
   const sent = policy_text === undefined ? undefined : { ...beside, id, policy_text }
   let known = sent && find(sent, policy_id)
   let made: PolicyRule | undefined
@@ -112,9 +113,9 @@ type DraftedRule = {
   at: string
 }
 
-/** A present rule as the draft has it: the very same where nothing about it is new. */
+/** A current rule as the draft has it: the same object where nothing changed. */
 function placed(work: Work, { known, made, ordinal: wanted, policy_id, at }: DraftedRule): PolicyRule {
-  if (work.rules.has(known.id)) throw fault(`${at}/id`, 'names a rule that the draft has already')
+  if (work.rules.has(known.id)) throw fault(`${at}/id`, 'names a rule that is already in the draft')
   const stays = known.policy_id === policy_id
   const ordinal = wanted ?? (stays ? known.ordinal : nextOrdinal(work, policy_id))
   const reworded = made !== undefined && wordsOf(made) !== wordsOf(known)
@@ -123,7 +124,7 @@ function placed(work: Work, { known, made, ordinal: wanted, policy_id, at }: Dra
   return { ...(reworded ? made : known), id: known.id, policy_id, ordinal }
 }
 
-/** What a rule says, beside where it stands. */
+/** The content of a rule, without its place. */
 type RuleWords = Pick<RuleInput, 'audit_session'> & {
   policy_text: string
   notice?: string | null | undefined
@@ -143,7 +144,7 @@ function findPresent({ rules }: Present, policies: readonly DraftPolicy[]): Find
   )
   return ({ id, ...words }, policy_id) => {
     if (id !== undefined) return byId.get(id)
-    // Each is taken once, and rather by a rule of its own policy.
+    // Each is matched once, preferably to a rule of its own policy.
     const alike = byWords.get(wordsOf(words)) ?? []
     const here = alike.findIndex((rule) => rule.policy_id === policy_id)
     return alike.splice(Math.max(0, here), 1)[0]
@@ -187,7 +188,7 @@ function updateRule(work: Work, present: Present, change: NonNullable<Change['up
   const rule = ruleAt(work, change.rule_id, at)
   const before = present.in_full.get(rule.id)
   if (before === undefined || work.pointers.has(rule.id))
-    throw fault(`${at}/rule_id`, 'names a rule that the draft changed already')
+    throw fault(`${at}/rule_id`, 'names a rule that the draft has already changed')
   const made = pointed(`${at}/rule`, () => changeRule(before, change.rule))
   if (made === undefined) return
   const { ordinal, statement } = made

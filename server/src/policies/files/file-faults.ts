@@ -1,20 +1,20 @@
 import { Problem } from '../../kernel/errors.ts'
 import { type FileStatement, placeInFile } from '../../policy-engine/cedar/file.ts'
 
-/** Something wrong with a statement of a file: its number, and its place in the file, all from 1. */
+/** A fault in a statement of a file, with the statement's number and the place in the file, all from 1. */
 type FileFault = { statement: number; line: number; column: number; message: string; text?: string; help?: string }
 
 export type FileFaults = {
-  /** What `read` makes of the statement; undefined where it refuses it, which is kept. */
+  /** The result of `read` for the statement; undefined where it refuses the statement, and then the fault is collected. */
   attempt<Result>(number: number, statement: FileStatement, read: () => Result): Result | undefined
   add(number: number, statement: FileStatement, message: string, help: string): void
-  /** @throws Problem `invalid_policy` with what was found */
+  /** @throws Problem `invalid_policy` with the collected faults */
   requireNone(): void
 }
 
 const maxFaults = 20
 
-/** Gathers what is wrong with a file, up to 20 faults; the last of them is thrown with the others at once. */
+/** Collects the faults of a file, up to 20; the twentieth is thrown at once, with all others. */
 export function gatherFaults(file: string): FileFaults {
   const faults: FileFault[] = []
   const keep = (fault: FileFault) => {
@@ -43,7 +43,7 @@ export function gatherFaults(file: string): FileFaults {
   }
 }
 
-/** As for a single statement `details` tells the first fault; `faults` are all that were found. */
+/** `details` gives the first fault, as for a single statement; `faults` lists all that were found. */
 function invalidFile(found: readonly FileFault[]): Problem {
   const faults = found.toSorted((a, b) => a.line - b.line || a.column - b.column)
   const { message = 'the file is not valid', ...first } = faults[0] ?? {}

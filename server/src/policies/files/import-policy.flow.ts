@@ -13,7 +13,7 @@ export async function applyImport(ctx: WorkCtx, wanted: Import): Promise<boolean
 
 /** Saves the import and rolls it back: it answers and throws what saving would. */
 export async function tryImport(ctx: WorkCtx, wanted: Import): Promise<boolean> {
-  const rolledBack = new Error('tried, and rolled back')
+  const rolledBack = new Error('dry run, rolled back')
   let saved = false
   try {
     await ctx.tx.interactive(async (tx) => {

@@ -140,7 +140,7 @@ suite('a policy as a file', () => {
       const [first, second, third] = body.changes as { warnings?: string[] }[]
       assert.deepEqual([body.dry_run, body.added, body.removed], [true, 2, 1])
       assert.match(String(first?.warnings), /those approve without a person/)
-      assert.match(String(second?.warnings), /approves every request of everyone at once/)
+      assert.match(String(second?.warnings), /approves every request of every user at once/)
       assert.deepEqual(third, { change: 'removed', rule_id: rule.id })
     })
   })
@@ -201,7 +201,7 @@ suite('a policy as a file', () => {
     await changesNothing(admin, async () => {
       const { status, body } = await send(`${account('1')}${account('2')}`)
       assert.deepEqual([status, body.code], [422, 'unprocessable'])
-      assert.match(String(body.message), /^that is 1 more than the 10000 rules/)
+      assert.match(String(body.message), /maximum of 10000 rules by 1;/)
     })
     assert.equal((await send(account('3'))).status, 200)
   })

@@ -13,7 +13,7 @@ import { type ImportPlan, planImport } from './policy-import.ts'
 /** How often an import begins anew because somebody else changed the tenant's rules meanwhile. */
 const maxAttempts = 3
 
-/** Makes the rules of a policy those of a file, in one change. What is the same already stays untouched. */
+/** Replaces the rules of a policy by those of a file, in one change. A rule that is the same in both stays untouched. */
 export const importPolicy = operation({
   method: 'PUT',
   path: '/v1/policies/{id}/cedar',
@@ -22,7 +22,7 @@ export const importPolicy = operation({
   scope: 'policies:write',
   params: IdParams,
   query: Body({
-    dry_run: Type.Optional(Type.Boolean({ description: 'Answers what would change, and changes nothing.' })),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Returns what would change, and changes nothing.' })),
   }),
   body: PolicyFile,
   bodyText: 'cedar',
@@ -50,5 +50,8 @@ export const importPolicy = operation({
 function requireRoom(rule_count: number, { added, removed }: ImportPlan): void {
   const excess = rule_count + added.length - removed.length - maxRules
   if (excess > 0 && added.length > removed.length)
-    throw new Problem('unprocessable', `that is ${excess} more than the ${maxRules} rules that a tenant may have`)
+    throw new Problem(
+      'unprocessable',
+      `the import exceeds the tenant’s maximum of ${maxRules} rules by ${excess}; delete rules first`,
+    )
 }

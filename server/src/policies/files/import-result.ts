@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Uuid } from '../../http/schema.ts'
 import type { ImportPlan } from './policy-import.ts'
 
-/** How many changes an answer tells one by one. */
+/** A reply lists at most this many changes. */
 const maxChangesShown = 100
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -11,16 +11,16 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 export const ImportResult = Type.Object(
   {
     dry_run: Type.Boolean(),
-    added: count('Rules that the file has and the policy had not.'),
-    changed: count('Rules with another statement or ordinal than before.'),
-    removed: count('Rules that the file has not.'),
-    unchanged: count('Rules that were left as they are.'),
+    added: count('Rules that are in the file and were not in the policy.'),
+    changed: count('Rules with a new statement or ordinal.'),
+    removed: count('Rules that are not in the file.'),
+    unchanged: count('Rules that did not change.'),
     changes: Type.Array(
       Type.Object({
         change: Type.Enum(['added', 'changed', 'removed']),
         rule_id: Type.Optional(Uuid),
-        statement: Type.Optional(Type.Integer({ description: 'Its number in the file, from 1.' })),
-        line: Type.Optional(Type.Integer({ description: 'Where the statement begins in the file.' })),
+        statement: Type.Optional(Type.Integer({ description: 'The number of the statement in the file, from 1.' })),
+        line: Type.Optional(Type.Integer({ description: 'The line on which the statement begins in the file.' })),
         warnings: Type.Optional(Type.Array(Type.String())),
       }),
       { maxItems: maxChangesShown, description: `The first ${maxChangesShown}, in the order of the file.` },
@@ -30,7 +30,7 @@ export const ImportResult = Type.Object(
 )
 type ImportResult = Static<typeof ImportResult>
 
-/** What a plan comes to. `warnings` are those of rules, by their ids. */
+/** The result of a plan. `warnings` are the rules' warnings, by rule id. */
 export function importResult(
   plan: ImportPlan,
   { dry_run, warnings }: { dry_run: boolean; warnings: ReadonlyMap<string, readonly string[]> },
@@ -58,7 +58,7 @@ export function importResult(
   }
 }
 
-/** The changes to rules of the file that an answer tells one by one, in the order of the file. */
+/** The changes to rules of the file that a reply lists, in the order of the file. */
 export function toldOnes({ added, changed }: ImportPlan) {
   return [
     ...added.map((one) => ({ ...one, change: 'added' as const })),

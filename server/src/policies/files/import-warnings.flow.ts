@@ -7,7 +7,7 @@ import { type NeighbourRule, warningsFor } from '../warnings.ts'
 import { toldOnes } from './import-result.ts'
 import type { ImportPlan } from './policy-import.ts'
 
-/** Past so many names in one answer none is compared with the known ones: that costs the square of them. */
+/** Above this many names in one reply none is compared with the known names, because that costs the square of their number. */
 const maxNames = 500
 
 /**
@@ -45,7 +45,7 @@ function notOf(policy: Policy): (rule: NeighbourRule) => boolean {
   return ({ id }) => !own.has(id)
 }
 
-/** The rules of the policy as the plan leaves them. */
+/** The rules of the policy after the plan. */
 function rulesAfter(policy: Policy, { added, changed, removed }: ImportPlan): NeighbourRule[] {
   const rules = new Map<string, StatementFields>(policy.rules.map((rule) => [rule.id, rule]))
   for (const id of removed) rules.delete(id)

@@ -8,10 +8,10 @@ import { policyWithRules } from '../policy-store.ts'
 import { statementColumns, statementRows } from '../rule-store.ts'
 import type { ImportPlan } from './policy-import.ts'
 
-/** A policy at a version of the tenant's rules, and how many rules there are in all of its policies. */
+/** A policy at a version of the tenant's rules, and the number of rules in all policies of the tenant. */
 type PolicyAt = { policy: Policy; version: string; rule_count: number }
 
-/** One trip, under one snapshot. */
+/** One round trip, under one snapshot. */
 export async function findPolicyAt(tx: Tx, id: string): Promise<PolicyAt | undefined> {
   const [found] = await tx.read(sql<Policy & Omit<PolicyAt, 'policy'>>`select ${policyWithRules(tx)},
       ${ruleSetVersion(tx)} as version,
@@ -26,8 +26,8 @@ export async function findPolicyAt(tx: Tx, id: string): Promise<PolicyAt | undef
 export type Import = { policy_id: string; version: string; plan: ImportPlan }
 
 /**
- * Makes the rules of a policy what the plan says, in one change, and tells of it. Not `saved` where the tenant's rules are no
- * longer those of that version. `plan` changes something.
+ * Applies the plan to the rules of a policy in one change, and emits the event. `saved` is false where the tenant's rules no longer
+ * have that version. `plan` must contain a change.
  */
 export function saveImport(ctx: WorkCtx, { policy_id, version, plan }: Import): RuleSetChange<{ saved: boolean }> {
   const { tx } = ctx

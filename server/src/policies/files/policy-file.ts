@@ -1,4 +1,4 @@
-/** A policy as a `.cedar` file: each rule one statement, with what stands beside its text written as annotations. */
+/** A policy as a `.cedar` file: each rule is one statement, with its other fields as annotations. */
 import { Type } from 'typebox'
 import { Body } from '../../http/schema.ts'
 import { readUuid } from '../../kernel/id.ts'
@@ -6,13 +6,13 @@ import { annotationsOf, cedarString, withoutId } from '../../policy-engine/cedar
 import type { Rule } from '../../policy-engine/rule.ts'
 import type { Policy } from '../policy.ts'
 
-/** Bytes of the body that brings a file: 10,000 rules of some 400 each. */
+/** Bytes of a body with a file: 10,000 rules of some 400 bytes each. */
 export const maxFileBytes = 4 * 1024 * 1024
 
 /** A file, in either direction. */
 export const PolicyFile = Body({ cedar: Type.String({ minLength: 1, description: 'The text of the file.' }) })
 
-/** The file of a policy. Imported again, it changes nothing. */
+/** The file of a policy. Importing it unchanged changes nothing. */
 export function writePolicyFile({ name, description, rules }: Policy): string {
   const head = [`Policy: ${name}`, ...(description === '' ? [] : description.split(/\r\n|[\n\r]/))]
   const comment = head.map((line) => `// ${line}`.trimEnd()).join('\n')
@@ -26,12 +26,12 @@ function inFile({ id, ordinal }: Rule, name: string | undefined, text: string): 
   return `${id_line}@ordinal("${ordinal}")\n${text}`
 }
 
-/** A stored rule as a file has it. */
+/** A stored rule in the form of a file. */
 export type RuleText = {
   rule: Rule
-  /** What its author calls it, where no other rule of the policy is called so. */
+  /** The author's name for it, where no other rule of the policy has the name. */
   name: string | undefined
-  /** The statement and what stands beside it, without where it belongs. */
+  /** The statement with its annotations, without `@id` and `@ordinal`. */
   text: string
 }
 
@@ -46,7 +46,7 @@ export function ruleTexts(rules: readonly Rule[]): RuleText[] {
   })
 }
 
-/** The annotations for what the columns say and the text does not. */
+/** The annotations for fields that are in the columns but not in the text. */
 function wordsBeside(rule: Rule, said: ReadonlyMap<string, string>): string {
   const { notice, audit_session, approval_mode: mode, effect } = rule
   const words = {

@@ -231,9 +231,9 @@ suite('what is wrong with a file', () => {
 
   test('is told up to 20 times', async () => assert.equal((await faultsOf('permit;'.repeat(100))).places.length, 20))
 
-  test('may be an `@id` that is there twice', async () => {
+  test('may be an `@id` that occurs twice', async () => {
     const { message, places } = await faultsOf(`@id("a") ${account('1')}\n@id("a") ${account('2')}`)
-    assert.deepEqual([message, places], ['statement 2: `@id("a")` is there twice', [[2, 2, 1]]])
+    assert.deepEqual([message, places], ['statement 2: `@id("a")` occurs twice', [[2, 2, 1]]])
   })
 
   test('may be what the engine must not see: it is guarded statement by statement', async () => {

@@ -1,4 +1,4 @@
-/** What importing a file makes of the rules of a policy. A rule that the file has as it is stays as it is. */
+/** Plans the import of a file into a policy. A rule that is unchanged in the file stays untouched. */
 
 import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
@@ -16,26 +16,26 @@ import { maxRules } from '../policy.ts'
 import { type FileFaults, gatherFaults } from './file-faults.ts'
 import { type RuleText, ruleTexts } from './policy-file.ts'
 
-/** A rule as the file has it: its id, and its number, line and ordinal there. */
+/** A rule in the file: its id, and its number, line and ordinal there. */
 type Place = { id: string; number: number; line: number; ordinal: number }
 
 export type ImportPlan = {
   added: (Place & { statement: RuleStatement })[]
-  /** Without a statement that stays, and so does who saved it. */
+  /** Without a statement, the stored statement stays, and so does the user who saved it. */
   changed: (Place & { statement: RuleStatement | undefined })[]
   removed: string[]
   unchanged: number
 }
 
 /**
- * Compares a file with the rules of a policy. A statement is the rule that its `@id` says, by uuid or by its author's name;
- * else one that says the same. Long work, which lets others have their turn.
- * @throws Problem `invalid_policy` with up to 20 faults, each by its place in the file
+ * Compares a file with the rules of a policy. A statement is matched to the rule that its `@id` names, by uuid or by the author's
+ * name; else to a rule that means the same. Long work, which yields to the event loop.
+ * @throws Problem `invalid_policy` with up to 20 faults, each with its place in the file
  */
 export async function planImport(file: string, rules: readonly Rule[]): Promise<ImportPlan> {
   const statements = splitFile(file, maxRules)
   if (statements.length > maxRules)
-    throw new Problem('unprocessable', `the file has more than ${maxRules} statements, all that a tenant may have`)
+    throw new Problem('unprocessable', `the file has more than ${maxRules} statements, the tenant’s maximum of rules`)
   const faults = gatherFaults(file)
   const ordinals = ordinalsOf(statements, faults)
   const stored = ruleTexts(rules)
@@ -53,10 +53,10 @@ export async function planImport(file: string, rules: readonly Rule[]): Promise<
   return compare(stored, statements, { places, pairs, read })
 }
 
-/** How many statements are read at once: enough to be quick, few enough for others to have their turn. */
+/** The number of statements parsed in one batch: enough to be fast, few enough not to block the event loop. */
 const readTogether = 32
 
-/** Every statement but those that a rule has word for word: those were read when they were saved. */
+/** Parses every statement except those identical to a rule's text, which were parsed when they were saved. */
 async function readStatements(
   statements: readonly FileStatement[],
   pairs: ReadonlyMap<FileStatement, RuleText>,
@@ -78,21 +78,21 @@ async function readStatements(
   return read
 }
 
-/** Where a statement has none it comes right after the one before it. */
+/** The ordinals; a statement without one comes right after the statement before it. */
 function ordinalsOf(statements: readonly FileStatement[], faults: FileFaults): number[] {
   let last = -1
   return statements.map((statement, index) => {
     const { ordinal: written } = statement
     last = written === undefined ? Math.min(last + 1, maxOrdinal) : Number(written)
     if (written !== undefined && (!/^\d{1,10}$/.test(written) || last > maxOrdinal)) {
-      faults.add(index + 1, statement, '`@ordinal` has a value that it does not take', 'it takes a whole number from 0')
+      faults.add(index + 1, statement, '`@ordinal` has an invalid value', 'use a whole number from 0')
       last = 0
     }
     return last
   })
 }
 
-/** Who is who by `@id`, and then by the very text. */
+/** Matches statements to rules by `@id`, and then by identical text. */
 function pairNamed(stored: readonly RuleText[], statements: readonly FileStatement[], faults: FileFaults) {
   const byId = new Map(stored.map((one) => [one.rule.id, one]))
   const byName = new Map(stored.flatMap((one) => (one.name === undefined ? [] : [[one.name, one] as const])))
@@ -104,7 +104,7 @@ function pairNamed(stored: readonly RuleText[], statements: readonly FileStateme
     if (key === undefined) continue
     const first = numbers.get(key)
     if (first !== undefined)
-      faults.add(index + 1, statement, `\`@id("${key}")\` is there twice`, `statement ${first} has it`)
+      faults.add(index + 1, statement, `\`@id("${key}")\` occurs twice`, `statement ${first} has it`)
     numbers.set(key, index + 1)
     const rule = id === undefined ? byName.get(key) : byId.get(key)
     if (rule !== undefined) pairs.set(statement, rule)
@@ -118,7 +118,7 @@ function pairNamed(stored: readonly RuleText[], statements: readonly FileStateme
   return pairs
 }
 
-/** Pairs each statement with the first rule of the same key that is left. */
+/** Pairs each statement with the first unmatched rule of the same key. */
 function pairEqual(
   statements: readonly (readonly [FileStatement, string])[],
   rules: readonly (readonly [RuleText, string])[],
@@ -131,7 +131,7 @@ function pairEqual(
   }
 }
 
-/** Statements that no rule was found for, and rules that no statement was found for, where they mean the same. */
+/** Matches the remaining statements to the remaining rules where both mean the same. */
 async function pairAlike(
   stored: readonly RuleText[],
   read: ReadonlyMap<FileStatement, RuleStatement>,
@@ -154,12 +154,12 @@ async function pairAlike(
   )
 }
 
-/** Everything that a statement says, however it is written. */
+/** The meaning of a statement, independent of its formatting. */
 function meaningOf({ policy_text: _text, ...said }: StatementFields): string {
   return JSON.stringify(Object.entries(said).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The columns have the last word on what stands beside the text. */
+/** For the annotated fields, the columns take precedence over the text. */
 function meaningOfRule({ policy_text, notice, audit_session, approval_mode }: Rule): string {
   const { notice: _n, approval_mode: _m, ...said } = readStatement(policy_text)
   const beside = { ...(notice && { notice }), audit_session, ...(approval_mode && { approval_mode }) }
@@ -192,12 +192,12 @@ function compare(stored: readonly RuleText[], statements: readonly FileStatement
   return plan
 }
 
-/** A name that the file leaves out stays. */
+/** A rule keeps its author's name where the file gives none. */
 function saysTheSame({ rule, name }: RuleText, found: FileStatement, { fields }: RuleStatement): boolean {
   return (found.name === undefined || found.name === name) && meaningOf(fields) === meaningOfRule(rule)
 }
 
-/** The line that each statement begins on, from 1. */
+/** The line on which each statement begins, from 1. */
 function linesOf(file: string, statements: readonly FileStatement[]): number[] {
   let line = 1
   let at = 0

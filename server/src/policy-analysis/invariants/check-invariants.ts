@@ -12,14 +12,14 @@ import { permitsNothingNew } from './permits-nothing-new.ts'
 import { type ReadRule, readRules } from './read-rule.ts'
 import { openBudget } from './search.ts'
 
-/** What one check may take: questions decided, and time to prove and to search. */
+/** The limits of one check: questions decided, and time to prove and to search. */
 const bounds = { questions: 2_000, milliseconds: 1_500 }
 
-/** Checks the rules, those of a draft where there is one, against what they must keep to. Nothing is kept. */
+/** Checks the rules, or those of a draft, against invariants. Stores nothing. */
 export const checkInvariants = operation({
   method: 'POST',
   path: '/v1/policies/invariants',
-  summary: 'Check what a rule set must keep to, with a counterexample where it does not',
+  summary: 'Check the invariants of a rule set, with a counterexample where one does not hold',
   credential: 'any',
   scope: 'policies:read',
   body: InvariantsInput,
@@ -34,7 +34,9 @@ export const checkInvariants = operation({
     })
     const missing = checks.findIndex((check) => check.permits_nothing_new !== undefined)
     if (draft === undefined && missing >= 0)
-      throw invalidInput([{ pointer: `/checks/${missing}/permits_nothing_new`, why: 'compares a `draft`; send one' }])
+      throw invalidInput([
+        { pointer: `/checks/${missing}/permits_nothing_new`, why: 'needs a `draft` to compare with; send one' },
+      ])
     const present = await readPresent(ctx.tx, draft ?? { changes: [] })
     const of = { id: newId(), author: ctx.actor.user_id, pointer: '/draft' }
     const { before, after } = await applyDraft(present, draft ?? { changes: [] }, of)

@@ -1,13 +1,12 @@
 /**
- * What would make a condition true, or false, read from the condition itself: which settings of a question it speaks of, and
- * to what they would have to be set. A guess to begin a search with: what it cannot read it leaves open, and the engine
- * has the last word.
+ * What would make a condition true or false, read from the condition itself: the settings of a question that it tests, and the
+ * values that they would need. A heuristic start for a search: an expression of unknown form is left open, and the engine decides.
  */
 import { instantOf } from '../../policy-engine/cedar/circumstance.ts'
 import type { Clause, Expr } from '../../policy-engine/cedar/engine.ts'
 import { attributeOf, entitiesIn, formOf, mirrored, type Operands } from '../../policy-engine/cedar/expression.ts'
 
-/** What is asked of one setting of a question. */
+/** The constraint on one setting of a question. */
 export type Constraint = { is?: string | boolean; not?: readonly string[]; min?: number; max?: number }
 
 /** Settings by their names, as `context.duration_seconds`, `tag:env`, `member:Role::admin`. */
@@ -16,7 +15,7 @@ export type Constraints = ReadonlyMap<string, Constraint>
 const maxAssignments = 16
 const nothing: Constraints = new Map()
 
-/** Some ways to fulfil both; those that contradict are left out. */
+/** Some assignments that satisfy both; contradictory ones are left out. */
 export function both(left: readonly Constraints[], right: readonly Constraints[]): Constraints[] {
   return left.flatMap((one) => right.flatMap((other) => merged(one, other) ?? [])).slice(0, maxAssignments)
 }
@@ -45,13 +44,13 @@ function narrowed(a: Constraint, b: Constraint): Constraint | undefined {
   }
 }
 
-/** Some ways to have the clauses of a rule hold, or not hold. */
+/** Some assignments for which the clauses of a rule hold, or do not hold. */
 export function assignmentsFor(clauses: readonly Clause[], truth: boolean): Constraints[] {
   const each = clauses.map(({ kind, body }) => assignmentsOf(body as Expr, (kind === 'when') === truth))
   return truth ? each.reduce(both, [nothing]) : each.flat().slice(0, maxAssignments)
 }
 
-/** Every constraint that the clauses put on one setting, or its opposite would. */
+/** Every constraint that the clauses or their negations put on one setting. */
 export function constraintsIn(clauses: readonly Clause[]): [setting: string, constraint: Constraint][] {
   const found: [string, Constraint][] = []
   const pending = clauses.map(({ body }) => body as Expr)
@@ -65,7 +64,7 @@ export function constraintsIn(clauses: readonly Clause[]): [setting: string, con
 
 type Pair = { left: Expr; right: Expr }
 
-/** What an expression is made of that is true or false itself; undefined for what is not put together. */
+/** The boolean operands of an expression; undefined for an expression that is not composed of others. */
 function partsOf(expression: Expr): Expr[] | undefined {
   const { operator, operands } = formOf(expression)
   if (operator === '&&' || operator === '||') return [operands.left, operands.right] as Expr[]
@@ -88,7 +87,7 @@ function assignmentsOf(expression: Expr, truth: boolean): Constraints[] {
   return atom(expression, truth)
 }
 
-/** The ways of an expression that is not put together of others; left open where it is of no known form. */
+/** The assignments for an expression that is not composed of others; left open for an unknown form. */
 function atom(expression: Expr, truth: boolean): Constraints[] {
   if ('Value' in expression) return (expression.Value as unknown) === truth ? [nothing] : []
   const setting = settingOf(expression)
@@ -112,7 +111,7 @@ function one(setting: string, constraint: Constraint): Constraints[] {
   return [new Map([[setting, constraint]])]
 }
 
-/** `principal`, `action` or `resource` beside entities. */
+/** `principal`, `action` or `resource` compared with entities. */
 function relation(
   within: boolean,
   left: Expr | undefined,
@@ -177,7 +176,7 @@ function compared(setting: string, operator: string, value: string | number | bo
   return one(setting, operator.startsWith('<') ? { max: value - strictly } : { min: value + strictly })
 }
 
-/** A tag that has a value is there. */
+/** A tag with a value also exists. */
 function withTag(setting: string, constraint: Constraint): Constraints[] {
   const constraints = new Map([[setting, constraint]])
   if (setting.startsWith('tag:')) constraints.set(`has:${setting.slice(4)}`, { is: true })

@@ -1,4 +1,4 @@
-/** What a rule set must keep to, as it is asked for and as it is answered. */
+/** Invariants of a rule set, as they are requested and as the API returns them. */
 import { type Static, Type } from 'typebox'
 import { Body, Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
@@ -13,7 +13,7 @@ const Tags = Type.Unsafe<Record<string, string>>({
   type: 'object',
   additionalProperties: { type: 'string', maxLength: 2_048 },
   maxProperties: 10,
-  description: 'Tags that they all have.',
+  description: 'Tags that all the resources have.',
 })
 
 const NamedResources = Body({
@@ -31,12 +31,13 @@ const Check = Type.Object(
         resources: Type.Array(NamedResources, {
           minItems: 1,
           maxItems: 20,
-          description: 'Nothing in any of them is approved without a person: by no `auto` and by no `break_glass`.',
+          description:
+            'No request in any of them is approved without a person, neither by `auto` nor by `break_glass`.',
         }),
       }),
     ),
     permits_nothing_new: Type.Optional(
-      Type.Boolean({ const: true, description: 'The draft permits nothing that the present rules do not.' }),
+      Type.Boolean({ const: true, description: 'The draft permits nothing that the current rules do not.' }),
     ),
   },
   { additionalProperties: false, minProperties: 1, maxProperties: 1 },
@@ -87,16 +88,18 @@ const Shown = Type.Object(
     decision: Said,
     before: Type.Optional(Said),
   },
-  { description: 'A question, in the form of a case, and what was decided on it; `before` by the present rules.' },
+  {
+    description: 'A question, in the form of a case, with its decision; `before` is the decision by the current rules.',
+  },
 )
 
 export const InvariantsAnswer = Type.Object(
   {
-    rule_set_version: Type.String({ description: 'Of the present rules.' }),
+    rule_set_version: Type.String({ description: 'The version of the current rules.' }),
     checks: Type.Array(
       Type.Object({
         result: OneOf(['proved', 'counterexample', 'not_found_in_search']),
-        tried: Type.Integer({ description: 'How many questions were decided in search of a counterexample.' }),
+        tried: Type.Integer({ description: 'The number of questions evaluated in search of a counterexample.' }),
         counterexample: Type.Optional(Shown),
       }),
       { description: 'In the order of the checks.' },
@@ -134,7 +137,7 @@ export function answerOf(outcome: Outcome) {
 function shown({ question: { principal, action, resources, context }, decision, before }: Counterexample) {
   const { group_ids: groups, role_ids: roles, active: _active, scopes, ...who } = principal
   const [resource] = resources
-  if (resource === undefined) throw new Error('a counterexample asks for nothing')
+  if (resource === undefined) throw new Error('a counterexample has no resource')
   const { type, id, name, tags, parents } = resource
   return {
     who: { ...who, groups: [...groups], roles: [...roles], scopes: [...scopes] },

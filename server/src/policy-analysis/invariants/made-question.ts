@@ -1,9 +1,9 @@
-/** Questions made of what a search wishes for. */
+/** Builds questions from the constraints of a search. */
 import type { AskQuestion, Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
 import type { Constraint, Constraints } from './constraints.ts'
 import type { PrincipalWitness, ResourceWitness } from './witness.ts'
 
-/** What a search holds still: who asks and for what, as the scopes want it, and by which road. */
+/** The fixed part of a search: the principal and the resource, as the scopes require them, and the kind of request. */
 export type Frame = {
   principal: PrincipalWitness
   action: string
@@ -11,13 +11,13 @@ export type Frame = {
   break_glass: boolean
 }
 
-/** What nobody can ask for more of: 14 days, in seconds. */
+/** The longest duration that can be requested: 14 days, in seconds. */
 const maxSeconds = 1_209_600
 /** Midnight of a Monday. */
 const monday = Date.parse('2025-01-06T00:00:00Z')
 const [dayMs, minuteMs] = [86_400_000, 60_000]
 
-/** A question as the frame and the wish have it; undefined where no such question can be asked. */
+/** The question for a frame and its constraints; undefined where no such question is possible. */
 export function questionOf(frame: Frame, constraints: Constraints): AskQuestion | undefined {
   const action = textOf(constraints.get('action'), frame.action)
   const path = constraints.get('context.break_glass')?.is
@@ -81,7 +81,7 @@ function contextOf({ break_glass }: Frame, constraints: Constraints): RequestCon
   }
 }
 
-/** The names of the settings of a kind that are to be there. */
+/** The names of the settings of a kind that must exist. */
 function wanted(constraints: Constraints, kind: string): string[] {
   return [...constraints].flatMap(([setting, { is }]) =>
     setting.startsWith(kind) && is === true ? setting.slice(kind.length) : [],

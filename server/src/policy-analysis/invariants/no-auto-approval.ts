@@ -1,4 +1,4 @@
-/** Nothing is approved without a person in the named resources: neither by an `auto` permit nor by one for emergencies. */
+/** No request in the named resources is approved without a person, neither by an `auto` permit nor by a `break_glass` one. */
 import { covers, type EntityScope, type Scope } from '../../policy-engine/cedar/scope.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
 import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
@@ -9,12 +9,12 @@ import { actionIn, isAsked, type ReadRule } from './read-rule.ts'
 import { type Budget, isSpent, search } from './search.ts'
 import { principalIn, resourcesIn } from './witness.ts'
 
-/** Some resources: those of a scope that have all these tags. */
+/** A set of resources: those of a scope that have all these tags. */
 export type Named = { scope: EntityScope; tags: Readonly<Record<string, string>> }
 
 type ApprovalPath = 'at_once' | 'emergency'
 
-/** A permit that could approve something in the named resources, and the forbids of its road. */
+/** A permit that could approve a request in the named resources, and the forbids of the same kind of request. */
 type Suspect = { permit: ReadRule; path: ApprovalPath; named: Named; forbids: readonly ReadRule[] }
 
 export async function noAutoApproval(
@@ -47,7 +47,7 @@ async function suspectsOf(rules: readonly ReadRule[], named: readonly Named[], b
   return suspects
 }
 
-/** No is certain: it speaks of none of the resources, or a forbid without conditions of all that it speaks of there. */
+/** False is certain: the permit covers none of the resources, or a forbid without conditions covers all that it does. */
 function mayApprove({ scope }: ReadRule, { scope: named }: Named, forbids: readonly ReadRule[]): boolean {
   if (!couldMatch(scope, [named])) return false
   const there: Scope = { ...scope, resource: named }
@@ -64,7 +64,7 @@ function couldMatch(scope: Scope, resources: readonly EntityScope[]): boolean {
   )
 }
 
-/** Whether some question is one of both scopes, in these resources. */
+/** Whether some question in these resources matches both scopes. */
 export function couldMatchBoth(one: Scope, other: Scope, resources: readonly EntityScope[] = []): boolean {
   return (
     principalIn([one.principal, other.principal]) !== undefined &&

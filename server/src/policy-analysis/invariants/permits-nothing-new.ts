@@ -1,4 +1,4 @@
-/** A changed rule set permits nothing that the present one does not: no request that was refused, none more easily than before. */
+/** A changed rule set permits nothing new: no request that the current set refuses, and none more easily. */
 import { approveAction } from '../../policy-engine/cedar/schema.ts'
 import { covers } from '../../policy-engine/cedar/scope.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
@@ -14,8 +14,8 @@ import { principalIn, resourcesIn } from './witness.ts'
 export type Compared = { before: RuleSet; after: RuleSet; old: readonly ReadRule[]; changed: readonly ReadRule[] }
 
 /**
- * Proved where every permit of the changed set is held by one of the present set and every forbid of the present set by one
- * of the changed: then whatever the questions are, no more of them are permitted.
+ * Proved where a permit of the current set covers each permit of the changed set, and a forbid of the changed set covers each forbid
+ * of the current set. Then the changed set permits no further question.
  */
 export async function permitsNothingNew(
   { before, after, old, changed }: Compared,
@@ -35,7 +35,7 @@ export async function permitsNothingNew(
 const permitsOf = (rules: readonly ReadRule[]) => rules.filter(({ rule }) => rule.effect === 'permit')
 const forbidsOf = (rules: readonly ReadRule[]) => rules.filter(({ rule }) => rule.effect === 'forbid')
 
-/** Those that no rule of `others` stands for. */
+/** The rules that no rule of `others` covers. */
 async function without(
   rules: readonly ReadRule[],
   others: readonly ReadRule[],
@@ -53,12 +53,12 @@ async function without(
   return left
 }
 
-/** Whether the wide rule matches whenever the narrow one does: what it cannot tell is no. */
+/** Whether the wide rule matches whenever the narrow one does; false where that is uncertain. */
 function matchesWhenever(wide: ReadRule, narrow: ReadRule): boolean {
   return (wide.conditions === '' || wide.conditions === narrow.conditions) && covers(wide.scope, narrow.scope)
 }
 
-/** Whatever the new permit gives, the old one gives as easily. Who saved an `auto` permit is the one for whom it is none. */
+/** The old permit gives everything that the new one gives, as easily. An `auto` permit does not count for the user who saved it. */
 function permitHolds(fresh: ReadRule, old: ReadRule): boolean {
   const [mode, given] = [fresh.rule.approval_mode ?? 'require', old.rule.approval_mode ?? 'require']
   const sameSaver = old.rule.saved_by === fresh.rule.saved_by || old.rule.saved_by === null
@@ -66,7 +66,7 @@ function permitHolds(fresh: ReadRule, old: ReadRule): boolean {
   return asEasily && matchesWhenever(old, fresh)
 }
 
-/** Whatever the old forbid stops, the new one stops. */
+/** The new forbid stops everything that the old one stops. */
 function forbidHolds(old: ReadRule, fresh: ReadRule): boolean {
   const { approval_mode: mode } = fresh.rule
   return (mode === null || mode === old.rule.approval_mode) && matchesWhenever(fresh, old)
@@ -85,7 +85,7 @@ async function* targetsOf(differences: Differences, budget: Budget) {
     }
 }
 
-/** A permit that may permit something new, by each road, where a forbid is gone or where no permit was. */
+/** Permits that may permit something new, for each kind of request: where a forbid is gone, or where there was no permit. */
 function* pathsOf(permit: ReadRule, gone: ReadRule | undefined, { old, changed }: Differences) {
   for (const path of ['ordinary', 'emergency'] as const) {
     if (!isAsked(permit, path)) continue

@@ -1,4 +1,4 @@
-/** A rule as invariants look at it: its scope and conditions read once. */
+/** A rule as invariants need it: its scope and conditions parsed once. */
 import type { Clause } from '../../policy-engine/cedar/engine.ts'
 import { parseStatement } from '../../policy-engine/cedar/parse.ts'
 import { approveAction } from '../../policy-engine/cedar/schema.ts'
@@ -14,7 +14,7 @@ export type ReadRule = {
   conditions: string
 }
 
-/** Reads rules; one that is in two sets is read once. */
+/** Parses rules; a rule in two sets is parsed once. */
 export async function readRules(
   rules: readonly PolicyRule[],
   known: Map<string, ReadRule>,
@@ -36,12 +36,12 @@ export async function readRules(
   return read
 }
 
-/** Whether a rule takes part in a question about asking, by that road. */
+/** Whether a rule takes part in a question about a request of this kind. */
 export function isAsked({ rule, scope }: ReadRule, path: AskSubset): boolean {
   return ruleSetsOf(scope.action).includes('ask') && takesPart(rule, path)
 }
 
-/** An action of asking that the scope speaks of, rather one that it names; undefined for none. */
+/** A requestable action that the scope covers, preferably one that it names; undefined for none. */
 export function actionIn({ action }: Scope, among: Scope['action'] = { scope: 'any', ids: [] }): string | undefined {
   const fits = (id: string) => id !== approveAction && (among.scope === 'any' || among.ids.includes(id))
   if (action.scope === 'any')

@@ -1,13 +1,13 @@
-/** The bounded search for a question that breaks an invariant. It finds by trying: what it tells of was decided. */
+/** The bounded search for a question that breaks an invariant. It evaluates candidates, so each result is a real decision. */
 import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
 import { assignmentsFor, both, type Constraints, constraintsIn, merged } from './constraints.ts'
 import { type Frame, questionOf } from './made-question.ts'
 import type { ReadRule } from './read-rule.ts'
 
-/** Bounds of what one check may try. Time is that of the process, and no decision is taken on it but to give up. */
+/** The limits of one check. Time is the process's own; the only decision that depends on it is to give up. */
 export type Bounds = { questions: number; milliseconds: number }
 
-/** How much of one check is left. */
+/** The remaining budget of one check. */
 export type Budget = {
   tried: number
   readonly bounds: Bounds
@@ -19,18 +19,18 @@ export function openBudget(bounds: Bounds, yieldToEventLoop: () => Promise<void>
   return { tried: 0, bounds, began: performance.now(), yieldToEventLoop }
 }
 
-/** Whether the check has to give up: what is not proved by then is not. */
+/** Whether the check has to give up; an invariant not proved by then stays unproved. */
 export function isSpent({ tried, bounds, began }: Budget): boolean {
   return tried >= bounds.questions || performance.now() - began > bounds.milliseconds
 }
 
 export type Target = {
   frames: readonly Frame[]
-  /** What is asked of the question beside the rules. */
+  /** The constraints on the question in addition to the rules. */
   given: Constraints
   /** Rules that should match: a permit, and a forbid that is gone. */
   holding: readonly ReadRule[]
-  /** Rules that should not: forbids, and permits by which it was permitted before. */
+  /** Rules that should not match: forbids, and permits that permitted the question before. */
   silent: readonly ReadRule[]
 }
 
@@ -38,8 +38,8 @@ const mostSilent = 50
 const maxVariations = 40
 
 /**
- * Tries questions on which the rules of the target hold and the silent do not, as their conditions let it guess; then
- * such with one and with two settings changed to a bound or a literal of those conditions.
+ * Tries questions for which the rules of the target hold and the silent rules do not, as far as their conditions can be read; then
+ * the same questions with one and with two settings changed to a bound or a literal of those conditions.
  */
 export async function search<Found>(
   { frames, given, holding, silent }: Target,
@@ -78,7 +78,7 @@ export async function search<Found>(
 function basesOf(given: Constraints, holding: readonly ReadRule[], silent: readonly ReadRule[]): Constraints[] {
   const hold = holding.reduce<Constraints[]>((ways, { clauses }) => both(ways, assignmentsFor(clauses, true)), [given])
   const starts = hold.length > 0 ? hold : [given]
-  // What cannot be silenced beside the others is left: the engine says what comes of it.
+  // A rule that cannot be silenced together with the others is ignored: the engine decides the result.
   const quiet = starts.map((start) =>
     silent.reduce(
       (constraints, { clauses }) => both([constraints], assignmentsFor(clauses, false))[0] ?? constraints,
@@ -88,7 +88,7 @@ function basesOf(given: Constraints, holding: readonly ReadRule[], silent: reado
   return [...quiet, ...starts]
 }
 
-/** The bases with one setting, and then with two, as a condition has it or its opposite. `given` stays. */
+/** The bases with one setting, and then two, changed to a condition's value or its opposite. `given` stays unchanged. */
 function* variationsOf(
   given: Constraints,
   bases: readonly Constraints[],

@@ -1,19 +1,19 @@
 /**
- * Whether anybody, and anything, can be in several scopes at once: exactly, in the world as policy sees it. There a person is in groups and roles;
- * an account is in units, units are in units, buckets, databases and instances are in at most one account and in units; a
- * permission set is in nothing.
+ * Whether a person or a resource can be in several scopes at once, decided exactly in the model of policy. In that model, a person is
+ * in groups and roles; an account is in units; units are in units; buckets, databases and instances are in at most one account and in
+ * units; a permission set has no parent.
  */
 import { type AskedType, ancestorTypes, askedTypes } from '../../policy-engine/cedar/schema.ts'
 import type { EntityScope } from '../../policy-engine/cedar/scope.ts'
 
 export type Reference = { type: string; id: string }
 
-/** A resource that could be, by what it is and all that it is in. */
+/** A possible resource: its identity and all its ancestors. */
 export type ResourceWitness = { type: AskedType; id: string; parents: Reference[] }
 
 export type PrincipalWitness = { id: string; groups: string[]; roles: string[] }
 
-/** An id in the form of its type that no rule is likely to name. */
+/** An id in the format of its type that no rule is likely to name. */
 const freshIds: Record<AskedType, string> = {
   cloud_account: '000000000001',
   cloud_permission_set: 'arn:aws:sso:::permissionSet/ssoins-0000000000000001/ps-0000000000000001',
@@ -23,7 +23,7 @@ const freshIds: Record<AskedType, string> = {
   cloud_organizational_unit: 'ou-0000-00000001',
 }
 
-/** What the scopes ask together: to be one thing, of one type, in all of these. Undefined where they contradict each other. */
+/** The combined requirements of the scopes: an identity, a type, ancestors. Undefined where the scopes contradict each other. */
 function demandsOf(scopes: readonly EntityScope[]) {
   const types = new Set<string>()
   const ids = new Map<string, Reference>()
@@ -43,7 +43,7 @@ function keyOf({ type, id }: Reference): string {
   return JSON.stringify([type, id])
 }
 
-/** A resource of each kind that is in all the scopes; none where there can be no such. */
+/** A resource of each kind that is in all the scopes; none where that is impossible. */
 export function resourcesIn(scopes: readonly EntityScope[]): ResourceWitness[] {
   const demands = demandsOf(scopes)
   if (demands === undefined) return []
@@ -51,7 +51,7 @@ export function resourcesIn(scopes: readonly EntityScope[]): ResourceWitness[] {
   return askedTypes
     .filter((type) => wanted === undefined || type === wanted)
     .flatMap((type) => {
-      // `in` holds of the thing itself too.
+      // `in` also holds for the entity itself.
       const own = within.filter((container) => container.type === type)
       const ids = self === undefined ? [freshIds[type], ...own.map(({ id }) => id)] : [self.id]
       return ids.flatMap((id) => placed(type, id, within) ?? [])
@@ -66,7 +66,7 @@ function placed(type: AskedType, id: string, within: readonly Reference[]): Reso
   return fits ? { type, id, parents } : undefined
 }
 
-/** Somebody who is in all the scopes; undefined where nobody can be. */
+/** A person who is in all the scopes; undefined where that is impossible. */
 export function principalIn(scopes: readonly EntityScope[]): PrincipalWitness | undefined {
   const demands = demandsOf(scopes)
   if (demands === undefined || (demands.type ?? 'User') !== 'User') return undefined

@@ -1,4 +1,4 @@
-/** One question, answered by the present rules and by the draft. */
+/** One question, evaluated by the current rules and by the draft. */
 import { createHash } from 'node:crypto'
 import { createLruCache } from '../../kernel/lru-cache.ts'
 import type { Drafted } from '../../policies/drafts/drafted.ts'
@@ -8,12 +8,12 @@ import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { RecordedQuestion } from '../../requests/policy-question.ts'
 import type { Answers } from './tally.ts'
 
-/** So many answers are kept for a question that comes again, and at most twice as many. */
+/** At least this many answers are cached for repeated questions, and at most twice as many. */
 const maxAnswers = 10_000
 
 /**
- * Answers questions, each by both rule sets on the same facts, so that a difference is the rules' alone. One that was
- * answered already, to the last fact, is not put again; the moment of asking counts as a fact only where a rule may mind it.
+ * Evaluates each question by both rule sets on the same facts, so that only the rules can cause a difference. A question with exactly
+ * the same facts as an earlier one is not evaluated again. Its time counts as a fact only where a rule may depend on it.
  */
 export async function askBoth({ before, after }: Drafted): Promise<(asked: RecordedQuestion) => Answers> {
   await draftEvaluator.rules.prepare(before)
@@ -37,7 +37,7 @@ function decide(ruleSet: RuleSet, asked: RecordedQuestion): Decision {
     : decideApprove(ruleSet, asked.policyQuestion, draftEvaluator)
 }
 
-/** A rule gets at the moment by one of these names, or by one that is written with escapes. */
+/** A rule can read the time only by one of these names, or by a name that is written with escapes. */
 function mayMindTime({ rules }: RuleSet): boolean {
   return rules.some(({ policy_text }) => /\b(?:now|weekday|minute)\b|\\/.test(policy_text))
 }

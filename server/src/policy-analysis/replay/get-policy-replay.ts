@@ -7,7 +7,7 @@ import { findReplay } from './replay-store.ts'
 export const getPolicyReplay = operation({
   method: 'GET',
   path: '/v1/policies/replay/{id}',
-  summary: 'Get a replay: how far it is, and what it found',
+  summary: 'Get a replay: its progress and its result',
   credential: 'any',
   scope: 'policies:read',
   params: IdParams,

@@ -9,11 +9,11 @@ import { findReplayUnderWay, insertReplay } from './replay-store.ts'
 
 const usualDays = 30
 
-/** What a draft would change of what was asked before: done in the background, one at a time a tenant. */
+/** What a draft would change for past questions; runs in the background, one replay at a time per tenant. */
 export const replayPolicies = operation({
   method: 'POST',
   path: '/v1/policies/replay',
-  summary: 'Try a draft of the policies on the questions of the last days',
+  summary: 'Evaluate a draft of the policies on the questions of the last days',
   credential: 'any',
   scope: 'policies:read',
   body: ReplayInput,
@@ -29,7 +29,7 @@ export const replayPolicies = operation({
     const replay = await insertReplay(ctx, { id, draft, days })
     if (replay !== undefined) return replay
     const replay_id = await findReplayUnderWay(ctx.tx)
-    throw new Problem('replay_in_progress', 'the tenant has a replay under way: wait until it is over', {
+    throw new Problem('replay_in_progress', 'the tenant has a replay in progress; wait until it ends', {
       ...(replay_id !== undefined && { details: { replay_id } }),
     })
   },

@@ -8,15 +8,15 @@ import type { Replay, ReplayResult } from './replay.ts'
 
 const replayColumns = sql`id, status, days, asked, total, created_by, created_at, started_at, finished_at, error, result`
 
-/** How many replays that are over a tenant keeps, and for how long. */
+/** How many finished replays a tenant keeps, and for how long. */
 const maxKept = 20
 const keptDays = 7
 
 export type NewReplay = { id: string; draft: Draft; days: number }
 
 /**
- * Has a replay done, and tells of it; the oldest that are over make room. Undefined where the tenant has one under way, or
- * another one begun at the same moment.
+ * Inserts a replay and emits the event; the oldest finished replays are deleted. Undefined where the tenant has one in progress, or
+ * another one starts at the same moment.
  */
 export async function insertReplay(ctx: WorkCtx, { id, draft, days }: NewReplay): Promise<Replay | undefined> {
   const { tx } = ctx
@@ -45,7 +45,7 @@ export async function findReplay(tx: Tx, id: string): Promise<Replay | undefined
   return found
 }
 
-/** The id of the replay that the tenant has under way. */
+/** The id of the tenant's replay in progress. */
 export async function findReplayUnderWay(tx: Tx): Promise<string | undefined> {
   const [found] = await tx.read(
     sql<{ id: string }>`select id from policy_replay where tenant_id = ${tx.tenant_id} and finished_at is null`,
@@ -53,16 +53,16 @@ export async function findReplayUnderWay(tx: Tx): Promise<string | undefined> {
   return found?.id
 }
 
-/** INVARIANT: stands in the `where` of each write of a run: one that lost its lease, or gave it back, writes nothing. */
+/** INVARIANT: it is in the `where` of each write of a run. A run that lost or released its lease writes nothing. */
 function stillRuns(tx: Tx, item: WorkItem): Statement {
   return sql`tenant_id = ${tx.tenant_id} and id = ${item.id} and generation = ${item.generation}::bigint
     and lease_until is not null`
 }
 
-/** A replay as its run begins. */
+/** A replay at the start of its run. */
 export type OpenReplay = { draft: Draft; created_by: string | null; attempts: number; span: Span }
 
-/** Begins a run, the first or one more. Undefined where the replay is over, or the lease lost. */
+/** Begins the first run or another one. Undefined where the replay is finished, or the lease is lost. */
 export async function openReplay(tx: Tx, item: WorkItem): Promise<OpenReplay | undefined> {
   type Row = Omit<OpenReplay, 'span'> & { since: string; until: string }
   const [[row]] = await tx.write([
@@ -76,7 +76,7 @@ export async function openReplay(tx: Tx, item: WorkItem): Promise<OpenReplay | u
   return { ...replay, span: { since: new Date(since), until: new Date(until) } }
 }
 
-/** Says how far the run is. False where it is no longer ours. */
+/** Saves the progress of the run. False where the lease is lost. */
 export async function saveProgress(tx: Tx, item: WorkItem, asked: number, total: number): Promise<boolean> {
   const [rows] = await tx.write([
     sql`update policy_replay set asked = ${asked}, total = ${total} where ${stillRuns(tx, item)} returning id`,
@@ -86,7 +86,7 @@ export async function saveProgress(tx: Tx, item: WorkItem, asked: number, total:
 
 type End = { status: 'done'; result: ReplayResult } | { status: 'failed'; error: Replay['error'] }
 
-/** Ends the replay; it is kept for some days. */
+/** Finishes the replay; it is kept for some days. */
 export async function endReplay(tx: Tx, item: WorkItem, end: End): Promise<void> {
   const result = end.status === 'done' ? JSON.stringify(end.result) : null
   const asked = end.status === 'done' ? end.result.counts.questions : null

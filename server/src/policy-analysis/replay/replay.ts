@@ -5,17 +5,17 @@ import { Draft } from '../../policies/drafts/draft.ts'
 import { approvalModes } from '../../policy-engine/rule.ts'
 import { ResourceReference } from '../../requests/request.ts'
 
-/** A replay asks so many questions at most, the latest; how many there are more is not counted. */
+/** A replay evaluates at most this many questions, the latest; further ones are not counted. */
 export const maxQuestions = 100_000
-/** So many changed questions are told one by one, and so many requesters, resources and rules with their counts. */
+/** The numbers of changed questions that are listed, and of requesters, resources and rules that are listed with their counts. */
 export const maxShown = 200
 export const maxCounted = 50
-/** A draft that brings more rules is read by whoever runs the replay, not before the answer. */
+/** A draft with more rules is checked by the job that runs the replay, not before the reply. */
 const maxReadAtOnce = 1_000
 
 const statuses = ['waiting', 'running', 'done', 'failed'] as const
 
-/** What can become of a question. One may be of a mode and of the auditing at once; of the others it is one alone. */
+/** The possible changes of a question's answer. A change of mode and one of auditing can occur together; any other occurs alone. */
 export const differences = [
   'newly_allowed',
   'newly_denied',
@@ -29,7 +29,11 @@ export type Difference = (typeof differences)[number]
 export const ReplayInput = Body({
   draft: Draft,
   days: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 90, description: 'the questions of so many days; 30 when absent' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 90,
+      description: 'the number of days whose questions are evaluated; 30 when absent',
+    }),
   ),
 })
 
@@ -38,13 +42,13 @@ const Count = Type.Integer({ minimum: 0 })
 const changes = {
   newly_allowed: Count,
   newly_denied: Count,
-  loosened: Type.Integer({ minimum: 0, description: 'allowed by both, and by the draft without a person' }),
-  tightened: Type.Integer({ minimum: 0, description: 'allowed by both, and by the draft only by a person' }),
-  audit_added: Type.Integer({ minimum: 0, description: 'allowed by both, by the draft with session auditing' }),
+  loosened: Type.Integer({ minimum: 0, description: 'allowed by both; by the draft without a person' }),
+  tightened: Type.Integer({ minimum: 0, description: 'allowed by both; by the draft only after a person’s decision' }),
+  audit_added: Type.Integer({ minimum: 0, description: 'allowed by both; by the draft with session auditing' }),
   audit_removed: Count,
 } as const satisfies Record<Difference, unknown>
 
-/** So many are told, those of the most changed questions first; `more`: how many others have changed questions. */
+/** A list, most changed questions first; `more`: how many further ones have changed questions. */
 function Most<Of extends Parameters<typeof Type.Object>[0]>(of: Of) {
   return Type.Object({ most: Type.Array(Type.Object({ ...of, changed: Count, ...changes })), more: Count })
 }
@@ -54,14 +58,16 @@ const Told = Type.Object({
   approval_mode: Nullable(OneOf(approvalModes)),
   audit_session: Type.Boolean(),
   governing_rule_id: Nullable(Uuid),
-  rule_ids: Type.Array(Uuid, { description: 'those that decided, in order, at most 20' }),
+  rule_ids: Type.Array(Uuid, { description: 'the rules that decided, in order, at most 20' }),
   reasoning: Type.String({ description: 'at most 500 characters' }),
 })
 
 const ChangedQuestion = Type.Object({
-  decision_id: Type.String({ format: 'uuid', description: 'the decision that the question was answered by' }),
-  request_id: Nullable(Type.String({ format: 'uuid', description: 'null: asking was refused, there is no request' })),
-  kind: OneOf(['ask', 'approve'], { description: 'ask: may it be had; approve: may this person decide it' }),
+  decision_id: Type.String({ format: 'uuid', description: 'the past decision that answered the question' }),
+  request_id: Nullable(Type.String({ format: 'uuid', description: 'null: the request was refused and not stored' })),
+  kind: OneOf(['ask', 'approve'], {
+    description: 'ask: may the user request this; approve: may this person decide the request',
+  }),
   decided_at: DateTime,
   requester_id: Uuid,
   approver_id: Nullable(Uuid),
@@ -76,20 +82,20 @@ const ChangedQuestion = Type.Object({
 export type ChangedQuestion = Static<typeof ChangedQuestion>
 
 const DraftRule = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'of a rule that the draft adds: its own for this replay alone' }),
+  id: Type.String({ format: 'uuid', description: 'for a rule that the draft adds: an id valid only in this replay' }),
   change: OneOf(['added', 'changed', 'removed']),
-  pointer: Nullable(Type.String({ description: 'where the body of the replay says so' })),
+  pointer: Nullable(Type.String({ description: 'the place of the rule in the body of the replay' })),
 })
 export type DraftRule = Static<typeof DraftRule>
 
 const ReplayResult = Type.Object({
-  rule_set_version: Type.String({ description: 'of the present rules' }),
+  rule_set_version: Type.String({ description: 'the version of the current rules' }),
   counts: Type.Object({
     questions: Count,
     unchanged: Count,
     changed: Count,
     ...changes,
-    undecidable: Type.Integer({ minimum: 0, description: 'the engine could not answer by one of both' }),
+    undecidable: Type.Integer({ minimum: 0, description: 'the engine could not answer by one of the two rule sets' }),
   }),
   rules: Type.Object({ added: Count, changed: Count, removed: Count }),
   by_requester: Most({ requester_id: Uuid }),
@@ -99,16 +105,16 @@ const ReplayResult = Type.Object({
 })
 export type ReplayResult = Static<typeof ReplayResult>
 
-/** A replay as it is answered. */
+/** A replay as the API returns it. */
 export const Replay = Type.Object(
   {
     id: Uuid,
     status: OneOf(statuses),
     days: Type.Integer(),
-    asked: Type.Integer({ description: 'questions decided so far' }),
-    total: Nullable(Type.Integer({ description: 'of so many; null: not counted yet' })),
+    asked: Type.Integer({ description: 'questions evaluated so far' }),
+    total: Nullable(Type.Integer({ description: 'the number of questions to evaluate; null: not counted yet' })),
     created_by: Nullable(Uuid),
-    created_at: Type.String({ format: 'date-time', description: 'questions of later than this are not asked' }),
+    created_at: Type.String({ format: 'date-time', description: 'later questions are not evaluated' }),
     started_at: Nullable(DateTime),
     finished_at: Nullable(DateTime),
     error: Nullable(
@@ -123,15 +129,15 @@ export const Replay = Type.Object(
 )
 export type Replay = Static<typeof Replay>
 
-/** Replays tell who asked for what, refusals too, which else the audit log alone does: 403 without its scope. */
+/** Replays show users’ requests, including refused ones, which otherwise only the audit log shows: 403 without its scope. */
 export function requireAuditReader(actor: { scopes: ReadonlySet<string> }): void {
   if (actor.scopes.has('audit:read')) return
-  throw new Problem('forbidden', 'this needs the scope `audit:read` beside `policies:read`', {
+  throw new Problem('forbidden', 'a replay needs the scope `audit:read` in addition to `policies:read`', {
     details: { scope: 'audit:read' },
   })
 }
 
-/** Whether the draft is short enough to be read before the answer, so that its faults are told at once. */
+/** Whether the draft is small enough to be checked before the reply, so that the reply reports its faults. */
 export function isReadAtOnce({ policies = [], changes: made = [] }: Draft): boolean {
   const brought = [...policies, ...made.map(({ create_policy }) => create_policy)]
   return brought.reduce((sum, policy) => sum + (policy?.rules?.length ?? 0), made.length) <= maxReadAtOnce

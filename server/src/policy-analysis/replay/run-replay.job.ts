@@ -12,17 +12,17 @@ import { maxQuestions, type ReplayResult } from './replay.ts'
 import { endReplay, type OpenReplay, openReplay, removeReplay, saveProgress } from './replay-store.ts'
 import { openTally } from './tally.ts'
 
-/** One that was broken off so often breaks whoever runs it. */
+/** A replay that was interrupted this often probably crashes the process that runs it. */
 const maxAttempts = 3
 
 const pageSize = 200
 
-/** Nobody waits for a replay as somebody does for an answer: its turns are short. */
-const shortTurnMs = 4
+/** A replay is less urgent than API calls, so it yields to the event loop often. */
+const yieldAfterMs = 4
 
 /**
- * Runs a replay, from its beginning where a process before did not come to the end: a result rests on one version of the
- * present rules. One that is over is removed when its time comes.
+ * Runs a replay, from its beginning where an earlier process did not finish, because a result depends on one version of the current
+ * rules. A finished replay is deleted when its retention ends.
  */
 export const runReplay: DueWork = {
   table: 'policy_replay',
@@ -31,7 +31,7 @@ export const runReplay: DueWork = {
     const replay = await openReplay(tx, item)
     if (replay === undefined) return removeReplay(tx, item)
     if (replay.attempts > maxAttempts) {
-      const message = `it was begun ${maxAttempts} times and never came to its end`
+      const message = `the replay started ${maxAttempts} times and never finished`
       return endReplay(tx, item, { status: 'failed', error: { code: 'internal', message } })
     }
     try {
@@ -50,12 +50,12 @@ async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenR
   return applyDraft(await readPresent(tx, draft), draft, { id, author: created_by, pointer: '/draft' })
 }
 
-/** Undefined where somebody else has the replay now. */
+/** Undefined where another worker has the replay now. */
 async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Promise<ReplayResult | undefined> {
   const total = await countRecorded(tx, span, maxQuestions)
   const answersTo = await askBoth(drafted)
   const tally = openTally(drafted)
-  const yieldToEventLoop = periodicYield(shortTurnMs)
+  const yieldToEventLoop = periodicYield(yieldAfterMs)
   let after: string | undefined
   for (let asked = 0; await saveProgress(tx, item, asked, total); ) {
     const page = await readRecordedPage(tx, span, { after, limit: Math.min(pageSize, total - asked) })

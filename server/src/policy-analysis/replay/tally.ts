@@ -1,4 +1,4 @@
-/** What becomes of questions by a draft, counted. Pure. */
+/** Counts how a draft changes the answers to questions. Pure. */
 
 import type { Drafted } from '../../policies/drafts/drafted.ts'
 import type { Decision } from '../../policy-engine/deciding/decide.ts'
@@ -13,10 +13,10 @@ import {
   type ReplayResult,
 } from './replay.ts'
 
-/** A question's answers by the present rules and by the draft. */
+/** A question's answers by the current rules and by the draft. */
 export type Answers = { before: Decision; after: Decision }
 
-/** How the answers differ in what is decided; another wording alone is no difference. */
+/** How the decisions of the answers differ; a different text alone is no difference. */
 export function differencesOf({ before, after }: Answers, kind: 'ask' | 'approve'): Difference[] {
   if (before.allowed !== after.allowed) return [after.allowed ? 'newly_allowed' : 'newly_denied']
   if (!before.allowed || kind === 'approve') return []
@@ -26,7 +26,7 @@ export function differencesOf({ before, after }: Answers, kind: 'ask' | 'approve
   return found
 }
 
-/** The engine could not answer the question, or one of those that it is made of. */
+/** The engine could not answer the question, or one of its parts. */
 function isUndecidable({ before, after }: Answers): boolean {
   return [before, after].some(({ errors }) => errors.some(({ rule_id }) => rule_id === null))
 }
@@ -34,7 +34,7 @@ function isUndecidable({ before, after }: Answers): boolean {
 type Counts = Record<Difference, number> & { changed: number }
 type Counted<Key> = Map<string, Key & Counts>
 
-/** Counts what it is given; the latest question comes first. */
+/** Counts the answers passed to it; the latest question comes first. */
 export function openTally({ before, added, changed, removed, pointers }: Drafted) {
   const drafted = new Map<string, DraftRule>()
   for (const [change, ids] of Object.entries({ added, changed, removed } as const))
@@ -76,7 +76,7 @@ export function openTally({ before, added, changed, removed, pointers }: Drafted
   }
 }
 
-/** Every rule that had a part in one of the answers. */
+/** Every rule that decided one of the answers. */
 function rulesBehind({ before, after }: Answers): Set<string> {
   const part = ({ rule_ids, held_by_rule_ids, errors }: Decision) => [
     ...rule_ids,

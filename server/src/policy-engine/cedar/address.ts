@@ -1,8 +1,8 @@
-/** The addresses that a condition speaks of. */
+/** The addresses that a condition tests. */
 import type { Expr } from './engine.ts'
 import { attributeOf, formOf } from './expression.ts'
 
-/** The networks, as written, of a condition that speaks of `context.source_ip` alone; undefined for any other. */
+/** The networks, as written, of a condition that tests only `context.source_ip`; undefined for any other. */
 export function networksOf(body: Expr): string[] | undefined {
   const { operator, operands, row } = formOf(body)
   const [left, right] = operator === 'isInRange' ? row : [operands.left, operands.right]
@@ -27,5 +27,5 @@ export function firstAddress(network: string): string {
   return network.split('/', 1)[0] ?? ''
 }
 
-/** Addresses of nobody (RFC 5737, RFC 3849): they stand for any other network. */
+/** Addresses reserved for documentation (RFC 5737, RFC 3849): they stand for any other network. */
 export const strangers = ['192.0.2.1', '198.51.100.1', '203.0.113.1', '2001:db8::1'] as const

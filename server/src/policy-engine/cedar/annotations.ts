@@ -6,12 +6,12 @@ import { invalidPolicy, type Source } from './fault.ts'
 import { approveAction } from './schema.ts'
 import type { ActionScope } from './scope.ts'
 
-/** What a rule says beside its statement; absent = not said. */
+/** The fields of a rule in addition to its statement; absent = not given. */
 export type RuleWords = { notice?: string; audit_session?: boolean; approval_mode?: ApprovalMode }
 
 const noticeLength = 1000
 
-/** What each known annotation puts into the words, or why it cannot. `@id` is left alone: the engine's ids are ours. */
+/** How each known annotation is read, or why its value is refused. `@id` is ignored: Sallyport gives the engine its own ids. */
 const readers: Record<string, (value: string, words: RuleWords) => string | undefined> = {
   notice(value, words) {
     words.notice = value
@@ -19,18 +19,18 @@ const readers: Record<string, (value: string, words: RuleWords) => string | unde
   },
   audit_session(value, words) {
     words.audit_session = value === 'true'
-    return value === 'true' || value === 'false' ? undefined : 'it takes `"true"` or `"false"`'
+    return value === 'true' || value === 'false' ? undefined : 'use `"true"` or `"false"`'
   },
   approval_mode(value, words) {
     const mode = approvalModes.find((one) => one === value)
-    if (mode === undefined) return 'it takes `"require"`, `"auto"` or `"break_glass"`'
+    if (mode === undefined) return 'use `"require"`, `"auto"` or `"break_glass"`'
     words.approval_mode = mode
     return undefined
   },
   id: () => undefined,
 }
 
-/** The annotations of a parsed statement, typed; 400 `invalid_policy` for an unknown one or a value it does not take. */
+/** The annotations of a parsed statement, typed; 400 `invalid_policy` for an unknown annotation or an invalid value. */
 export function readAnnotations(statement: PolicyJson, source: Source): RuleWords {
   const words: RuleWords = {}
   for (const [name, value] of Object.entries(statement.annotations ?? {})) {
@@ -39,15 +39,15 @@ export function readAnnotations(statement: PolicyJson, source: Source): RuleWord
     const read = Object.hasOwn(readers, name) ? readers[name] : undefined
     if (read === undefined) {
       const known = Object.keys(readers).map((one) => `\`@${one}\``)
-      throw invalidPolicy(`unknown annotation \`@${name}\``, source, at, `known are ${known.join(', ')}`)
+      throw invalidPolicy(`unknown annotation \`@${name}\``, source, at, `use one of ${known.join(', ')}`)
     }
     const help = read(value ?? '', words)
-    if (help !== undefined) throw invalidPolicy(`\`@${name}\` has a value that it does not take`, source, at, help)
+    if (help !== undefined) throw invalidPolicy(`\`@${name}\` has an invalid value`, source, at, help)
   }
   return words
 }
 
-/** The annotations that say these words; what a rule means without them is left out. */
+/** The annotations for these fields; a field with its default value gets none. */
 export function writeAnnotations(words: RuleWords, effect: Effect): Record<string, string> {
   const { notice, audit_session, approval_mode: mode } = words
   return {
@@ -57,7 +57,7 @@ export function writeAnnotations(words: RuleWords, effect: Effect): Record<strin
   }
 }
 
-/** What a rule ends up with, where these words are said; 400 `invalid_policy` where it can carry no such approval mode. */
+/** The effective fields of a rule, with defaults; 400 `invalid_policy` where the rule cannot have this approval mode. */
 export function completeWords(effect: Effect, { ids }: ActionScope, words: RuleWords) {
   const approval_mode = approvalModeOf(effect, ids.includes(approveAction), words.approval_mode)
   return {
@@ -67,7 +67,7 @@ export function completeWords(effect: Effect, { ids }: ActionScope, words: RuleW
   }
 }
 
-/** A permit of asking defaults to `require`; a forbid to none: it forbids every kind of approval. */
+/** A permit for requests defaults to `require`. A forbid defaults to none and then forbids every kind of approval. */
 function approvalModeOf(
   effect: Effect,
   namesApprove: boolean,
@@ -76,11 +76,14 @@ function approvalModeOf(
   const refuse = (message: string, help: string) =>
     invalidPolicy(message, { field: 'approval_mode', text: mode ?? '' }, undefined, help)
   if (namesApprove && mode !== undefined)
-    throw refuse('a rule about `approve` carries no approval mode', 'leave it out: it belongs to rules about asking')
+    throw refuse(
+      'a rule about `approve` cannot have an approval mode',
+      'leave it out: only rules about requests have one',
+    )
   if (effect === 'forbid' && mode === 'require')
     throw refuse(
       'a forbid cannot have the approval mode `require`',
-      '`auto` forbids approval without a person, `break_glass` the emergency road; without one it forbids every road',
+      'use `auto` to forbid approval without a person, `break_glass` to forbid emergency requests, or none to forbid every request',
     )
   return mode ?? (effect === 'permit' && !namesApprove ? 'require' : undefined)
 }

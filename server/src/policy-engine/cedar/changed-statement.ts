@@ -1,4 +1,4 @@
-/** What a change makes of a rule's statement. */
+/** How a change is applied to a rule's statement. */
 import { isDeepStrictEqual } from 'node:util'
 import type { RuleInput } from '../rule.ts'
 import { completeWords, writeAnnotations } from './annotations.ts'
@@ -18,9 +18,8 @@ import {
 
 /**
  * The statement of a rule after a change. Fields that the change leaves out keep their value; a new `policy_text` or new
- * structured fields make the statement anew, a new scope type starts its scope afresh, and a new effect drops the old
- * approval mode. '' empties notice and conditions. A change of the words alone leaves the rest of the text as its author
- * wrote it.
+ * structured fields rebuild the statement, a new scope type resets its scope, and a new effect drops the old approval mode.
+ * '' empties notice and conditions. A change of the annotated fields alone leaves the rest of the text as its author wrote it.
  */
 export function changeStatement(before: StatementFields, change: RuleInput): RuleStatement {
   if (change.policy_text === undefined && isOfWordsAlone(before, change)) return withWords(before, change)
@@ -44,7 +43,7 @@ function isOfWordsAlone(before: StatementFields, change: RuleInput): boolean {
   return isDeepStrictEqual({ ...before, ...others }, before)
 }
 
-/** Writes the annotations again, and leaves the rest of the text alone. */
+/** Rewrites the annotations and leaves the rest of the text unchanged. */
 function withWords(before: StatementFields, change: RuleInput): RuleStatement {
   const { notice, audit_session, approval_mode, ...rest } = before
   const text = before.policy_text

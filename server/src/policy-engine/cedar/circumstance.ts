@@ -1,6 +1,6 @@
 /**
- * The circumstances of a question that somebody else could bring about or wait for, and for which values of one a condition
- * holds. Only for words: whether it holds is the engine's to say.
+ * The circumstances of a question that a requester can change or wait for, and the values of one for which a condition holds.
+ * Used for explanations only: the engine decides whether a condition holds.
  */
 import type { Clause, Expr } from './engine.ts'
 import { attributeOf, formOf, mirrored } from './expression.ts'
@@ -8,7 +8,7 @@ import type { RequestContext } from './question.ts'
 import { localTime } from './question.ts'
 import { complement, everyNumber, intersection, only, type Ranges, union } from './range.ts'
 
-/** By the name of the circumstance among the context of a question: how its values are numbered. */
+/** How the values of each circumstance are numbered, by its name in a question's context. */
 const numbering = {
   duration_seconds: Number,
   has_reason: Number,
@@ -19,7 +19,7 @@ const numbering = {
   now: (value: unknown) => (value instanceof Date ? value.getTime() : Number.NaN),
 } as const
 
-/** A circumstance whose values are numbers, or are numbered: false is 0, a token 0, an API key 1, an instant its milliseconds. */
+/** A circumstance with numeric or numbered values: false is 0, a token 0, an API key 1, an instant its milliseconds. */
 export type Circumstance = keyof typeof numbering
 
 export const roads = ['token', 'api_key'] as const
@@ -32,26 +32,26 @@ const domains: Partial<Record<Circumstance, Ranges>> = {
   minute: [[0, 1439]],
 }
 
-/** What the circumstance is in a question, as a number. */
+/** The value of a circumstance in a question, as a number. */
 export function numberIn(context: RequestContext, circumstance: Circumstance): number {
   return numbering[circumstance]({ ...context, ...localTime(context.now, context.time_zone) }[circumstance])
 }
 
 export type Values = { circumstance: Circumstance; values: Ranges }
 
-/** The values of one circumstance for which the clause holds; undefined where it speaks of more, or in another way. */
+/** The values of one circumstance for which the clause holds; undefined where the clause tests more, or in another form. */
 export function valuesOf({ kind, body }: Clause): Values | undefined {
   const read = valuesWhere(body)
   if (read === undefined) return undefined
   return bounded(kind === 'when' ? read : { ...read, values: complement(read.values) })
 }
 
-/** The values for which it does not hold. */
+/** The values for which the condition does not hold. */
 export function otherValues({ circumstance, values }: Values): Values {
   return bounded({ circumstance, values: complement(values) })
 }
 
-/** The values for which both hold, of one and the same circumstance. */
+/** The values of one circumstance for which both conditions hold. */
 export function bothValues(one: Values, other: Values): Values {
   return { ...one, values: intersection(one.values, other.values) }
 }
@@ -116,14 +116,14 @@ function circumstanceOf(expression: Expr): Circumstance | undefined {
   return name !== undefined && Object.hasOwn(numbering, name) ? (name as Circumstance) : undefined
 }
 
-/** The number of a value that is written in the rule; undefined for one that the circumstance cannot have. */
+/** The number of a literal in the rule; undefined for a value that the circumstance cannot have. */
 function literal(circumstance: Circumstance, expression: Expr): number | undefined {
   if (circumstance === 'now') return instantOf(expression)
   const value = 'Value' in expression ? (expression.Value as unknown) : undefined
   if (circumstance === 'via') return typeof value === 'string' ? numbering.via(value) : undefined
   if (circumstance === 'has_reason' || circumstance === 'break_glass')
     return typeof value === 'boolean' ? Number(value) : undefined
-  // Past 2^53 the engine's integers come as their own digits, which nobody here counts with.
+  // Past 2^53 the engine's integers arrive as their digits, which this code does not calculate with.
   return Number.isSafeInteger(value) ? (value as number) : undefined
 }
 

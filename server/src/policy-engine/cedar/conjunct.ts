@@ -1,11 +1,11 @@
-/** The parts of a rule's condition: what must hold, each by itself, for the rule to match. */
+/** The parts of a rule's condition. Each part must hold for the rule to match. */
 import type { Clause, Expr } from './engine.ts'
 import { formOf } from './expression.ts'
 
 /**
- * Clauses of one part each, which hold, each alone, exactly where the given ones hold together: an `&&` in a `when` and an
- * `||` in an `unless` are taken apart, and `!` turns one kind into the other. What asks whether a tag is there stays with what then reads
- * the tag, since one without the other says nothing.
+ * Splits clauses into clauses of one part each. They all hold exactly where the given clauses all hold: an `&&` in a `when` and an
+ * `||` in an `unless` are split, and `!` turns one kind into the other. A `hasTag` stays with the part that then reads the tag,
+ * since either alone means nothing.
  */
 export function conjunctsOf(clauses: readonly Clause[]): Clause[] {
   return withTheirGuards(clauses.flatMap((clause) => split(clause.kind, clause.body)))
@@ -35,7 +35,7 @@ function behind(part: Clause, guard: Clause): Clause {
   return { kind: 'when', body: { '&&': { left: guard.body, right } } }
 }
 
-/** Whether it reads the very tag that the guard, a `hasTag`, asks for. */
+/** Whether the expression reads the tag that the guard, a `hasTag`, tests. */
 export function readsTagOf(body: Expr, guard: Expr): boolean {
   const { operands } = formOf(guard)
   return JSON.stringify(body).includes(JSON.stringify({ getTag: operands }))

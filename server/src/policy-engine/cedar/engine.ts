@@ -1,10 +1,10 @@
 /**
- * The one door to Cedar (`@cedar-policy/cedar-wasm`).
+ * The only entry point to Cedar (`@cedar-policy/cedar-wasm`).
  *
- * A statement that nests too deeply overruns the stack inside the WebAssembly memory and leaves the instance broken for
- * everyone, so instances are disposable: whatever a call throws, the instance is dropped and the next call gets a new one,
- * made in about a millisecond from the module compiled once. The package's own glue keeps its instance in module scope,
- * where it could be neither replaced nor freed; here the same glue, unchanged, is evaluated once an instance.
+ * A statement that nests too deeply overruns the stack inside the WebAssembly memory and breaks the instance for every tenant.
+ * Instances are therefore disposable: when a call throws anything, the instance is dropped, and the next call gets a new one. A new
+ * instance takes about a millisecond, because the module is compiled once. The package's own glue keeps its instance in module
+ * scope, where it could be neither replaced nor freed. Here the same glue, unchanged, is evaluated once for each instance.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -37,7 +37,7 @@ export type Cedar = Pick<
   | 'validate'
 >
 
-/** The engine itself failed (a trap, an exhausted stack); the instance is gone, nothing may be concluded but deny. */
+/** The engine itself failed (a trap, an exhausted stack). The instance is dropped, and the only safe answer is deny. */
 export class EngineFault extends Error {
   constructor(cause: unknown) {
     super(`the policy engine failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
@@ -47,11 +47,11 @@ export class EngineFault extends Error {
 
 /** A replaceable instance of the engine. */
 export type Engine = {
-  /** Runs `work` on the instance. Whatever it throws drops the instance and comes back as an `EngineFault`. */
+  /** Runs `work` on the instance. Any error drops the instance and is rethrown as an `EngineFault`. */
   use<T>(work: (cedar: Cedar) => T): T
-  /** How many instances have been dropped; what was cached in an earlier one is gone. */
+  /** The number of dropped instances; a dropped instance takes its cache with it. */
   faults(): number
-  /** Bytes that the present instance holds; 0 before its first use. */
+  /** Bytes that the current instance holds; 0 before its first use. */
   memoryBytes(): number
 }
 
@@ -63,7 +63,7 @@ type Glue = (
   json: Pick<JSON, 'parse' | 'stringify'>,
 ) => void
 
-/** As much of WebAssembly as is needed here; its types come with the browser's, which are not loaded. */
+/** The part of WebAssembly's types that is needed here; the full types belong to the browser's, which are not loaded. */
 type Memory = { buffer: ArrayBuffer }
 type WebAssemblyApi = {
   Module: new (bytes: Uint8Array) => object
@@ -86,7 +86,7 @@ function load(): Loaded {
   return loaded
 }
 
-/** The runtime's lossless number in JSON text; the standard library's types do not know it yet. */
+/** The runtime's lossless number in JSON text; the standard library's types lack it so far. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown
 
@@ -94,8 +94,8 @@ const exactInteger: Reviver = (_key, value, context) =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? rawJSON(context.source) : value
 
 /**
- * Cedar's integers have 64 bits and cross as JSON numbers. Those past 2^53 are kept as their own digits, which
- * `JSON.stringify` writes back unchanged; nobody here calculates with them.
+ * Cedar's integers have 64 bits and cross as JSON numbers. Those past 2^53 are kept as their digits, which `JSON.stringify`
+ * writes back unchanged; this code does not calculate with them.
  */
 export const exactJson = {
   parse(text: string): unknown {
@@ -123,7 +123,7 @@ function instantiate(): { cedar: Cedar; memory: Memory } {
   return { cedar: cedar as Cedar, memory }
 }
 
-/** An engine of its own; its first instance is made at its first use. */
+/** A separate engine; its first instance is created at its first use. */
 export function createEngine(): Engine {
   let instance: ReturnType<typeof instantiate> | undefined
   let faults = 0
@@ -143,8 +143,8 @@ export function createEngine(): Engine {
   }
 }
 
-/** For text from users: whatever it does to the instance, no decision is taken there. */
+/** For text from users: the text may break the instance, but no decision is taken there. */
 export const textEngine = createEngine()
 
-/** For decisions: sees only rules that the text engine has parsed, validated and run once. */
+/** For decisions: receives only rules that the text engine has parsed, validated and run once. */
 export const decisionEngine = createEngine()

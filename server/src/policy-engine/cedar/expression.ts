@@ -1,4 +1,4 @@
-/** How expressions of the engine's JSON are read. */
+/** Reads expressions in the engine's JSON. */
 import type { Expr } from './engine.ts'
 
 /** Operands by name, as many as the operator has. */
@@ -15,7 +15,7 @@ export type Operands = {
   pattern?: readonly ('Wildcard' | { Literal: string })[]
 }
 
-/** The operator of an expression and what it stands on: by name, or in a row where it is a set or is called as a function. */
+/** The operator of an expression and its operands: by name, or as a list for a set or a function call. */
 export function formOf(expression: Expr): { operator: string; operands: Operands; row: readonly Expr[] } {
   const [[operator, operands] = ['', {}]] = Object.entries(expression)
   return { operator, operands: operands as Operands, row: Array.isArray(operands) ? (operands as Expr[]) : [] }
@@ -31,7 +31,7 @@ export function attributeOf(expression: Expr, variable: string): string | undefi
   return operator === '.' && isVariable(operands.left, variable) ? operands.attr : undefined
 }
 
-/** The entities that are written there, one or a set of them; undefined for anything else. */
+/** The literal entities of an expression, one or a set; undefined for any other expression. */
 export function entitiesIn(expression: Expr): { type: string; id: string }[] | undefined {
   const { operator, operands, row } = formOf(expression)
   if (operator === 'Set') {
@@ -42,7 +42,7 @@ export function entitiesIn(expression: Expr): { type: string; id: string }[] | u
   return entity && [entity]
 }
 
-/** Each comparison by the one that says the same with its sides exchanged. */
+/** For each comparison, the equivalent one with its sides exchanged. */
 export const mirrored: Readonly<Record<string, string>> = {
   ...{ '<': '>', '<=': '>=', '>': '<', '>=': '<=' },
   ...{ '==': '==', '!=': '!=' },

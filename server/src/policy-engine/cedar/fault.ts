@@ -2,14 +2,14 @@ import { Problem } from '../../kernel/errors.ts'
 import type { DetailedError } from './engine.ts'
 import { unnamedAction } from './schema.ts'
 
-/** Where in a text something is wrong, as offsets into the string. */
+/** The place of a fault in a text, as offsets into the string. */
 export type Span = { start: number; end: number }
 
 /** A text from the caller, and the field that carried it. */
 export type Source = { field: 'policy_text' | 'conditions' | 'approval_mode'; text: string }
 
 const quotedLength = 120
-/** The engine repeats names in its words, however long they are. */
+/** The engine repeats names in its messages, however long they are. */
 const wordsLength = 400
 
 /**
@@ -38,7 +38,7 @@ function unitOffset(text: string, bytes: number): number {
   return Buffer.from(text, 'utf8').subarray(0, Math.max(0, bytes)).toString('utf8').length
 }
 
-/** The engine's message without the words that speak of our own frame around the statement. */
+/** The engine's message without the parts about the frame that Sallyport puts around the statement. */
 function plainMessage(message: string): string {
   return message
     .replace(/^failed to parse (policy|template)( with id `[^`]*`)? from (string|JSON): /, '')
@@ -57,8 +57,8 @@ function firstError(errors: DetailedError[]): DetailedError | undefined {
 }
 
 /**
- * The engine's errors as one `invalid_policy`: the first by place. `frame` is what stood before the caller's text in what
- * the engine was given.
+ * The engine's errors as one `invalid_policy`: the first by place. `frame` is the text that preceded the caller's text in the
+ * engine's input.
  */
 export function engineRefused(errors: DetailedError[], source: Source, frame = ''): Problem {
   const error = firstError(errors)

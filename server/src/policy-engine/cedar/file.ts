@@ -1,29 +1,29 @@
 /**
- * A `.cedar` file: the statements of one policy, with comments between and inside them. It is taken apart here, before the
- * engine sees any of it, and each statement is then guarded and parsed as exactly one: a place where this and the engine
- * would part a file differently is a statement that does not parse, never two rules.
+ * A `.cedar` file: the statements of one policy, with comments between and inside them. The file is split here, before the engine
+ * receives any of it. Each statement is then guarded and parsed as exactly one: where this code and the engine would split a file
+ * differently, the statement does not parse; it never becomes two rules.
  */
 import { readUuid } from '../../kernel/id.ts'
 
-/** A stretch of the file, as offsets into the string. */
+/** A range of the file, as offsets into the string. */
 type Stretch = { from: number; to: number }
 
 export type FileStatement = {
-  /** As it is stored: without comments, and without the annotations that say where the rule belongs. */
+  /** The stored text: without comments, and without the annotations `@id("<uuid>")` and `@ordinal`. */
   text: string
-  /** Of the rule, where the file says it: `@id("<uuid>")`. */
+  /** The rule's id, where the file gives it: `@id("<uuid>")`. */
   id?: string
-  /** What the author calls it: any other `@id`, as it is written between the quotes. It stays in the text. */
+  /** The author's name for it: any other `@id`, as written between the quotes. It stays in the text. */
   name?: string
-  /** `@ordinal("…")`, as it is written between the quotes. */
+  /** `@ordinal("…")`, as written between the quotes. */
   ordinal?: string
-  /** Where it begins in the file, with its annotations. */
+  /** Where the statement begins in the file, with its annotations. */
   start: number
-  /** Where in the file the text comes from: put together, it is the text. */
+  /** The ranges of the file that make up the text, in order. */
   stretches: readonly Stretch[]
 }
 
-/** Strings are skipped whole, closed or not; `;` ends a statement wherever it is not in one. */
+/** Strings are skipped whole, closed or not; a `;` outside strings ends a statement. */
 const filePattern = /(?<string>"(?:[^"\\]|\\.)*"?)|(?<comment>\/\/[^\n\r]*)|(?<end>;)/gsu
 
 /** The statements of a file, in their order; those past `most` are left out. Time grows with the length alone. */
@@ -59,7 +59,7 @@ function afterSpace(file: string, from: number, to: number): number {
   return at
 }
 
-/** Without the white space at its end: what stands before a comment or after the last statement. */
+/** The range without its trailing white space, which precedes a comment or follows the last statement. */
 function trimmed(file: string, { from, to }: Stretch): Stretch {
   let end = to
   while (end > from && isSpace(file, end - 1)) end -= 1
@@ -89,7 +89,7 @@ function readStatement(file: string, stretches: readonly Stretch[]): FileStateme
   return { text: textOf(file, kept), ...found, start: stretches[0]?.from ?? 0, stretches: kept }
 }
 
-/** What is there twice, or grown together with the word before it, is left for the engine to judge. */
+/** An annotation that occurs twice, or directly follows a word, is left for the engine to refuse. */
 function isPlain(name: string, start: number, annotations: readonly Annotation[], text: string): boolean {
   if (name !== 'id' && name !== 'ordinal') return false
   return annotations.filter((one) => one.name === name).length === 1 && !/\w/.test(text.charAt(start - 1))
@@ -99,7 +99,7 @@ function textOf(file: string, stretches: readonly Stretch[]): string {
   return stretches.map(({ from, to }) => file.slice(from, to)).join('')
 }
 
-/** The stretches less the part of their text from `start` to `end`. */
+/** The ranges without the part of their text from `start` to `end`. */
 function without(stretches: readonly Stretch[], start: number, end: number): Stretch[] {
   let before = 0
   return stretches.flatMap(({ from, to }) => {
@@ -120,7 +120,7 @@ type Annotation = { name: string; value: string; start: number; end: number }
 
 const annotationPattern = /@\s*(?<name>[A-Za-z_]\w*)\s*(?:\(\s*"(?<value>(?:[^"\\]|\\.)*)"\s*\)\s*)?/suy
 
-/** The annotations that a statement begins with, each with the white space behind it. */
+/** The annotations at the head of a statement, each with the white space after it. */
 function headAnnotations(statement: string): Annotation[] {
   const found: Annotation[] = []
   annotationPattern.lastIndex = afterSpace(statement, 0, statement.length)
@@ -132,7 +132,7 @@ function headAnnotations(statement: string): Annotation[] {
   }
 }
 
-/** The annotations at the head of a stored statement, by their names; the value as it is written between the quotes. */
+/** The annotations at the head of a stored statement, by name; each value as written between the quotes. */
 export function annotationsOf(statement: string): Map<string, string> {
   return new Map(headAnnotations(statement).map(({ name, value }) => [name, value]))
 }

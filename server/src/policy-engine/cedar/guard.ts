@@ -1,6 +1,6 @@
 /**
- * The limits that a statement must keep before the engine is called with it: one statement past them breaks the engine's
- * instance for every tenant. The numbers are measured, each well under half of what the engine bears.
+ * The limits of a statement, checked before the engine receives it: one statement past them breaks the engine's instance for every
+ * tenant. The numbers are measured, each well under half of what the engine can take.
  */
 import type { Expr, PolicyJson } from './engine.ts'
 import { invalidPolicy, type Source, type Span } from './fault.ts'
@@ -12,13 +12,13 @@ export const statementLimits = {
   bracketDepth: 32,
   /** Operators and keywords that build expressions. */
   operators: 1_500,
-  /** `if` nests without brackets, so it has a limit of its own. */
+  /** `if` nests without brackets, so it has its own limit. */
   conditionals: 100,
   /** Levels of expression, one within another; a chain of 60 `&&` has 60. */
   expressionDepth: 60,
 } as const
 
-/** Longest alternatives first. A word is matched whole, so that `island` is no `is`; strings are skipped whole. */
+/** Longest alternatives first. A word is matched whole, so that `island` does not match `is`; strings are skipped whole. */
 const tokenPattern =
   /(?<string>"(?:[^"\\]|\\.)*")|(?<open>".*)|(?<comment>\/\/)|(?<word>[\p{L}_][\p{L}\p{N}_]*)|(?<bracket>[()[\]{}])|(?<operator>&&|\|\||[=!<>]=|[<>+\-*!.])/gsu
 
@@ -26,10 +26,10 @@ const operatorWords = new Set(['in', 'like', 'has', 'is', 'if', 'then', 'else'])
 
 type Tally = { depth: number; operators: number; conditionals: number }
 
-/** Why the engine must not be given something, and where that stands: a place in the text, or a fragment of it. */
+/** Why a statement must not reach the engine, and where the fault is: a place in the text, or a fragment of it. */
 type Unsafe = { message: string; help?: string; at?: Span; fragment?: string }
 
-/** Refuses a text that the engine must not be given: 400 `invalid_policy`. Nothing else may look at it before. */
+/** Refuses a text that must not reach the engine: 400 `invalid_policy`. INVARIANT: this check comes before any other. */
 export function requireSafeText(source: Source): void {
   refuse(unsafeText(source.text), source)
 }
@@ -55,10 +55,10 @@ function unsafeText(text: string): Unsafe | undefined {
   if (bytes > statementLimits.bytes)
     return {
       message: `the statement has ${bytes} bytes, more than ${statementLimits.bytes}`,
-      help: 'make two rules of it',
+      help: 'split it into two rules',
     }
   if (!text.isWellFormed())
-    return { message: 'the statement holds half a surrogate pair', help: 'send well-formed Unicode' }
+    return { message: 'the statement contains half a surrogate pair', help: 'send well-formed Unicode' }
   const tally: Tally = { depth: 0, operators: 0, conditionals: 0 }
   for (const token of text.matchAll(tokenPattern)) {
     const unsafe = countToken(token, tally, text)
@@ -73,29 +73,29 @@ function countToken(token: RegExpExecArray, tally: Tally, text: string): Unsafe 
   if (open !== undefined) return { message: 'the string is not closed', help: 'close it with `"`' }
   if (comment !== undefined)
     return {
-      message: 'a statement carries no comments',
-      help: 'say it in `notice`, or in the description of the policy',
+      message: 'a statement cannot contain comments',
+      help: 'move the comment to `notice`, or to the description of the policy',
     }
   if (bracket !== undefined) {
     tally.depth += '([{'.includes(bracket) ? 1 : -1
     return tally.depth > statementLimits.bracketDepth
-      ? { message: `brackets nest deeper than ${statementLimits.bracketDepth}`, help: 'make two rules of it' }
+      ? { message: `brackets nest deeper than ${statementLimits.bracketDepth}`, help: 'split it into two rules' }
       : undefined
   }
   if (word === 'unknown' && /^\s*\(/.test(text.slice(token.index + word.length)))
-    return { message: '`unknown` has no place in a rule', help: 'compare with a value' }
+    return { message: '`unknown` is not allowed in a rule', help: 'compare with a value' }
   if (word !== undefined && !operatorWords.has(word)) return undefined
   tally.operators += 1
   if (word === 'if') tally.conditionals += 1
   if (tally.operators > statementLimits.operators)
     return {
       message: `the statement has more than ${statementLimits.operators} operators`,
-      help: 'make two rules of it',
+      help: 'split it into two rules',
     }
   if (tally.conditionals > statementLimits.conditionals)
     return {
       message: `the statement has more than ${statementLimits.conditionals} \`if\``,
-      help: 'make two rules of it',
+      help: 'split it into two rules',
     }
   return undefined
 }
@@ -109,12 +109,12 @@ function unsafeStatement({ conditions }: PolicyJson): Unsafe | undefined {
     if (depth + furtherSteps(expression) > statementLimits.expressionDepth)
       return {
         message: `the condition nests deeper than ${statementLimits.expressionDepth} levels`,
-        help: 'a chain counts one level a link: use a set (`[…].contains(…)`), or make two rules of it',
+        help: 'each link of a chain counts one level: use a set (`[…].contains(…)`), or split it into two rules',
       }
     for (const [operator, operands] of Object.entries(expression) as [string, Expr[] | Operands][]) {
       if (operator === 'Value' || operator === 'Var' || operator === 'Slot') continue
-      if (operator === 'unknown') return { message: '`unknown` has no place in a rule' }
-      // Keys beginning `__` are the engine's own escapes in JSON; none may come from outside.
+      if (operator === 'unknown') return { message: '`unknown` is not allowed in a rule' }
+      // Keys that begin with `__` are the engine's own escapes in JSON; a caller may not send them.
       const reserved = keysOf(operator, operands).find((key) => key.startsWith('__'))
       if (reserved !== undefined)
         return { message: `\`${reserved}\` begins with two underscores, which is reserved`, fragment: reserved }
@@ -124,13 +124,13 @@ function unsafeStatement({ conditions }: PolicyJson): Unsafe | undefined {
   return undefined
 }
 
-/** `has a.b.c` is one expression with a path, and to the engine as many levels as the path has steps. */
+/** `has a.b.c` is one expression with a path; for the engine it has as many levels as the path has steps. */
 function furtherSteps(expression: Expr): number {
   const { has } = expression as { has?: { attr?: string | string[] } }
   return Array.isArray(has?.attr) ? has.attr.length - 1 : 0
 }
 
-/** Operands by name; `attr` is the name or path of an attribute, or a key of a record that is called so. */
+/** Operands by name; `attr` is the name or path of an attribute, or a record's key of that name. */
 type Operands = Record<string, Expr | string> & { attr?: string | string[] }
 
 /** The keys of a record, or the name or path of an attribute; none where the operands are a list. */
@@ -147,7 +147,7 @@ function childrenOf(operands: Expr[] | Operands): Expr[] {
   )
 }
 
-/** Where a statement that was accepted begins, behind its annotations. */
+/** Where an accepted statement begins, after its annotations. */
 export function headOf(policyText: string): number {
   for (const { index, groups } of policyText.matchAll(tokenPattern))
     if (groups?.word === 'permit' || groups?.word === 'forbid') return index

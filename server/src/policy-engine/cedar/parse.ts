@@ -1,15 +1,20 @@
-/** Text to the engine's JSON and back. Everything here is guarded before the engine sees it. */
+/** Text to the engine's JSON and back. The guard checks every text before the engine receives it. */
 import { type Cedar, type Clause, type Engine, EngineFault, type PolicyJson, textEngine } from './engine.ts'
 import { engineRefused, invalidPolicy, type Source } from './fault.ts'
 import { requireSafeStatement, requireSafeText } from './guard.ts'
 
-/** Runs the engine for a text from a user: what breaks it is the text's fault, answered as `invalid_policy`. */
+/** Runs the engine for a text from a user. A failure of the engine is the text's fault and is answered as `invalid_policy`. */
 export function withTextEngine<T>(source: Source, work: (cedar: Cedar) => T): T {
   try {
     return textEngine.use(work)
   } catch (error) {
     if (!(error instanceof EngineFault)) throw error
-    throw invalidPolicy('the policy engine could not take this statement', source, undefined, 'make two rules of it')
+    throw invalidPolicy(
+      'the policy engine could not process this statement',
+      source,
+      undefined,
+      'split it into two rules',
+    )
   }
 }
 
@@ -27,8 +32,8 @@ function parseSource(source: Source, frame: { before: string; after: string } = 
 }
 
 /**
- * A stored rule, read by an engine once more: it was read as a text from a user before.
- * @throws Error where it does not parse, which is no caller's fault
+ * Parses a stored rule; it was parsed as a user's text when it was saved.
+ * @throws Error where it does not parse, which is not the caller's fault
  */
 export function parseStored(engine: Engine, rule: { id: string; policy_text: string }): PolicyJson {
   const answer = engine.use((cedar) => cedar.policyToJson(rule.policy_text))
@@ -45,14 +50,14 @@ const bareStatement = {
 } as const
 
 /**
- * The clauses of a text of conditions, parsed as the tail of a statement of their own; what would end that statement and
- * begin another is `invalid_policy`.
+ * The clauses of a text of conditions, parsed as the tail of a separate statement. A text that would end that statement and begin
+ * another is `invalid_policy`.
  */
 export function parseConditions(conditions: string): Clause[] {
   return parseSource({ field: 'conditions', text: conditions }, { before: `${bareHead}\n`, after: '\n;' }).conditions
 }
 
-/** The statement as the engine writes it. `source` is whom to blame: the caller's text that it was made from. */
+/** The statement as the engine prints it. `source` is the caller's text behind it, for error messages. */
 export function printStatement(statement: PolicyJson, source: Source): string {
   const answer = withTextEngine(source, (cedar) => cedar.policyToText(statement))
   if (answer.type === 'failure') throw engineRefused(answer.errors, source)

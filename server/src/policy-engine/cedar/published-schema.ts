@@ -2,8 +2,8 @@ import { type SchemaJson, textEngine } from './engine.ts'
 import { approveAction, schemaWith, unnamedAction } from './schema.ts'
 
 /**
- * The schema as it is published: in Cedar's own notation, and as its JSON form.
- * @param actionIds the actions that the tenant has used; every other is there as `unnamedAction`.
+ * The schema as published: in Cedar's own notation and as JSON.
+ * @param actionIds the actions that the tenant has used; `unnamedAction` stands for every other action.
  */
 export function publishedSchema(actionIds: Iterable<string>): { cedar: string; json: SchemaJson<string> } {
   const json = schemaWith([...actionIds, unnamedAction, approveAction])

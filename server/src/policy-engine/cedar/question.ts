@@ -2,14 +2,14 @@
  * A question to policy: may this principal do this action to this resource, in these circumstances? Plain data, and its
  * form for the engine.
  *
- * INVARIANT: only typed fields are passed on, each checked to be what its type says. A value that the engine reads as one
- * of its escapes (`{"__extn": …}`) would void a rule, so nothing goes in as it came.
+ * INVARIANT: only typed fields are passed on, each checked against its type. A value that the engine reads as one of its escapes
+ * (`{"__extn": …}`) would void a rule, so no value is passed on unchecked.
  */
 import { isIP } from 'node:net'
 import type { EntityJson, StatefulAuthorizationCall } from './engine.ts'
 import { type AskedType, approveAction } from './schema.ts'
 
-/** The person who asks or decides, as the database has them now. */
+/** The requester or the approver, as currently stored. */
 export type Principal = {
   id: string
   email: string
@@ -19,36 +19,36 @@ export type Principal = {
   is_owner: boolean
   scopes: readonly string[]
   group_ids: readonly string[]
-  /** Own roles, and those of the groups. */
+  /** The person's own roles, and those of their groups. */
   role_ids: readonly string[]
 }
 
 export type ResourceReference = { type: AskedType; id: string }
 
-/** What is asked for, as the account cache or the target has it: never as the requester says. */
+/** A requested resource, as the account cache or the target describes it, never as the requester does. */
 export type Resource = ResourceReference & {
-  /** '' when it is not known. */
+  /** '' when unknown. */
   name: string
   tags: Readonly<Record<string, string>>
   /** All ancestors. */
   parents: readonly ResourceReference[]
-  /** The action that is given there, where it is another than the one asked for. */
+  /** The action that is evaluated for this resource, where it differs from the requested one. */
   as_action?: string
 }
 
-/** The circumstances, recorded with a request and the same when it is asked again. */
+/** The circumstances, recorded with a request and reused when the request is evaluated again. */
 export type RequestContext = {
   duration_seconds: number
   has_reason: boolean
   break_glass: boolean
   now: Date
-  /** IANA name of the tenant's time zone; weekday and minute are those of its clocks. */
+  /** IANA name of the tenant's time zone; weekday and minute are local to it. */
   time_zone: string
   via: 'token' | 'api_key'
   source_ip: string
 }
 
-/** A request to be decided. */
+/** A request that an approver is to decide. */
 export type AccessRequest = {
   id: string
   requester: Principal
@@ -58,8 +58,8 @@ export type AccessRequest = {
 }
 
 /**
- * May the principal have this access? `resources` is the resource asked for and then each account that the access would
- * touch: every one is asked.
+ * May the principal have this access? `resources` is the requested resource and then each account that the access would cover;
+ * each of them is evaluated.
  */
 export type AskQuestion = {
   principal: Principal
@@ -68,12 +68,12 @@ export type AskQuestion = {
   context: RequestContext
 }
 
-/** The action that is put about one of the resources. */
+/** The action that is evaluated for one of the resources. */
 export function actionAskedOn({ action }: Pick<AskQuestion, 'action'>, { as_action = action }: Resource): string {
   return as_action
 }
 
-/** May the principal decide this request? It is asked in each of `targets`: the resource it asks for, then each account. */
+/** May the principal decide this request? Evaluated for each of `targets`: the requested resource, then each account. */
 export type ApproveQuestion = {
   principal: Principal
   request: AccessRequest
@@ -81,13 +81,13 @@ export type ApproveQuestion = {
   context: RequestContext
 }
 
-/** What the engine is asked, but for the names of its schema and rules. */
+/** The engine's input, without the names of its schema and rules. */
 export type EngineQuestion = Pick<
   StatefulAuthorizationCall,
   'principal' | 'action' | 'resource' | 'context' | 'entities'
 >
 
-/** The engine's form of asking for one resource; `action` is the name that the rules know it by. */
+/** The engine's input for a request of one resource; `action` is the name that the rules use for it. */
 export function askOf(question: AskQuestion, resource: Resource, action: string): EngineQuestion {
   return {
     principal: reference('User', question.principal.id),
@@ -98,7 +98,7 @@ export function askOf(question: AskQuestion, resource: Resource, action: string)
   }
 }
 
-/** The engine's form of deciding a request in one of its targets. */
+/** The engine's input for the decision of a request in one of its targets. */
 export function approveOf(question: ApproveQuestion, target: Resource): EngineQuestion {
   const { request, principal } = question
   const entity = {
@@ -162,12 +162,12 @@ function contextRecord(context: RequestContext): EngineQuestion['context'] {
   }
 }
 
-/** By the names of their zones, each in its one spelling as the setting has it: there are no more than there are zones. */
+/** By time zone name, each in the one spelling that the setting allows; so there are at most as many entries as zones. */
 const clocks = new Map<string, Intl.DateTimeFormat>()
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
 /**
- * Weekday (1 is Monday) and minute since midnight on the clocks of a time zone (IANA name).
+ * Weekday (1 is Monday) and minute since midnight in a time zone (IANA name).
  * @throws RangeError for a zone that does not exist.
  */
 export function localTime(instant: Date, timeZone: string): { weekday: number; minute: number } {
@@ -189,12 +189,12 @@ export function localTime(instant: Date, timeZone: string): { weekday: number; m
   }
 }
 
-/** An address as rules write it: an IPv4 address mapped into IPv6 is the IPv4 address, a zone index is left out. */
+/** An address in the form of the rules: an IPv4 address mapped into IPv6 becomes the IPv4 address, a zone index is removed. */
 function plainAddress(address: string): string {
   const [plain = ''] = text(address, 'source_ip').split('%')
   if (isIP(plain) === 0) throw new TypeError('`source_ip` is not an address')
   if (isIP(plain) === 4) return plain
-  // One spelling for all that an IPv6 address has, and from it the IPv4 address that is mapped into it.
+  // Normalize the spelling of the IPv6 address first; then a mapped IPv4 address can be read from it.
   const { hostname } = new URL(`http://[${plain}]`)
   const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname) ?? []
   if (high === undefined || low === undefined) return hostname.slice(1, -1)

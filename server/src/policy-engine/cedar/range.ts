@@ -1,6 +1,6 @@
 /** Sets of whole numbers, as the ranges they consist of. */
 
-/** Both ends are within; either may be infinite. */
+/** Both ends are inclusive; either may be infinite. */
 export type Range = readonly [from: number, to: number]
 
 /** Sorted, without overlap, and with a gap between any two. */
@@ -12,7 +12,7 @@ export function only(number: number): Ranges {
   return [[number, number]]
 }
 
-/** What is in either. */
+/** The union of both. */
 export function union(one: Ranges, other: Ranges): Ranges {
   const joined: [number, number][] = []
   for (const [from, to] of [...one, ...other].toSorted((a, b) => a[0] - b[0])) {
@@ -23,14 +23,14 @@ export function union(one: Ranges, other: Ranges): Ranges {
   return joined
 }
 
-/** What is in both. */
+/** The intersection of both. */
 export function intersection(one: Ranges, other: Ranges): Ranges {
   return one.flatMap(([from, to]) =>
     other.map(([begin, end]): Range => [Math.max(from, begin), Math.min(to, end)]).filter(([low, high]) => low <= high),
   )
 }
 
-/** What is in neither of them. */
+/** The complement: the numbers in none of the ranges. */
 export function complement(ranges: Ranges): Ranges {
   const gaps: Range[] = []
   let from = Number.NEGATIVE_INFINITY
@@ -45,7 +45,7 @@ export function holds(ranges: Ranges, number: number): boolean {
   return ranges.some(([from, to]) => from <= number && number <= to)
 }
 
-/** The number of them that is nearest; the lower of two as near. Undefined where there is none. */
+/** The nearest number in the ranges; the lower of two equally near. Undefined for an empty set. */
 export function nearest(ranges: Ranges, number: number): number | undefined {
   const ends = ranges.map(([from, to]) => Math.min(Math.max(number, from), to))
   return ends.toSorted((a, b) => Math.abs(a - number) - Math.abs(b - number) || a - b)[0]

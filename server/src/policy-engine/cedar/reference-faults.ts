@@ -1,8 +1,8 @@
-/** What can be asked for: how the ids of resources and the names of actions are written. */
+/** What can be requested: the format of resource ids and action names. */
 import type { ResourceReference } from './question.ts'
 import { type AskedType, approveAction } from './schema.ts'
 
-/** How the id of each type is written; ASCII alone, so that no two texts look like one resource. */
+/** The id format of each type; ASCII only, so that no two different texts look like the same resource. */
 const resourceForms: Record<AskedType, { form: RegExp; means: string }> = {
   cloud_account: { form: /^[0-9]{12}$/, means: 'an account number of 12 digits' },
   cloud_permission_set: {
@@ -24,15 +24,15 @@ const resourceForms: Record<AskedType, { form: RegExp; means: string }> = {
   },
 }
 
-/** Why this is no id of its type, in a half-sentence; undefined when it is one. */
+/** Why this is not an id of its type, as half a sentence; undefined when it is one. */
 export function findIdFault({ type, id }: ResourceReference): string | undefined {
   const { form, means } = resourceForms[type]
   return form.test(id) ? undefined : `must be ${means}`
 }
 
-/** Why nobody can ask for this action, in a half-sentence; undefined when they can. */
+/** Why this action cannot be requested, as half a sentence; undefined when it can. */
 export function findActionFault(action: string): string | undefined {
-  if (action === approveAction) return 'is the action of deciding a request, which nobody asks for'
+  if (action === approveAction) return 'is the action of deciding a request and cannot be requested'
   const isVisible = /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(action) && action.trim() === action
   if (isVisible && !action.startsWith('__')) return undefined
   return 'must be one line of visible text, without spaces around it or `__` before it'

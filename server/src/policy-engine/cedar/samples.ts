@@ -1,4 +1,4 @@
-/** Questions made up: a rule is run once against them before it is accepted, and tests vary them. */
+/** Sample questions: a rule is evaluated once against them before it is accepted, and tests vary them. */
 import type { AccessRequest, ApproveQuestion, AskQuestion, Principal, Resource } from './question.ts'
 
 const samplePrincipal: Principal = {

@@ -1,14 +1,13 @@
 /**
- * The Cedar schema of the questions: who asks, for what, in which circumstances. It drives validation and evaluation, and
- * is what the console completes from.
+ * The Cedar schema of the questions: the requester, the resource and the circumstances. Validation, evaluation and the console's
+ * completion use it.
  *
- * Actions are the tenant's own words, so the schema is made for the action ids at hand: a rule is validated against those it
- * names, a question is asked under its own. Every action that no rule names behaves like any other, and goes by
- * `unnamedAction`.
+ * Tenants choose their own action names, so a schema is built for given action ids: a rule is validated with the actions that it
+ * names, a question is evaluated with its own. All actions that no rule names behave alike and are represented by `unnamedAction`.
  */
 import type { SchemaJson } from './engine.ts'
 
-/** Types of the interface's resources, in its order. */
+/** The resource types of the API, in its order. */
 export const askedTypes = [
   'cloud_account',
   'cloud_permission_set',
@@ -25,10 +24,10 @@ export const principalTypes = ['User', 'Group', 'Role'] as const
 /** Entity types that the resource scope of a rule may name. */
 export const resourceTypes = [...askedTypes, 'access_request'] as const
 
-/** The action of deciding a request; reserved: nobody can ask for it. */
+/** The action of deciding a request; reserved: it cannot be requested. */
 export const approveAction = 'approve'
 
-/** Stands for every action that no rule names. INVARIANT: no rule can name it, ids beginning `__` are refused. */
+/** Stands for every action that no rule names. INVARIANT: no rule can name it, because ids that begin with `__` are refused. */
 export const unnamedAction = '__unnamed'
 
 const string = { type: 'String' } as const
@@ -47,7 +46,7 @@ const context = described(
     weekday: described(long, '1 is Monday, 7 is Sunday, in the time zone of the tenant'),
     minute: described(long, 'minutes since midnight in the time zone of the tenant, 0 to 1439'),
     via: described(string, '`token` or `api_key`'),
-    source_ip: described(extension('ipaddr'), 'the address the call came from'),
+    source_ip: described(extension('ipaddr'), 'the source address of the call'),
   }),
   'the circumstances of a question',
 )
@@ -62,10 +61,10 @@ const user = {
     is_owner: boolean,
     scopes: { type: 'Set', element: string },
   }),
-  annotations: { doc: 'a person; in their groups, and in their roles, own and by group' },
+  annotations: { doc: 'a person; a member of their groups, and of their roles, own and by group' },
 }
 
-/** What each asked type is directly within; ancestors follow from it. A permission set has no parent. */
+/** The direct parents of each requestable type; ancestors follow from them. A permission set has no parent. */
 const parentTypes: Record<AskedType, AskedType[]> = {
   cloud_account: ['cloud_organizational_unit'],
   cloud_permission_set: [],
@@ -75,7 +74,7 @@ const parentTypes: Record<AskedType, AskedType[]> = {
   cloud_organizational_unit: ['cloud_organizational_unit'],
 }
 
-/** What a type may be in, near or far. */
+/** All ancestors that a type may have. */
 export function ancestorTypes(type: AskedType): AskedType[] {
   const found = new Set<AskedType>()
   const pending = [...parentTypes[type]]
@@ -95,11 +94,11 @@ const accessRequest = {
   memberOfTypes: [...askedTypes],
   shape: record({
     requester: { type: 'Entity', name: 'User' },
-    action: described(string, 'the action that is asked for'),
+    action: described(string, 'the requested action'),
     duration_seconds: long,
     break_glass: boolean,
   }),
-  annotations: { doc: 'a request to be decided; in the resource that it asks for' },
+  annotations: { doc: 'a request to be decided; its parent is the requested resource' },
 }
 
 function actionOn(types: readonly string[], doc: string) {
@@ -110,15 +109,15 @@ function actionOn(types: readonly string[], doc: string) {
 }
 
 /**
- * The schema with these actions; `approve` among them is the action of deciding, whatever else is an action to ask for.
- * `namedOnly` are actions that a statement may name but that no question is put with.
+ * The schema with these actions; `approve` among them is the action of deciding, every other is an action to request.
+ * `namedOnly` are actions that a statement may name but that no question is evaluated with.
  */
 export function schemaWith(actionIds: Iterable<string>, namedOnly: Iterable<string> = []): SchemaJson<string> {
   const asked = [...new Set(actionIds)].map((id) => [
     id,
     id === approveAction
       ? actionOn(['access_request'], 'decide a request')
-      : actionOn(askedTypes, id === unnamedAction ? 'every action that no rule names' : 'an action to ask for'),
+      : actionOn(askedTypes, id === unnamedAction ? 'every action that no rule names' : 'an action to request'),
   ])
   const actions = Object.fromEntries([...[...namedOnly].map((id) => [id, {}]), ...asked])
   const entityTypes = {
@@ -128,6 +127,6 @@ export function schemaWith(actionIds: Iterable<string>, namedOnly: Iterable<stri
     ...Object.fromEntries(askedTypes.map((type) => [type, askedEntity(type)])),
     access_request: accessRequest,
   }
-  // The engine's type wants the names of entity types as they stand; here they come from a list.
+  // The engine's type requires literal names of entity types; here they come from a list.
   return { '': { commonTypes: { Context: context }, entityTypes, actions } } as unknown as SchemaJson<string>
 }

@@ -1,13 +1,13 @@
 /**
- * The scope of a rule: whom, which actions and which resources it speaks of. As the interface's fields, as the engine's
- * JSON, and the way between them.
+ * The scope of a rule: the principals, actions and resources that it covers. As the API's fields, as the engine's JSON, and the
+ * conversion between them.
  */
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
 import type { ActionScopeType, EntityScopeType, RuleInput } from '../rule.ts'
 import type { ActionConstraint, PolicyJson, PrincipalConstraint } from './engine.ts'
 import { approveAction, principalTypes, resourceTypes } from './schema.ts'
 
-/** A scope over entities. `group` is what the entity must be in. */
+/** A scope over entities. `group` is the entity's required ancestor. */
 export type EntityScope =
   | { scope: 'any' }
   | { scope: 'eq' | 'in'; type: string; id: string }
@@ -18,7 +18,7 @@ export type ActionScope = { scope: ActionScopeType; ids: string[] }
 
 export type Scope = { principal: EntityScope; action: ActionScope; resource: EntityScope }
 
-/** The scope as the interface's fields; those that a scope type has no use for are left out. */
+/** The scope as the API's fields; those that a scope type does not use are left out. */
 export type ScopeFields = {
   principal_scope_type: EntityScopeType
   principal_entity_type?: string
@@ -54,7 +54,7 @@ function entityScope(side: Side, fields: Partial<ScopeFields>, faults: FaultyFie
   const wantsId = wantsType && scope !== 'is'
   const misfit = (value: string | undefined, wanted: boolean) => {
     if (wanted && value === undefined) return `is required for the scope type \`${scope}\``
-    if (!wanted && value !== undefined) return `has no place beside \`${side}_scope_type\`: \`${scope}\``
+    if (!wanted && value !== undefined) return `is not allowed with \`${side}_scope_type\`: \`${scope}\`; leave it out`
     return undefined
   }
   const typeFault = misfit(type, wantsType) ?? unknownType(side, type)
@@ -73,26 +73,26 @@ function makeEntityScope(scope: EntityScopeType, type: string, id: string): Enti
 
 function unknownType(side: Side, type: string | undefined): string | undefined {
   if (type === undefined || knownTypes[side].includes(type)) return undefined
-  return `is \`${type}\`; it takes ${knownTypes[side].map((known) => `\`${known}\``).join(', ')}`
+  return `is \`${type}\`; must be one of ${knownTypes[side].map((known) => `\`${known}\``).join(', ')}`
 }
 
 function badReference(side: Side, id: string | undefined): string | undefined {
   const group = parseReference(id ?? '')
   if (group !== undefined && knownTypes[side].includes(group.type)) return undefined
-  return `must name what the entity is in, as in \`${side === 'principal' ? 'Group' : 'cloud_account'}::"its id"\``
+  return `must name the entity’s group or parent, as in \`${side === 'principal' ? 'Group' : 'cloud_account'}::"its id"\``
 }
 
 function actionScope(fields: Partial<ScopeFields>, faults: FaultyField[]): ActionScope {
   const scope = fields.action_scope_type ?? 'any'
   const ids = fields.action_ids ?? []
   const fault = (why: string) => faults.push({ pointer: '/action_ids', why })
-  if (scope === 'any' && ids.length > 0) fault('has no place beside the scope type `any`; set `action_scope_type`')
+  if (scope === 'any' && ids.length > 0) fault('is not allowed with the scope type `any`; set `action_scope_type`')
   if (scope === 'eq' && ids.length !== 1) fault('must hold exactly one action for the scope type `eq`')
   if (scope === 'in' && ids.length === 0) fault('must hold at least one action for the scope type `in`')
   return { scope, ids }
 }
 
-/** `Type::"id"` of an `is_in` scope; the id is a JSON string, so any id survives the way there and back. */
+/** `Type::"id"` of an `is_in` scope; the id is a JSON string, so any id survives the round trip. */
 function parseReference(text: string): { type: string; id: string } | undefined {
   const [, type, quoted] = /^([A-Za-z_]\w*)::(".*")$/s.exec(text) ?? []
   if (type === undefined || quoted === undefined) return undefined
@@ -104,7 +104,7 @@ function parseReference(text: string): { type: string; id: string } | undefined 
   }
 }
 
-/** The scope as the interface's fields. */
+/** The scope as the API's fields. */
 export function scopeFields(scope: Scope): ScopeFields {
   return {
     ...entityFields('principal', scope.principal),
@@ -122,7 +122,7 @@ function entityFields(side: Side, scope: EntityScope): Record<string, string> {
   return fields
 }
 
-/** The scope as the engine's JSON: values stay values, nothing is pasted into text. */
+/** The scope as the engine's JSON: values stay values and are never pasted into text. */
 export function scopeToEngine(scope: Scope): Pick<PolicyJson, 'principal' | 'action' | 'resource'> {
   return {
     principal: entityToEngine(scope.principal),
@@ -156,7 +156,7 @@ function actionToEngine({ scope, ids }: ActionScope): ActionConstraint {
 
 type Reference = { type: string; id: string } | { __entity: { type: string; id: string } }
 
-/** The entity that a reference names, in either of the forms that the engine takes. */
+/** The entity that a reference names, in either of the engine's two forms. */
 export function plainReference(reference: Reference): { type: string; id: string } {
   const { type, id } = '__entity' in reference ? reference.__entity : reference
   return { type, id }
@@ -190,7 +190,7 @@ function actionFromEngine(constraint: ActionConstraint): ActionScope {
   return { scope: constraint.op === '==' ? 'eq' : 'in', ids: entities.map((entity) => plainReference(entity).id) }
 }
 
-/** Whether every question that `narrow` speaks of is one that `wide` speaks of too. False where that is not certain. */
+/** Whether `wide` covers every question that `narrow` covers. False where that is not certain. */
 export function covers(wide: Scope, narrow: Scope): boolean {
   return (
     entityCovers(wide.principal, narrow.principal) &&
@@ -210,7 +210,7 @@ function entityCovers(wide: EntityScope, narrow: EntityScope): boolean {
 }
 
 function actionCovers(wide: ActionScope, narrow: ActionScope): boolean {
-  // `any` speaks of asking alone.
+  // `any` covers requests only, not `approve`.
   if (wide.scope === 'any') return !narrow.ids.includes(approveAction)
   return narrow.scope !== 'any' && narrow.ids.every((id) => wide.ids.includes(id))
 }

@@ -1,7 +1,7 @@
 /**
- * A rule's statement: from text or from the structured fields, to everything that is stored. Both ways read from top to bottom:
- * text or fields → parsed, behind the guard → compared with the fields → validated → statement. Fields become the engine's
- * JSON and are printed by it, text is parsed by it; nothing is ever pasted together.
+ * A rule's statement: from text or from the structured fields, to everything that is stored. The steps, from top to bottom:
+ * text or fields → parsed, behind the guard → compared with the fields → validated → statement. Fields become the engine's JSON,
+ * which the engine prints; the engine parses text. Strings are never concatenated into a statement.
  */
 import { invalidInput, Problem } from '../../kernel/errors.ts'
 import { type ApprovalMode, type Effect, type RuleInput, scopeLimits } from '../rule.ts'
@@ -12,7 +12,7 @@ import { parseConditions, parseStatement, printConditions, printStatement } from
 import { type Scope, type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
 import { findValid, namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'
 
-/** What is stored of a rule beside its ids, ordinal and dates. What is empty is absent. */
+/** The stored fields of a rule other than its ids, ordinal and dates. Empty fields are absent. */
 export type StatementFields = ScopeFields & {
   effect: Effect
   conditions?: string
@@ -24,28 +24,28 @@ export type StatementFields = ScopeFields & {
 
 export type RuleStatement = {
   fields: StatementFields
-  /** The rule sets that it takes part in. */
+  /** The rule sets that the rule belongs to. */
   sets: RuleSetName[]
   /** Every action id that it names. */
   named_actions: string[]
-  /** What the engine warns of, as sentences. */
+  /** The engine's warnings, as sentences. */
   warnings: string[]
 }
 
-/** A statement that the engine has parsed, and the caller's text that its faults are told in. */
+/** A statement that the engine has parsed, and the caller's text to which its faults refer. */
 export type ParsedStatement = {
   fields: StatementFields
   scope: Scope
   parsed: PolicyJson
   source: Source
-  /** What stands around the caller's text in the statement, where that text is its conditions alone. */
+  /** The text around the caller's text in the statement, where the caller's text is only its conditions. */
   frame?: { before: string; after: string }
 }
 
 /**
- * The statement of a new rule. With `policy_text`, the text is the rule: of the other fields notice, audit_session and
- * approval_mode count where the text has no such annotation, the rest is ignored. Without, `effect` is required and the
- * fields are assembled.
+ * The statement of a new rule. With `policy_text`, the text is the rule: the fields notice, audit_session and approval_mode count
+ * where the text has no such annotation, and the other fields are ignored. Without it, `effect` is required and the fields make
+ * the statement.
  * @throws Problem `invalid_policy` for a statement that is not valid, `invalid_input` for fields that do not fit.
  */
 export function statementFromInput(input: RuleInput): RuleStatement {
@@ -53,8 +53,8 @@ export function statementFromInput(input: RuleInput): RuleStatement {
 }
 
 /**
- * The statements of many texts, for a fraction of what they cost one after another; undefined for one that anything is wrong
- * with or to be warned of: `statementFromInput` tells what.
+ * The statements of many texts, for a fraction of their cost one after another; undefined for a text with a fault or a warning:
+ * `statementFromInput` gives that.
  */
 export function statementsFromTexts(texts: readonly string[]): (RuleStatement | undefined)[] {
   const read = texts.map((text) => {
@@ -100,16 +100,19 @@ function expressible(scope: Scope, source: Source): ScopeFields {
   const { action_scope_type, action_ids, principal_entity_id = '', resource_entity_id = '' } = fields
   const refuse = (message: string, help: string) => invalidPolicy(message, source, undefined, help)
   if (action_scope_type !== 'any' && action_ids.length === 0)
-    throw refuse('the list of actions is empty', 'name an action, or leave it at `action`')
+    throw refuse('the list of actions is empty', 'name an action, or write `action` alone')
   if (action_ids.length > scopeLimits.actions)
-    throw refuse(`the scope names more than ${scopeLimits.actions} actions`, 'make two rules of it')
+    throw refuse(`the scope names more than ${scopeLimits.actions} actions`, 'split it into two rules')
   if (action_ids.some((id) => [...id].length > scopeLimits.actionId))
     throw refuse(
       `the scope names an action of more than ${scopeLimits.actionId} characters`,
-      'such an action cannot be asked for',
+      'shorten the action: one that long cannot be requested',
     )
   if ([principal_entity_id, resource_entity_id].some((id) => [...id].length > scopeLimits.entityId))
-    throw refuse(`the scope names an id of more than ${scopeLimits.entityId} characters`, 'such an id does not exist')
+    throw refuse(
+      `the scope names an id of more than ${scopeLimits.entityId} characters`,
+      'shorten the id: one that long does not exist',
+    )
   return fields
 }
 
@@ -139,7 +142,7 @@ function readFields(input: RuleInput): ParsedStatement {
   return { fields, scope, parsed, ...placeOfFaults(parsed, head, source) }
 }
 
-/** INVARIANT: the stored text means what the fields say. It is read back by the engine and compared. */
+/** INVARIANT: the stored text means the same as the fields. The engine parses it again, and the result is compared. */
 export function requireSame(printed: PolicyJson, assembled: PolicyJson, source: Source): void {
   const meaning = (statement: PolicyJson) => {
     const { scope, ...rest } = { scope: scopeFromEngine(statement), ...statement }
@@ -149,7 +152,7 @@ export function requireSame(printed: PolicyJson, assembled: PolicyJson, source: 
     throw invalidPolicy('the fields cannot be written as one statement', source, undefined, 'send it as `policy_text`')
 }
 
-/** Faults in the conditions are told by their place in the caller's own text; without conditions, in the printed statement. */
+/** Faults in the conditions refer to the caller's own text; without conditions, to the printed statement. */
 function placeOfFaults(
   parsed: PolicyJson,
   head: PolicyJson,

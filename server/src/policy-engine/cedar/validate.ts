@@ -1,4 +1,4 @@
-/** Whether a statement makes sense against the schema of the questions that it takes part in. */
+/** Whether a statement fits the schema of the questions that it applies to. */
 import { Problem } from '../../kernel/errors.ts'
 import type { PolicyJson } from './engine.ts'
 import { engineRefused, engineWarning, invalidPolicy, type Source } from './fault.ts'
@@ -10,7 +10,7 @@ import { scopeFromEngine } from './scope.ts'
 
 export type RuleSetName = 'ask' | 'approve'
 
-/** The rule sets that a statement takes part in: `approve` only if its action scope names it, `any` speaks of asking. */
+/** The rule sets that a statement belongs to: `approve` only if its action scope names it; `any` covers requests only. */
 export function ruleSetsOf(action: { scope: string; ids: string[] }): RuleSetName[] {
   const sets: RuleSetName[] = []
   if (action.scope === 'any' || action.ids.some((id) => id !== approveAction)) sets.push('ask')
@@ -23,7 +23,7 @@ export function namedActions(statement: PolicyJson): Set<string> {
   return new Set(actionPlaces(statement).keys())
 }
 
-/** The places that each of those stands in. */
+/** For each of those action ids, the places in which the statement names it. */
 function actionPlaces(statement: PolicyJson): Map<string, Set<object>> {
   const places = new Map<string, Set<object>>()
   const add = (id: string, place: object) => places.set(id, (places.get(id) ?? new Set()).add(place))
@@ -34,7 +34,7 @@ function actionPlaces(statement: PolicyJson): Map<string, Set<object>> {
     if (typeof node !== 'object' || node === null) continue
     const { __entity: entity } = node as { __entity?: { type: string; id: string } }
     if (entity?.type === 'Action') add(entity.id, place)
-    // The members of one set stand in one place, whatever else stands in a place of its own.
+    // All members of one set share one place; every other action has its own place.
     const { Set: members } = node as { Set?: { Value?: unknown }[] }
     if (Array.isArray(members))
       for (const member of members) pending.push({ node: member.Value ?? member, place: node })
@@ -43,13 +43,13 @@ function actionPlaces(statement: PolicyJson): Map<string, Set<object>> {
   return places
 }
 
-/** So many actions may be told apart by one statement: it is type-checked once for each. */
+/** A statement may distinguish at most this many actions: it is type-checked once for each. */
 const maxActionsApart = 16
 
 /**
- * The actions that a statement is validated with. Those that stand in the very same places mean the same for its types, so
- * that one of them is checked for all, and the `others` are no more than named: each that is checked costs a check of the
- * whole statement against every type of resource.
+ * The actions that a statement is validated with. Actions in exactly the same places are equivalent for the type check, so one of
+ * them is checked for all, and the `others` are only declared: each checked action costs a check of the whole statement against
+ * every type of resource.
  */
 function schemaActions(statement: PolicyJson, source: Source): { checked: Set<string>; others: Set<string> } {
   const { action } = scopeFromEngine(statement)
@@ -60,7 +60,7 @@ function schemaActions(statement: PolicyJson, source: Source): { checked: Set<st
     if (id.startsWith('__'))
       throw invalidPolicy(`the action \`${id}\` begins with two underscores, which is reserved`, source)
     if (id === approveAction) {
-      // Only the scope puts a rule among those of `approve`; elsewhere it is no action at all.
+      // Only the scope puts a rule into the rule set of `approve`; elsewhere `approve` is not an action.
       if (action.ids.includes(approveAction)) checked.add(id)
     } else if (apart.some((one) => sameMembers(one, standing))) others.add(id)
     else {
@@ -69,10 +69,10 @@ function schemaActions(statement: PolicyJson, source: Source): { checked: Set<st
     }
     if (apart.length > maxActionsApart)
       throw invalidPolicy(
-        `the statement tells more than ${maxActionsApart} actions apart`,
+        `the statement distinguishes more than ${maxActionsApart} actions`,
         source,
         undefined,
-        'name them in the scope, or in one set (`action in […]`), or make two rules of it',
+        'name them in the scope, or in one set (`action in […]`), or split it into two rules',
       )
   }
   return { checked, others }
@@ -83,8 +83,8 @@ function sameMembers(a: Set<object>, b: Set<object>): boolean {
 }
 
 /**
- * Refuses a statement that does not fit the schema (strict), and runs it once where no decision is taken. `statement` is
- * the parse of `source`, which must be a whole statement but for the `frame` before it.
+ * Refuses a statement that does not fit the schema (strict), and runs it once on the engine that takes no decisions. `statement` is
+ * the parse of `source`, which must be a whole statement except for the `frame` before it.
  * @returns the engine's warnings, as sentences.
  */
 export function requireValid(statement: PolicyJson, source: Source, frame = { before: '', after: '' }): string[] {
@@ -107,8 +107,8 @@ export function requireValid(statement: PolicyJson, source: Source, frame = { be
 }
 
 /**
- * Which of many statements are valid without a warning: the engine is asked once for all of one rule set, and so many cost a
- * fraction of one after another. What it has anything to say about is left to `requireValid`.
+ * Which of many statements are valid without a warning. The engine is called once for all statements of one rule set, which costs a
+ * fraction of one call each. A statement with a fault or a warning is left to `requireValid`.
  */
 export function findValid(statements: readonly PolicyJson[]): boolean[] {
   const valid = statements.map(() => false)
@@ -121,7 +121,7 @@ export function findValid(statements: readonly PolicyJson[]): boolean[] {
   return valid
 }
 
-/** The rule set of a statement that names actions in its scope alone; undefined where they must be told apart. */
+/** The rule set of a statement that names actions only in its scope; undefined where its actions must be distinguished. */
 function groupOf(statement: PolicyJson): RuleSetName | undefined {
   const { action } = scopeFromEngine(statement)
   if (namedActions({ ...statement, action: { op: 'All' } }).size > 0) return undefined
@@ -130,8 +130,8 @@ function groupOf(statement: PolicyJson): RuleSetName | undefined {
 }
 
 /**
- * The statements of a group that the engine says something about; undefined where it cannot be told of which. Every action
- * to ask for has the same types, so that one is checked for all.
+ * The statements of a group for which the engine reports a fault or a warning; undefined where a report names no statement. All
+ * requestable actions have the same types, so one is checked for all.
  */
 function saidOf(group: RuleSetName, members: readonly (readonly [number, PolicyJson])[]): Set<string> | undefined {
   const source: Source = { field: 'policy_text', text: '' }
@@ -153,7 +153,7 @@ function saidOf(group: RuleSetName, members: readonly (readonly [number, PolicyJ
   }
 }
 
-/** Evaluates the conditions of statements of one rule set once, whatever their scope, so that what traps traps here. */
+/** Evaluates the conditions of a rule set's statements once, ignoring their scopes, so that a trap happens here and not later. */
 function dryRun(statements: readonly PolicyJson[], source: Source): void {
   const unscoped = statements.map(
     (statement): PolicyJson => ({

@@ -1,9 +1,9 @@
 /**
- * The decisions: which questions are put, and how their answers make one. Order never decides, it chooses words.
+ * The decisions: which questions are evaluated, and how their answers are combined. Order never decides; it only chooses the text.
  *
  * | question | permits | forbids |
  * |---|---|---|
- * | `ordinary`: may it be asked for? | require, auto | plain |
+ * | `ordinary`: may the user request it? | require, auto | plain |
  * | `at_once`: if so, without a person? | auto | plain, auto |
  * | `emergency`: a request with break_glass | break_glass | plain, break_glass |
  * | `approve`: may this person decide it? | all that name approve | all that name approve |
@@ -19,39 +19,39 @@ import {
 } from '../cedar/question.ts'
 import { approveAction } from '../cedar/schema.ts'
 import type { ApprovalMode } from '../rule.ts'
-import { allowedText, deniedText, nobodyDecidesOwn, notOffered } from './decision-text.ts'
+import { allowedText, deniedText, notOffered, ownRequest } from './decision-text.ts'
 import { type Answer, evaluate, type PolicyEvaluator, policyEvaluator, type RuleError } from './evaluate.ts'
 import { inOrder, type PolicyRule, type RuleSet } from './rule-set.ts'
 import type { Subject, Verdict } from './verdict.ts'
 
-/** What policy says, and why. */
+/** Policy's decision, and why. */
 export type Decision = {
   allowed: boolean
   /** How an allowed request is approved; null when denied, and for `approve`. */
   mode: ApprovalMode | null
   audit_session: boolean
   notices: string[]
-  /** For a person. */
+  /** The reason, as text for people. */
   reasoning: string
-  /** The first of the permits that gave the decision; null when denied. */
+  /** The first permit behind the decision; null when denied. */
   governing_rule_id: string | null
   /** The rules that matched and decided: permits when allowed, forbids when denied; in order. */
   rule_ids: string[]
-  /** The rules by which a person decides what others would have approved at once; in order. */
+  /** The rules that require a person's decision although others would have approved at once; in order. */
   held_by_rule_ids: string[]
   errors: RuleError[]
   rule_set_version: string
 }
 
 /**
- * What the audit log says of a decision: ids alone, since what the engine says of a failure may hold a name. A failure of
- * null is that of the engine itself; the messages are kept with the decision.
+ * The facts of a decision for the audit log: ids only, because the engine's error messages may contain a name. A failure with the id
+ * null is the engine's own. The messages are stored with the decision.
  */
 export function factsOf({ rule_ids, errors }: Decision): { rule_ids: string[]; failed_rule_ids?: (string | null)[] } {
   return { rule_ids, ...(errors.length > 0 && { failed_rule_ids: errors.map(({ rule_id }) => rule_id) }) }
 }
 
-/** May the principal have the access: refused, or by which approval mode? Never throws: what cannot be answered is denied. */
+/** May the principal have the access, and by which approval mode? Never throws: a question that cannot be answered is denied. */
 export function decideAsk(
   ruleSet: RuleSet,
   question: AskQuestion,
@@ -66,7 +66,7 @@ export function decideAsk(
   return decided(ruleSet, verdicts, { principal, act: `\`${action}\``, emergency: context.break_glass === true })
 }
 
-/** May the principal decide the request? Never their own. Never throws: what cannot be answered is denied. */
+/** May the principal decide the request? Never their own. Never throws: a question that cannot be answered is denied. */
 export function decideApprove(
   ruleSet: RuleSet,
   question: ApproveQuestion,
@@ -74,7 +74,7 @@ export function decideApprove(
 ): Decision {
   const { principal, request, targets } = question
   if (principal.active !== true) return refused(ruleSet, notOffered.deactivated)
-  if (principal.id === request.requester.id) return refused(ruleSet, nobodyDecidesOwn)
+  if (principal.id === request.requester.id) return refused(ruleSet, ownRequest)
   const verdicts = targets.map((target) => {
     const answer = evaluate(evaluator, ruleSet, 'approve', approveAction, () => approveOf(question, target))
     return verdictOf(target, answer, null)
@@ -106,7 +106,7 @@ function judgeOrdinary(
 
   const atOnce = evaluate(evaluator, ruleSet, 'at_once', asked, put)
   const errors = [...ordinary.errors, ...atOnce.errors]
-  // Who saved a rule last does not approve themselves with it.
+  // A rule never approves a request of the user who saved the rule last.
   const decisive = atOnce.permits.filter((rule) => rule.saved_by !== question.principal.id)
   if (atOnce.allowed && decisive.length > 0) return { ...ordinary, mode: 'auto', decisive, errors }
   const heldBy = [...atOnce.forbids, ...atOnce.failedForbids]
@@ -118,7 +118,7 @@ function verdictOf(resource: Resource, answer: Answer, mode: ApprovalMode | null
   return { resource, allowed, mode: allowed ? mode : null, answer, decisive, heldBy: [], errors }
 }
 
-/** Every question must be allowed; the mode is the strictest; audit and notices are united. */
+/** Every question must be allowed; the strictest mode wins; session audit and notices are combined. */
 function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decision {
   if (verdicts.length === 0) return refused(ruleSet, notOffered.nothing)
   const denied = verdicts.filter((verdict) => !verdict.allowed)

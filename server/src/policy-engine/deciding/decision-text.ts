@@ -1,4 +1,4 @@
-/** A decision in words that a person reads. */
+/** The text of a decision, for people. */
 
 import type { Resource } from '../cedar/question.ts'
 import type { ApprovalMode } from '../rule.ts'
@@ -8,11 +8,11 @@ import type { Subject, Verdict } from './verdict.ts'
 /** Denials that no rule can change. */
 export const notOffered = {
   deactivated: 'the account is deactivated',
-  approve: '`approve` cannot be asked for, it is the action of deciding a request',
+  approve: '`approve` cannot be requested: it is the action of deciding a request',
   nothing: 'the request names no resource',
 } as const
 
-export const nobodyDecidesOwn = 'nobody decides their own request'
+export const ownRequest = 'requesters cannot decide their own request'
 
 export function ruleName(rule: PolicyRule): string {
   return rule.notice ? `rule \`${rule.id}\` (${rule.notice})` : `rule \`${rule.id}\``
@@ -23,7 +23,7 @@ export function resourceName(resource: Resource): string {
   return `${resource.type} \`${resource.id}\`${name}`
 }
 
-/** One of the resources by name, and how many more there are; one may have been asked about under several actions. */
+/** One of the resources by name, and the number of others; one may have been evaluated with several actions. */
 function resourceNames(verdicts: readonly Verdict[]): string {
   const [first, ...others] = new Set(verdicts.map(({ resource }) => resourceName(resource)))
   const more = others.length === 0 ? '' : ` (and on ${others.length} more)`
@@ -31,8 +31,8 @@ function resourceNames(verdicts: readonly Verdict[]): string {
 }
 
 /**
- * Why it is allowed. `heldBy` are the rules that made `auto` a person's decision; `where` that was so, if it was not so
- * everywhere.
+ * Why it is allowed. `heldBy` are the rules that turned `auto` into a person's decision; `where` are the resources on which they
+ * did, if not on all.
  */
 export function allowedText(
   mode: ApprovalMode | null,
@@ -46,13 +46,13 @@ export function allowedText(
   if (mode === null) return `${rule} permits deciding the request`
   const [holder] = heldBy
   const decides = where.length === 0 ? 'a person decides' : `a person decides on ${resourceNames(where)}`
-  if (holder !== undefined) return `${rule} lets it be asked for; by ${ruleName(holder)} ${decides}`
+  if (holder !== undefined) return `${rule} permits the request; by ${ruleName(holder)} ${decides}`
   if (governing?.approval_mode === 'auto')
     return `${rule} would approve at once, but the requester saved it last: ${decides}`
-  return `${rule} lets it be asked for; ${decides}`
+  return `${rule} permits the request; ${decides}`
 }
 
-/** Why it is denied: the first resource that is, by name, and how many more are. */
+/** Why it is denied: the first denied resource by name, and the number of others. */
 export function deniedText(denied: Verdict[], subject: Subject): string {
   const [first] = denied
   if (first === undefined) return 'denied'

@@ -1,4 +1,4 @@
-/** One question over one subset of the rules. Whether Cedar's answer may be taken as it is, is settled here. */
+/** Evaluates one question over one subset of the rules, and checks whether Cedar's answer can be trusted. */
 import { createEngine, decisionEngine, type Engine } from '../cedar/engine.ts'
 import type { EngineQuestion } from '../cedar/question.ts'
 import { unnamedAction } from '../cedar/schema.ts'
@@ -7,7 +7,7 @@ import { inOrder, type PolicyRule, type RuleSet, type Subset } from './rule-set.
 import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
 import { createSchemaCache } from './schema-cache.ts'
 
-/** What went wrong with a rule while it was evaluated; `rule_id` is null where it was the question or the engine. */
+/** A failure while a rule was evaluated; `rule_id` is null where the question or the engine failed. */
 export type RuleError = { rule_id: string | null; message: string }
 
 /**
@@ -20,37 +20,37 @@ export type Answer = {
   permits: PolicyRule[]
   /** Forbids that matched, in order. */
   forbids: PolicyRule[]
-  /** Forbids that could not be evaluated, in order: they count as matching. */
+  /** Forbids that could not be evaluated, in order; they count as matching. */
   failedForbids: PolicyRule[]
   errors: RuleError[]
-  /** Why there is no answer at all. */
+  /** Why there is no answer. */
   fault?: string
 }
 
-/** What decisions are taken with: an engine and what it holds. */
+/** An engine with its caches, on which decisions are taken. */
 export type PolicyEvaluator = {
   engine: Engine
   rules: RuleSetCache
   schemaFor: (action: string) => string
-  /** Told how long each answer took, and the fault where there was none, for whoever counts them. */
+  /** Called after each evaluation with its duration, and with the fault where there was no answer; for metrics. */
   onAnswer?: (seconds: number, fault: string | undefined) => void
 }
 
-/** A court of its own. `limits`: rules and schemas held preparsed. */
+/** A separate evaluator. `limits`: the numbers of rules and schemas held preparsed. */
 export function createPolicyEvaluator(engine: Engine, limits = { rules: 40_000, schemas: 1_000 }): PolicyEvaluator {
   const { rules, schemas } = limits
   return { engine, rules: createRuleSetCache(engine, rules), schemaFor: createSchemaCache(engine, schemas) }
 }
 
-/** The court of the process. */
+/** The evaluator of the process. */
 export const policyEvaluator = createPolicyEvaluator(decisionEngine)
 
-/** Where drafts are decided: on an engine of its own, so that no draft pushes out the rules that tenants live by. */
+/** The evaluator of drafts, on a separate engine, so that drafts never evict the rules in force from the cache. */
 export const draftEvaluator = createPolicyEvaluator(createEngine(), { rules: 20_000, schemas: 500 })
 
 /**
- * Asks over a subset of the rules. `question` is given the name that the rules know the action by; what it throws, like any
- * failure of the engine, is an answer that denies.
+ * Evaluates a question over a subset of the rules. `question` receives the name that the rules use for the action. An error that it
+ * throws, like any failure of the engine, becomes an answer that denies.
  */
 export function evaluate(
   evaluator: PolicyEvaluator,
@@ -108,14 +108,13 @@ type EngineResponse = {
   diagnostics: { reason: string[]; errors: { policyId: string; error: { message: string } }[] }
 }
 
-/** Fails closed where Cedar would not: an allow without a reason, a reason that is no such rule, a forbid that failed. */
+/** Fails closed where Cedar would not: an allow without a reason, a reason that is not one of these rules, a failed forbid. */
 export function trusted(response: EngineResponse, byId: ReadonlyMap<string, PolicyRule>): Answer {
   const { reason, errors } = response.diagnostics
   const allows = response.decision === 'allow'
   const matched = reason.map((id) => byId.get(id))
   const failed = errors.map(({ policyId }) => byId.get(policyId))
-  if (!matched.every(isRule) || !failed.every(isRule))
-    return noAnswer('the engine named a rule that is not of this tenant')
+  if (!matched.every(isRule) || !failed.every(isRule)) return noAnswer('the engine named a rule of another tenant')
   if (matched.some((rule) => (rule.effect === 'permit') !== allows))
     return noAnswer('the engine gave a reason of the other kind')
   if (allows && matched.length === 0) return noAnswer('the engine allowed without a reason')
@@ -131,7 +130,7 @@ export function trusted(response: EngineResponse, byId: ReadonlyMap<string, Poli
   }
 }
 
-/** The answer of all groups together: any forbid denies, whichever group it is in, and then no permit is told. */
+/** The combined answer of all groups: a forbid in any group denies, and the answer then names no permit. */
 function merged(parts: readonly Answer[]): Answer {
   const [only] = parts
   if (only !== undefined && parts.length === 1) return only

@@ -1,7 +1,7 @@
-/** Long work as a generator: it yields where it may be left for a while, so that nobody else waits for all of it. */
+/** Long work as a generator. It yields where it may pause, so that other work does not wait for all of it. */
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 
-/** Does it all, now. */
+/** Does all the work at once. */
 export function atOnce<Result>(work: Generator<undefined, Result>): Result {
   for (;;) {
     const step = work.next()
@@ -9,7 +9,7 @@ export function atOnce<Result>(work: Generator<undefined, Result>): Result {
   }
 }
 
-/** Does it in pieces, between which other work goes on. */
+/** Does the work in pieces; other work runs between them. */
 export async function inPieces<Result>(work: Generator<undefined, Result>): Promise<Result> {
   const yieldToEventLoop = periodicYield()
   for (;;) {

@@ -1,21 +1,21 @@
 /**
- * Which rules can speak of a question at all, by their scopes. A rule whose scope does not fit cannot match and cannot fail,
- * because the engine looks at the scope before the conditions: leaving it out changes nothing of the answer.
+ * Which rules can apply to a question at all, by their scopes. A rule whose scope does not fit cannot match and cannot fail, because
+ * the engine checks the scope before the conditions. Leaving the rule out does not change the answer.
  *
- * Every rule stands in the bucket of the scarcest thing that its scope names: a user, a group, a role, a resource or what it
- * is in, an action, a type; or in the last bucket, which every question opens. A question opens the buckets of what it
- * names and keeps the rules that fit it.
+ * Every rule is in the bucket of the most selective entity, action or type that its scope names: a user, a group, a role, a resource
+ * or its parent, an action, a type. A rule that names none is in the last bucket, which every question opens. A question opens the
+ * buckets of everything that it names and keeps the rules that fit it.
  */
 import type { EngineQuestion } from '../cedar/question.ts'
 import { type EntityScope, plainReference, type Scope } from '../cedar/scope.ts'
 
-/** A rule as the index needs it. `serial` is its own for ever, `place` spreads rules evenly. */
+/** A rule as the index needs it. `serial` is never reused; `place` spreads rules evenly. */
 export type ScopedRule = { serial: number; place: number; scope: KeyedScope; ways: Combinations }
 
-/** The ways to file a rule, each the buckets that it would have to stand in. */
+/** The ways to file a rule: for each, the buckets that it would have to be in. */
 export type Combinations = readonly (readonly string[])[]
 
-/** Rules that are asked together. `key` names exactly these rules. */
+/** Rules that are evaluated together. `key` names exactly these rules. */
 export type RuleGroup<Rule> = { key: string; rules: readonly Rule[] }
 
 /** A scope whose entities are keys. */
@@ -33,13 +33,13 @@ type KeyedEntity = {
   type?: string
 }
 
-/** An entity of a question: its own key, its type, and the keys of itself and of all that it is in. */
+/** An entity of a question: its own key, its type, and the keys of itself and of all its ancestors. */
 export type Reach = { key: string; type: string; within: ReadonlySet<string> }
 export type Reaches = { principal: Reach; action: string; resource: Reach }
 
 export type RuleIndex<Rule> = {
   sizes: Sizes
-  /** All rules, where they are too few to be worth an index. */
+  /** All rules, where they are too few for an index to pay off. */
   whole: RuleGroup<Rule> | undefined
   buckets: ReadonlyMap<string, Bucket<Rule>>
 }
@@ -47,11 +47,11 @@ type Bucket<Rule> = { rules: readonly Rule[]; pieces: () => readonly RuleGroup<R
 
 /** How rules are grouped; sizes in rules. */
 export type Sizes = {
-  /** So many rules are asked as they are: they cost the engine less than a second question. */
+  /** Up to this many rules are evaluated without an index: they cost the engine less than a second question. */
   mostWhole: number
-  /** Rules of several buckets that are joined for one question: preparsing them is what a new question costs. */
+  /** The number of rules from several buckets that are joined for one question: preparsing them is the cost of a new question. */
   maxJoined: number
-  /** More fitting rules of one bucket than this are not picked out: the bucket is asked as it is, in pieces of this size. */
+  /** Where more rules of one bucket fit, they are not selected: the whole bucket is evaluated, in pieces of this size. */
   maxPicked: number
 }
 
@@ -63,7 +63,7 @@ const maxActions = 8
 
 const lastBucket = ''
 
-/** A type cannot hold a space. */
+/** A type cannot contain a space. */
 const keyOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`
 
 export function keyedScope({ principal, action, resource }: Scope): KeyedScope {
@@ -97,7 +97,7 @@ function keyedEntity(scope: EntityScope): KeyedEntity {
   }
 }
 
-/** What the question's principal and resource are, and are in by the entities that go with it. */
+/** The question's principal and resource, with their ancestors among the question's entities. */
 export function reachesOf({ principal, action, resource, entities }: EngineQuestion): Reaches {
   const parents = new Map(
     entities.map(({ uid, parents: above }) => [keyOf(plainReference(uid)), above.map(plainReference).map(keyOf)]),
@@ -105,7 +105,7 @@ export function reachesOf({ principal, action, resource, entities }: EngineQuest
   const reach = (entity: { type: string; id: string }): Reach => {
     const key = keyOf(entity)
     const within = new Set([key])
-    // A set hands out what is added while it is walked.
+    // The iteration of a set includes elements that are added meanwhile.
     for (const one of within) for (const parent of parents.get(one) ?? []) within.add(parent)
     return { key, type: entity.type, within }
   }
@@ -116,7 +116,7 @@ export function reachesOf({ principal, action, resource, entities }: EngineQuest
   }
 }
 
-/** Whether the scope speaks of the question, as the engine would say. */
+/** Whether the scope matches the question, by the same rules as the engine. */
 export function fits({ principal, actions, resource }: KeyedScope, asked: Reaches): boolean {
   return (
     entityFits(principal, asked.principal) &&
@@ -133,7 +133,7 @@ function entityFits({ is, within, type }: KeyedEntity, reach: Reach): boolean {
   )
 }
 
-/** Files the rules; a pause after each, in which other work may go on. */
+/** Files the rules; it yields after each, so that other work can run. */
 export function* indexRules<Rule extends ScopedRule>(
   rules: readonly Rule[],
   sizes = measuredSizes,
@@ -167,7 +167,7 @@ function scarcest(ways: Combinations, counts: ReadonlyMap<string, number>): read
   return best
 }
 
-/** The buckets that a question opens: all in which a rule that fits it can stand. */
+/** The buckets that a question opens: every bucket that can contain a fitting rule. */
 function opened({ principal, action, resource }: Reaches): string[] {
   const keys = [lastBucket, `a:${action}`, `p is ${principal.type}`, `r is ${resource.type}`]
   for (const key of principal.within) keys.push(`p:${key}`)
@@ -175,7 +175,7 @@ function opened({ principal, action, resource }: Reaches): string[] {
   return keys
 }
 
-/** The groups to ask, at least one; together they hold every rule that fits the question, and no rule twice. */
+/** The groups to evaluate, at least one; together they hold every rule that fits the question, and no rule twice. */
 export function groupsFor<Rule extends ScopedRule>(index: RuleIndex<Rule>, asked: Reaches): RuleGroup<Rule>[] {
   if (index.whole !== undefined) return [index.whole]
   const found: { bucket: Bucket<Rule>; fitting: Rule[] }[] = []
@@ -197,7 +197,7 @@ export function groupsFor<Rule extends ScopedRule>(index: RuleIndex<Rule>, asked
   return groups
 }
 
-/** The groups that every question asks, if they are many rules: worth preparsing before the first. */
+/** The groups that every question evaluates, if they hold many rules: worth preparsing before the first question. */
 export function groupsOfAll<Rule extends ScopedRule>({ sizes, buckets }: RuleIndex<Rule>): readonly RuleGroup<Rule>[] {
   const last = buckets.get(lastBucket)
   return last !== undefined && last.rules.length > sizes.maxPicked ? last.pieces() : []
@@ -214,7 +214,7 @@ function bucketOf<Rule extends ScopedRule>(rules: readonly Rule[], sizes: Sizes)
   }
 }
 
-/** Rules dealt out by their places, so that a rule that is changed, added or gone changes one piece alone. */
+/** Rules split by their places, so that a changed, added or deleted rule changes only one piece. */
 function piecesOf<Rule extends ScopedRule>(rules: readonly Rule[], { maxPicked }: Sizes): RuleGroup<Rule>[] {
   let count = 1
   while (rules.length / count > maxPicked) count *= 2

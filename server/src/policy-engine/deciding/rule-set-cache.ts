@@ -1,10 +1,9 @@
 /**
- * Rule sets as decisions need them: what was read of their rules, and what the engine holds of them preparsed.
+ * Rule sets as decisions need them: their parsed rules, and the groups that the engine holds preparsed.
  *
- * A group of rules is preparsed once, whichever versions of the set it belongs to: it goes by the serials of its rules, and
- * a serial is one text of one rule for ever. The engine's cache of preparsed sets has no delete, but a slot name used again
- * frees what it held. So slots have fixed names, and the least recently used give theirs up. A new instance of the engine
- * holds nothing.
+ * A group of rules is preparsed once for all versions of the set: its key is the serials of its rules, and a serial always means
+ * the same text of the same rule. The engine's cache of preparsed sets has no delete, but reusing a slot name frees its content. So
+ * slots have fixed names, and the least recently used one is reused. A new instance of the engine has an empty cache.
  */
 import type { Engine } from '../cedar/engine.ts'
 import { parseStored } from '../cedar/parse.ts'
@@ -13,33 +12,34 @@ import { groupsOfAll, type RuleGroup } from './rule-index.ts'
 import { type PolicyRule, type ReadRule, type RuleSet, type SortedRules, sortRules } from './rule-set.ts'
 
 export type RuleSetCache = {
-  /** The rules, sorted; kept for the next time, as long as the rule set is. */
+  /** The rules, sorted; cached as long as the rule set exists. */
   sorted(ruleSet: RuleSet): SortedRules
   /**
-   * Does what a decision would else have to do first, in pieces between which other work goes on. What `before`, an earlier
-   * version or what a draft changes, has in common with it is not read again. Never throws: what fails, fails the decision.
+   * Does in advance, in pieces between which other work runs, what the first decision would otherwise have to do. Rules that
+   * `before` (an earlier version, or the base of a draft) already has are not parsed again. Never throws: a failure fails the
+   * decision instead.
    */
   prepare(ruleSet: RuleSet, before?: RuleSet): Promise<void>
-  /** The same as far as the rules are read, for few questions: each has the engine hold what it needs itself. */
+  /** Only the parsing of the rules, for few questions: each question then preparses what it needs. */
   read(ruleSet: RuleSet, before?: RuleSet): Promise<void>
-  /** Name of the slot that holds a group, preparsed. Until the next call. */
+  /** The name of the slot that holds a group, preparsed. Valid until the next call. */
   slot(group: RuleGroup<ReadRule>): string
-  /** What the engine holds now, in rules. */
+  /** The size of the engine's current content, in rules. */
   held(): number
 }
 
-/** What a group costs beside its rules, in rules. */
+/** The fixed cost of a group in addition to its rules, in rules. */
 const groupWeight = 1
 
 type Slot = { name: string; weight: number }
 type Shelf = { slots: Map<string, Slot>; freeNames: string[]; nameCount: number; held: number; faults: number }
 
-/** What was read of each rule set that somebody still holds, by its very list of rules. */
+/** The parsed rules of each rule set that is still referenced, by the identity of its list of rules. */
 const sortedSets = new WeakMap<readonly PolicyRule[], SortedRules>()
 
 /**
- * Rule sets in an engine of their own, at most `limit` rules preparsed (2.9 KB each); one group larger than that is held
- * alone. Every function but `prepare` and `read` may throw what the engine throws, or an Error for rules that do not parse.
+ * Rule sets in a separate engine, at most `limit` rules preparsed (2.9 KB each); a group larger than that is held alone. Every
+ * function except `prepare` and `read` may throw the engine's errors, or an Error for rules that do not parse.
  */
 export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache {
   let shelf = emptyShelf(engine)
@@ -105,7 +105,7 @@ function emptyShelf(engine: Engine): Shelf {
   return { slots: new Map(), freeNames: [], nameCount: 0, held: 0, faults: engine.faults() }
 }
 
-/** Gives up the least recently used until at most `target` is held. */
+/** Evicts the least recently used groups until at most `target` rules are held. */
 function makeRoom(engine: Engine, shelf: Shelf, target: number): void {
   for (const [key, { name, weight }] of shelf.slots) {
     if (shelf.held <= target) return

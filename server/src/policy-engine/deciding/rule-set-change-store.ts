@@ -1,11 +1,11 @@
-/** What every change of a tenant's policies and rules has in common, to be woven into its statements. */
+/** The SQL that every change of a tenant's policies and rules has in common. */
 import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 
 /**
- * Lets one writer of the tenant's rule set through at a time. INVARIANT: a statement of its own, before the change: the
- * statement after it sees what the writer before has left, where the same statement would see what was there earlier.
- * Its own row is seen as that writer left it. Other rows may refer to the tenant meanwhile.
+ * Serializes the writers of a tenant's rule set. INVARIANT: it is a separate statement before the change. The change then sees what
+ * the previous writer committed; in the same statement it would see the older state. The locked row itself is returned as the
+ * previous writer left it. Other rows may refer to the tenant meanwhile.
  */
 export function lockRuleSet(tx: Tx): Statement<{ version: string }> {
   return sql<{ version: string }>`select rule_set_version::text as version from tenant
@@ -14,7 +14,7 @@ export function lockRuleSet(tx: Tx): Statement<{ version: string }> {
 
 /**
  * The update that gives the rule set its next version, if `changed`, the name of a common table expression, has a row.
- * INVARIANT: it stands in the transaction of the change, so that a version is one set of rules for ever.
+ * INVARIANT: it runs in the transaction of the change, so that a version always means the same set of rules.
  */
 export function bumpRuleSet(tx: Tx, changed: Statement): Statement {
   return sql`update tenant set rule_set_version = rule_set_version + 1
@@ -24,7 +24,7 @@ export function bumpRuleSet(tx: Tx, changed: Statement): Statement {
 /** The one statement of a change. INVARIANT: it changes nothing where `onlyIf`, a condition for its `where`, is false. */
 export type RuleSetChange<Row> = (onlyIf: Statement) => Statement<Row>
 
-/** How many ids an event names at most; how many there were it always says. */
+/** An event names at most this many ids; it always gives their number. */
 const maxIdsShown = 100
 
 /** Ids as plain facts of an event. */

@@ -4,35 +4,35 @@ import { newId } from '../../kernel/id.ts'
 import { policyEvaluator } from './evaluate.ts'
 import type { PolicyRule, RuleSet } from './rule-set.ts'
 
-/** The version of the tenant's rules, as one value to weave into another statement. */
+/** The version of the tenant's rules, as a scalar subquery for another statement. */
 export function ruleSetVersion(tx: Tx): Statement {
   return sql`(select t.rule_set_version::text from tenant t where t.id = ${tx.tenant_id})`
 }
 
-/** The version of the tenant's rules at this moment. */
+/** The current version of the tenant's rules. */
 export async function readRuleSetVersion(tx: Tx): Promise<string> {
   const [row] = await tx.read(sql<{ version: string }>`select ${ruleSetVersion(tx)} as version`)
   return row?.version ?? '0'
 }
 
-/** True while the tenant's rules are still those of that version; for the `where` of a write that rests on a decision. */
+/** True while the tenant's rules still have that version; for the `where` of a write that depends on a decision. */
 export function rulesAreStill(tx: Tx, version: string): Statement {
   return sql`exists (select from tenant t where t.id = ${tx.tenant_id} and t.rule_set_version = ${version}::bigint)`
 }
 
-/** Rule sets by tenant, the latest version of each; the least recently used go first. */
+/** Rule sets by tenant, the latest version of each; the least recently used are evicted first. */
 const held = new Map<string, RuleSet>()
 const maxRulesHeld = 50_000
 let rulesHeld = 0
 
-/** Whether `findRuleSet` has nothing to read: a large set takes a while, which nobody should wait for at a lock. */
+/** Whether `findRuleSet` has nothing to read: reading a large set takes time and should not happen while a lock is held. */
 export function isRuleSetAtHand(tenant_id: string, version: string): boolean {
   return held.get(tenant_id)?.version === version
 }
 
 /**
- * The rules of the tenant's enabled policies at `version`, or later where they changed meanwhile; ready to be decided by.
- * One trip, or none.
+ * The rules of the tenant's enabled policies at `version`, or at a later one where they changed meanwhile; prepared for decisions.
+ * At most one round trip.
  */
 export async function findRuleSet(tx: Tx, version: string): Promise<RuleSet> {
   const known = held.get(tx.tenant_id)
@@ -43,7 +43,7 @@ export async function findRuleSet(tx: Tx, version: string): Promise<RuleSet> {
     return known
   }
   const read = await readRuleSet(tx)
-  // Of several who read one version at once, all decide by what the first has kept: it is made ready once.
+  // Callers that read one version at the same time all use the set that the first one cached, so it is prepared once.
   const kept = held.get(tx.tenant_id)
   const ruleSet = kept?.version === read.version ? kept : read
   keep(ruleSet)
@@ -68,14 +68,14 @@ export const policyRuleAsJson: Statement<PolicyRule> = sql`jsonb_build_object('i
   'audit_session', r.audit_session, 'approval_mode', r.approval_mode, 'saved_by', r.saved_by)`
 
 /**
- * The rules as an open transaction has changed them, for inside `interactive`. They may never come to be, so they are kept
- * for nobody else, and go by a version of their own.
+ * The rules as an open transaction has changed them, for use inside `interactive`. The transaction may roll back, so these rules are
+ * not cached and have a version of their own.
  */
 export async function readTrialRuleSet(tx: Tx): Promise<RuleSet> {
   return { ...(await readRuleSet(tx)), version: `trial:${newId()}` }
 }
 
-/** Version and rules under one snapshot; row by row, since ten thousand in one value would keep everybody waiting. */
+/** Version and rules under one snapshot; row by row, since parsing ten thousand in one value would block the event loop. */
 async function readRuleSet(tx: Tx): Promise<RuleSet> {
   const rows = await tx.read(sql<{
     version: string

@@ -1,4 +1,4 @@
-/** The rules of one tenant at one version, sorted into the subsets that the questions are asked over. */
+/** The rules of one tenant at one version, sorted into the subsets over which the questions are evaluated. */
 import type { PolicyJson } from '../cedar/engine.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { namedActions, type RuleSetName, ruleSetsOf } from '../cedar/validate.ts'
@@ -17,24 +17,24 @@ export type PolicyRule = {
   notice: string | null
   audit_session: boolean
   approval_mode: ApprovalMode | null
-  /** Who saved the rule last. */
+  /** The user who saved the rule last. */
   saved_by: string | null
 }
 
 /**
- * The rules of a tenant's enabled policies. INVARIANT: a version of a tenant is one set of rules for ever; a draft goes by a
- * version of its own.
+ * The rules of a tenant's enabled policies. INVARIANT: a tenant's version always means the same set of rules; a draft has a version
+ * of its own.
  */
 export type RuleSet = { tenant_id: string; version: string; rules: readonly PolicyRule[] }
 
-/** The subsets of rules that questions are asked over. */
+/** The subsets of rules over which questions are evaluated. */
 export type Subset = AskSubset | 'approve'
 
 const askSubsets = ['ordinary', 'at_once', 'emergency'] as const
-/** Those of the questions about asking. */
+/** The subsets for questions about requests. */
 export type AskSubset = (typeof askSubsets)[number]
 
-/** A rule's text as it was read, the same object from version to version for as long as the text stays. */
+/** A parsed rule text, the same object from version to version as long as the text does not change. */
 export type ReadRule = ScopedRule & {
   id: string
   text: string
@@ -49,11 +49,11 @@ export type SortedRules = {
   byId: ReadonlyMap<string, PolicyRule>
   read: ReadonlyMap<string, ReadRule>
   subsets: Readonly<Record<Subset, RuleIndex<ReadRule>>>
-  /** Actions that a rule names; any other is asked under `unnamedAction`. */
+  /** Actions that a rule names; any other is evaluated as `unnamedAction`. */
   namedActions: ReadonlySet<string>
 }
 
-/** Where the words come from first: policy priority, rule ordinal, id. It decides nothing else. */
+/** The order that chooses the text of a decision: policy priority, rule ordinal, id. It decides nothing else. */
 export function inOrder(a: PolicyRule, b: PolicyRule): number {
   return a.priority - b.priority || a.ordinal - b.ordinal || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 }
@@ -71,7 +71,7 @@ const forbidModes: Record<AskSubset, ApprovalMode[]> = {
   emergency: ['break_glass'],
 }
 
-/** Whether a rule about asking takes part in the question. */
+/** Whether a rule about requests takes part in the question. */
 export function takesPart(rule: { effect: Effect; approval_mode: ApprovalMode | null }, question: AskSubset): boolean {
   if (rule.effect === 'permit') return permitModes[question].includes(rule.approval_mode ?? 'require')
   return rule.approval_mode === null || forbidModes[question].includes(rule.approval_mode)
@@ -79,7 +79,7 @@ export function takesPart(rule: { effect: Effect; approval_mode: ApprovalMode | 
 
 let serials = 0
 
-/** What deciding needs of a rule's text. `earlier` is the rule of the same id before. */
+/** What a decision needs of a rule's text. `earlier` is the previous rule of the same id. */
 function readRule({ id, policy_text: text }: PolicyRule, statement: PolicyJson, earlier?: ReadRule): ReadRule {
   serials += 1
   const scope = scopeFromEngine(statement)
@@ -98,8 +98,8 @@ function readRule({ id, policy_text: text }: PolicyRule, statement: PolicyJson, 
 }
 
 /**
- * Sorts the rules, piece by piece: a pause after each, in which other work may go on. `parse` parses a rule whose text
- * `earlier` has not. What it throws, or two rules of one id, leaves the whole set undecidable.
+ * Sorts the rules in pieces: it yields after each, so that other work can run. `parse` parses a rule whose text is not in `earlier`.
+ * An error that it throws, or two rules with one id, makes the whole set undecidable.
  */
 export function* sortRules(
   rules: readonly PolicyRule[],
@@ -117,7 +117,7 @@ export function* sortRules(
     const before = earlier.get(rule.id)
     const known = before?.text === rule.policy_text ? before : readRule(rule, parse(rule), before)
     read.set(rule.id, known)
-    // The text is what the engine evaluates; a column that says otherwise would put the rule among the wrong ones.
+    // The engine evaluates the text; a column that differs from it would put the rule into the wrong subset.
     if (known.effect !== rule.effect) throw new Error(`rule \`${rule.id}\` is a ${known.effect} by its text`)
     for (const id of known.actions) named.add(id)
     for (const subset of subsetsOf(rule, known)) subsets[subset].push(known)

@@ -2,9 +2,9 @@ import type { Engine } from '../cedar/engine.ts'
 import { approveAction, schemaWith, unnamedAction } from '../cedar/schema.ts'
 
 /**
- * Preparsed schemas, at most `limit`; the function returned gives the name of the one for asking an action: one that rules
- * name, `unnamedAction` or `approve`. A schema holds that action and no other of the tenant's, because each action in it
- * would make every question a microsecond slower.
+ * Preparsed schemas, at most `limit`. The returned function gives the name of the schema for an action: one that rules name,
+ * `unnamedAction` or `approve`. A schema holds only that one action, because each further action would make every question a
+ * microsecond slower.
  */
 export function createSchemaCache(engine: Engine, limit: number): (action: string) => string {
   const names = new Map<string, string>()

@@ -8,13 +8,13 @@ export type Verdict = {
   resource: Resource
   allowed: boolean
   mode: ApprovalMode | null
-  /** The answer to whether; for `auto` `decisive` are the permits that gave the mode. */
+  /** Whether the access is allowed; for `auto`, `decisive` are the permits that gave the mode. */
   answer: Answer
   decisive: PolicyRule[]
-  /** What made an answer at once impossible although an `auto` permit matched or stood by. */
+  /** The rules that prevented an approval at once although an `auto` permit matched or could have. */
   heldBy: PolicyRule[]
   errors: RuleError[]
 }
 
-/** Who asks for what, as far as the words of a decision say it. */
+/** The principal and the action, as the text of a decision names them. */
 export type Subject = { principal: { scopes: readonly string[] }; act: string; emergency: boolean }

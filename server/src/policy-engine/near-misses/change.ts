@@ -1,16 +1,16 @@
-/** A question, but for one circumstance. */
+/** A question with one circumstance changed. */
 import { firstAddress, strangers } from '../cedar/address.ts'
 import { type Circumstance, numberIn, otherValues, roads, type Values } from '../cedar/circumstance.ts'
 import type { AskQuestion, RequestContext } from '../cedar/question.ts'
 import { holds, intersection, nearest, only, type Ranges } from '../cedar/range.ts'
 import type { Part } from './part.ts'
 
-/** What of a request would have to be otherwise. */
+/** A circumstance of a request that would have to change. */
 export type Change = {
   circumstance: Circumstance | 'source_ip'
-  /** With which it would be; absent for `source_ip`. */
+  /** The values that would do; absent for `source_ip`. */
   values?: Ranges
-  /** The question with the nearest of those. */
+  /** The question with the nearest of those values. */
   question: AskQuestion
 }
 
@@ -19,7 +19,7 @@ export type Durations = { shortest: number; longest: number }
 
 const most = { networks: 4 } as const
 
-/** The changes, each by itself, after which the part may hold, or for `held` = false no longer hold. */
+/** The changes, each applied alone, after which the part may hold or, for `held` = false, no longer hold. */
 export function changesFor(part: Part, held: boolean, question: AskQuestion, durations: Durations): Change[] {
   if (part.values !== undefined) return valueChanges(held ? part.values : otherValues(part.values), question, durations)
   const addresses =
@@ -37,7 +37,7 @@ function valueChanges({ circumstance, values }: Values, question: AskQuestion, d
     .filter((value): value is number => value !== undefined && value !== given)
     .map((value) => ({
       circumstance,
-      // A schedule is told whole; of durations and instants only as much as is near.
+      // A schedule is shown whole; of durations and instants only the nearest range is.
       values: isDuration || circumstance === 'now' ? open.filter((range) => holds([range], value)) : open,
       question: withContext(question, contextWith(context, circumstance, value)),
     }))
@@ -71,7 +71,7 @@ function contextWith(context: RequestContext, circumstance: Circumstance, value:
   }
 }
 
-/** The same as an emergency, with the reason that one needs; or, of an emergency, the same as an ordinary request. */
+/** The same question as an emergency, with the reason that it needs; or an emergency's as an ordinary request. */
 export function emergencyTurned(question: AskQuestion): Change {
   const value = question.context.break_glass ? 0 : 1
   const context = contextWith(question.context, 'break_glass', value)

@@ -4,10 +4,10 @@ import { localTime, type RequestContext } from '../cedar/question.ts'
 import type { Range, Ranges } from '../cedar/range.ts'
 import type { Change, Durations } from './change.ts'
 
-/** What would do, and what there was: "for at most 4 hours", "you asked for 8 hours". */
+/** What the rule wants, and what the request has: "for at most 4 hours", "you requested 8 hours". */
 export type WantedWords = { wanted: string; given: string }
 
-/** In words, `networks` those that the rule names, where they may be told. */
+/** The change in words; `networks` are those that the rule names, where the requester may see them. */
 export function circumstanceWords(
   { circumstance, values = [], question }: Change,
   context: RequestContext,
@@ -19,22 +19,22 @@ export function circumstanceWords(
     case 'duration_seconds':
       return {
         wanted: `for ${either(values.map((range) => durationRange(range, durations)))}`,
-        given: `you asked for ${inWords(context.duration_seconds)}`,
+        given: `you requested ${inWords(context.duration_seconds)}`,
       }
     case 'has_reason':
       return question.context.has_reason
         ? { wanted: 'with a reason', given: 'you gave none' }
         : { wanted: 'without a reason', given: 'you gave one' }
     case 'break_glass':
-      if (!question.context.break_glass) return { wanted: 'outside an emergency', given: 'you asked in one' }
+      if (!question.context.break_glass) return { wanted: 'outside an emergency', given: 'you requested it as one' }
       return {
         wanted: `in an emergency${context.has_reason ? '' : ', with a reason'}`,
-        given: 'you did not say it is one',
+        given: 'your request is not marked as one',
       }
     case 'via':
       return {
         wanted: `with ${circumstancePath[question.context.via]}`,
-        given: `you asked with ${circumstancePath[context.via]}`,
+        given: `you made the request with ${circumstancePath[context.via]}`,
       }
     case 'weekday':
       return { wanted: either(weekdayRanges(values)), given: `it is ${weekdayNames[weekday - 1]}` }
@@ -46,7 +46,7 @@ export function circumstanceWords(
     case 'now':
       return { wanted: either(values.map(instantRange)), given: `it is ${context.now.toISOString()}` }
     case 'source_ip':
-      return { wanted: networkWords(networks), given: `you asked from ${context.source_ip}` }
+      return { wanted: networkWords(networks), given: `your address is ${context.source_ip}` }
   }
 }
 
@@ -97,7 +97,7 @@ function minuteRanges(values: Ranges): string[] {
   return roundTheCorner(values, 0, 1_439).map(([from, to]) => `from ${clock(from)} until ${clock(to + 1)}`)
 }
 
-/** What ends with the last and goes on with the first is one range, whose end is then before its beginning. */
+/** A range that ends with the last value and one that begins with the first are joined; the end is then before the beginning. */
 function roundTheCorner(values: Ranges, first: number, last: number): Ranges {
   const [head, tail] = [values[0], values.at(-1)]
   if (head === undefined || tail === undefined || head === tail) return values
@@ -116,7 +116,7 @@ function instantRange([from, to]: Range): string {
   return end === false ? `from ${begin} on` : `from ${begin} until ${end}`
 }
 
-/** The engine knows instants that have no form here; they are told as they are. */
+/** The engine has instants that JavaScript's dates cannot express; they are shown as they are. */
 function isoOf(ms: number): string {
   const date = new Date(ms)
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString()

@@ -1,6 +1,6 @@
 /**
- * Any other condition or scope, in words that follow "permits this": "where the resource’s tag `env` is "dev"". For whoever
- * may read rules.
+ * Any other condition or scope, in words that follow "permits this": "where the resource’s tag `env` is "dev"". Only for requesters
+ * with `policies:read`.
  */
 import { readsTagOf } from '../cedar/conjunct.ts'
 import type { Clause, Expr } from '../cedar/engine.ts'
@@ -10,7 +10,7 @@ import type { ActionScope, EntityScope } from '../cedar/scope.ts'
 import { either, type WantedWords } from './circumstance-words.ts'
 import type { Side } from './near-rule.ts'
 
-/** What was asked, and whether what is known of the resource may be told. */
+/** The question's parts, and whether the resource's data may be shown. */
 export type Known = { principal: Principal; action: string; resource: Resource; mayReadAccounts: boolean }
 
 export type ConditionWords = WantedWords & { kind: 'tag' | 'name' | Side }
@@ -22,7 +22,7 @@ function quoted(value: unknown): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text
 }
 
-/** The words of a part of a condition; undefined where there are none but its code. */
+/** The words for a part of a condition; undefined where only its code can be shown. */
 export function conditionWords({ kind, body }: Clause, known: Known): ConditionWords | undefined {
   return wordsWhere(body, kind === 'when', known)
 }
@@ -35,7 +35,7 @@ function wordsWhere(body: Expr, wanted: boolean, known: Known): ConditionWords |
   return tagThere(body, wanted, known) ?? valueWords(body, wanted, known) ?? placeWords(body, wanted, known)
 }
 
-/** What asks whether a tag is there, and then for its value. */
+/** A condition that tests whether a tag exists, and then its value. */
 function guarded(guard: Expr, body: Expr, wanted: boolean, known: Known): ConditionWords | undefined {
   const isGuard = formOf(guard).operator === 'hasTag' && readsTagOf(body, guard)
   return isGuard ? wordsWhere(body, wanted, known) : undefined
@@ -57,7 +57,7 @@ const notSo = 'that is not so'
 
 type Valued = { kind: ConditionWords['kind']; name: string; value: unknown; told: boolean }
 
-/** A text or a truth of the resource or the person that a rule compares. */
+/** A string or boolean attribute of the resource or the person that a rule compares. */
 function valuedBy(expression: Expr, { principal, resource, mayReadAccounts }: Known): Valued | undefined {
   const { operator, operands } = formOf(expression)
   if (operator === 'getTag' && isVariable(operands.left, 'resource')) {
@@ -118,13 +118,13 @@ function comparison(body: Expr, known: Known): Comparison | undefined {
   return valued && value !== undefined ? { valued, like: false, of: [value] } : undefined
 }
 
-/** Who or what it is, or what that is in. */
+/** A condition on the identity of an entity, or on its parents. */
 function placeWords(body: Expr, wanted: boolean, known: Known): ConditionWords | undefined {
   const { operator, operands } = formOf(body)
   const { left, right } = operands
   if (left === undefined) return undefined
   if (operator === 'contains' && attributeOf(left, 'principal') === 'scopes') return scopeHeld(right, wanted)
-  // What is not wanted is told by its code: "everywhere but in" is easily misread.
+  // A negated condition is shown as code: "everywhere but in" is easily misread.
   if (!wanted) return undefined
   if (operator === 'is' && isVariable(left, 'resource')) {
     const { entity_type: type, in: group } = operands
@@ -142,11 +142,11 @@ function placeWords(body: Expr, wanted: boolean, known: Known): ConditionWords |
 function scopeHeld(expression: Expr | undefined, wanted: boolean): ConditionWords | undefined {
   const scope = textOf(expression)
   if (scope === undefined) return undefined
-  const holder = `to whoever ${wanted ? 'holds' : 'does not hold'} the scope \`${scope}\``
+  const holder = `to users who ${wanted ? 'hold' : 'do not hold'} the scope \`${scope}\``
   return { kind: 'principal', wanted: holder, given: `you ${wanted ? 'do not' : 'do'}` }
 }
 
-/** The words of what a scope asks for of the person or the resource. */
+/** The words for what a scope requires of the person or the resource. */
 export function scopeWords(side: 'principal' | 'resource', scope: EntityScope, known: Known): ConditionWords {
   return sideWords(side, [scope], known)
 }
@@ -157,7 +157,7 @@ export function actionWords({ ids }: ActionScope, { action }: Known): ConditionW
   return {
     kind: 'action',
     wanted: `for the action ${either([...named, ...more])}`,
-    given: `you asked for \`${action}\``,
+    given: `you requested \`${action}\``,
   }
 }
 
@@ -170,7 +170,7 @@ function sideWords(side: 'principal' | 'resource', scopes: readonly EntityScope[
   return {
     kind: side,
     wanted: either([...named, ...more]),
-    given: side === 'principal' ? 'you are not' : `you asked for ${type} \`${id}\``,
+    given: side === 'principal' ? 'you are not' : `you requested ${type} \`${id}\``,
   }
 }
 

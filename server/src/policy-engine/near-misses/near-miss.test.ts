@@ -12,7 +12,7 @@ test('a forbid that another request would not meet', async () => {
     '@notice("short") forbid (principal, action, resource) when { context.duration_seconds > 14400 };',
   ]
   const [miss] = await nearMisses(rules, { context: long })
-  assert.equal(miss?.words, 'rule `r2` (short) does not forbid this for at most 4 hours; you asked for 8 hours')
+  assert.equal(miss?.words, 'rule `r2` (short) does not forbid this for at most 4 hours; you requested 8 hours')
   assert.deepEqual([miss?.duration_seconds, miss?.rule_id], [14_400, 'r2'])
   assert.deepEqual(await nearMissWords(rules.slice(1), { context: long }), [], 'nothing permits it')
 })
@@ -23,7 +23,7 @@ test('what a person decides, and a rule would approve at once', async () => {
     '@approval_mode("auto") permit (principal, action, resource) when { context.duration_seconds <= 600 };',
   ]
   assert.deepEqual(await nearMissWords(rules), [
-    'rule `r2` approves this at once for at most 10 minutes; you asked for 1 hour',
+    'rule `r2` approves this at once for at most 10 minutes; you requested 1 hour',
   ])
   const held = [
     ...rules,
@@ -31,18 +31,18 @@ test('what a person decides, and a rule would approve at once', async () => {
   ]
   assert.deepEqual(await nearMissWords(held), [], 'two things')
   assert.deepEqual(await nearMissWords(held, { context: { duration_seconds: 600 } }), [
-    'rule `r3` does not have a person decide this with an API key; you asked with a token',
+    'rule `r3` does not have a person decide this with an API key; you made the request with a token',
   ])
 })
 
 test('an emergency is told of where nothing else is permitted, never as the quicker road', async () => {
   const glass = '@approval_mode("break_glass") permit (principal, action, resource);'
   assert.deepEqual(await nearMissWords([glass], { context: { has_reason: false } }, requester), [
-    'a rule approves this at once in an emergency, with a reason; you did not say it is one',
+    'a rule approves this at once in an emergency, with a reason; your request is not marked as one',
   ])
   assert.deepEqual(await nearMissWords([glass, 'permit (principal, action, resource);']), [])
   assert.deepEqual(await nearMissWords(['permit (principal, action, resource);'], { context: { break_glass: true } }), [
-    'rule `r1` permits this outside an emergency; you asked in one',
+    'rule `r1` permits this outside an emergency; you requested it as one',
   ])
 })
 
@@ -51,7 +51,7 @@ test('of what fans out: a change must mend all of it, and other conditions are t
   const resources = [sampleAccount, other]
   const rules = [permitWhen('context.duration_seconds <= 600'), permitWhen('resource.getTag("env") == "dev"')]
   assert.deepEqual(await nearMissWords(rules, { resources }), [
-    'rule `r1` permits this for at most 10 minutes; you asked for 1 hour',
+    'rule `r1` permits this for at most 10 minutes; you requested 1 hour',
     'rule `r2` permits this on cloud_account `210987654321` (other) where the resource’s tag `env` is "dev"; it is "prod"',
   ])
   const half = [
@@ -75,17 +75,17 @@ test('whoever may not read rules is told what is theirs to change: no rule, no n
   assert.deepEqual(await nearMisses(rules, {}, requester), [
     {
       kind: 'duration_seconds',
-      words: 'a rule permits this for at most 20 minutes; you asked for 1 hour',
+      words: 'a rule permits this for at most 20 minutes; you requested 1 hour',
       wanted: 'for at most 20 minutes',
-      given: 'you asked for 1 hour',
+      given: 'you requested 1 hour',
       approval_mode: 'require',
       duration_seconds: 1_200,
     },
     {
       kind: 'source_ip',
-      words: 'a rule permits this from another address; you asked from 192.0.2.1',
+      words: 'a rule permits this from another address; your address is 192.0.2.1',
       wanted: 'from another address',
-      given: 'you asked from 192.0.2.1',
+      given: 'your address is 192.0.2.1',
       approval_mode: 'require',
     },
   ])

@@ -1,6 +1,6 @@
 /**
- * Why not: the rules that would have given what was asked for, but for one condition. What is found is verified by the
- * engine for texts, on the few rules that speak of nearly this; the engine that decides never learns of it.
+ * Near misses: the rules that would have given the requested access except for one condition. The text engine verifies each of them,
+ * on the few rules whose scopes nearly match; the engine that takes decisions is not used.
  */
 import { type Clause, type PolicyJson, textEngine } from '../cedar/engine.ts'
 import { parseStored, printStatement } from '../cedar/parse.ts'
@@ -16,27 +16,27 @@ import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
 import { holding, type Part, partsOf } from './part.ts'
 import type { Pauser } from './pauser.ts'
 
-/** A question that policy did not answer as the asker may have wished. */
+/** A question whose answer the requester may want to improve. */
 export type DeniedQuestion = { ruleSet: RuleSet; question: AskQuestion; decision: Decision; durations: Durations }
 
-/** One rule, and what would have to be otherwise for the answer to be better. */
+/** One rule, and what would have to change for a better answer. */
 export type NearMiss = {
-  /** A permit that would give it, or a forbid that would not stand in its way. */
+  /** A permit that would then match, or a forbid that would then not match. */
   rule: PolicyRule
-  /** Where: the first of the question's resources about which the answer could be better. */
+  /** The first of the question's resources for which the answer could be better. */
   resource: Resource
-  /** Of the rule's condition, what does not hold; of a forbid's, what does. */
+  /** The part of a permit's condition that does not hold, or the part of a forbid's that does. */
   part?: Part
-  /** Of the rule's scope, what does not speak of it. */
+  /** The part of the rule's scope that does not match. */
   side?: Side
-  /** What of the request would mend it. The whole question was put so changed, and answered better. */
+  /** The change of the request that would help. The whole question was evaluated with it, and got a better answer. */
   change?: Change
   approval_mode: ApprovalMode | null
 }
 
 const most = { clausesAtOnce: 50, changes: 30 } as const
 
-/** The best answer that the question can still come to. */
+/** The best answer that the question can still get. */
 type Goal = 'allowed' | 'at_once'
 
 function goalOf({ question, decision }: DeniedQuestion): Goal | undefined {
@@ -47,8 +47,8 @@ function goalOf({ question, decision }: DeniedQuestion): Goal | undefined {
 }
 
 /**
- * The misses, in no order; none where the answer cannot be better. With `closely`, those alone that another duration, reason,
- * time or road would mend; otherwise also those of the rules' other conditions and of their scopes.
+ * The misses, in no order; none where the answer cannot be better. With `closely`, only those that a change of the request (such as
+ * duration, reason, time or source) would fix; otherwise also those of the rules' other conditions and of their scopes.
  */
 export async function findNearMisses(
   asked: DeniedQuestion,
@@ -78,9 +78,9 @@ type Stage = DeniedQuestion & {
   goal: Goal
   subset: AskSubset
   near: Neighbourhood
-  /** What was read of the rules when they were decided by. */
+  /** The parsed rules, from the decision. */
   sorted: SortedRules
-  /** The rules whose scope speaks of it. */
+  /** The rules whose scope matches the question. */
   present: RuleSet
   yieldToEventLoop: Pauser
 }
@@ -93,7 +93,7 @@ function reachesOn(question: AskQuestion, resource: Resource): Reaches {
 const evaluator = createPolicyEvaluator(textEngine, { rules: 1_000, schemas: 20 })
 let trials = 0
 
-/** Rules to be tried, as a rule set of its own version. */
+/** Rules to try, as a rule set with a version of its own. */
 async function trial({ ruleSet }: DeniedQuestion, rules: readonly PolicyRule[]): Promise<RuleSet> {
   trials += 1
   const tried = { tenant_id: ruleSet.tenant_id, version: `nearest-${trials}`, rules }
@@ -119,10 +119,10 @@ async function firstFailing(stage: Stage): Promise<Resource | undefined> {
   return undefined
 }
 
-/** A rule that is amiss, read, and which parts of its condition are to blame. */
+/** A rule that prevents the better answer, parsed, and the parts of its condition that are the cause. */
 type Faulty = { rule: PolicyRule; statement: PolicyJson; parts: Part[]; blamed: Part[] }
 
-/** Permits of the question that match but for one part of their condition, and forbids that match. */
+/** Permits of the question that match except for one part of their condition, and forbids that match. */
 async function faultyParts(stage: Stage, resource: Resource): Promise<Faulty[]> {
   const { question, near, sorted, subset, yieldToEventLoop } = stage
   const here = [reachesOn(question, resource)]
@@ -146,7 +146,7 @@ async function faultyParts(stage: Stage, resource: Resource): Promise<Faulty[]> 
   })
 }
 
-/** Whether a part holds; what several rules say in the same words is asked once. */
+/** Whether a part holds; a part that several rules share is evaluated once. */
 async function heldBy(
   question: EngineQuestion,
   parts: readonly Part[],
@@ -167,7 +167,7 @@ async function heldBy(
   return ({ clause }) => held.has(JSON.stringify(clause))
 }
 
-/** Changes of the request, one at a time, after which the whole question is answered better, by that rule. */
+/** Changes of the request, one at a time, with which the whole question gets a better answer by that rule. */
 async function fixedByChange(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearMiss[]> {
   const { question, durations, present, yieldToEventLoop } = stage
   const misses = fixedByEmergency(stage, resource)
@@ -188,7 +188,7 @@ async function fixedByChange(stage: Stage, resource: Resource, faulty: readonly 
   return misses
 }
 
-/** The other kind of request, where it is better. Nobody is told that breaking the glass is quicker than asking a person. */
+/** The other kind of request, where its answer is better. Break-glass is never suggested as the quicker way past an approval. */
 function fixedByEmergency({ question, goal, near, present }: Stage, resource: Resource): NearMiss[] {
   const other = question.context.break_glass ? 'ordinary' : 'emergency'
   if (goal !== 'allowed' || !near.permits.some((rule) => takesPart(rule, other))) return []
@@ -198,13 +198,13 @@ function fixedByEmergency({ question, goal, near, present }: Stage, resource: Re
   return rule === undefined ? [] : [{ rule, resource, change, approval_mode }]
 }
 
-/** Permits that would match here without the one part, of their condition or their scope, where nothing forbids it. */
+/** Permits that would match here without one part of their condition or scope, where no rule forbids it. */
 async function fixedByRule(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearMiss[]> {
   const { question, near, yieldToEventLoop } = stage
   const misses: (Pick<NearMiss, 'rule' | 'part' | 'side'> & { without: PolicyJson })[] = []
   for (const { rule, statement, parts, blamed } of faulty) {
     const [part] = blamed
-    // What the request could change was tried, and is told of if it mended anything.
+    // Changes of the request were tried before, and are reported where they helped.
     if (rule.effect === 'forbid' || part === undefined || part.values || part.networks) continue
     const conditions = parts.filter((one) => one !== part).map(({ clause }) => clause)
     misses.push({ rule, part, without: { ...statement, conditions } })

@@ -1,13 +1,13 @@
 import { fits, type KeyedScope, type Reaches } from '../deciding/rule-index.ts'
 
-/** What a scope speaks of, in three parts. */
+/** The three parts of a scope. */
 export type Side = 'principal' | 'action' | 'resource'
 
 const everything: KeyedScope = { principal: {}, actions: undefined, resource: {} }
 
 /**
- * The parts of the scope that do not speak of what is asked. `asked` is the same question about one resource after the other:
- * it is enough if the scope speaks of one.
+ * The parts of the scope that do not match the question. `asked` is the same question for one resource after another; a scope that
+ * matches one of them is enough.
  */
 export function missedSides({ principal, actions, resource }: KeyedScope, asked: readonly Reaches[]): Side[] {
   const parts = [

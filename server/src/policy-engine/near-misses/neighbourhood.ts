@@ -1,4 +1,4 @@
-/** The few rules that speak of what is asked, or nearly do. */
+/** The few rules whose scopes match the question, or nearly do. */
 
 import type { Reaches } from '../deciding/rule-index.ts'
 import {
@@ -13,11 +13,11 @@ import { missedSides, type Side } from './near-rule.ts'
 import type { Pauser } from './pauser.ts'
 
 export type Neighbourhood = {
-  /** Permits whose scope speaks of it, at most `most.permits`; those that take part in the question first. */
+  /** Permits whose scope matches, at most `most.permits`; those that take part in the question first. */
   permits: PolicyRule[]
-  /** All forbids whose scope speaks of it. */
+  /** All forbids whose scope matches. */
   forbids: PolicyRule[]
-  /** Permits of the question of which one part of the scope does not speak of it, at most `most.strays`. */
+  /** Permits of the question whose scope matches except for one part, at most `most.strays`. */
   strays: { rule: PolicyRule; side: Side }[]
 }
 
@@ -28,7 +28,7 @@ const sides: readonly Side[] = ['principal', 'action', 'resource']
 
 const rulesAtOnce = 64
 
-/** Undefined where more forbids speak of it than can be looked at: then nobody knows what stands in the way. */
+/** Undefined where more forbids match than can be checked: then it is unknown what prevents a better answer. */
 export async function neighbourhoodOf(
   { rules }: RuleSet,
   { read }: SortedRules,

@@ -1,4 +1,4 @@
-/** What a rule asks for beside its scope, in parts that are true or not by themselves; and which of them are, by the engine. */
+/** A rule's condition, in parts that are each true or false; the engine evaluates which of them are true. */
 import { networksOf } from '../cedar/address.ts'
 import { bothValues, type Values, valuesOf } from '../cedar/circumstance.ts'
 import { conjunctsOf } from '../cedar/conjunct.ts'
@@ -8,13 +8,13 @@ import type { EngineQuestion } from '../cedar/question.ts'
 /** One part of a condition. */
 export type Part = {
   clause: Clause
-  /** For which values of which circumstance it holds, where it speaks of that alone. */
+  /** The circumstance that the part tests, and the values for which it holds, where it tests only one. */
   values?: Values
-  /** The networks that it speaks of, where it speaks of the caller's address alone. */
+  /** The networks that the part names, where it tests only the caller's address. */
   networks?: string[]
 }
 
-/** The parts of a condition; what it says of one circumstance, from the one end and from the other, is one part. */
+/** The parts of a condition; a lower and an upper bound on one circumstance are one part. */
 export function partsOf(clauses: readonly Clause[]): Part[] {
   const parts: Part[] = []
   for (const clause of conjunctsOf(clauses)) {
@@ -45,8 +45,8 @@ const permitWhere = (clause: Clause): PolicyJson => ({
 })
 
 /**
- * Whether each of the clauses holds; what fails at evaluation does not. Each is put to the engine as a statement of its own,
- * never to the one that decides.
+ * Whether each of the clauses holds; a clause that fails at evaluation does not. Each is evaluated as a separate statement, never on
+ * the engine that takes decisions.
  */
 export function holding(question: EngineQuestion, clauses: readonly Clause[]): boolean[] {
   const staticPolicies = Object.fromEntries(clauses.map((clause, index) => [String(index), permitWhere(clause)]))

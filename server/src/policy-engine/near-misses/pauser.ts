@@ -1,11 +1,11 @@
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 
-/** To be awaited between small pieces of work: others get their turn. */
+/** Await it between small pieces of work, so that other work can run. */
 export type Pauser = () => Promise<void>
 
 const pieceMs = 5
 
-/** For work that nobody waits for longer than this: throws once it has taken so long. */
+/** For work with a time limit: throws once the work has taken longer. */
 export function createPauser(maxMs: number): Pauser {
   const began = performance.now()
   const yieldToEventLoop = periodicYield(pieceMs)
