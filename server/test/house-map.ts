@@ -1,21 +1,21 @@
 /**
- * The map of the house: who may import whom, and which folder is the one entry point of an outside library. The rules that hold
- * it are in house-rules.ts, its reasons in docs/architecture.md. It has no cycle, and lists nothing that is not used.
+ * The import table: which module may import which, and which folders may import each external library. house-rules.ts enforces it;
+ * docs/architecture.md gives the reasons. The table has no cycle, and every entry in it is used.
  */
 
-/** The folders of server/src whose verbs answer endpoints, and what is below them. */
+/** The folders of server/src whose verbs answer endpoints, and their subfolders. */
 export const slices = [
   ...['auth', 'tenants', 'requests', 'grants', 'policies', 'policy-analysis', 'roles', 'permissions', 'settings'],
   ...['users', 'groups', 'identity-providers', 'api-keys', 'notifications', 'notification-channels', 'cloud', 'audit'],
   'provisioners',
 ]
 
-/** What every slice may import: the layers below all of them. */
+/** The layers below the slices; every slice may import them. */
 const foundations = ['kernel', 'config', 'db', 'http', 'events', 'jobs', 'secrets', 'egress']
 const engine = ['policy-engine', 'policy-engine/cedar', 'policy-engine/deciding']
 const ofTarget = ['kernel', 'config', 'provisioners']
 
-/** Each module, a folder of server/src, and the modules whose files it may import beside its own. */
+/** Each module (a folder of server/src) and the other modules whose files it may import. */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   config: ['kernel'],
@@ -27,12 +27,12 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   backup: ['db', 'db/client'],
   ...Object.fromEntries(['events', 'jobs', 'secrets'].map((layer) => [layer, ['kernel', 'db']])),
   http: ['kernel', 'config', 'db', 'secrets'],
-  // No tenant, no database: text, statements, questions.
+  // Works on text, statements and questions; knows no tenant and no database.
   'policy-engine/cedar': ['kernel', 'policy-engine'],
   'policy-engine': [],
   'policy-engine/deciding': ['kernel', 'db', 'policy-engine', 'policy-engine/cedar'],
   'policy-engine/near-misses': ['kernel', ...engine],
-  // The text about each event: pure, no tenant, no database.
+  // The text about each event; pure, knows no tenant and no database.
   messages: ['kernel', 'events', 'policy-engine/cedar'],
   ...Object.fromEntries(slices.map((slice) => [slice, foundations])),
   policies: [...foundations, ...engine, 'policies/cases'],
@@ -49,7 +49,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'provisioners/postgresql': ofTarget,
   'provisioners/webhook': [...ofTarget, 'egress'],
   'provisioners/sandbox': [...ofTarget, 'db'],
-  // What operators watch is a number of every module that has work waiting.
+  // The metrics count the waiting work of each of these modules.
   metrics: [
     'kernel',
     'config',
@@ -60,7 +60,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'notification-channels/delivery',
     'policy-engine/deciding',
   ],
-  // What an operator starts beside the service.
+  // The programs that an operator runs beside the service.
   commands: [
     'kernel',
     'config',
@@ -74,57 +74,57 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'notification-channels/mail',
     'commands/demo',
   ],
-  // A client like any other: it knows the service by its interface alone.
+  // An API client like any other: it uses the service only through its HTTP interface.
   'commands/demo': [],
 }
 
-/** One slice that may import another's noun, store or flow: `'requests → grants': 'approving makes them'`, with the reason. */
+/** Pairs of modules where the first may import the second's nouns, stores and flows, each with the reason. */
 export const listedPairs: Readonly<Record<string, string>> = {
   'api-keys → permissions': 'a key holds scopes',
-  'api-keys → users': 'a key acts for whoever made it',
+  'api-keys → users': 'a key acts for the user who made it',
   'auth → api-keys': 'a key is a credential',
   'auth → settings': 'a tenant sets its provider',
-  'auth → users': 'a token is a user’s',
-  'grants → db/client': 'a worker sees whether the database can be reached',
-  'grants → provisioners': 'a grant is given on a target, through the one interface',
-  'grants → settings': 'when the holder is notified of the end',
+  'auth → users': 'a token belongs to a user',
+  'grants → db/client': 'a worker checks whether the database is reachable',
+  'grants → provisioners': 'a grant is provisioned at a target through the driver interface',
+  'grants → settings': 'the setting for when the holder is notified of the end',
   'groups → roles': 'a group gives its members roles',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
   'notification-channels/mail → settings': 'a tenant names its sender and its time zone',
-  'notification-channels/mail → tenants': 'from which domains it may',
-  'notification-channels/webhook → audit': 'a message is an entry of the audit log',
+  'notification-channels/mail → tenants': 'the domains that a tenant may send from',
+  'notification-channels/webhook → audit': 'a message carries an entry of the audit log',
   'notifications → messages': 'the text about an event',
-  'notifications → permissions': 'who is notified by what they may do',
-  'notifications → roles': 'an approver is notified',
-  'policy-analysis/replay → requests': 'what was asked before is asked again',
-  'provisioners → policy-engine/cedar': 'which types of resource there are',
-  'requests → cloud': 'what policy may know of an account',
-  'requests → grants': 'an approval makes them, the status view shows them',
-  'requests → policies': 'the policy that a near miss is in, by name',
-  'requests → policy-engine': 'what a rule is',
+  'notifications → permissions': 'recipients are chosen by their permissions',
+  'notifications → roles': 'approvers are notified by their role',
+  'policy-analysis/replay → requests': 'earlier requests are evaluated again',
+  'provisioners → policy-engine/cedar': 'the list of resource types',
+  'requests → cloud': 'the facts about an account that policy evaluates',
+  'requests → grants': 'an approval creates grants, the status view shows them',
+  'requests → policies': 'the name of the policy that a near miss is in',
+  'requests → policy-engine': 'the type of a rule',
   'requests → policy-engine/cedar': 'every request is a question to policy',
-  'requests → policy-engine/deciding': 'which is answered there',
-  'requests → policy-engine/near-misses': 'and, where the answer is no, what would have to be otherwise',
-  'requests → settings': 'durations and reasons',
-  'requests → users': 'the people of the question',
+  'requests → policy-engine/deciding': 'policy questions are evaluated there',
+  'requests → policy-engine/near-misses': 'a denial is explained by its near misses',
+  'requests → settings': 'limits of durations, and whether a reason is required',
+  'requests → users': 'the requester and the approver in the policy question',
   'roles → permissions': 'a role holds scopes',
-  'settings → permissions': 'setting the sign-in provider needs every scope',
-  'tenants → api-keys': 'the first steps need a key',
+  'settings → permissions': 'setting the sign-in provider decides who users are, and needs every scope',
+  'tenants → api-keys': 'a new tenant needs its first key',
   'tenants → policies': 'a tenant starts with a policy',
-  'tenants → policy-engine/cedar': 'of one statement',
+  'tenants → policy-engine/cedar': 'that policy is one statement',
   'tenants → roles': 'a tenant starts with the system roles',
   'tenants → users': 'a tenant starts with its owner',
-  'users → permissions': 'nobody grants a scope they lack',
+  'users → permissions': 'a user cannot grant a scope that they lack',
   'users → policy-engine/cedar': 'a user as policy sees them',
   'users → roles': 'a user holds roles',
-  'users → settings': 'how long a password must be',
+  'users → settings': 'the minimum length of a password',
 }
 
-/** The composition roots: they alone put verbs, jobs and subscribers together, and nothing imports them. */
+/** The composition roots: only they import verbs, jobs and subscribers, and no other file imports them. */
 export const entryPoints = ['app', 'serve', 'start', 'main'].map((name) => `server/src/${name}.ts`)
 
-/** Each library's entry points: the folders or files that may import it. A name that ends in `/*` stands for a scope. */
-export const doors: Readonly<Record<string, readonly string[]>> = {
+/** Each external library and the folders or files that may import it. A name that ends in `/*` stands for a scope. */
+export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http'],
   '@fastify/*': ['http'],
   typebox: ['http', 'policy-engine', ...slices.filter((slice) => slice !== 'tenants')],
