@@ -18,14 +18,14 @@ import { openAws, operator, operatorEnvironment } from './aws/aws.ts'
 import type { Misdeed } from './aws/misdeeds.ts'
 import type { TestDatabase } from './database.ts'
 
-/** Has the SDK's default chain find the operator's key, and nothing else of this machine. */
+/** Makes the SDK's default credential chain find the operator's key, and no credential of this machine. */
 function beOperator(): void {
   Object.assign(process.env, operatorEnvironment)
 }
 
 export type AwsTarget = Awaited<ReturnType<typeof openAwsTarget>>
 
-/** A pretended AWS with accounts, people and permission sets, and what a driver is opened with to act there. */
+/** A simulated AWS with accounts, users and permission sets, and the opening that a driver needs to act there. */
 export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}) {
   beOperator()
   const aws = await openAws({ rate: 10_000, outstanding: 1_000, ...settings })
@@ -52,7 +52,7 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
     egress: openEgress(readEgressAllow('127.0.0.1')),
     public_url: 'http://127.0.0.1',
   }
-  /** Somebody new, whom the directory knows. */
+  /** A grant for a new user whom the directory knows. */
   const askFor = (resource: GrantAsk['resource'], action: string): GrantAsk & { principal_id: string } => {
     const id = newId()
     const email = `${id}@example.com`
@@ -72,10 +72,10 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
   return { aws, config, opening, accounts, sets, external_id, role_arn, askFor }
 }
 
-/** What a driver of AWS is handed of the database: it asks it nothing. */
+/** The AWS driver never uses its transaction. */
 export const noTx = {} as Tx
 
-/** Does an act of a driver to its end, as the ledger does, without its pauses. */
+/** Runs a driver's act to its end, as the ledger does, but without pauses. */
 export async function toTheEnd(driver: Driver, target: Target, begin: () => Promise<Progress>): Promise<string[]> {
   const references: string[] = []
   let progress = await untilRoom(begin)
@@ -102,10 +102,10 @@ export const patient = new AbortController().signal
 
 type Seat = { account: string; set: string; principal: string }
 
-/** Another pace than AWS's own, for what is not about that. */
+/** A faster rate limit than AWS's own, for tests that are not about rate limits. */
 export const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 })
 
-/** Sets of the house, on accounts. */
+/** Existing permission sets, assigned on accounts. */
 export async function accountStage(db: TestDatabase): Promise<Stage> {
   const target = await openAwsTarget()
   const { aws, sets, accounts, askFor } = target
@@ -133,7 +133,7 @@ export async function accountStage(db: TestDatabase): Promise<Stage> {
   }
 }
 
-/** Sets that are made for one person and one resource. */
+/** Permission sets created for one user and one resource. */
 export async function bucketStage(db: TestDatabase): Promise<Stage> {
   const target = await openAwsTarget()
   const { aws, accounts, askFor, opening } = target
@@ -165,7 +165,7 @@ export async function bucketStage(db: TestDatabase): Promise<Stage> {
         aws.assignByHand(one.account_id ?? '', set, principalOf(one))
       },
     },
-    // The others fail both kinds of set alike.
+    // The other faults affect both kinds of set alike.
     breaks: [misdeed(aws, 'it makes no set', 'CreatePermissionSet', { error: 'ServiceQuotaExceededException' }, false)],
     endsByItself: true,
   }
@@ -245,7 +245,7 @@ function stageOf({ database }: TestDatabase, target: AwsTarget) {
       { config: { ...config, instance_arn: 'arn:aws:sso:::instance/1' }, pointer: '/config/instance_arn' },
       { config: { ...config, role_arn: 'arn:aws:iam::1:role/x' }, pointer: '/config/role_arn' },
       { config: { ...config, endpoint: 'https://198.51.100.7/' }, pointer: '/config/endpoint' },
-      // Public, and neither AWS's own nor listed by the operator.
+      // A public address that is neither AWS's own nor listed by the operator.
       { config: { ...config, endpoint: 'https://8.8.8.8/' }, pointer: '/config/endpoint' },
       { config: { ...config, endpoint: 'http://127.0.0.2:80' }, pointer: '/config/endpoint' },
       {

@@ -4,7 +4,7 @@ import { appRole, ownerRole, workRole } from '../../src/db/roles.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { serverVariable, startTestServer } from './server.ts'
 
-/** The tables that a backup of it holds. */
+/** The tables that a backup of this database contains. */
 export const tablesOf = async (owner: ConnectionTarget) => {
   const client = await connectAlone(owner)
   try {
@@ -14,7 +14,7 @@ export const tablesOf = async (owner: ConnectionTarget) => {
   }
 }
 
-/** Every row of every table as the database writes it, save what a restore gives anew. */
+/** Every row of every table as the database writes it, without the columns that a restore sets again. */
 export async function everything({ owner, asSuperuser }: Pick<TestDatabase, 'owner' | 'asSuperuser'>) {
   await asSuperuser(`set timezone to 'UTC'`)
   const all: Record<string, string[]> = {}
@@ -27,7 +27,7 @@ export async function everything({ owner, asSuperuser }: Pick<TestDatabase, 'own
   return all
 }
 
-/** A database in which Sallyport never was. */
+/** A database on which Sallyport has never run. */
 export async function bareDatabase(): Promise<TestDatabase> {
   const db = await testDatabase()
   await db.asSuperuser(`drop owned by ${ownerRole}`)
@@ -39,8 +39,8 @@ export async function bareDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * Gives the databases of this test file a server of their own; answers how to stop it. A restore is one long transaction,
- * and behind it no event is delivered in any database of its server: other files' tests would wait.
+ * Gives this test file's databases their own server; returns a function that stops it. A restore is one long transaction, and
+ * while it runs no later event is delivered in any database of its server: other files' tests would wait.
  */
 export async function useOwnServer(): Promise<() => Promise<void>> {
   const { server, stop } = await startTestServer()

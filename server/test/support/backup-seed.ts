@@ -1,15 +1,15 @@
 import { newId } from '../../src/kernel/id.ts'
 import type { TestDatabase } from './database.ts'
 
-/** Numbers, moments and text that a reader in between would bend. */
+/** Numbers, moments and text that an intermediate parser would change. */
 const trickyJson = `{"big":9007199254740993,"small":0.10000000000000000001,"text":"line\\nbreak \\" ☃ \\\\u2028","null":null}`
 
 type Db = Pick<TestDatabase, 'asSuperuser'>
 type Insert = (table: string, row: Record<string, unknown>) => Promise<void>
 
 /**
- * One tenant with a row in every table that a tenant has, each by the superuser; answers the tenant. Tables and columns that
- * only an earlier or a later version has are passed over.
+ * Inserts one tenant with a row in every tenant table, as the superuser; returns the tenant. It skips tables and columns that
+ * only an earlier or a later version has.
  */
 export async function seedTenant(db: Db, name: string): Promise<{ tenant_id: string; request_id: string }> {
   const tenant_id = newId()
@@ -70,7 +70,7 @@ async function seedPeople(insert: Insert, name: string): Promise<People> {
 
 const root_key_id = '0123456789abcdef'
 
-/** The root key of the tenants' data keys, in a database that knows of root keys. */
+/** The root key of the tenants' data keys, if the database has root keys. */
 async function seedRootKey(db: Db): Promise<void> {
   const [there] = await db.asSuperuser(`select where to_regclass('public.root_key') is not null`)
   if (there === undefined) return
@@ -101,7 +101,7 @@ async function seedProviders(insert: Insert): Promise<void> {
   await insert('kept_answer', { id: Buffer.alloc(32, 7), sealed_answer: 'sealed', expires_at: '2100-01-01Z' })
 }
 
-/** Answers the request. */
+/** Returns the request's id. */
 async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string> {
   const [policy, request_id, entitlement, event] = [newId(), newId(), newId(), newId()]
   await insert('policy', { id: policy, name: 'p', priority: 1 })
@@ -162,12 +162,12 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
   await insert('sweep', { id: newId(), provisioner: 'sandbox', next_look_at: '2026-01-01Z', generation: '7' })
   await insert('sandbox_assignment', { key: 'k' })
   await insert('sandbox_operation', { id: newId(), key: 'k', kind: 'create', polls_left: 1, outcome: 'SUCCEEDED' })
-  // Until 0033.
+  // Until migration 0033.
   await insert('sandbox_weather', { polls: 2 })
   return request_id
 }
 
-/** The service's own rows. */
+/** The service's own rows, which belong to no tenant. */
 export async function seedService(db: Pick<TestDatabase, 'asSuperuser'>): Promise<void> {
   await db.asSuperuser(
     `insert into signing_key (kid, public_jwk, sealed_private_jwk) values ('k1', '{"kty":"OKP"}', 'sealed')`,

@@ -2,13 +2,13 @@ import type { TSchema } from 'typebox'
 import { jsonSchemaOf } from '../../src/http/schema.ts'
 
 type Step = string | number
-/** A place in a body: the way to it, and what a sound value there is. */
+/** A place in a body: its path and its valid kinds of value. */
 export type BodyField = { path: readonly Step[]; kinds: readonly string[]; words: boolean; schema: TSchema }
 
-/** What a schema says of its items, which the types of its library hide. */
+/** Keywords of a schema that the schema library's types hide. */
 type Keywords = { type?: string | string[]; items?: TSchema; enum?: unknown[]; properties?: Record<string, TSchema> }
 
-/** Every place that a body's schema names, itself first; of an array its first item. */
+/** Every place that a body's schema names, the root first; of an array, its first item. */
 export function fieldsOf(schema: TSchema, path: readonly Step[] = []): BodyField[] {
   const { type, items, properties = {}, ...rest } = jsonSchemaOf(schema) as Keywords
   const field: BodyField = { path, kinds: [type ?? []].flat(), words: rest.enum !== undefined, schema }
@@ -19,7 +19,7 @@ export function fieldsOf(schema: TSchema, path: readonly Step[] = []): BodyField
   ]
 }
 
-/** An object whose keys are the caller's own, such as metadata. */
+/** An object whose keys the caller chooses, such as metadata. */
 export function isFree({ kinds, schema }: BodyField): boolean {
   return kinds.includes('object') && jsonSchemaOf(schema).properties === undefined
 }
@@ -31,7 +31,7 @@ export function pointerOf(path: readonly Step[]): string {
 
 const mark = '@put it here@'
 
-/** The body as JSON, with this text standing at the place, whatever it is: what no object could say can be sent so. */
+/** The body as JSON with this raw text at the place. The text may be JSON that no object can produce. */
 export function bodyWith(body: unknown, path: readonly Step[], text: string): string {
   return JSON.stringify(put(body, path)).replace(JSON.stringify(mark), () => text)
 }

@@ -10,10 +10,10 @@ import { dataFolder, isAlive, type Sallyport, startOn, urlOf } from './sallyport
 import { asRole, makeTemplate, type TestServer, templateDatabase } from './server.ts'
 import { until } from './wait.ts'
 
-/** How a database can be gone: its processes at an end, or there and without an answer. */
+/** How a database can be unreachable: its processes have ended, or they exist and do not respond. */
 export type Absence = 'stopped' | 'frozen'
 
-/** A PostgreSQL of the test's own, which it may stop and freeze; it goes when the file's tests are done. */
+/** A PostgreSQL of the test's own, which the test may stop and freeze; removed when the file's tests are done. */
 export async function startBreakableServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-outage-'))
   const start = () => startEmbedded({ dataDir, log: () => undefined, onCrash: () => undefined })
@@ -54,7 +54,7 @@ export async function startBreakableServer() {
         await embedded.stop()
         return
       }
-      // The one that would make new ones first.
+      // First the process that starts new ones.
       signalIfThere(embedded.pid, 'SIGSTOP')
       frozen = [embedded.pid, ...childrenOf(embedded.pid)]
       for (const pid of frozen) signalIfThere(pid, 'SIGSTOP')
@@ -79,6 +79,6 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

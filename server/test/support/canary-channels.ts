@@ -5,14 +5,17 @@ import { until } from './wait.ts'
 
 type CanaryRun = Awaited<ReturnType<typeof openCanaryRun>>
 
-/** A channel that leads to nobody, with this header. */
+/** A channel to an address that does not exist, with this header. */
 export const webhookChannel = (header: string) => ({
   name: 'a receiver',
   url: 'http://127.0.0.1:9/events',
   headers: { authorization: header },
 })
 
-/** Sets up webhook channels with secrets of theirs, changes and rotates them; their receiver says back all that it was sent. */
+/**
+ * Sets up webhook channels with secrets, then changes and rotates the secrets; the receiver echoes everything that it was
+ * sent.
+ */
 export async function giveToChannels({ secrets, owned, send, asOwner, plantSecret }: CanaryRun): Promise<void> {
   const receiver = await startEventReceiver()
   receiver.answer = (reply) =>

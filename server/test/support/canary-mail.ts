@@ -5,7 +5,7 @@ import type { CanarySecrets } from './canary-secrets.ts'
 import { startMailPeer } from './mail-peer.ts'
 import { until } from './wait.ts'
 
-/** A mail server that wants a login, and repeats it to whoever gave it. Answers its address, the login in it. */
+/** A mail server that requires a login and echoes it to the client. Returns the server's address, with the login in it. */
 export async function startTalkativeMailServer(secrets: CanarySecrets): Promise<string> {
   const login = { user: 'sallyport', password: secrets.plant('password of the mail server') }
   const peer = await startMailPeer({ login })
@@ -18,7 +18,7 @@ export async function startTalkativeMailServer(secrets: CanarySecrets): Promise<
   return peer.url.replace('://', `://${user}:${password}@`)
 }
 
-/** Has it refuse one mail for good and another just now, and waits until both answers are kept. */
+/** Makes the mail server refuse one mail permanently and another temporarily, and waits until both answers are stored. */
 export async function writeToMailServer({ owned, sallyport }: Awaited<ReturnType<typeof openCanaryRun>>) {
   const channel = { name: 'Mail', to_addresses: ['gone@example.com', 'later@example.com'] }
   const made = await owned('POST', '/v1/notification-channels/email', channel)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { openCanaryRun } from './canary-run.ts'
 
-/** Nobody answers there. */
+/** No server listens at this address. */
 export const databaseServer = {
   host: '127.0.0.1',
   port: 9,
@@ -14,7 +14,7 @@ export const databaseServer = {
 /** A provisioner with this config. */
 export const provisioner = (config: unknown) => ({ name: 'a server', provisioner_type: 'postgresql', config })
 
-/** Sets up servers and receivers with secrets of theirs, changes, rotates and tests them. */
+/** Sets up servers and receivers with secrets; changes, rotates and tests the secrets. */
 export async function giveToProvisioners({
   secrets,
   owned,

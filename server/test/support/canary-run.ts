@@ -8,7 +8,7 @@ import { redirect_uri } from './sign-in-stage.ts'
 type Sent = { body?: unknown; headers?: Record<string, string>; shown?: (text: string, headers: Headers) => string[] }
 type Answer = { status: number; body: Record<string, unknown>; headers: Headers }
 
-/** A real process with secrets in its environment and a provider beside it, whose every answer is kept. */
+/** A real process with secrets in its environment, and an identity provider beside it. Every answer is kept. */
 export async function openCanaryRun() {
   const secrets = new CanarySecrets()
   const client = {
@@ -44,9 +44,9 @@ export async function openCanaryRun() {
   return { secrets, idp, client, sallyport, metricsPort, ...waysToSend(secrets, sallyport) }
 }
 
-/** The ways to call it, which keep what is answered. */
+/** Functions that call the service and keep its answers. */
 function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyport, 'base_url' | 'bootstrap'>) {
-  /** Calls, and keeps what is answered, without what `shown` says that it shows this once. */
+  /** Calls, and keeps the answer without the parts that `shown` declares as shown once. */
   async function send(method: string, path: string, { body, headers = {}, shown }: Sent = {}): Promise<Answer> {
     const ask = () =>
       fetch(base_url + path, {
@@ -55,7 +55,7 @@ function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyp
         headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
-    // A connection that was idle may be closed at the very moment when it is used again: nothing was read of that call.
+    // The service may close an idle connection just as the test reuses it: it has read nothing of that call, so try again.
     const reply = await ask().catch(ask)
     const endless = reply.headers.get('content-type')?.startsWith('text/event-stream')
     const text = await (endless ? firstOf(reply) : reply.text())
@@ -70,7 +70,7 @@ function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyp
   const asOwner = { ...inTenant, 'x-api-key': bootstrap.api_key }
   const owned = (method: string, path: string, body?: unknown) => send(method, path, { body, headers: asOwner })
 
-  /** The signature is the secret part of a token, the third that of a key. */
+  /** The secret part: of a token the signature, of a key the third part. */
   const plantToken = (text: string) => [secrets.plant('token', String(JSON.parse(text).token).split('.')[2])]
   const plantKey = (text: string) => [secrets.plant('API key', String(JSON.parse(text).key).split('_')[2])]
   /** What follows the prefix is the secret part. */
@@ -81,7 +81,7 @@ function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyp
   return { send, owned, inTenant, asOwner, plantToken, plantKey, plantShownOnce, plantSecret }
 }
 
-/** What a stream without end says at once; then its caller goes away. */
+/** The first chunk of an endless stream; then the caller disconnects. */
 async function firstOf({ body }: Response): Promise<string> {
   let said = ''
   for await (const some of body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -1,12 +1,12 @@
 import { type CaseFamily, caseFamilies, knownCases } from './known-cases.ts'
 import { readSources } from './source-files.ts'
 
-/** A test's name that ends in ids, in parentheses. A part of it that is made at run time stands as `…`. */
+/** A test's name that ends in ids, in parentheses. `…` replaces a part that is made at run time. */
 const namedTests = /['"`]((?:[^'"`\\\n]|\\.|'(?=\w))+?) \(([A-Z]\d{1,2}(?:, [A-Z]\d{1,2})*)\)['"`]/g
 
 type Held = { file: string; name: string }
 
-/** The page of known cases: each with what holds it, by the names of the tests. `root`: of the repository. */
+/** The page of known cases: each with the names of the tests that cover it. `root`: of the repository. */
 export function casesPage(root: string): string {
   const held = readHeld(root)
   const sections = Object.entries(caseFamilies).map(([letter, title]) => {
@@ -41,7 +41,7 @@ function readHeld(root: string): Map<string, Held[]> {
   for (const { path: file, text } of readSources(root, ['server'])) {
     if (!file.endsWith('.test.ts')) continue
     for (const [, written = '', ids = ''] of text.matchAll(namedTests)) {
-      // Nor does a page of Markdown take every sign as it is.
+      // Markdown gives some characters a meaning.
       const name = written.replaceAll(/\$\{[^}]*\}|^.*\}|[\\`*_<>[\]#|~]+/g, '…')
       for (const id of ids.split(', ')) held.set(id, [...(held.get(id) ?? []), { file, name }])
     }

@@ -5,23 +5,23 @@ import { join } from 'node:path'
 
 export type Certificate = { key: string; cert: string }
 
-/** An authority of a test's own, and what it vouches for. */
+/** A test's own certificate authority, and the certificates that it signed. */
 export type TestAuthority = {
-  /** Its own certificate: whom a client must trust. */
+  /** The authority's own certificate, which a client must trust. */
   ca: string
   /** For the names and addresses of this machine's loopback, valid now. */
   good: Certificate
   expired: Certificate
   /** For another host. */
   misnamed: Certificate
-  /** That nobody vouches for. */
+  /** Signed by no authority. */
   selfSigned: Certificate
 }
 
 const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=sallyport'
 const thisMachine = 'DNS:localhost,IP:127.0.0.1'
 
-/** A certificate that vouches for itself, for these names; undefined where this machine has no openssl. */
+/** A self-signed certificate for these names; undefined on a machine without openssl. */
 export function selfSigned(names: string): Certificate | undefined {
   return inFolder(({ openssl, read }) => {
     openssl(`req -x509 ${newKey} -days 2 -addext subjectAltName=${names} -keyout self.key -out self.crt`)
@@ -29,7 +29,7 @@ export function selfSigned(names: string): Certificate | undefined {
   })
 }
 
-/** Makes an authority; undefined where this machine has no openssl. */
+/** Makes a certificate authority; undefined on a machine without openssl. */
 export function makeAuthority(): TestAuthority | undefined {
   const itself = selfSigned(thisMachine)
   return inFolder(({ openssl, read, write }) => {
@@ -56,7 +56,7 @@ export function makeAuthority(): TestAuthority | undefined {
 
 type Folder = { openssl(words: string): void; read(name: string): string; write(name: string, text: string): void }
 
-/** Has files made in a folder that is gone afterwards; undefined where they could not be made. */
+/** Makes files in a folder that is removed afterwards; undefined if they could not be made. */
 function inFolder<Made>(make: (folder: Folder) => Made): Made | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-certificates-'))
   try {

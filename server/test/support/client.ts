@@ -3,7 +3,7 @@ import { answersAsDescribed } from './described.ts'
 
 const requireDescribed = answersAsDescribed(operations)
 
-/** What came back: an empty body reads as an empty object, lines (NDJSON) as an array, plain text as it is. */
+/** A response. An empty body is read as an empty object, lines (NDJSON) as an array, plain text as a string. */
 export type Reply<Body> = { status: number; headers: Headers; body: Body }
 
 /** The error object, for `call<Refusal>`. */
@@ -16,7 +16,7 @@ export type Refusal = {
 
 export type Page<Item> = { data: Item[]; next_cursor?: string; has_more: boolean }
 
-/** One call, sent with the client's own headers and those given; a header of `undefined` is left out. */
+/** One call, sent with the client's own headers and the given ones; a header of `undefined` is omitted. */
 export type Client = <Body = Record<string, unknown>>(
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
@@ -25,8 +25,8 @@ export type Client = <Body = Record<string, unknown>>(
 ) => Promise<Reply<Body>>
 
 /**
- * A client of the service at `base_url` that sends these headers with each call. It goes nowhere that it is sent to, and
- * throws where an answer is not as openapi.json describes it.
+ * A client of the service at `base_url` that sends these headers with each call. It follows no redirect, and throws if an
+ * answer does not match openapi.json.
  */
 export function clientAt(base_url: string, own: Record<string, string>): Client {
   return async <Body>(method: string, path: string, body?: unknown, more: Record<string, string | undefined> = {}) => {

@@ -3,7 +3,7 @@ import type { House, Person } from './house.ts'
 
 const password = 'a long enough password'
 
-/** A tenant where everybody may ask, with people who come and go: what tests of their leaving need. */
+/** A tenant where every user may request access, with users who join and leave: for tests of users who leave. */
 export async function comingAndGoing(house: House, name: string) {
   const tenant = await house.tenant(name)
   const { tenant_id, owner, people } = tenant
@@ -60,7 +60,7 @@ export async function comingAndGoing(house: House, name: string) {
   }
 }
 
-/** What the database keeps of them. */
+/** Reads the tenant's rows from the database. */
 function kept(house: House) {
   async function eventsOf(id: string): Promise<{ type: string; data: unknown }[]> {
     return house.asSuperuser('select type, data from event where subject_id = $1 order by seq', [id])
@@ -78,7 +78,7 @@ function kept(house: House) {
     )
     return grant ?? {}
   }
-  /** All that a user still waits for or holds. */
+  /** Everything that a user still waits for or holds. */
   async function leftOf(user_id: string): Promise<unknown[]> {
     return house.asSuperuser(
       `select id from access_request where requester_id = $1 and status = 'pending'

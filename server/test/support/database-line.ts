@@ -3,20 +3,20 @@ import { connect, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
 import type { ConnectionTarget } from '../../src/db/client/connect.ts'
 
-/** The way to a PostgreSQL, which a test can break. */
+/** A proxy in front of a PostgreSQL, which a test can break. */
 export type DatabaseLine = {
   target: ConnectionTarget
-  /** The listening connections are open and say nothing from now on, new ones too: half-open. */
+  /** The listening connections, also new ones, stay open and transfer nothing from now on: half-open. */
   hold(): void
-  /** Whatever connection prepares this statement from now on hears nothing any more, though all that it says arrives. */
+  /** A connection that prepares this statement from now on receives nothing more; what it sends still arrives. */
   muteFrom(statement: string): void
-  /** Every connection is cut, and new ones are refused. */
+  /** Closes every connection, and refuses new ones. */
   cut(): void
-  /** Lets pass again what is new, and what was held. */
+  /** Lets new connections through again, and held connections continue. */
   mend(): void
 }
 
-/** Stands between a client and its PostgreSQL. It is gone when the file's tests are done. */
+/** Opens a proxy between a client and its PostgreSQL. It is closed when the file's tests are done. */
 export async function openDatabaseLine(target: ConnectionTarget): Promise<DatabaseLine> {
   const { host = '', port = 5432 } = target
   const pairs = new Set<{ near: Socket; far: Socket; listens: boolean; isMute: boolean }>()
@@ -30,7 +30,7 @@ export async function openDatabaseLine(target: ConnectionTarget): Promise<Databa
     pairs.add(pair)
     near.on('data', (bytes) => {
       pair.listens ||= bytes.includes('sallyport-listen')
-      // As it stands in the message: each text ends with a zero.
+      // As in the protocol message: a zero byte ends each text.
       pair.isMute ||= muting !== undefined && bytes.includes(`\0${muting}\0`)
       if (!(pair.listens && state === 'held')) far.write(bytes)
     })

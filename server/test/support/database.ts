@@ -11,15 +11,16 @@ export type TestDatabase = {
   /** As the service connects. */
   service: ConnectionTarget
   owner: ConnectionTarget
-  /** As the superuser, past every wall: for what a test must see or bend. */
+  /** As the superuser, exempt from tenant isolation: for reading or changing any row. */
   asSuperuser<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
-  /** What must end before the database goes. */
+  /** Registers a stop that must run before the database is dropped. */
   atEnd(stop: () => Promise<unknown>): void
 }
 
 /**
- * A migrated database of this test file's own; it goes when the file's tests are done. Awaited at the top of the file: in
- * a `before` it would go right after that. `findTemplate`: a database to copy in place of the empty one.
+ * A migrated database of this test file's own, dropped when the file's tests are done. Await it at the top level of the file:
+ * inside a `before` it would be dropped right after that `before`. `findTemplate`: a database to copy in place of the empty
+ * one.
  */
 export async function testDatabase(findTemplate?: (server: TestServer) => Promise<string>): Promise<TestDatabase> {
   const { server, stop } = await findServer()
@@ -31,19 +32,19 @@ export async function testDatabase(findTemplate?: (server: TestServer) => Promis
   return database
 }
 
-/** One on a server that is there: it goes with `close`, or is left there, nobody connected, with `leave`. */
+/** A database on an existing server: `close` drops it, `leave` disconnects from it and keeps it. */
 export type MadeDatabase = TestDatabase & { name: string; close(): Promise<void>; leave(): Promise<void> }
 
-/** The same for a command that is no test. */
+/** The same for a command that is not a test. */
 export async function makeDatabase(server: TestServer, template = templateDatabase): Promise<MadeDatabase> {
   const name = `test_${newId().replaceAll('-', '')}`
   const admin = await connectAlone({ ...server, database: 'postgres' })
-  // Copied as files: through the log it takes twice as long where nothing is synced.
+  // Copied as files: copying through the write-ahead log takes twice as long on a server that does not sync.
   await admin.query(`create database ${name} template ${template} strategy file_copy`)
   await admin.query(`grant connect on database ${name} to ${appRole}, ${ownerRole}`)
   await admin.query(`grant create on database ${name} to ${ownerRole}`)
   const superuser = await connectAlone({ ...server, database: name })
-  // Where the server goes first, whoever asks next is told.
+  // If the server goes away, the next query reports it.
   superuser.on('error', () => undefined)
   const service = asRole(server, appRole, 'app', name)
   const database = openDatabase(service, { writes: 4, long: 3 })
@@ -78,7 +79,10 @@ export async function makeDatabase(server: TestServer, template = templateDataba
   }
 }
 
-/** Where many databases come and go at once, PostgreSQL can refuse one for a row that another has just deleted: XX000. */
+/**
+ * When many databases are created and dropped at once, PostgreSQL can refuse one because another session has just deleted a
+ * row: XX000.
+ */
 async function dropDatabase(admin: Awaited<ReturnType<typeof connectAlone>>, name: string): Promise<void> {
   await until(`${name} is dropped`, async () => {
     try {

@@ -7,15 +7,15 @@ import { eventsOf } from './event-stream.ts'
 type Answer = { status: number; text: string; headers: Record<string, unknown> }
 type Described = {
   name: string
-  /** Of the path, place-holders as they stand there. */
+  /** The segments of the path, with its placeholders. */
   parts: string[]
   operation: Operation
   check: ReturnType<typeof compileCheck> | undefined
 }
 
 /**
- * Holds every answer of a test run against what openapi.json says of its operation: a status, a code or a field that is
- * not described fails the test that met it. Answers the check; paths that are no operation's pass.
+ * Checks every answer of a test run against its operation in openapi.json: an undescribed status, code or field fails the test
+ * that received it. Returns the check, which ignores paths of no operation.
  */
 export function answersAsDescribed(operations: Record<string, Operation>) {
   const table: Described[] = Object.entries(operations).map(([name, operation]) => ({
@@ -33,7 +33,7 @@ export function answersAsDescribed(operations: Record<string, Operation>) {
   }
 }
 
-/** The parts of a path, each decoded as the service does it; none where it cannot be. */
+/** The segments of a path, each decoded as the service does it; none if decoding fails. */
 function partsOf(url: string): string[] {
   try {
     return (url.split('?')[0] ?? '').split('/').map(decodeURIComponent)
@@ -42,7 +42,7 @@ function partsOf(url: string): string[] {
   }
 }
 
-/** A path written out wins over one with a place-holder, whatever methods it has. */
+/** A literal path takes precedence over one with a placeholder, whatever methods it has. */
 function findDescribed(table: Described[], method: string, parts: string[]): Described | undefined {
   const isHere = (written: string, index: number) =>
     written.startsWith('{') ? parts[index] !== '' : written === parts[index]
@@ -66,7 +66,7 @@ function requireDescribedSuccess({ name, operation, check }: Described, answer: 
   }
 }
 
-/** What its schema speaks of: the whole answer, each of its lines, or the data of its events. */
+/** The values that the schema describes: the whole answer, each of its lines, or the data of its events. */
 function recordsOf({ streams }: Operation, text: string): unknown[] {
   if (streams === undefined) return [JSON.parse(text)]
   if (streams === 'text/event-stream') {

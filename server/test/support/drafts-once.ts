@@ -1,6 +1,6 @@
 /**
- * Whether a place in the body of an operation is to be walked: a draft of policies is large, and the same wherever one is
- * taken, so that its places are walked in the first operation that takes one.
+ * Whether to visit a place in an operation's body. A draft of policies is large and the same in every operation, so its places
+ * are visited only in the first operation that takes a draft.
  */
 export function draftsOnce(): (operationId: string, way: readonly (string | number)[]) => boolean {
   let first: string | undefined

@@ -14,8 +14,8 @@ type EntitlementKept = {
 }
 
 /**
- * A tenant whose requests are all approved, on the sandbox: as its own provisioner where `corrects_drift` says whether what
- * was changed by hand is put right, else as it is for whoever has none.
+ * A tenant on the sandbox whose requests are all approved. Its own provisioner if `corrects_drift` (whether changes by hand
+ * are undone) is given, else the default of a tenant without a provisioner.
  */
 export async function driftStage(house: House, name: string, corrects_drift?: boolean) {
   const on = await askingStage(house, name)
@@ -33,7 +33,7 @@ export async function driftStage(house: House, name: string, corrects_drift?: bo
     )
   }
 
-  /** Access that is active, and the turn that gave it over; answers its request and its grant. */
+  /** Requests access and waits until it is active and its job has released the lease; returns its request and its grant. */
   async function held(account: string, more: object = {}): Promise<{ request: string; grant: string }> {
     const request = await on.ask(on.account(account, more))
     const [grant] = await on.grantsAre(request, 'active', 'successful')
@@ -79,12 +79,12 @@ export async function driftStage(house: House, name: string, corrects_drift?: bo
 
 /** Sweeps of a tenant's provisioners. */
 function sweeping(house: House, tenant_id: string) {
-  /** As if nothing had moved for a while. */
+  /** As if nothing had changed for a while. */
   const age = () =>
     house.asSuperuser(`update entitlement set updated_at = updated_at - interval '2 minutes' where tenant_id = $1`, [
       tenant_id,
     ])
-  /** Begins a sweep; answers when it has come to its end. */
+  /** Begins a sweep; returns a function that waits for its end. */
   async function beginSweep(): Promise<() => Promise<unknown>> {
     const [now] = await house.asSuperuser<{ at: string }>(
       `update sweep set next_look_at = clock_timestamp() where tenant_id = $1 returning next_look_at::text as at`,
@@ -100,7 +100,7 @@ function sweeping(house: House, tenant_id: string) {
         return swept.length > 0
       })
   }
-  /** Sweeps what has not moved for a while; everything that it suspects has been looked at. */
+  /** Sweeps what has not changed for a while; afterwards everything suspect has been checked. */
   async function sweep(): Promise<void> {
     await age()
     await (await beginSweep())()
@@ -115,7 +115,7 @@ function sweeping(house: House, tenant_id: string) {
   return { age, beginSweep, sweep }
 }
 
-/** What somebody does at the target, past us, and what was told of it. */
+/** Changes made at the target without Sallyport, and the events about them. */
 function byHandOn(house: House, tenant_id: string) {
   const byHand = {
     remove: (account: string) =>
@@ -123,14 +123,14 @@ function byHandOn(house: House, tenant_id: string) {
         tenant_id,
         `%${account}%`,
       ]),
-    /** Adds again what the ledger knows. */
+    /** Adds an assignment again that the ledger knows. */
     add: (account: string) =>
       house.asSuperuser(
         `insert into sandbox_assignment (tenant_id, key) select tenant_id, target_key from entitlement
           where tenant_id = $1 and target_key like $2`,
         [tenant_id, `%${account}%`],
       ),
-    /** Something that the ledger does not know. */
+    /** Adds an assignment that the ledger does not know. */
     addAnother: (key: string, marked: boolean) =>
       house.asSuperuser('insert into sandbox_assignment (tenant_id, key, marked) values ($1, $2, $3)', [
         tenant_id,
@@ -138,7 +138,7 @@ function byHandOn(house: House, tenant_id: string) {
         marked,
       ]),
   }
-  /** What was told of drift, in order. */
+  /** The events about drift, in order. */
   const told = async () => {
     const rows = await house.asSuperuser<{ type: string; subject_id: string; data: Record<string, unknown> }>(
       `select type, subject_id, data from event where tenant_id = $1 and type like '%.drifted' order by seq`,

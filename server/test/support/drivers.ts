@@ -6,7 +6,10 @@ import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 import { faultyDriverTypes } from './faulty-sandbox.ts'
 
-/** The service's own drivers, which may reach this machine, and a sandbox that meets injected faults; secrets under the key of `sliceServer`. */
+/**
+ * The service's own drivers, which may reach this machine, and a sandbox that meets injected faults; secrets are under the key
+ * of `sliceServer`.
+ */
 export const testDrivers = (types = faultyDriverTypes): Drivers =>
   openDrivers({
     types,
@@ -15,7 +18,7 @@ export const testDrivers = (types = faultyDriverTypes): Drivers =>
     public_url: 'http://127.0.0.1',
   })
 
-/** The same, with a sandbox that does some things in another way. */
+/** The same, with a sandbox in which some functions are replaced. */
 export const driversWith = (change: (sandbox: Driver) => Partial<Driver>): Drivers => {
   const { sandbox } = faultyDriverTypes
   const open = (opening: Opening) => {

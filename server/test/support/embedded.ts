@@ -15,7 +15,7 @@ const script = new URL('../../src/embedded-postgres/start.ts', import.meta.url).
 
 const endings = new WeakMap<TestContext, (() => unknown)[]>()
 
-/** Does `end` when the test is over: what was begun last ends first. */
+/** Runs `end` when the test is over, in reverse order of registration. */
 export function atEnd(t: TestContext, end: () => unknown): void {
   const known = endings.get(t)
   if (known !== undefined) {
@@ -29,7 +29,7 @@ export function atEnd(t: TestContext, end: () => unknown): void {
   })
 }
 
-/** A folder for one test; nothing may run on it any more when the test is over. */
+/** A folder for one test; no process may run in it when the test is over. */
 export function makeFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-embedded-'))
   chmodSync(folder, 0o711)
@@ -37,7 +37,7 @@ export function makeFolder(t: TestContext): string {
     try {
       await untilNothingRunsOn(folder)
     } finally {
-      // After a failure only: a test that passes has stopped what it started.
+      // Only after a failure: a test that passes has stopped its processes.
       for (const pid of processesOn(folder)) process.kill(pid, 'SIGKILL')
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     }
@@ -45,7 +45,7 @@ export function makeFolder(t: TestContext): string {
   return folder
 }
 
-/** The embedded PostgreSQL for one test; a crash that the test does not expect fails it. */
+/** The embedded PostgreSQL for one test; an unexpected crash fails the test. */
 export async function start(t: TestContext, dataDir: string, more: Partial<Parameters<typeof startEmbedded>[0]> = {}) {
   const onCrash = (reason: string) => assert.fail(reason)
   const postgres = await startEmbedded({ dataDir, log: () => {}, onCrash, ...more })
@@ -94,7 +94,7 @@ export async function untilNothingRunsOn(folder: string): Promise<void> {
   await until(() => processesOn(folder).length === 0, `processes of ${folder} to end`)
 }
 
-/** Sallyport's part in a process of its own, in a process group of its own like a shell's job. `said` waits for a line. */
+/** Runs Sallyport's part in its own process and its own process group, like a shell's job. `said` waits for a line. */
 export function startElsewhere(
   t: TestContext,
   dataDir: string,

@@ -1,12 +1,12 @@
-/** What has leases, and what a row of it is known by. */
+/** The tables with leases, and the key of their rows. */
 const keys = {
   ...{ access_request: 'id', access_grant: 'id', entitlement: 'id', delivery_lane: 'id' },
   event_cursor: 'subscriber',
 }
 
 /**
- * Lets every lease end at once, as time would. Row by row, each in a transaction of its own: many at once would have to be
- * locked in the order in which the services lock them, or the two hold each other up.
+ * Ends every lease at once, as if its time had passed. Each row is updated in its own transaction: one transaction would have
+ * to lock the rows in the services' order, or it would deadlock with them.
  */
 export async function endLeasesNow(
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>,

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers'
 import { after } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 
-/** A message as it came. */
+/** A message as it was received. */
 export type Posted = { path: string; headers: IncomingHttpHeaders; body: string }
 
-/** A receiver of events, which keeps what comes and answers as the test says; gone when the tests are done. */
+/** A receiver of events, which keeps the messages and answers as the test says; stopped when the tests are done. */
 export async function startEventReceiver() {
   const posted: Posted[] = []
   const receiver = {
@@ -20,7 +20,7 @@ export async function startEventReceiver() {
       if (last === undefined) throw new Error('nothing came')
       return last
     },
-    /** Whether the library of the standard finds a signature of this secret on the last message. */
+    /** Whether the Standard Webhooks library accepts the last message's signature for this secret. */
     proves(secret: string): boolean {
       const { body, headers } = receiver.last()
       try {

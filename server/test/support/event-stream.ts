@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, request } from 'node:http'
 
-/** An event as it came over the wire; `data` is read as the JSON that it is. */
+/** An event as received; `data` is parsed as JSON. */
 export type Said = { id?: string; event?: string; retry?: string; data?: Record<string, unknown> }
 
-/** The events in a text of type `text/event-stream`, comments left out. A last one that is not whole is none yet. */
+/** The events in a text of type `text/event-stream`, without comments. An incomplete last event is left out. */
 export function eventsOf(text: string): Said[] {
   return text
     .split('\n\n')
@@ -18,22 +18,22 @@ export function eventsOf(text: string): Said[] {
     })
 }
 
-/** A stream that is open, and what has come so far. */
+/** An open stream, and the events received so far. */
 export type Stream = {
   status: number
   headers: IncomingHttpHeaders
   text(): string
   events(): Said[]
-  /** The ids of the notifications that came. */
+  /** The ids of the notifications received. */
   ids(): string[]
-  /** Undefined while it is open: `whole` when the service ended it, `cut` when the connection went. */
+  /** Undefined while it is open: `whole` when the service ended it, `cut` when the connection broke. */
   ended(): 'whole' | 'cut' | undefined
-  /** From then on nothing is read of what comes. */
+  /** Stops reading from the connection. */
   deafen(): void
   close(): void
 }
 
-/** Calls by a connection of its own, as a browser does, and answers when the head of the answer is there. */
+/** Calls on its own connection, as a browser does, and returns when the response headers have arrived. */
 export async function openStream(url: string, headers: Record<string, string>): Promise<Stream> {
   const call = request(url, { headers, agent: false }).end()
   const [reply] = (await once(call, 'response')) as [import('node:http').IncomingMessage]

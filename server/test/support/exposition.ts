@@ -1,15 +1,15 @@
-/** One line of figures: the metric as it is written, its labels, its value. */
+/** One sample line: the metric's name as written, its labels, its value. */
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 
-/** A metric as it was announced, with its samples. */
+/** A metric as announced, with its samples. */
 export type Family = { kind: string; help: string; samples: Sample[] }
 
 const sampleLine = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/
 const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/gy
 
 /**
- * Reads Prometheus' text format 0.0.4, strictly: throws on any line that is not of it, a sample that was not announced, a
- * metric announced twice, a sample given twice.
+ * Reads Prometheus' text format 0.0.4 strictly: throws on an invalid line, a sample without an announcement, and a metric or
+ * sample given twice.
  */
 export function readExposition(text: string): Map<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line does not end')

@@ -5,7 +5,7 @@ import type { Tx } from '../../src/kernel/context.ts'
 import { type Driver, type Progress, TargetError } from '../../src/provisioners/driver.ts'
 import type { DriverTypes } from '../../src/provisioners/drivers.ts'
 
-/** The service's own types of driver, with a sandbox that meets faults. */
+/** The service's own driver types, with a sandbox that meets injected faults. */
 export const faultyDriverTypes: DriverTypes = {
   ...driverTypes,
   sandbox: { ...driverTypes.sandbox, open: (opening) => withFaults(driverTypes.sandbox.open(opening)) },
@@ -17,7 +17,7 @@ const unanswered: Readonly<Record<string, string>> = {
   conflicting: 'the sandbox has another operation on this under way',
 }
 
-/** What is still to come of an act is in its reference, so that every process knows it. */
+/** The rest of an act's fault is encoded in its reference, so that every process knows it. */
 const failing = 'about to fail'
 const underWay = /^(\d+) polls before (.+)$/
 
@@ -50,7 +50,7 @@ function pending(reference: string, polls: number): Progress {
 
 type Met = { fault: string; polls: number; delay_ms: number }
 
-/** What the tenant's next act meets, which no other act meets then. */
+/** Takes the fault of the tenant's next act; no other act takes the same one. */
 async function takeFault(tx: Tx): Promise<Met> {
   const [[met]] = await tx.write([
     sql<Met>`with next as (

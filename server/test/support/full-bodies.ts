@@ -2,8 +2,8 @@ import { newId } from '../../src/kernel/id.ts'
 import { sampleBodies } from './samples.ts'
 
 /**
- * Sound bodies that say more than they must, so that every place of theirs can be tried with a text of one's own while all
- * else stays sound. A user signs in by a provider: hashing a password would cost more than all the rest.
+ * Valid bodies with more than the required fields, so that a test can put its own text in each field while the rest stays
+ * valid. The user signs in by a provider: hashing a password would cost more than everything else.
  */
 export function fullBody(operationId: string): unknown {
   return more[operationId]?.() ?? sampleBodies[operationId]
@@ -22,7 +22,7 @@ const more: Record<string, () => unknown> = {
   upsertCloudAccounts: () => ({ resources: [{ id: '1', account_id: '1', name: 'One', metadata: { note: 'a note' } }] }),
 }
 
-/** A rule that says something everywhere, and forbids nothing to anybody. */
+/** A rule that uses every field, and forbids nothing to any user. */
 const rule = {
   effect: 'forbid',
   principal_scope_type: 'eq',

@@ -13,8 +13,8 @@ import { startTestServer, templateDatabase } from './server.ts'
 const root = new URL('../../../', import.meta.url)
 
 /**
- * Every generated file, path from the root of the repository to text, as the source says it now.
- * @throws Error with a sentence where a migration that has landed was edited.
+ * Every generated file, path from the root of the repository to text, as the source defines it now.
+ * @throws Error if a migration that has landed was edited.
  */
 export async function generateFiles(): Promise<Record<string, string>> {
   return {
@@ -26,7 +26,7 @@ export async function generateFiles(): Promise<Record<string, string>> {
   }
 }
 
-/** The generated files that are not there, or say something else. */
+/** The generated files that are missing or outdated. */
 export function findStale(root: string, files: Readonly<Record<string, string>>): string[] {
   return Object.keys(files).filter((path) => readIfThere(join(root, path)) !== files[path])
 }
@@ -39,7 +39,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** On a server that is made for it and goes right after. */
+/** The schema of a server that is started for this and stopped right after. */
 async function migratedSchema(): Promise<string> {
   const { server, stop } = await startTestServer()
   try {

@@ -4,7 +4,7 @@ import { type GrantChange, grantTransitions, transitionsOf } from '../../src/gra
 /** A status and a provisioning status together, as `active/successful`. */
 export type GrantPair = `${GrantStatus}/${ProvisioningStatus}`
 
-/** Every step that the life cycle of a grant foresees, as `active/successful expired/deprovisioning`: in the order of the alphabet. */
+/** Every step that the life cycle of a grant allows, as `active/successful expired/deprovisioning`: in alphabetical order. */
 export function foreseenSteps(): string[] {
   const steps = [...new Set(grantTransitions.map(({ change }) => change))].flatMap((change) =>
     stepsOf(change).map(([before, after]) => `${before} ${after}`),

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** The receiver that a guide shows, run as whoever copies it runs it; in a folder of its own. */
+/** The receiver from a guide, run in its own folder as a reader who copies it would run it. */
 export async function startGuideReceiver(guide: string, SIGNING_SECRET: string) {
   const text = readFileSync(new URL(`../../../docs/guides/${guide}`, import.meta.url), 'utf8')
   const [, source] = /```js\n(\/\/ SIGNING_SECRET=.*?)```/s.exec(text) ?? []
@@ -19,9 +19,9 @@ export async function startGuideReceiver(guide: string, SIGNING_SECRET: string) 
 
   const program = {
     url: '',
-    /** Where its files are. */
+    /** The folder of its files. */
     folder,
-    /** Runs it, the second time where it was the first time. */
+    /** Runs it; on a restart, on the same port. */
     async start() {
       child = spawn(process.execPath, ['receiver.mjs'], {
         cwd: folder,
@@ -33,7 +33,7 @@ export async function startGuideReceiver(guide: string, SIGNING_SECRET: string) 
       port = /\d+$/.exec(line)?.[0] ?? ''
       program.url = `http://127.0.0.1:${port}/`
     },
-    /** Ends it as a power cut would. */
+    /** Ends it abruptly, as a power cut would. */
     async kill() {
       if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGKILL')

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 const guide = new URL('../../../docs/guides/provisioner-postgresql.md', import.meta.url)
 
 /**
- * The SQL that the guide gives, for this version of PostgreSQL, one text in its order. `managed`: what it says of logins that are shut between
- * grants, without: the rest.
+ * The guide's SQL for this version of PostgreSQL, in order, as one text. `managed`: only the part about logins that are closed
+ * between grants; without: the rest.
  */
 export function guideSql(major: number, managed = false): string {
   const blocks = [...readFileSync(guide, 'utf8').matchAll(/^```sql(.*)\n([\s\S]*?)^```$/gm)]

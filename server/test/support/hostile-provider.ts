@@ -5,13 +5,16 @@ import { after } from 'node:test'
 import { own } from './sign-in-stage.ts'
 import { type Json, jwt, type Signer, theirs } from './token-forge.ts'
 
-/** What one step answers. Some steps do worse than answer: see `Worse`. */
+/** The answer of one step. For worse than an answer see `Worse`. */
 export type Answer = { status: number; headers: Record<string, string | string[]>; body: string | Buffer }
-/** `hang`: nothing, for ever. `drip`: a byte now and then, for ever. `cut`: half of it. `switch`: to another protocol. */
+/**
+ * `hang`: never answers. `drip`: sends a byte now and then, without end. `cut`: half of the answer. `switch`: to another
+ * protocol.
+ */
 export type Worse = 'hang' | 'drip' | 'cut' | 'switch'
 export type Step = 'discovery' | 'jwks' | 'token' | 'userinfo'
 
-/** What a provider does otherwise than a good one; each is given what a good one would have done. */
+/** What a provider does wrong; each function receives what a correct provider would have done. */
 export type Misdeed = {
   metadata?(good: Json): unknown
   keys?(good: Json[]): unknown
@@ -21,32 +24,32 @@ export type Misdeed = {
   signer?: Signer
   /** The identity token itself, with its three parts. */
   idToken?(good: string): unknown
-  /** What stands in the answer of the token endpoint. */
+  /** The answer of the token endpoint. */
   tokens?(good: Json): unknown
   userinfo?(good: Json): unknown
-  /** The last word, on what a step answers. */
+  /** Replaces the final answer of a step. */
   answer?: Partial<Record<Step, (good: Answer) => Answer | Worse>>
 }
 
-/** What the provider was told, for who looks after secrets. */
+/** A request that the provider received, for tests of secret handling. */
 export type Heard = { step: string; authorization: string | undefined; form: URLSearchParams }
 
 type Authorized = { challenge: string; redirect_uri: string; claims: Json; nonce: string }
 
-/** One provider: an issuer of its own beneath the server's origin, with a deed that may change as it goes. */
+/** One provider: its own issuer below the server's origin, with a misdeed that may change during a test. */
 export type Realm = {
   issuer: string
   misdeed: Misdeed
   heard: Heard[]
-  /** How often a step was asked. */
+  /** How often a step was called. */
   asked(step: string): number
-  /** Somebody goes where the service sent them, signs in, and is sent back: answers where to. */
+  /** Follows the service's redirect, signs in, and returns the redirect back to the service. */
   signIn(location: string, account: string, claims: object): Promise<URL>
 }
 
 /**
- * A provider on 127.0.0.1 that does all that a good one does, over real HTTP, and each step of it otherwise when it is
- * told to. Each realm is a provider of its own. It goes when the file's tests are done.
+ * A provider on 127.0.0.1 that does everything that a correct one does, over real HTTP; a misdeed changes single steps. Each
+ * realm is a separate provider. It is closed when the file's tests are done.
  */
 export async function openHostileProvider() {
   const realms = new Map<string, (path: string, request: IncomingMessage, form: URLSearchParams) => Answer | Worse>()
@@ -141,7 +144,7 @@ function makeRealm(issuer: string, misdeed: Misdeed) {
   }
 }
 
-/** Gives the tokens that a code stands for. */
+/** Issues the tokens for a code. */
 function mint(issuer: string, misdeed: Misdeed, { claims: known, nonce, code }: Authorized & { code: string }): Answer {
   const { header, claims, signer, idToken, tokens } = misdeed
   const now = Math.floor(Date.now() / 1000)

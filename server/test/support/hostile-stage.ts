@@ -3,7 +3,7 @@ import { type Misdeed, openHostileProvider, type Realm } from './hostile-provide
 import { type House, openHouse, type Reply, type TestTenant } from './house.ts'
 import { anna, own, redirect_uri, signInWays } from './sign-in-stage.ts'
 
-/** The service, one tenant, and a provider for each way to do wrong. */
+/** The service, one tenant, and a provider for each misdeed. */
 export async function openHostileStage() {
   const evil = await openHostileProvider()
   const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
@@ -14,7 +14,7 @@ export async function openHostileStage() {
     body: { code: 'x', redirect_uri, state: 'x' },
   })
 
-  /** Sets a provider that does so, and answers the ways through it. */
+  /** Configures a provider with this misdeed; returns the steps of a sign-in through it. */
   async function set(misdeed: Misdeed, of: TestTenant = tenant) {
     const realm = evil.realm(misdeed)
     const ways = signInWays(house, realm, () => of)
@@ -22,7 +22,7 @@ export async function openHostileStage() {
     return { realm, ...ways }
   }
 
-  /** All that a sign-in could make or change, but for its refusal in the audit log. */
+  /** Everything that a sign-in could create or change, except its refusal in the audit log. */
   async function people({ tenant_id }: TestTenant = tenant): Promise<string> {
     const [row] = await house.asSuperuser<{ all: string }>(
       `select (select json_agg(u order by id) from tenant_user u where tenant_id = $1)::text
@@ -43,7 +43,7 @@ export async function openHostileStage() {
       [tenant_id],
     )
 
-  /** The one public answer, with the cause in the audit log alone. */
+  /** Asserts the one public answer; only the audit log has the cause. */
   async function assertRefused(reply: Reply, why: RegExp, of: TestTenant = tenant) {
     assert.deepEqual([reply.status, reply.text], [401, answerOfAll.text])
     const last = (await refusals(of)).at(-1)
@@ -64,7 +64,7 @@ export async function openHostileStage() {
     refusals,
     assertRefused,
     assertUnavailable,
-    /** A whole sign-in at a provider that does so, which must come to nothing, for this reason. */
+    /** Runs a whole sign-in at a provider with this misdeed and asserts that it fails for this reason and changes nothing. */
     async assertComesToNothing(misdeed: Misdeed, why: RegExp | 'unavailable', account = 'anna'): Promise<void> {
       const of = await unsampled()
       const { realm, walk, finish } = await set(misdeed, of)
@@ -78,7 +78,7 @@ export async function openHostileStage() {
   }
 }
 
-/** Tenants of which every refusal is kept: of many alike only the first twenty are, then a sample. */
+/** Tenants of which every refusal is logged: of many alike only the first twenty are, then a sample. */
 function tenantsInTurn(house: House, first: TestTenant) {
   let latest = first
   let refused = 0
@@ -91,7 +91,7 @@ function tenantsInTurn(house: House, first: TestTenant) {
   }
 }
 
-/** The client's secret went to the token endpoint, once at most, and nowhere else. */
+/** The client's secret was sent to the token endpoint, at most once, and nowhere else. */
 export function assertSecretKept(realm: Realm): void {
   const secret = Buffer.from(encodeURIComponent(own.client_secret).replaceAll('%20', '+')).toString()
   const holds = (text: string) => [own.client_secret, secret].some((form) => text.includes(form))
@@ -102,7 +102,7 @@ export function assertSecretKept(realm: Realm): void {
   assert.ok(told.length <= 1 && told.every(({ step }) => step === 'token'))
 }
 
-/** Makes claims that are otherwise than a good provider's; undefined leaves one out. */
+/** Changes claims of a correct provider; undefined removes one. */
 export const claiming = (change: Record<string, unknown>): Misdeed => ({ claims: (good) => ({ ...good, ...change }) })
-/** Heads the identity token otherwise. */
+/** Changes the header of the identity token. */
 export const heading = (change: Record<string, unknown>): Misdeed => ({ header: (good) => ({ ...good, ...change }) })

@@ -24,7 +24,7 @@ export { operations }
 
 const requireDescribed = answersAsDescribed(operations)
 
-/** A person of a tenant, with a token and an API key that hold all they may. */
+/** A user of a tenant, with a token and an API key that have all of the user's permissions. */
 export type Person = { user_id: string; token: string; api_key: string }
 
 /** A tenant with its owner and one person for each system role. */
@@ -42,18 +42,18 @@ export type Call = {
 export type Reply = { status: number; body: Record<string, unknown>; text: string; headers: Record<string, unknown> }
 
 /**
- * The whole service on a database of this file's own, called without a socket. Its workers do not run. `through`: what
- * stands between it and its database.
+ * The whole service on this file's own database, called without a socket. Its workers do not run. `through`: a layer between
+ * the service and its database.
  */
 export async function openHouse(env: Environment = {}, through: Through = itself): Promise<House> {
   return houseOn(await testDatabase(), { env, through, rootKey: randomBytes(32) })
 }
 
-/** What stands between the service and its database. */
+/** A layer between the service and its database. */
 export type Through = (database: Database) => Database
 const itself: Through = (database) => database
 
-/** The same on a database that may hold something already, sealed with this key. */
+/** The same on a database that may already contain data, sealed with this key. */
 export async function houseOn(
   db: TestDatabase,
   { env = {}, through = itself, rootKey }: { env?: Environment; through?: Through; rootKey: Buffer },
@@ -72,13 +72,13 @@ export async function houseOn(
     call: (call: Call) => callApp(app, call),
     /** A tenant of its own, with people in it. */
     tenant: (name: string) => makeTenant(db.database, tokenKeys, name),
-    /** Equips a user that is there already with a token, and a key that may do nothing. */
+    /** Gives an existing user a token, and a key without permissions. */
     person: (tenant_id: string, user_id: string) =>
       equip(testCtx(db.database.tenant(tenant_id)), tokenKeys, user_id, []),
-    /** A token as if it had been made at that moment. */
+    /** A token as if it had been issued at that moment. */
     tokenOf: async (tenant_id: string, user_id: string, now: Date) =>
       (await tokenKeys.issue({ tenant_id, user_id, now })).token,
-    /** A notification of somebody's, for what is addressed by its id. */
+    /** Makes a notification for a user, so that a path can address it by id. */
     notification: (tenant_id: string, user_id: string) => makeNotification(db.database.tenant(tenant_id), user_id),
   }
 }
@@ -89,13 +89,13 @@ function testCtx(tx: Tx): WorkCtx {
   return { tx, actor: systemActor, request_id: 'test' }
 }
 
-/** A password and its hash over 8 KiB in one pass: a service's own takes 50 ms to make and to check. */
+/** A password and its hash over 8 KiB in one pass: the service's own hash takes 50 ms to make and to check. */
 export const cheapPassword = {
   text: 'a long enough password',
   hash: '$argon2id$v=19$m=8,t=1,p=1$YSBzYWx0IG9mIHRlc3RzIQ$/q3M8W2tZdCS82VrkWZOXNTgpfnH4oShe7bLmypDo8Q',
 }
 
-/** There are hundreds of them. */
+/** Hundreds of tenants have this owner. */
 const owner: TenantToInsert['owner'] = {
   email: 'owner@example.com',
   name: 'Owner',
@@ -116,7 +116,7 @@ async function makeTenant(database: Database, tokenKeys: TokenKeys, name: string
       email: `${role}@example.com`,
       name: role,
       auth_provider: 'local',
-      // An auditor is made by whoever manages roles, not when a user is created; here all are made alike.
+      // A user who manages roles makes auditors; creating a user cannot. Here all are made alike.
       roles: [role as 'user'],
       avatar_base64: null,
       password_hash: null,
@@ -131,7 +131,7 @@ async function makeTenant(database: Database, tokenKeys: TokenKeys, name: string
   }
 }
 
-/** Gives somebody a token, and a key with these scopes. */
+/** Gives a user a token, and a key with these scopes. */
 async function equip(ctx: WorkCtx, tokenKeys: TokenKeys, user_id: string, scopes: readonly string[]): Promise<Person> {
   const { token } = await tokenKeys.issue({ tenant_id: ctx.tx.tenant_id, user_id, now: new Date() })
   const { id, text, secret_hash } = makeKeyText('api')
@@ -162,7 +162,7 @@ async function callApp(app: App, { method, url, token, api_key, tenant_id, body,
   return answer
 }
 
-/** What a stream without end says at once; then its caller goes away. */
+/** The first chunk of an endless stream; then the caller disconnects. */
 async function firstOf(reply: LightMyRequestResponse): Promise<string> {
   let said = ''
   for await (const some of reply.stream().setEncoding('utf8')) {

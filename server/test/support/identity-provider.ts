@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose'
 // @ts-expect-error: the package has no types of its own
 import UntypedProvider from 'oidc-provider'
 
-/** What is used of the provider. */
+/** The parts of the provider that are used. */
 type Provider = {
   callback(): (request: IncomingMessage, reply: ServerResponse) => void
   interactionFinished(request: IncomingMessage, reply: ServerResponse, result: object): Promise<void>
@@ -22,7 +22,7 @@ type GrantContext = {
 export type TestClient = { client_id: string; client_secret: string; redirect_uris: string[] }
 
 /**
- * A certified OpenID provider on 127.0.0.1, at which whoever `account` names signs in without being asked. It goes when
+ * A certified OpenID provider on 127.0.0.1 at which the user that `account` names signs in without a prompt. It is closed when
  * the file's tests are done.
  */
 export async function openIdentityProvider(clients: (TestClient & { pkce: boolean })[]) {
@@ -50,17 +50,17 @@ export async function openIdentityProvider(clients: (TestClient & { pkce: boolea
 
   return {
     issuer,
-    /** The paths that were asked for, in their order. */
+    /** The requested paths, in order. */
     asked,
     accounts,
     state,
-    /** Somebody with these claims goes where the service sent them, signs in, and is sent back: answers where to. */
+    /** Follows the service's redirect as a user with these claims, signs in, and returns the redirect back to the service. */
     async signIn(location: string, account: string, claims: Record<string, unknown>): Promise<URL> {
       accounts.set(account, claims)
       state.account = account
       return follow(new URL(location), issuer)
     },
-    /** Signs with a new key from now on, and publishes it alone. */
+    /** Signs with a new key from now on, and publishes only that key. */
     async rotateKey(kid: string): Promise<void> {
       state.keys = [await makeKey(kid)]
       provider = makeProvider()
@@ -113,7 +113,7 @@ function sendJson(reply: ServerResponse, body: unknown): void {
   reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** As a browser does, with cookies, until it is sent away from the provider. */
+/** Follows redirects as a browser does, with cookies, until one leaves the provider. */
 async function follow(start: URL, issuer: string): Promise<URL> {
   const jar = new Map<string, string>()
   let url = start

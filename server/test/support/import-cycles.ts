@@ -1,4 +1,4 @@
-/** Who imports whom: the names that each name imports. */
+/** The import graph: each name with the names that it imports. */
 export type ImportGraph = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The graph of these pairs, each `[importer, imported]`. */
@@ -10,7 +10,7 @@ export function graphOf(pairs: Iterable<readonly [string, string]>): ImportGraph
   return graph
 }
 
-/** One cycle of the graph, as the way around it (`['a', 'b', 'a']`); undefined where there is none. */
+/** One cycle of the graph, as a path (`['a', 'b', 'a']`); undefined if there is none. */
 export function findCycle(graph: ImportGraph): string[] | undefined {
   const finished = new Set<string>()
   const path: string[] = []

@@ -1,6 +1,6 @@
 /**
- * The known attacks, abuses, races and faults: what each is, by the id that the tests which hold it carry in their names.
- * The one table.
+ * The one table of the known attacks, abuses, races and faults, by id. The tests that cover a case carry its id in their
+ * names.
  */
 export const caseFamilies = {
   T: 'One tenant never reaches another',

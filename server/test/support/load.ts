@@ -1,11 +1,11 @@
 import { Agent, request } from 'node:http'
 
-/** What became of one call: its status and whether the connection was to be closed, or why there is no answer. */
+/** The outcome of one call: its status and whether the connection was to be closed, or why there was no answer. */
 export type Outcome =
   | { status: number; closes: boolean; retryAfter: string | undefined; body: string }
   | { failed: string }
 
-/** A caller with one connection, which it keeps as long as it may. */
+/** A caller with one connection, which it keeps as long as possible. */
 export function openCaller(headers: Record<string, string>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const send = (url: string, method: string, body?: unknown) =>

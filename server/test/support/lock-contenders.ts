@@ -14,8 +14,8 @@ const source = `
   process.send('ready')`
 
 /**
- * Four processes try to lock one folder at the same moment, again and again. After each round the owner is killed: what it
- * leaves is what the next round meets. Each round has one owner.
+ * Four processes repeatedly try to lock one folder at the same moment. After each round the owner is killed, and the next
+ * round starts with what it left. Each round has one owner.
  */
 export async function contend(t: TestContext, rounds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-lock-'))

@@ -3,7 +3,7 @@ import type { Tx } from '../../src/kernel/context.ts'
 import type { House } from './house.ts'
 import { until } from './wait.ts'
 
-/** Somebody waits for what this transaction holds. */
+/** Waits until a session waits for a lock of this transaction. */
 export function aLockIsWaitedFor(house: Pick<House, 'asSuperuser'>, inside: Tx): Promise<unknown> {
   return until('a lock is waited for', async () => {
     const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)

@@ -3,34 +3,37 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import type { Certificate } from './certificates.ts'
 
-/** Where a conversation stands: `data` before the text is read, `end` when it was read and waits for its answer. */
+/** The step of a conversation: `data` before the text is read, `end` when it was read and awaits its answer. */
 export type MailStep = 'connect' | 'login' | 'mail' | 'rcpt' | 'data' | 'end'
 
-/** `drip`: an answer that never ends. `swallow`, at the end: it takes the mail and never says so. A text begins with the code of the answer, as in `451 come again`. */
+/**
+ * `drip`: an answer that never ends. `swallow`, at the end: it accepts the mail and never answers. A text begins with the code
+ * of the answer, as in `451 come again`.
+ */
 type Behaviour = 'go on' | 'close' | 'hang' | 'drip' | 'swallow' | `${4 | 5}${string}`
 
-/** One mail as it was taken. */
+/** One mail as the server accepted it. */
 export type TakenMail = { from: string; to: string; raw: string; secure: boolean; user: string | null }
 
 type PeerOptions = {
-  /** How TLS is offered; `stripped`: as somebody in between would have it look. */
+  /** How TLS is offered; `stripped`: as if an attacker had removed the offer on the way. */
   tls?: 'none' | 'starttls' | 'stripped' | 'implicit'
   certificate?: Certificate
-  /** Whom it lets in; left out: everybody, without a login. */
+  /** The login that it requires; left out: none. */
   login?: { user: string; password: string }
   port?: number
 }
 
-/** What of a peer its tests see and say. */
+/** The part of a peer that tests read and change. */
 function newPeer() {
   return {
-    /** What it does at each step; may be exchanged at any time. */
+    /** Its behaviour at each step; may be replaced at any time. */
     behave: ((_step, _who) => 'go on') as (
       step: MailStep,
       who: { from: string; to: string },
     ) => Behaviour | Promise<Behaviour>,
     taken: [] as TakenMail[],
-    /** The steps that it saw, in their order. */
+    /** The steps that it saw, in order. */
     steps: [] as MailStep[],
     connections: 0,
     port: 0,
@@ -38,7 +41,7 @@ function newPeer() {
   }
 }
 
-/** A mail server on this machine that does as the test says, and tells what it was sent. */
+/** A mail server on this machine that behaves as the test says, and records what it was sent. */
 export async function startMailPeer({ tls = 'none', certificate, login, port = 0 }: PeerOptions = {}) {
   const peer = newPeer()
   const server: SMTPServer = new SMTPServer({
@@ -53,7 +56,7 @@ export async function startMailPeer({ tls = 'none', certificate, login, port = 0
     closeTimeout: 100,
     ...actingOut(peer, login, (id) => [...server.connections].find((connection) => connection.id === id)?._socket),
   })
-  // Whoever leaves in the middle of a word is what many tests are about.
+  // Many tests disconnect in the middle of a command.
   server.on('error', () => undefined)
   await new Promise<void>((done) => {
     server.listen(port, '127.0.0.1', done)
@@ -71,12 +74,12 @@ export async function startMailPeer({ tls = 'none', certificate, login, port = 0
   return Object.assign(peer, { hangUp, stop })
 }
 
-/** No fault: what nobody hears of. */
+/** Not a fault: marks a mail that the server accepts without answering. */
 const swallowed = new Error('taken, and nobody is told')
 
 type Next = (error?: Error | null) => void
 
-/** What the server asks at each step, answered as the test says. */
+/** The server's callbacks, answered as the test says. */
 function actingOut(
   peer: ReturnType<typeof newPeer>,
   login: PeerOptions['login'],
@@ -125,7 +128,7 @@ function actingOut(
 
 export type MailPeer = Awaited<ReturnType<typeof startMailPeer>>
 
-/** A mail as its reader's program understands it. */
+/** A mail, parsed as a mail program does. */
 export const readMail = ({ raw }: TakenMail): Promise<Email> => PostalMime.parse(raw)
 
 function senderOf(session: SMTPServerSession): string {
@@ -137,7 +140,7 @@ function answerOf(text: string): Error {
   return Object.assign(new Error(text.slice(4)), { responseCode: Number(text.slice(0, 3)) })
 }
 
-/** The beginning of an answer, again and again: the line is never quiet and nothing is ever said. */
+/** Sends the beginning of an answer again and again: the connection is never idle and the answer never ends. */
 function drip(socket: Socket | undefined): void {
   const timer = setInterval(() => socket?.write('250-one moment\r\n'), 20)
   socket?.once('close', () => clearInterval(timer))

@@ -3,7 +3,7 @@ import { writeMail } from '../../src/notification-channels/mail/mail-layout.ts'
 import { code, type Page, table } from './markdown.ts'
 import { type MessageEvent, messageEvents, messageWith, sampleFacts } from './sample-messages.ts'
 
-/** What the mail of each event says, with sample facts: those of requests and grants in full, the others by row. */
+/** The page of mails, written from sample facts: those of requests and grants in full, the others as table rows. */
 export function mailsPage(): Page {
   const inFull = messageEvents.filter((type) => !isRecordEvent(type))
   return {

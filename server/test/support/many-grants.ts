@@ -3,8 +3,8 @@ import { newId } from '../../src/kernel/id.ts'
 type Query = (text: string, values?: unknown[]) => Promise<unknown>
 
 /**
- * Active grants that end at `ends`, each held at the sandbox, as approvals long ago would have left them: `count` of them,
- * dealt out to tenants made for them. Answers the tenants.
+ * Inserts `count` active grants that end at `ends`, each held at the sandbox, as if approved long ago, and spread over new
+ * tenants. Returns the tenants.
  */
 export async function seedManyGrants(query: Query, count: number, tenants: number, ends: string): Promise<string[]> {
   const tenant_ids = Array.from({ length: tenants }, newId)

@@ -1,7 +1,7 @@
-/** A page's text, from the one table that it shows. */
+/** The text of a page that shows one table of the source. */
 export type Page = { title: string; from: string; about: string; body: string }
 
-/** Text of a program, as it is. */
+/** Text of a program, in backticks. */
 export function code(text: string): string {
   return `\`${text}\``
 }

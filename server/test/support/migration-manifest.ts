@@ -4,10 +4,13 @@ import type { AppliedMigration } from '../../src/db/past-migrations.ts'
 
 export const manifestFile = 'server/migrations/manifest.json'
 
-/** Names of migrations to the SHA-256 of their texts: what databases out there have run. */
+/** The SHA-256 of each migration's text, by name: what deployed databases have run. */
 type Manifest = Readonly<Record<string, string>>
 
-/** The manifest with what is new in it. @throws Error where a migration that it names is another one now, or none. */
+/**
+ * Adds new migrations to the manifest.
+ * @throws Error if a migration that it names has changed or is missing.
+ */
 export function extendManifest(kept: Manifest, migrations: readonly AppliedMigration[]): Manifest {
   const now = new Map(migrations.map(({ name, checksum }) => [name, checksum]))
   const changed = Object.keys(kept).filter((name) => now.get(name) !== kept[name])
@@ -20,7 +23,7 @@ export function extendManifest(kept: Manifest, migrations: readonly AppliedMigra
   return Object.fromEntries([...now].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The text of the manifest as it should be. */
+/** The text that the manifest must have. */
 export async function writeManifest(root: URL): Promise<string> {
   const kept = JSON.parse(readFileSync(new URL(manifestFile, root), 'utf8')) as Manifest
   return `${JSON.stringify(extendManifest(kept, await listMigrations()), null, 2)}\n`

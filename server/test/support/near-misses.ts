@@ -6,19 +6,19 @@ import { createPauser } from '../../src/policy-engine/near-misses/pauser.ts'
 import { chosen, type Listener, type NearMissExplanation, told } from '../../src/requests/near-miss-explanation.ts'
 import { sampleRule, sampleRuleSet } from './sample-rule.ts'
 
-/** Who may read rules and accounts. */
+/** A requester who may read rules and accounts. */
 const reader = { mayReadRules: true, mayReadAccounts: true }
-/** Who asks for access alone. */
+/** A requester who may only request access. */
 export const requester = { mayReadRules: false, mayReadAccounts: false }
 
-/** A rule of one condition. */
+/** A rule with one condition. */
 export const permitWhen = (condition: string) => `permit (principal, action, resource) when { ${condition} };`
 
 export type Asked = Partial<Omit<AskQuestion, 'context'>> & { context?: Partial<RequestContext> }
 
 /**
- * What is told of rules `r1`, `r2`, … where somebody asks: on Monday noon for `ReadOnlyAccess` on an account whose tag env is dev, for
- * an hour, with a reason, by token, but for what `asked` says.
+ * The near misses of rules `r1`, `r2`, … for a request made on Monday noon for `ReadOnlyAccess` on an account whose tag env is
+ * dev, for an hour, with a reason, by token. `asked` replaces parts of it.
  */
 export async function nearMisses(
   texts: readonly string[],

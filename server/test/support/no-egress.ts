@@ -1,6 +1,6 @@
 import type { Egress } from '../../src/kernel/context.ts'
 
-/** For tests that call nobody: every address is refused. */
+/** For tests that make no outgoing call: every address is refused. */
 export const noEgress: Egress = {
   findFault: () => Promise.resolve('is not to be called here'),
   call: () => Promise.reject(new Error('nobody is called here')),

@@ -5,7 +5,7 @@ import { openEgress } from '../../src/egress/egress.ts'
 import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 
-/** Sign-in by providers where there is none, and none inside the house can be set. */
+/** Sign-in without providers; none can be set on an internal address. */
 export function noProviders(database: Database) {
   const rootKeys = rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))])
   return openProviderSignIn({

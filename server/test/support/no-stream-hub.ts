@@ -1,6 +1,6 @@
 import type { StreamHub } from '../../src/kernel/context.ts'
 
-/** For tests in which nobody listens. */
+/** For tests without open streams. */
 export const noStreamHub: StreamHub = {
   subscribe: () => {
     throw new Error('nobody listens here')

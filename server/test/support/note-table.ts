@@ -8,7 +8,7 @@ export const note = (key: string, said = 'yes'): Statement => sql`insert into no
 export const ask = (key: string): Statement => sql`select said from note where key = ${key}`
 export const failing = sql`select 1 / ${0}::int`
 
-/** A database with a table of notes, and a connection to it: a new one for the next test where one has lost it. */
+/** A database with a table of notes, and a connection to it; the next test gets a new connection if one broke it. */
 export async function noteTable() {
   const db = await testDatabase()
   let connection: PgConnection | undefined
@@ -26,7 +26,7 @@ export async function noteTable() {
   after(() => connection?.end())
 
   const run = (statements: readonly Statement[]) => connected().run(statements)
-  /** What is in the one column of the first row. */
+  /** The value in the only column of the first row. */
   const value = async (statement: Statement): Promise<unknown> => {
     const [rows = []] = await run([statement])
     return Object.values(rows[0] as Record<string, unknown>)[0]

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-/** A folder in one file: a line of JSON, `Entry[]`, then the bytes of the files in that order, all of it in zstd. */
+/** A folder in one file: a line of JSON, `Entry[]`, then the bytes of the files in that order, compressed with zstd. */
 type Entry = { path: string; size: number | null }
 
-/** Most of a PostgreSQL is there several times, far apart. */
+/** Most of PostgreSQL's content occurs several times, far apart. */
 const params = {
   [constants.ZSTD_c_compressionLevel]: 22,
   [constants.ZSTD_c_enableLongDistanceMatching]: 1,
@@ -27,7 +27,7 @@ export function packFolder(folder: string): Buffer {
   return zstdCompressSync(Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...contents]), { params })
 }
 
-/** Its files are for their owner alone, as those of a data folder are. */
+/** Only the owner may read its files, as in a data folder. */
 export function unpackFolder(packed: Buffer, folder: string): void {
   const all = zstdDecompressSync(packed)
   let at = all.indexOf('\n') + 1

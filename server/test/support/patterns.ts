@@ -1,11 +1,11 @@
 import type { Source } from './source-files.ts'
 
-/** A regular expression of the source, and where it stands. */
+/** A regular expression of the source, and its location. */
 export type Pattern = { where: string; source: string; flags: string }
 
 /**
- * What may stand before a regular expression and not before a division: an opening bracket, an operator, a comma, a keyword. What
- * this reads is laid out by the formatter, so that no expression goes over two lines.
+ * What can come before a regular expression but not before a division: an opening bracket, an operator, a comma, a keyword.
+ * The formatter has laid out the source, so no expression spans two lines.
  */
 const literal =
   /(?<=(?:[(,=:[!&|?;]|\breturn|=>|^)\s*)\/(?![*/])((?:[^\\/[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([a-z]*)/gm

@@ -1,9 +1,9 @@
 import type { House } from './house.ts'
 
-/** What a tenant's tables hold, as a sum for each by its name: the same before and after where nothing was touched. */
+/** A checksum of a tenant's rows for each table name: equal before and after if no row changed. */
 export type Picture = Readonly<Record<string, string>>
 
-/** How to take pictures of these tables, in one trip. When a key was last used is no part of them. */
+/** Takes pictures of these tables in one round trip. They ignore when a key was last used. */
 export function picturesOf({ asSuperuser }: House, tables: readonly string[]): (tenant_id: string) => Promise<Picture> {
   const sums = tables.map(
     (table) => `select '${table}' as name, md5(string_agg(line, ',' order by line)) as sum
@@ -15,7 +15,7 @@ export function picturesOf({ asSuperuser }: House, tables: readonly string[]): (
   }
 }
 
-/** The same of every table that holds rows of tenants, but for `except`. */
+/** Takes pictures of every table that has tenants' rows, except `except`. */
 export async function picturesOfAll(house: House, except: string): Promise<(tenant_id: string) => Promise<Picture>> {
   const tables = await house.asSuperuser<{ name: string }>(
     `select table_name as name from information_schema.columns

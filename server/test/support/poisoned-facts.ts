@@ -1,4 +1,4 @@
-/** What an attacker can have written wherever the facts of a message have a text. */
+/** Texts that an attacker can put into any text field of a message's facts. */
 export const hostileTexts = [
   '<img src=x onerror=alert(1)><script>alert(1)</script></td></table><h1>Approved</h1>',
   '"><a href="https://evil.example">Look at it</a>',
@@ -11,16 +11,16 @@ export const hostileTexts = [
   `a${' long'.repeat(2_000)}`,
 ]
 
-/** What turns the direction of text or ends its line. */
+/** Characters that change the direction of text or end its line. */
 export const forgingMarks = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u
 
-/** Texts that we choose, not users: what decides which words are used, and moments. */
+/** Facts that Sallyport writes, not users: those that choose the wording, and moments. */
 const ours = new Set([
   ...['at', 'zone', 'status', 'approval_mode', 'resource_type', 'subject_type', 'drift', 'change', 'fields'],
   ...['waits_until', 'expires_at', 'asked_at', 'provisioning_status'],
 ])
 
-/** The facts with every text of users' own replaced, keys of names by id too. */
+/** The facts with every user-written text replaced; also in records keyed by id, such as names. */
 export function poisoned<Facts>(facts: Facts, poison: string): Facts {
   const walk = (value: unknown, key: string): unknown => {
     if (typeof value === 'string') return ours.has(key) ? value : poison

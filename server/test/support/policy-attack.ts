@@ -5,8 +5,8 @@ import { openHouse, type Person, type Reply, type TestTenant } from './house.ts'
 const permitted = '111111111111'
 
 /**
- * A tenant whose owner attacks by what rules they save, and one beside it. After each attempt neither engine has lost an
- * instance, the attacker's own tenant permits what it permitted before, and the other is answered as ever.
+ * A tenant whose owner attacks through the rules they save, and a second tenant. After each attempt no engine has lost an
+ * instance, the attacker's tenant permits what it permitted before, and the second tenant is answered as before.
  */
 export async function policyAttack() {
   const house = await openHouse()
@@ -25,7 +25,7 @@ export async function policyAttack() {
     resource_entity_id: permitted,
   })
 
-  /** Whether the tenant's user may have an account; the answer was decided, not given up. */
+  /** Whether the tenant's user may have an account; asserts that the engine decided and did not give up. */
   async function may(tenant: TestTenant, id: string): Promise<boolean> {
     const body = { resource: { type: 'cloud_account', id }, action: 'ReadOnly' }
     const { status, body: answer } = await call(tenant, tenant.people.user, 'POST', '/v1/requests/preview', body)
@@ -34,7 +34,7 @@ export async function policyAttack() {
     return answer.allowed === true
   }
 
-  /** The attempt, and what must be so beside it and after it. */
+  /** Runs the attempt and asserts that it harms neither tenant, during and after it. */
   async function harmless(attempt: () => Promise<Reply>): Promise<Reply> {
     const faults = textEngine.faults() + decisionEngine.faults()
     const [reply, beside] = await Promise.all([attempt(), may(bystander, permitted)])
@@ -48,11 +48,11 @@ export async function policyAttack() {
   const asAttacker = (method: string, url: string, body?: unknown) =>
     harmless(() => call(attacker, attacker.owner, method, url, body))
   return {
-    /** Saves a rule, or is refused. */
+    /** Tries to save a rule. */
     create: (body: object) => asAttacker('POST', rules, body),
     change: (id: unknown, body: object) => asAttacker('PATCH', `${rules}/${id}`, body),
     remove: (id: unknown) => call(attacker, attacker.owner, 'DELETE', `${rules}/${id}`),
-    /** Whether the attacker's tenant permits anything: it has no rule that should. */
+    /** Whether the attacker's tenant permits access that none of its rules should permit. */
     permitsAnything: () => may(attacker, permitted),
   }
 }

@@ -8,16 +8,16 @@ type Call = Awaited<ReturnType<typeof sliceServer>>
 
 type ToldEvent = { type: string; subject_type: string; subject_id: string; actor_id: string; data: object }
 
-/** What tests of policies and rules need of the database beside the operations: people, and what changes leave behind. */
+/** Fixtures of policy and rule tests besides the operations: users, and reads of what changes leave in the database. */
 export function policyTenants({ asSuperuser }: TestDatabase, call: Call) {
-  /** A person of a new tenant who may read and write policies. */
+  /** A user of a new tenant who may read and write policies. */
   async function newTenant(): Promise<Caller> {
     const tenant_id = newId()
     await asSuperuser('insert into tenant (id, name) values ($1, $2)', [tenant_id, 'Acme'])
     return newUser({ tenant_id, user_id: '', scopes: ['policies:read', 'policies:write'] })
   }
 
-  /** Another person of the same tenant with the same scopes. */
+  /** Another user of the same tenant with the same scopes. */
   async function newUser(like: Caller): Promise<Caller> {
     const user_id = newId()
     await asSuperuser(
@@ -39,7 +39,7 @@ export function policyTenants({ asSuperuser }: TestDatabase, call: Call) {
       [tenant_id],
     )
 
-  /** Requires that the attempt leaves no trace in the tenant: no other version, no event, every row as it was. */
+  /** Asserts that the attempt changes nothing in the tenant: same version, no event, every row unchanged. */
   async function changesNothing<Result>(caller: Caller, attempt: () => Promise<Result>): Promise<Result> {
     const rowsOf = (table: 'policy' | 'policy_rule') =>
       asSuperuser(`select * from ${table} where tenant_id = $1 order by id`, [caller.tenant_id])
@@ -61,14 +61,14 @@ export function policyTenants({ asSuperuser }: TestDatabase, call: Call) {
   return { newTenant, newUser, newPolicy, versionOf, eventsOf, changesNothing }
 }
 
-/** Makes a rule in the policy of that path, and requires that it is made. */
+/** Creates a rule at this path, and asserts that it was created. */
 export async function createdRule(call: Call, caller: Caller, rulesPath: string, body: object): Promise<Rule> {
   const answer = await call(caller, 'POST', rulesPath, body)
   assert.equal(answer.status, 201, JSON.stringify(answer.body))
   return answer.body as Rule
 }
 
-/** A rule that nothing is warned of: it speaks of one account. */
+/** A rule that causes no warning: it is limited to one account. */
 export const onAccount = (resource_entity_id: string, more: RuleInput = {}) => ({
   effect: 'permit' as const,
   resource_scope_type: 'eq' as const,

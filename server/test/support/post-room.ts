@@ -21,7 +21,7 @@ type TestCarrier = Carrier & {
   carried: { id: string; event_id: string; recipient: string; data: Record<string, unknown> }[]
 }
 
-/** A carrier that takes everything, or does what a test says, and keeps what it was handed. */
+/** A carrier that accepts everything, or behaves as a test says, and records its deliveries. */
 export function openTestCarrier(behave: Behave = () => delivered) {
   const carrier: TestCarrier = {
     maxMs: 60_000,
@@ -41,7 +41,7 @@ function postWith(carriers: Partial<Carriers>, leaving = noPost.leaving): Delive
   return { carriers: { ...noPost.carriers, ...carriers }, leaving }
 }
 
-/** What became of deliveries, by the tables themselves. */
+/** Reads the deliveries from their tables. */
 function openLedger(house: House) {
   /** The deliveries of a channel, in the order of the events. */
   const deliveries = (channel_id: string) =>
@@ -50,7 +50,7 @@ function openLedger(house: House) {
         where d.channel_id = $1 order by d.xid, d.seq, l.recipient`,
       [channel_id],
     )
-  /** How each of them stands, and why. */
+  /** The status and last error of each delivery. */
   const seen = async (channel_id: string) =>
     (await deliveries(channel_id)).map(({ status, last_error }) => [status, last_error])
   const becomes = (channel_id: string, wanted: unknown[][]) =>
@@ -58,17 +58,17 @@ function openLedger(house: House) {
   return { deliveries, seen, becomes }
 }
 
-/** Where deliveries of a house are made and sent, as its workers would. */
+/** Creates and sends a house's deliveries, as its workers would. */
 export function openPostRoom(house: House) {
   const call = (tenant: TestTenant, method: string, url: string, body?: unknown) =>
     house.call({ method, url, api_key: tenant.owner.api_key, tenant_id: tenant.tenant_id, body })
   const sending: { stop(): Promise<void> }[] = []
-  /** Makes the deliveries of what has happened until now. */
+  /** Creates the deliveries of all events so far. */
   const tell = async (): Promise<void> => {
     const failed = (_subscriber: string, _event: string, error: unknown) => {
       throw error
     }
-    // What stands behind a transaction that is open anywhere on the server is not told yet.
+    // An event after a transaction that is still open anywhere on the server is not delivered yet.
     await until('all that has happened is told', async () => {
       await deliver(house.database, notifyChannels, failed)
       const ahead = await house.asSuperuser(`select from event e join event_cursor c on c.subscriber = 'channels'
@@ -78,14 +78,14 @@ export function openPostRoom(house: House) {
   }
   return {
     call,
-    /** A channel of this tenant; answers its id. */
+    /** Makes a channel of this tenant; returns its id. */
     async channel(tenant: TestTenant, to_addresses: string[], more: object = {}): Promise<string> {
       const body = { name: 'a channel', to_addresses, ...more }
       const made = await call(tenant, 'POST', '/v1/notification-channels/email', body)
       if (made.status !== 201) throw new Error(made.text)
       return String(made.body.id)
     },
-    /** Has something happen, each event in a transaction of its own; answers the ids. */
+    /** Emits events, each in its own transaction; returns their ids. */
     async happen(tenant: TestTenant, count = 1, type: NewEvent['type'] = 'group.created'): Promise<string[]> {
       const tx = house.database.tenant(tenant.tenant_id)
       const ids: string[] = []
@@ -98,13 +98,13 @@ export function openPostRoom(house: House) {
       return ids
     },
     tell,
-    /** Sends what is due from now on; what goes by another type of channel waits. */
+    /** Sends due deliveries from now on; deliveries of other types of channel wait. */
     send(carriers: Partial<Carriers>, leaving = noPost.leaving) {
       const workers = startWorkers(house, deliverDue(postWith(carriers, leaving)))
       sending.push(workers)
       return workers
     },
-    /** Claims the one lane that is due, as a process would that does nothing else, and takes one turn of it. */
+    /** Claims the one recipient queue that is due, as a process without other work would, and runs its job once. */
     async takeTurn(tenant: TestTenant, carriers: Partial<Carriers>): Promise<void> {
       const ask = { table: 'delivery_lane', part: 'email', max: 1, maxPerTenant: 1, without: [] } as const
       const [claim] = await claimDue(house.database, [ask])
@@ -113,7 +113,7 @@ export function openPostRoom(house: House) {
       if (item === undefined || work === undefined) throw new Error('no lane is due')
       await work.run({ tx: house.database.tenant(tenant.tenant_id), actor: systemActor, request_id: 'test' }, item)
     },
-    /** Ends what is sending, and forgets every delivery, and every event of which some would be made. */
+    /** Stops sending, and deletes every delivery; events so far create no more deliveries. */
     async clear(): Promise<void> {
       for (const workers of sending.splice(0)) await workers.stop()
       await tell()

@@ -13,22 +13,22 @@ export const ownPassword = 'a long password'
 const orders = 'arn:aws:rds:eu-west-1:123456789012:db:orders'
 const quoted = pg.escapeIdentifier
 
-/** The server as the guide has it set up, once: its roles, a table to read, and the guide's two actions. */
+/** Sets the server up once as the guide says: its roles, a table to read, and the guide's two actions. */
 export async function setUpByGuide(server: TargetPostgres): Promise<void> {
   await server.asSuperuser('create table orders as select 42 as number')
   await server.asSuperuser(guideSql(server.major))
   const passing = server.major >= 16 ? 'admin true, inherit false, set false' : 'admin option'
-  // With a name that is hard to write.
+  // With a name that needs quoting.
   await server.asSuperuser(`create role "app ""write""; --" nologin; grant insert on orders to "app ""write""; --";
     grant "app ""write""; --" to sallyport with ${passing}`)
 }
 
-/** What the guide has done besides, where logins are opened and shut. */
+/** The guide's further steps, for Sallyport to open and close logins. */
 export async function letManageLogins(server: TargetPostgres): Promise<void> {
   await server.asSuperuser(guideSql(server.major, true))
 }
 
-/** A sound config for it. */
+/** A valid config for it. */
 export function configOf(server: TargetPostgres, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     host: server.host,
@@ -52,7 +52,7 @@ export const openingOf = (config: Record<string, unknown>) => ({
   public_url: 'http://127.0.0.1',
 })
 
-/** The driver asks nothing of Sallyport's own database. */
+/** The driver never uses Sallyport's own database. */
 export const noTx = {} as Tx
 
 export function askOf(login: string, more: Partial<GrantAsk> = {}): GrantAsk {
@@ -69,7 +69,7 @@ export function askOf(login: string, more: Partial<GrantAsk> = {}): GrantAsk {
   }
 }
 
-/** A login as whoever runs the server makes it. Answers its name, which is an e-mail address. */
+/** Creates a login as the server's operator does. Returns its name, which is an e-mail address. */
 export async function makeLogin(server: TargetPostgres, managed: boolean, password = 'her own'): Promise<string> {
   const login = `${newId()}@example.com`
   await server.asSuperuser(
@@ -108,7 +108,7 @@ export function postgresqlStage(server: TargetPostgres, managed: boolean): Stage
   }
 }
 
-/** The server past the driver, as its superuser. */
+/** Reads and changes the server without the driver, as its superuser. */
 function lookedAt({ asSuperuser, major }: TargetPostgres, managed: boolean): Stage['target'] {
   const roleOf = (ask: GrantAsk) => quoted(ask.action === 'read' ? 'app_readonly' : 'app "write"; --')
   const access = `from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles l on l.oid = m.member
@@ -155,7 +155,7 @@ function breaksOf(server: TargetPostgres, managed: boolean): Break[] {
       return async () => void (await server.asSuperuser(mend))
     },
   })
-  // Whoever waits for what does not answer waits for seconds.
+  // A call to a server that does not answer waits for seconds.
   const hangs: Break = { name: 'it does not answer', healthSees: true, begin: () => server.goAway('hangs') }
   return [
     { name: 'it refuses connections', healthSees: true, begin: () => server.goAway('refuses') },

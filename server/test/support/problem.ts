@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Problem } from '../../src/kernel/errors.ts'
 
-/** The problem that the work is refused with; fails where it is not refused, or with anything else. */
+/** The problem that the work throws; fails if it throws nothing or another error. */
 export function problemOf(work: () => unknown): Problem {
   try {
     work()

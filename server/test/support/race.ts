@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Set in a long run: each race is run many times as often. */
+/** Set in a long run: each race runs many times as often. */
 export const longVariable = 'SALLYPORT_TEST_LONG'
 const timesAsLong = 14
 
-/** How often a race is run: `few` times with every other test, many times as often where races are all that is run. */
+/** The rounds of a race: `few` in a usual run, many times as many in a long run. */
 export function rounds(few: number): number[] {
   return Array.from({ length: process.env[longVariable] === undefined ? few : few * timesAsLong }, (_, round) => round)
 }
 
-/** Runs the work on every item, `width` of them at once: so many races under way load both processes. */
+/** Runs the work on every item, `width` at once: that many concurrent races load both processes. */
 export async function inLanes<Item>(items: readonly Item[], width: number, work: (item: Item) => Promise<unknown>) {
   const left = items.values()
   const lane = async () => {
@@ -18,7 +18,7 @@ export async function inLanes<Item>(items: readonly Item[], width: number, work:
   await Promise.all(Array.from({ length: width }, lane))
 }
 
-/** Lets all calls go at one instant, or each a few milliseconds later by chance; answers what each was told. */
+/** Starts all calls at one instant, or each a few milliseconds later by chance; returns their results. */
 export function together<Told>(calls: readonly (() => Promise<Told>)[], spreadMs = 3): Promise<Told[]> {
   return Promise.all(
     calls.map(async (call) => {
@@ -29,14 +29,14 @@ export function together<Told>(calls: readonly (() => Promise<Told>)[], spreadMs
   )
 }
 
-/** One of them, by chance. */
+/** A random item. */
 export function anyOf<Item>(items: readonly [Item, ...Item[]]): Item {
   return items[Math.floor(Math.random() * items.length)] ?? items[0]
 }
 
 /**
- * A wait that makes now one side win and now the other, however busy the machine is: longer after each `lengthen`, shorter
- * after each `shorten`.
+ * A wait that lets each side of a race win about half of the time, however busy the machine is: longer after each `lengthen`,
+ * shorter after each `shorten`.
  */
 export function balancedWait(beginMs: number) {
   let middle = beginMs

@@ -1,11 +1,11 @@
 import { fc } from './chance.ts'
 
 /**
- * Conditions of rules by chance, as text: well typed against the schema of the questions, every form that Cedar has, with
- * strings of whatever letters there are, each written plainly or escaped.
+ * Random conditions of rules, as text. They are well typed against the schema of policy questions and use every form that
+ * Cedar has. Their strings use any characters, each written plainly or escaped.
  */
 
-/** Texts that would be syntax if they were not values. */
+/** Texts that would be syntax if they were not quoted. */
 export const hostileTexts = [
   '"); permit(principal,action,resource); //',
   '\\"); permit(principal, action, resource); //',
@@ -50,7 +50,7 @@ const shortEscapes: Record<string, string> = {
   "'": "\\'",
 }
 
-/** A character as Cedar may write it: as it is, by its short escape, or by its number. */
+/** A character in one of Cedar's notations: plain, short escape, or code point. */
 function written(character: string, way: number): string {
   const short = shortEscapes[character]
   if (way === 0) return `\\u{${character.codePointAt(0)?.toString(16)}}`
@@ -58,7 +58,7 @@ function written(character: string, way: number): string {
   return short !== undefined && (way < 5 || '"\\\r'.includes(character)) ? short : character
 }
 
-/** The text as a literal of Cedar; `ways` chooses how each character is written. */
+/** The text as a Cedar literal; `ways` chooses each character's notation. */
 export function literal(text: string, ways: readonly number[]): string {
   return `"${[...text].map((character, index) => written(character, ways[index % ways.length] ?? 9)).join('')}"`
 }
@@ -66,7 +66,7 @@ export function literal(text: string, ways: readonly number[]): string {
 const anyWays = fc.array(fc.nat(9), { minLength: 1, maxLength: 4 })
 const anyLiteral = fc.tuple(anyText, anyWays).map(([text, ways]) => literal(text, ways))
 
-/** A pattern of `like`: a star stands for anything, an escaped one for itself. */
+/** A pattern of `like`: a star matches anything, an escaped star itself. */
 const anyPattern = fc
   .array(
     fc.oneof(
@@ -87,7 +87,7 @@ const anyInteger = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
 )
 
-/** What a condition may speak of: what is asked for, the request that is decided, or what both have. */
+/** The facts that a condition uses: those of a request, those of an approval, or those that both have. */
 export type Flavour = 'ask' | 'approve' | 'both'
 
 const own: Record<Flavour, { boolean: string[]; long: string[]; string: string[] }> = {
@@ -144,7 +144,7 @@ const common = {
 
 const space = fc.constantFrom('', ' ', '\n', '\t ')
 
-/** Expressions of one flavour, by type; `depth` bounds how far they nest. */
+/** Expressions of one flavour, by type; `depth` limits their nesting. */
 function expressions(flavour: Flavour) {
   const leaf = (kind: 'boolean' | 'long' | 'string') => fc.constantFrom(...common[kind], ...own[flavour][kind])
   const infix = (operand: fc.Arbitrary<string>, operators: string[]) =>
@@ -191,13 +191,13 @@ function expressions(flavour: Flavour) {
   }).boolean
 }
 
-/** A key of a record, quoted; not one that begins with two underscores, which no rule may hold. */
+/** A quoted key of a record; never one that begins with two underscores, which no rule may contain. */
 const anyKey = fc
   .tuple(anyText, anyWays)
   .filter(([text]) => !text.startsWith('__') && text !== 'other')
   .map(([text, ways]) => literal(text, ways))
 
-/** Clauses, or none. */
+/** Any number of clauses, also none. */
 export function anyConditions(flavour: Flavour): fc.Arbitrary<string> {
   const clause = fc
     .tuple(fc.constantFrom('when', 'unless'), space, expressions(flavour), space)

@@ -3,7 +3,7 @@ import { sampleAccount, sampleAsk } from '../../src/policy-engine/cedar/samples.
 import { fc } from './chance.ts'
 import { sampleRule } from './sample-rule.ts'
 
-/** Rules by chance that meet each other and the questions often: of every mode, some that fail when they are evaluated. */
+/** Random rules that often match each other's questions: rules of every mode, some of which fail in evaluation. */
 
 const principals = [
   'principal',
@@ -40,10 +40,10 @@ export const anyRule = (effects: ('permit' | 'forbid')[]) =>
     })
 
 type Drawn = { text: string; place: { priority: number; ordinal: number; saved_by: string } }
-/** The rule, by the place it was drawn in. */
+/** The rule with its position as its id. */
 export const ruleOf = ({ text, place }: Drawn, index: number) => sampleRule(`rule-${index}`, text, place)
 
-/** Somebody asks, in an emergency or not, for one account or two. */
+/** A request for one account or two, with or without break-glass. */
 export const anyQuestion: fc.Arbitrary<AskQuestion> = fc
   .record({ breakGlass: fc.boolean(), action: fc.constantFrom('ReadOnlyAccess', 'Admin', 'new'), wide: fc.boolean() })
   .map(({ breakGlass, action, wide }) => ({

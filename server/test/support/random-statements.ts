@@ -3,7 +3,7 @@ import type { RuleInput } from '../../src/policy-engine/rule.ts'
 import { fc } from './chance.ts'
 import { anyConditions, anyText, type Flavour, literal } from './random-conditions.ts'
 
-/** Rules by chance, each both as fields and as a text that an author might write, by a printer that is not the engine's. */
+/** Random rules, each both as fields and as a text that an author might write. The printer is not the engine's own. */
 
 type Reference = { type: string; id: string }
 type Side =
@@ -13,7 +13,7 @@ type Side =
   | { scope: 'is_in'; type: string; group: Reference }
 type Words = Pick<RuleInput, 'notice' | 'audit_session' | 'approval_mode'>
 
-/** A rule as it is meant. */
+/** The content of a rule. */
 export type Meant = {
   effect: 'permit' | 'forbid'
   principal: Side
@@ -54,7 +54,7 @@ const modes: Record<Meant['effect'], NonNullable<RuleInput['approval_mode']>[]> 
   forbid: ['auto', 'break_glass'],
 }
 
-/** Any rule that the fields can say, with how its text is written. */
+/** Any rule that the fields can express, with one way to write its text. */
 export const anyStatement: fc.Arbitrary<{ meant: Meant; input: RuleInput; text: string }> = fc
   .record({
     flavour: fc.constantFrom<Flavour[]>('ask', 'ask', 'ask', 'approve', 'both'),

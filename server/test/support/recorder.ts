@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { after } from 'node:test'
 
-/** A call that the service has answered: from then on it has given its word. */
+/** A call that the service has answered: the service must now keep the result. */
 export type Exchange = { method: string; path: string; status: number; body: Record<string, unknown> }
 
 export type Recorder = { url: string; exchanges: readonly Exchange[] }
 
 /**
- * Stands between a client and the service and writes down what the service has answered, before the client hears of it.
- * Where the service is gone, the client's connection is cut.
+ * A proxy between a client and the service that records each answer before the client receives it. If the service is gone, the
+ * proxy closes the client's connection.
  */
 export async function startRecorder(target: string, onAnswer: (count: number) => void): Promise<Recorder> {
   const exchanges: Exchange[] = []

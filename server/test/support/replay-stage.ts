@@ -9,11 +9,11 @@ import { startWorkers } from './workers.ts'
 
 type Stage = Awaited<ReturnType<typeof askingStage>>
 
-/** Tenants whose owners have drafts of their policies replayed. */
+/** Tenants whose owners replay drafts of their policies. */
 export function replayStage(house: House) {
   const stage = () => askingStage(house, newId())
 
-  /** Has a draft replayed, and waits until that is over. */
+  /** Replays a draft, and waits for the end of the replay. */
   async function replayed(on: Stage, draft: object, days?: number): Promise<Replay> {
     const { id } = await begun(on, draft, days)
     const workers = startWorkers(house, [runReplay])
@@ -42,7 +42,7 @@ export function replayStage(house: House) {
   return { stage, begun, read, replayed }
 }
 
-/** What a replay found; it must be done. */
+/** The result of a replay, which must have succeeded. */
 export function resultOf({ result, error }: Replay) {
   assert.ok(result !== null, JSON.stringify(error))
   return result

@@ -3,7 +3,7 @@ import type { House, Person } from './house.ts'
 import { type InjectedFaults, injectFaults } from './sandbox-faults.ts'
 import { until } from './wait.ts'
 
-/** A tenant of its own where requests are asked, approved and given: what tests of policy's word over time need. */
+/** A tenant of its own where access is requested, approved and given: for tests of policy verdicts over time. */
 export async function askingStage(house: House, name: string) {
   const tenant = await house.tenant(name)
   const { tenant_id, owner, people } = tenant
@@ -18,7 +18,7 @@ export async function askingStage(house: House, name: string) {
   const policy = await created(owner, '/v1/policies', { name })
   const rulesUrl = `/v1/policies/${policy.id}/rules`
 
-  /** Adds a rule by its text; answers a function that takes it away again. */
+  /** Adds a rule by its text; returns a function that deletes it again. */
   async function rule(policy_text: string): Promise<() => Promise<void>> {
     const { id } = await created(owner, rulesUrl, { policy_text })
     return async () => {
@@ -50,7 +50,7 @@ export async function askingStage(house: House, name: string) {
   return { ...tenant, ...kept(house, tenant_id), call, created, rule, account, ask, approve, cache }
 }
 
-/** What the database keeps of them. */
+/** Reads the tenant's rows from the database. */
 function kept(house: House, tenant_id: string) {
   type GrantKept = {
     id: string
@@ -66,7 +66,7 @@ function kept(house: House, tenant_id: string) {
         where tenant_id = $1 and request_id = $2 order by resource_id`,
       [tenant_id, request_id],
     )
-  /** Waits until all grants of the request have come to this. */
+  /** Waits until all grants of the request have this status. */
   const grantsAre = (request_id: string, status: string, provisioning_status: string) =>
     until(`grants are ${status}, ${provisioning_status}`, async () => {
       const grants = await grantsOf(request_id)
@@ -76,7 +76,7 @@ function kept(house: House, tenant_id: string) {
         grants
       )
     })
-  /** Waits until each grant of the request is known to the ledger. */
+  /** Waits until each grant of the request has an entitlement in the ledger. */
   const grantsHang = (request_id: string) =>
     until('the grants hang on their entitlements', async () => {
       const rows = await house.asSuperuser(
@@ -85,7 +85,7 @@ function kept(house: House, tenant_id: string) {
       )
       return rows.length === 0
     })
-  /** How much the pretend cloud holds on an account. */
+  /** The number of assignments that the sandbox holds on an account. */
   const heldAt = async (account_id: string) => {
     const rows = await house.asSuperuser('select key from sandbox_assignment where tenant_id = $1 and key like $2', [
       tenant_id,
@@ -98,7 +98,7 @@ function kept(house: House, tenant_id: string) {
       'select type, data from event where tenant_id = $1 and subject_id = $2 order by seq',
       [tenant_id, subject_id],
     )
-  /** Has the tenant's acts at the pretend cloud meet these faults and no others. */
+  /** Makes the tenant's acts at the sandbox meet these faults and no others. */
   const inject = (faults: InjectedFaults) => injectFaults(house.asSuperuser, tenant_id, faults)
   return { grantsOf, grantsAre, grantsHang, heldAt, eventsOf, inject }
 }

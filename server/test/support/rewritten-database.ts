@@ -1,7 +1,7 @@
 import type { Database, UnrestrictedTx } from '../../src/db/transaction.ts'
 import type { RowsOf, Statement, Tx } from '../../src/kernel/context.ts'
 
-/** The same database; each statement of a tenant's, of the service's or of the work role's passes `rewrite` first. */
+/** The same database; each statement of a tenant, of the service or of the work role first passes `rewrite`. */
 export function rewrittenDatabase(database: Database, rewrite: (statement: Statement) => Statement): Database {
   const door = <Door extends UnrestrictedTx>(inner: Door): Door => ({
     ...inner,

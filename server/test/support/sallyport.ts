@@ -14,7 +14,7 @@ import { testDatabase } from './database.ts'
 import { unlimited } from './unlimited.ts'
 import { until } from './wait.ts'
 
-/** A child process of ours, and all that it has said on both outputs. */
+/** A child process of a test, and everything that it wrote to both outputs. */
 export type Started = {
   pid: number
   output(): string
@@ -25,7 +25,7 @@ export type Started = {
   signal(name: NodeJS.Signals): void
 }
 
-/** What the first start left. */
+/** The result of the first start. */
 export type Bootstrap = {
   base_url: string
   tenant_id: string
@@ -36,25 +36,25 @@ export type Bootstrap = {
 
 export type Credential = { token: string } | { api_key: string } | undefined
 
-/** Somebody who signed in, and what they signed in with. */
+/** A user who has signed in, and their credentials. */
 export type Person = { id: string; email: string; token: string; call: Client }
 
-/** The real service, running as a process of its own. */
+/** The real service, running as its own process. */
 export type Sallyport = Started & {
   base_url: string
   data_dir: string
   bootstrap: Bootstrap
   /** Milliseconds from the start of the process to its first `ready`. */
   readyAfterMs: number
-  /** Calls as the tenant of the first start. */
+  /** A client for the tenant of the first start. */
   client(credential: Credential): Client
-  /** Makes a user and signs them in. */
+  /** Creates a user and signs them in. */
   join(name: string, roles: string[]): Promise<Person>
-  /** Megabytes of the Node process: now, and at most so far. */
+  /** Megabytes of the Node process: now, and its peak so far. */
   memory(): { now: number; peak: number }
-  /** Ends it as an operator would, and waits; answers its exit code. */
+  /** Ends it as an operator would, and waits; returns its exit code. */
   stop(): Promise<number | null>
-  /** Ends it as a power cut would. */
+  /** Ends it abruptly, as a power cut would. */
   kill(): Promise<void>
 }
 
@@ -62,7 +62,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 
-/** How the service is started: as `npm start` does, or with a sandbox that meets the faults that a test injects. */
+/** How the service is started: as `npm start` does, or with a sandbox that meets injected faults. */
 export type ServiceStart = 'start' | 'startWithFaults'
 
 const programs: Readonly<Record<string, string | undefined>> = {
@@ -71,8 +71,8 @@ const programs: Readonly<Record<string, string | undefined>> = {
 }
 
 /**
- * Runs `npm run <script>`, without npm in between, with this environment beside the ordinary one; it is gone when the
- * tests are done.
+ * Runs `npm run <script>` directly, without npm, with this environment added to the ordinary one; it is ended when the tests
+ * are done.
  */
 export function startScript(
   name: ServiceStart | 'demo' | 'admin' | 'restore',
@@ -84,7 +84,7 @@ export function startScript(
   return started
 }
 
-/** To optimize what WebAssembly holds of the policy engine takes longer than a test needs its service. */
+/** Optimizing the policy engine's WebAssembly takes longer than a test needs its service. */
 const shortLived = ['--liftoff-only']
 
 function spawnScript(
@@ -126,7 +126,7 @@ async function endChild(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** Nothing that would say where a service is or what it runs on, nor that this is a test. */
+/** Without variables that configure a service, its database or a test. */
 function ordinaryEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env
   return {
@@ -139,8 +139,8 @@ function ordinaryEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * A new DATA_DIR, which goes when the file's tests are done, and with it an embedded PostgreSQL that a killed service
- * left running.
+ * A new DATA_DIR, removed when the file's tests are done together with an embedded PostgreSQL that a killed service left
+ * running.
  */
 export async function dataFolder(): Promise<string> {
   const data_dir = await mkdtemp(join(tmpdir(), 'sallyport-journey-'))
@@ -155,7 +155,7 @@ export async function dataFolder(): Promise<string> {
   return data_dir
 }
 
-/** The process of the embedded PostgreSQL by its own note, while there is one. */
+/** The process id of the embedded PostgreSQL from its own PID file, while that exists. */
 export function postmasterOf(data_dir: string): number | undefined {
   const note = join(data_dir, 'postgres', 'postmaster.pid')
   return existsSync(note) ? Number(readFileSync(note, 'utf8').split('\n', 1)[0]) : undefined
@@ -170,7 +170,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** On the embedded PostgreSQL in `data_dir`, as `npm start` is; waits until it is ready. */
+/** Starts on the embedded PostgreSQL in `data_dir`, as `npm start` does; waits until it is ready. */
 export function startOnEmbedded(
   data_dir: string,
   env: Record<string, string> = {},
@@ -183,7 +183,7 @@ function start(data_dir: string, env: Record<string, string>, how: ServiceStart)
   return untilReady(data_dir, env, (all) => startScript(how, [], all))
 }
 
-/** With faults, for a command that is no test: whoever starts it ends it. */
+/** Starts with injected faults, for a command that is not a test: the caller ends it. */
 export function startUnattended(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
   return untilReady(data_dir, env, (all) => spawnScript('startWithFaults', [], all).started)
 }
@@ -204,13 +204,13 @@ async function untilReady(
       return (await fetch(`${base_url}/readyz`).catch(() => undefined))?.ok && 'yes'
     })
     if (isReady === 'yes') return running(started, base_url, data_dir, performance.now() - began)
-    // Another test was given the port between the two.
+    // Another test took the port in between.
     const isTaken = started.output().includes('another program listens on') && tries < 5
     if (!isTaken) throw new Error(`the service ended:\n${started.output()}`)
   }
 }
 
-/** On the database that these variables name; it is stopped when the file's tests are done. */
+/** Starts on the database that these variables name; stopped when the file's tests are done. */
 export async function startOn(
   databases: { DATABASE_URL: string; DATABASE_OWNER_URL: string },
   data_dir: string,
@@ -221,12 +221,12 @@ export async function startOn(
 }
 
 /**
- * On a database of its own on the test run's server; `asSuperuser` sees past every wall, `beside` starts another process
- * on the same database, with the same root key, by another way to it where one is given.
+ * Starts on its own database on the test run's server. `asSuperuser` is exempt from tenant isolation. `beside` starts another
+ * process on the same database with the same root key, optionally through another connection target.
  */
 export async function startOnTestServer(env: Record<string, string> = {}, how?: ServiceStart) {
   const stops: (() => Promise<unknown>)[] = []
-  // Before the database goes, whose own hook is registered next.
+  // Before the database is dropped, by a hook that is registered next.
   after(() => Promise.all(stops.map((stop) => stop())))
   const { service, owner, asSuperuser } = await testDatabase()
   const databases = { DATABASE_URL: urlOf(service), DATABASE_OWNER_URL: urlOf(owner) }
@@ -243,7 +243,7 @@ export function urlOf({ host, port, user, password, database }: ConnectionTarget
   return `postgres://${user}:${password}@/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 }
 
-/** A port that nobody listens on just now. */
+/** A port that is free at this moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -48,7 +48,7 @@ export const sampleRequest: RequestFacts = {
   audit_session: false,
 }
 
-/** One set of facts for an event, or several where its message says different things. */
+/** One set of facts for an event, or several if its message varies. */
 type Samples<Facts> = Readonly<Record<string, Partial<Facts> | Partial<Facts>[]>>
 
 const settled = { waits_until: null, actor: 'Grace Hopper', is_own: false } as const
@@ -208,13 +208,13 @@ export const messageEvents = (Object.keys(eventTable) as EventType[]).filter(
 
 type Facts = RequestFacts | GrantFacts | RecordFacts
 
-/** The facts that the sample messages of an event are written from. */
+/** The facts of an event's sample messages. */
 export function sampleFacts(type: MessageEvent): Facts[] {
   if (isRequestEvent(type)) return requestSamples(type)
   return isGrantEvent(type) ? grantSamples(type) : recordSamples(type)
 }
 
-/** The message about an event, from such facts as it needs. */
+/** The message about an event, from these facts. */
 export function messageWith(type: MessageEvent, facts: Facts): Message {
   if (isRequestEvent(type)) return requestMessage(type, facts as RequestFacts)
   return isGrantEvent(type) ? grantMessage(type, facts as GrantFacts) : recordMessage(type, facts as RecordFacts)

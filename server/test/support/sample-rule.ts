@@ -1,7 +1,7 @@
 import { readStatement } from '../../src/policy-engine/cedar/statement.ts'
 import type { PolicyRule, RuleSet } from '../../src/policy-engine/deciding/rule-set.ts'
 
-/** A rule by its text alone: the annotations give the columns, unless `columns` does. */
+/** A rule from its text: the annotations give the columns that `columns` does not. */
 export function sampleRule(id: string, policyText: string, columns: Partial<PolicyRule> = {}): PolicyRule {
   const { effect, notice = null, audit_session, approval_mode = null } = readStatement(policyText)
   const statement = { effect, policy_text: policyText, notice, audit_session, approval_mode }
@@ -10,7 +10,7 @@ export function sampleRule(id: string, policyText: string, columns: Partial<Poli
 
 let versions = 0
 
-/** A rule set at a version of its own. */
+/** A rule set with a new version. */
 export function sampleRuleSet(rules: readonly PolicyRule[]): RuleSet {
   versions += 1
   return { tenant_id: 'tenant', version: `sample-${versions}`, rules }

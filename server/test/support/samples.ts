@@ -8,7 +8,7 @@ const policyCase = {
   expect: 'permit',
 }
 
-/** A sound body for each operation that takes one, so that what is tried is what a test means to try. */
+/** A valid body for each operation that takes one, so that a test changes only what it is about. */
 export const sampleBodies: Record<string, unknown> = {
   addGroupMember: { user_id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11' },
   approveRequest: {},
@@ -86,14 +86,14 @@ export const sampleBodies: Record<string, unknown> = {
   upsertSetting: { value: 'true' },
 }
 
-/** A replay of the tenant: one more, or the one that is under way. */
+/** A replay of the tenant: a new one, or the one that is running. */
 async function replayOf(house: House, { tenant_id, owner }: TestTenant): Promise<string> {
   const [url, body] = ['/v1/policies/replay', sampleBodies.replayPolicies]
   const reply = await house.call({ method: 'POST', url, api_key: owner.api_key, tenant_id, body })
   return reply.status === 202 ? String(reply.body.id) : (reply.body.details as { replay_id: string }).replay_id
 }
 
-/** Nobody else's business: somebody may delete them on the way. */
+/** A user whom no other test uses: a test may delete them. */
 const passingUser = () => ({
   email: `passing-${newId()}@example.com`,
   name: 'Passing',
@@ -104,7 +104,7 @@ const passingUser = () => ({
 /** One record of each kind that a path can address, in one tenant. */
 export type Records = Record<string, Record<string, string>>
 
-/** Makes them as the tenant's own people would: a policy with a rule, a request, its grant, a key, a notification. */
+/** Creates them as the tenant's own users would: a policy with a rule, a request, its grant, a key, a notification. */
 export async function makeRecords(house: House, tenant: TestTenant): Promise<Records> {
   const { tenant_id, owner, people } = tenant
   const as = async (api_key: string, method: string, url: string, body: unknown) => {
@@ -161,7 +161,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   }
 }
 
-/** The path of an operation with the ids of a record in it; throws for a kind of record that nobody has put here. */
+/** The path of an operation with a record's ids in it; throws for a kind of record that does not exist here. */
 export function addressed(path: string, records: Records): string {
   if (!path.includes('{')) return path
   const prefix = Object.keys(records)

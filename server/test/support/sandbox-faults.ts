@@ -7,15 +7,15 @@ export type InjectedFaults = {
   conflicting?: number
   /** The act ends in FAILED, at its first poll. */
   failed?: number
-  /** Every act is done at so many polls, not at the first. */
+  /** Every act needs this many polls instead of one. */
   polls?: number
-  /** Every act is answered so late. */
+  /** Every act is answered after this delay. */
   delay_ms?: number
 }
 
 type Query = (text: string, values?: unknown[]) => Promise<unknown>
 
-/** Where faults are kept: in the database, where every process meets them, and in a schema that the product does not know. */
+/** The faults are kept in the database, where every process sees them, in a schema that the product does not know. */
 export const faultSchema = `
   create schema fault_injection;
   create table fault_injection.sandbox (
@@ -24,7 +24,7 @@ export const faultSchema = `
   grant usage on schema fault_injection to sallyport_app;
   grant select, update on fault_injection.sandbox to sallyport_app`
 
-/** Has a tenant's acts meet these faults and no others: `{}` for none. */
+/** Makes a tenant's acts meet these faults and no others: `{}` for none. */
 export async function injectFaults(query: Query, tenant_id: string, faults: InjectedFaults): Promise<void> {
   const { forgotten = 0, throttled = 0, conflicting = 0, failed = 0, polls = 1, delay_ms = 0 } = faults
   await query('delete from fault_injection.sandbox where tenant_id = $1', [tenant_id])

@@ -7,7 +7,7 @@ import { faultyDriverTypes } from './faulty-sandbox.ts'
 import { noEgress } from './no-egress.ts'
 import { type InjectedFaults, injectFaults } from './sandbox-faults.ts'
 
-/** The pretend cloud of a tenant of its own, made ready for the conformance suite. */
+/** The sandbox of a new tenant, prepared for the conformance suite. */
 export async function sandboxStage({ database, asSuperuser }: TestDatabase): Promise<Stage> {
   const tenant_id = newId()
   await asSuperuser(`insert into tenant (id, name) values ($1, 'conformance')`, [tenant_id])
@@ -62,7 +62,7 @@ export async function sandboxStage({ database, asSuperuser }: TestDatabase): Pro
   }
 }
 
-/** The same, on the tests' own sandbox. */
+/** The same, on the tests' own sandbox with faults. */
 export async function faultySandboxStage(db: TestDatabase): Promise<Stage> {
   const stage = await sandboxStage(db)
   const { tenant_id } = stage.tx

@@ -8,7 +8,7 @@ const head = `-- The database after every migration, read back from the catalogu
 -- neither owns anything. A primary key's or unique constraint's index, and "not null", stand with the table.
 `
 
-/** What the catalogue says of one table, each part in an order that never changes by itself. */
+/** The catalogue's description of one table, each part in a stable order. */
 type Table = {
   name: string
   columns: string[]
@@ -21,7 +21,7 @@ type Table = {
   triggers: string[]
 }
 
-/** The database that the client is connected to, in SQL for people to read. */
+/** The schema of the client's database, as readable SQL. */
 export async function dumpSchema(client: pg.Client): Promise<string> {
   await client.query('set search_path to public')
   const tables = await client.query<Table>(tablesQuery, [[appRole, workRole]])

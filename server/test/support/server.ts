@@ -8,7 +8,7 @@ import { startEmbedded } from '../../src/embedded-postgres/start.ts'
 import { faultSchema } from './sandbox-faults.ts'
 import { startPostgres15 } from './system-postgres.ts'
 
-/** Where the run's one PostgreSQL is, told to each test file by the environment. */
+/** The address of the run's one PostgreSQL; test files find it in the environment. */
 export type TestServer = { host: string; port: number; user: string; password: string }
 
 export const serverVariable = 'SALLYPORT_TEST_SERVER'
@@ -16,7 +16,7 @@ export const templateDatabase = 'sallyport_template'
 
 type RunningServer = { server: TestServer; stop(): Promise<void> }
 
-/** The run's server, or one of its own for a test file that is run alone. Answers how to stop it. */
+/** Starts the run's server, or one for a test file that runs alone. Returns a function that stops it. */
 export async function startTestServer(): Promise<RunningServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-test-'))
   const embedded = await startEmbedded({ dataDir, log: () => undefined, onCrash: (reason) => console.error(reason) })
@@ -33,7 +33,7 @@ export async function startTestServer(): Promise<RunningServer> {
   }
 }
 
-/** The same on the system's PostgreSQL 15, the oldest that we serve. */
+/** The same on the system's PostgreSQL 15, the oldest supported version. */
 export async function startTestServerOn15(): Promise<RunningServer> {
   const { superuser, stop } = await startPostgres15()
   const server = { host: superuser.host ?? '', port: superuser.port ?? 0, user: superuser.user ?? '', password: '' }
@@ -41,13 +41,13 @@ export async function startTestServerOn15(): Promise<RunningServer> {
   return { server, stop }
 }
 
-/** Nothing of this server outlives the run: it need not write to disk what a power cut would take. */
+/** No data of this server outlives the run, so it need not survive a power cut. */
 async function forgoDurability(server: TestServer): Promise<void> {
   const admin = await connectAlone({ ...server, database: 'postgres' })
   for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
     await admin.query(`alter system set ${setting} = off`)
   }
-  // Hundreds of databases come and go: a worker for each in turn would do nothing but start and end.
+  // Hundreds of databases come and go: autovacuum would do nothing but start and end a worker for each in turn.
   await admin.query(`alter system set autovacuum_naptime = '10min'`)
   await admin.query('select pg_reload_conf()')
   await admin.end()
@@ -65,7 +65,7 @@ export async function makeTemplate(server: TestServer): Promise<void> {
   await migrate(asRole(server, ownerRole, 'owner', templateDatabase))
 }
 
-/** The same server as another role, on another database. */
+/** The same server with another role and database. */
 export function asRole(server: TestServer, user: string, password: string, database: string): ConnectionTarget {
   return { host: server.host, port: server.port, user, password, database }
 }

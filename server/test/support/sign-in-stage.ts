@@ -5,7 +5,7 @@ import { type House, openHouse, type Reply, type TestTenant } from './house.ts'
 import { type IdentityProvider, openIdentityProvider } from './identity-provider.ts'
 
 export const redirect_uri = 'https://app.example.com/back'
-/** Where a portal outside begins sign-ins by the global provider. */
+/** The address of an external portal that begins sign-ins by the global provider. */
 export const elsewhere = 'https://portal.example.com/back'
 export const own = { client_id: 'sallyport', client_secret: 'a secret of the client', redirect_uris: [redirect_uri] }
 const shared = { client_id: 'portal', client_secret: 'a secret of the portal', redirect_uris: [elsewhere] }
@@ -14,14 +14,14 @@ export const nobody = '00000000-0000-7000-8000-000000000000'
 
 export type Finish = { code: string; redirect_uri: string; state?: string; iss?: string }
 
-/** A certified provider that the stages of a file share. */
+/** A certified provider that all stages of a file share. */
 export const openProviderOfAll = () =>
   openIdentityProvider([
     { ...own, pkce: true },
     { ...shared, pkce: false },
   ])
 
-/** What makes it the global provider of a house. */
+/** The settings that make it the global provider of a house. */
 export const asGlobal = ({ issuer }: IdentityProvider): Environment => ({
   OIDC_ISSUER: issuer,
   OIDC_CLIENT_ID: shared.client_id,
@@ -29,7 +29,7 @@ export const asGlobal = ({ issuer }: IdentityProvider): Environment => ({
   OIDC_REDIRECT_URIS: elsewhere,
 })
 
-/** The service with a provider beside it, a tenant of its own for each test, and the ways through a sign-in. */
+/** The service with a provider, a new tenant for each test, and the steps of a sign-in. */
 export async function openSignInStage(idp: IdentityProvider, env: Environment = {}) {
   const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1', ...env })
   let tenant: TestTenant
@@ -49,7 +49,7 @@ export async function openSignInStage(idp: IdentityProvider, env: Environment = 
     tenant: () => tenant,
     ...ways,
     causes,
-    /** The one answer for every cause, and the cause where it belongs. */
+    /** Asserts the one public answer for every cause, and the cause in the audit log. */
     async assertRefused(reply: Reply, cause?: string, of = tenant) {
       assert.deepEqual([reply.status, reply.body.code], [401, 'invalid_authorization_code'])
       assert.equal(reply.text, publicAnswer)
@@ -62,7 +62,7 @@ export async function openSignInStage(idp: IdentityProvider, env: Environment = 
       assert.equal(reply.status, 201, reply.text)
       return String(reply.body.id)
     },
-    /** As a portal of one's own begins it: this service hears of it at the end. */
+    /** Begins at an external portal: this service is called only at the end. */
     async walkElsewhere(account: string, claims: object, more: Record<string, string> = {}) {
       const query = { client_id: shared.client_id, redirect_uri: elsewhere, response_type: 'code', ...more }
       const url = `${idp.issuer}/auth?${new URLSearchParams({ scope: 'openid email profile', ...query })}`
@@ -72,7 +72,7 @@ export async function openSignInStage(idp: IdentityProvider, env: Environment = 
   }
 }
 
-/** The ways through a sign-in at `idp`, for `tenant()` where no other is named. */
+/** The steps of a sign-in at `idp`, for `tenant()` unless another is named. */
 export function signInWays(house: House, idp: Pick<IdentityProvider, 'issuer' | 'signIn'>, tenant: () => TestTenant) {
   const settings = { issuer: idp.issuer, client_id: own.client_id, client_secret: own.client_secret }
 
@@ -100,7 +100,7 @@ export function signInWays(house: House, idp: Pick<IdentityProvider, 'issuer' | 
   return { settings, asOwner, configure, begin, finish, walk, signIn }
 }
 
-/** Why sign-ins were refused, as the tenant's audit log has it. */
+/** The causes of refused sign-ins in the tenant's audit log. */
 async function causesOf(house: House, { tenant_id }: TestTenant): Promise<string[]> {
   const rows = await house.asSuperuser<{ cause: string }>(
     `select data ->> 'cause' as cause from event where tenant_id = $1 and type = 'auth.refused' order by seq`,
@@ -116,7 +116,7 @@ function oidcUsersOf(house: House, { tenant_id }: TestTenant) {
   )
 }
 
-/** What came back with somebody from the provider, as endpoint 1 takes it. */
+/** The provider's redirect as the body of endpoint 1. */
 export function answerOf(back: URL): Finish {
   const { code = '', state, iss } = Object.fromEntries(back.searchParams)
   const redirect = `${back.origin}${back.pathname}`

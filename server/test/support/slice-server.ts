@@ -13,15 +13,15 @@ import { noEgress } from './no-egress.ts'
 import { noProviders } from './no-providers.ts'
 import { noStreamHub } from './no-stream-hub.ts'
 
-/** Who calls: what a checked credential would have proved. */
+/** The caller: the facts that a checked credential would have proved. */
 export type Caller = { tenant_id: string; user_id: string; scopes?: readonly string[]; kind?: 'user' | 'api_key' }
 
-/** `text` where plain text was asked for. */
+/** `text` if the answer is plain text. */
 export type Answer = { status: number; body: Record<string, unknown>; text?: string }
 
 /**
- * Some operations behind the real pipeline and the real database, called as whoever the test says: for tests of a slice,
- * which are not about credentials. Never listens; it goes when the file's tests are done.
+ * Some operations behind the real pipeline and the real database, called as the caller that the test names: for tests of a
+ * slice that are not about credentials. It never listens; closed when the file's tests are done.
  */
 export async function sliceServer(database: Database, operations: Record<string, Operation>) {
   const rootKeys = rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))])

@@ -50,7 +50,7 @@ export function linesWith(source: Source, pattern: RegExp): number[] {
 
 const stringOrComment = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
 
-/** Comments made blank, so that what they only mention is not found; every line stays where it was. */
+/** Replaces comments by blanks, so that rules ignore them; every line keeps its number. */
 function withoutComments(text: string): string {
   return text.replace(stringOrComment, (part) => (part.startsWith('/') ? part.replace(/[^\n]/g, ' ') : part))
 }

@@ -5,7 +5,7 @@ import { type House, houseOn, type TestTenant, type Through } from './house.ts'
 import { makeRecords, type Records } from './samples.ts'
 import type { TestServer } from './server.ts'
 
-/** Two tenants with their people, and in each a record for the path of every operation. */
+/** Two tenants with their users, and in each a record for the path of every operation. */
 type Content = { ours: TestTenant; theirs: TestTenant; ourRecords: Records; theirRecords: Records }
 
 export type Stage = Content & { house: House }
@@ -14,8 +14,8 @@ const stageDatabase = 'sallyport_stage'
 const rootKey = Buffer.alloc(32, 's')
 
 /**
- * The service on a database of this file's own that holds two tenants and a record for every operation in both, for whatever
- * walks all operations. It is made once for all files of a run, and copied.
+ * The service on this file's own database, with two tenants and a record for every operation in both: for tests that visit all
+ * operations. The content is created once per run and copied for each file.
  */
 export async function openStage(env: Environment = {}, through?: Through): Promise<Stage> {
   let content: Content | undefined
@@ -28,11 +28,11 @@ export async function openStage(env: Environment = {}, through?: Through): Promi
   return { house, ...content }
 }
 
-/** Sees to it that the stage is there; answers what it holds, which is written on the database itself. */
+/** Creates the stage's database if it does not exist; returns its content, which is stored as the database's comment. */
 async function prepareStage(server: TestServer): Promise<Content> {
   const admin = await connectAlone({ ...server, database: 'postgres' })
   try {
-    // Files of other processes want it at the same moment.
+    // Test files in other processes do this at the same moment.
     await admin.query(`select pg_advisory_lock(hashtext('${stageDatabase}'))`)
     const { rows } = await admin.query<{ content: string }>(
       `select shobj_description(oid, 'pg_database') as content from pg_database where datname = $1`,

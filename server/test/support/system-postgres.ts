@@ -9,7 +9,7 @@ import { until } from './wait.ts'
 
 const folder = '/usr/lib/postgresql/15/bin'
 
-/** Why tests on the oldest PostgreSQL that we serve are passed over here; false: they are not. */
+/** The reason to skip tests on the oldest supported PostgreSQL here; false: they run. */
 export const skipPostgres15 = existsSync(join(folder, 'postgres')) ? false : `there is no PostgreSQL 15 in ${folder}`
 
 type SystemPostgres = {
@@ -20,11 +20,11 @@ type SystemPostgres = {
 }
 
 /**
- * The system's PostgreSQL 15 on a data folder of its own, with our roles and an empty database, reached by a socket; by this port
- * of the machine too, with a password, where one is given.
+ * Starts the system's PostgreSQL 15 on a new data folder with our roles and an empty database, reached by a socket; with
+ * `port`, also by TCP with a password.
  */
 export async function startPostgres15(port?: number): Promise<SystemPostgres> {
-  // Short: a socket's path has a bound.
+  // Short, because a socket's path has a maximum length.
   const home = await mkdtemp(join(tmpdir(), '15-'))
   // PostgreSQL refuses to run as root.
   const runAs = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined

@@ -13,25 +13,25 @@ import { updateProvisioner } from '../../src/provisioners/update-provisioner.ts'
 import { testDatabase } from './database.ts'
 import { type Caller, sliceServer } from './slice-server.ts'
 
-/** Stands in every secret: no byte of it may ever come back but where it is shown once. */
+/** Part of every secret: no byte of it may be returned except where it is shown once. */
 export const canary = 'canary-9c41e7'
 
 const path = '/v1/provisioners'
 export const config = { url: 'https://hooks.example.com/a', token: `${canary}-token`, note: 'first' }
 export const shown = { ...config, token: '[redacted]', signing_secret: '[redacted]' }
 
-/** What the target of a talkative provisioner has seen. */
+/** The calls that the target of a talkative provisioner has seen. */
 type Seen = {
   /** All that was opened. */
   opened: Opening[]
-  /** How many were closed, and how many secrets were made. */
+  /** How many drivers were closed, and how many secrets were made. */
   closed: number
   made: number
-  /** Done while it is looked at. */
+  /** Runs during a health check. */
   meanwhile: () => Promise<unknown>
 }
 
-/** The sandbox with a config: it needs a url and a token, makes a secret, and says all it knows whenever it is asked. */
+/** The sandbox with a config: it needs a url and a token, makes a secret, and includes all its secrets in every message. */
 function talkative(seen: Seen): DriverType {
   return {
     shownFields: { url: urlField, note: textField },
@@ -59,7 +59,7 @@ function talkative(seen: Seen): DriverType {
   }
 }
 
-/** Tenants with talkative provisioners, on a database of this file's own. */
+/** Tenants with talkative provisioners, on this file's own database. */
 export async function talkativeProvisioners() {
   const seen: Seen = { opened: [], closed: 0, made: 0, meanwhile: async () => undefined }
   const types = { sandbox: talkative(seen) } as unknown as Parameters<typeof createProvisioner>[0]
@@ -73,7 +73,7 @@ export async function talkativeProvisioners() {
     rotateProvisionerSecret: rotateProvisionerSecret(types),
   })
 
-  /** A tenant of its own with a provisioner. */
+  /** A new tenant with a provisioner. */
   async function setUp(more: object = {}) {
     const tenant_id = newId()
     const by: Caller = { tenant_id, user_id: newId(), scopes: ['provisioners:read', 'provisioners:write'] }

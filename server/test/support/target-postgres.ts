@@ -9,24 +9,26 @@ import { startEmbedded } from '../../src/embedded-postgres/start.ts'
 import { freePort } from './sallyport.ts'
 import { skipPostgres15, startPostgres15 } from './system-postgres.ts'
 
-/** A customer's PostgreSQL: a server of its own, reached by TCP, which asks everybody for a password. */
+/** A customer's PostgreSQL: a separate server, reached by TCP, which requires a password of every user. */
 export type TargetPostgres = {
-  /** As Sallyport and people reach it. */
+  /** The host for Sallyport and for users. */
   host: string
   port: number
   major: number
   asSuperuser<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
-  /** Signs in with a password, as a person does; the connection is the caller's to end. */
+  /** Signs in with a password, as a user does; the caller ends the connection. */
   signIn(user: string, password: string): Promise<pg.Client>
-  /** Takes the way to it away, or freezes it: who was connected is cut off, or hears nothing; answers how it comes back. */
+  /**
+   * Makes it unreachable or freezes it: open connections are closed, or receive nothing; returns a function that undoes this.
+   */
   goAway(how: 'refuses' | 'hangs'): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
-/** Where the customer's tables are. */
+/** The database of the customer's tables. */
 export const targetDatabase = 'shop'
 
-/** The versions that this machine has. */
+/** The versions installed on this machine. */
 export const targetVersions: readonly number[] = skipPostgres15 === false ? [18, 15] : [18]
 
 export async function startTargetPostgres(major: number): Promise<TargetPostgres> {
@@ -61,7 +63,7 @@ export async function startTargetPostgres(major: number): Promise<TargetPostgres
   }
 }
 
-/** One of each version. Before a file's first suite: what is awaited between two of them may end the file. */
+/** One server of each version. Call it before a file's first suite: a top-level await between two suites may end the file. */
 export function startTargets(): Promise<TargetPostgres[]> {
   return Promise.all(targetVersions.map(startTargetPostgres))
 }
@@ -89,7 +91,7 @@ async function startOn15(): Promise<Started> {
   return { admin: superuser, port, stop }
 }
 
-/** A door in front of a port, which can be shut. */
+/** A proxy in front of a port, which can be closed. */
 async function openDoor(port: number) {
   const sockets = new Set<Socket>()
   let isFrozen = false

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 
-/** The way to a place in a value: names of properties, and `[]` for an item of an array. */
+/** The path to a place in a value: names of properties, and `[]` for an item of an array. */
 export type Way = readonly string[]
 
 type Keywords = {
@@ -11,12 +11,11 @@ type Keywords = {
   items?: Keywords
 }
 
-/** What stands for any property of an object that is open to all. */
+/** Stands for any property of an object that allows all properties. */
 const anyProperty = 'note'
 
 /**
- * Every place for text in the values of a schema, those for dates, ids and words from a list among them: whoever attacks
- * sends what they like.
+ * Every place for text in the values of a schema, including dates, ids and enumerated words: an attacker sends any text there.
  */
 export function textFields(schema: TSchema | undefined): Way[] {
   return schema === undefined ? [] : waysIn(schema as unknown as Keywords)
@@ -32,7 +31,7 @@ function waysIn({ type, enum: words, properties, items }: Keywords): Way[] {
   return Object.entries(properties).flatMap(([name, keywords]) => below(name, keywords))
 }
 
-/** The value with this text in that place, all else as it was; an array then holds nothing else. */
+/** The value with this text in that place; an array on the path is reduced to that item. */
 export function withText(value: unknown, way: Way, text: string): unknown {
   const [name, ...rest] = way
   if (name === undefined) return text
@@ -41,7 +40,7 @@ export function withText(value: unknown, way: Way, text: string): unknown {
   return { ...before, [name]: withText(before[name], rest, text) }
 }
 
-/** What stands in that place. */
+/** The value in that place. */
 export function textAt(value: unknown, way: Way): unknown {
   const [name, ...rest] = way
   if (name === undefined) return value

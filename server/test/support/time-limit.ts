@@ -1,11 +1,11 @@
 import { pbkdf2Sync } from 'node:crypto'
 
-/** What the unit of work takes on the quiet machine on which the time limits of the tests were set. */
+/** The duration of the unit of work on the idle machine on which the tests' time limits were set. */
 const referenceMs = 27
 
 /**
- * How many times slower this machine is at this moment than the one on which the limits were set; at least 1. Measured, by a
- * fixed piece of work: a machine that others keep busy is as slow as an old one.
+ * How many times slower this machine is now than the one on which the limits were set; at least 1. It is measured by a fixed
+ * piece of work, so a busy machine counts as slow.
  */
 function slowness(): number {
   const began = performance.now()
@@ -14,8 +14,8 @@ function slowness(): number {
 }
 
 /**
- * Whether something has taken longer than it would take up to `limitMs` on that machine. The unit is measured only once the
- * limit seems to be over, so that waiting costs nothing. A limit ends what hangs: set it generously, nothing waits for it.
+ * Whether something has taken longer than `limitMs` on that machine. The unit is measured only once the limit seems to be
+ * over, so waiting costs nothing. A limit ends a hang: set it generously.
  */
 export function isOver(beganAt: number, limitMs: number): boolean {
   const elapsed = performance.now() - beganAt

@@ -1,10 +1,10 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 export type Json = Record<string, unknown>
-/** Makes the signature of a token's first two parts. */
+/** Signs a token's first two parts. */
 export type Signer = (input: string) => Buffer
 
-/** A token of these two parts; text stands as it is, so that no part needs to be one that JSON.stringify would write. */
+/** A token of these two parts; a string is used as it is, so a part may be any text. */
 export function jwt(header: Json | string, claims: Json | string, signer: Signer): string {
   const part = (value: Json | string) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
@@ -12,9 +12,9 @@ export function jwt(header: Json | string, claims: Json | string, signer: Signer
   return `${input}.${signer(input).toString('base64url')}`
 }
 
-/** The keys of a provider: two of the kinds it says it signs with. */
+/** The keys of a provider: two of the types that it announces. */
 export const theirs = { rsa: rsaKey('rsa-1'), ec: ecKey('ec-1') }
-/** A key of nobody's, under the name of the provider's own. */
+/** A stranger's key under the name of the provider's own. */
 export const strangers = rsaKey('rsa-1')
 
 export const unsigned: Signer = () => Buffer.alloc(0)
@@ -23,7 +23,7 @@ export const byHmac =
   (input) =>
     createHmac('sha256', secret).update(input).digest()
 
-/** The provider's public key as a text, which a careless reader takes for a shared secret. */
+/** The provider's public key as text, which a careless verifier takes for a shared secret. */
 export const publicText = theirs.rsa.publicKey.export({ type: 'spki', format: 'pem' })
 
 export function rsaKey(kid: string, modulusLength = 2048) {

@@ -1,12 +1,12 @@
 import type { Client } from './client.ts'
 import { type ServiceStart, startOnTestServer } from './sallyport.ts'
 
-/** Somebody who is signed in at both processes: `at[0]` calls the one, `at[1]` the other. */
+/** A user who has signed in at both processes: `at[0]` calls the first, `at[1]` the second. */
 export type PersonAtBoth = { id: string; at: readonly [Client, Client] }
 
-/** Two real processes of the service on one database of this test file's own. */
+/** Two real processes of the service on this test file's own database. */
 export async function startTwoProcesses(how?: ServiceStart) {
-  // Both under one name, as behind a load balancer: tokens are issued in it.
+  // Both under one public URL, as behind a load balancer: tokens are issued in its name.
   const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' }, how)
   const other = await one.beside()
   const at = (credential: { token: string } | { api_key: string }) =>
@@ -14,13 +14,13 @@ export async function startTwoProcesses(how?: ServiceStart) {
   return {
     asSuperuser: one.asSuperuser,
     tenant_id: one.bootstrap.tenant_id,
-    /** As the owner, by the first API key. */
+    /** The owner, by the first API key. */
     owner: at({ api_key: one.bootstrap.api_key }),
     async join(name: string, roles: string[]): Promise<PersonAtBoth> {
       const { id, token } = await one.join(name, roles)
       return { id, at: at({ token }) }
     },
-    /** What either has logged as an error, save that a busy database did not answer in time. */
+    /** The errors that either has logged, except that a busy database did not answer in time. */
     faults: () =>
       (one.output() + other.output())
         .split('\n')

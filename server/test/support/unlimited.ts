@@ -1,5 +1,5 @@
-/** Tests call faster, and with more that is wrong, than anybody would from one address. Those of the limits leave this out. */
+/** Tests call faster and fail more often than a real address may. Tests of the limits do not use this. */
 export const unlimited = { RATE_LIMIT_PER_SECOND: '0', LIMIT_BY_SOURCE: 'off' } as const
 
-/** What a service is started with that nobody set up. */
+/** The limits of a service that is started without any limits set. */
 export const asShipped = { RATE_LIMIT_PER_SECOND: '', LIMIT_BY_SOURCE: '' } as const

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isOver } from './time-limit.ts'
 
-/** Between two checks: longer and longer, so that a long wait does not keep a core busy. */
+/** Between two checks: growing pauses, so that a long wait does not keep a core busy. */
 const pauses = { firstMs: 10, maxMs: 80, growth: 1.3 }
 
 /**
- * Waits until `check` answers something: a test waits for a condition, never for a time.
+ * Waits until `check` returns a value: a test waits for a condition, never for a time.
  * @throws Error when that takes longer than `limitMs`, scaled to how slow the machine is.
  */
 export async function until<Value>(

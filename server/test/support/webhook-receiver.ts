@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
-/** A message as the standard's own library let it through. */
+/** A message that the Standard Webhooks library accepted. */
 export type Received = {
   id: string
   type: string
@@ -14,17 +14,17 @@ export type Received = {
 
 type Reply = { status: number; body?: unknown; text?: string; headers?: Record<string, string> }
 
-/** What a receiver answers; undefined: nothing, ever. */
+/** A receiver's answer; undefined: it never answers. */
 type Behave = (received: Received, usual: () => Reply) => Reply | undefined | Promise<Reply | undefined>
 
-/** Whom a receiver does not know. */
+/** A user that a receiver does not know. */
 export const nobody = 'nobody@example.com'
 
 type Job = { kind: string; entitlement: string; until: unknown; asked: number; done: boolean }
 
 /**
- * A receiver whose signatures the library of Standard Webhooks checks. It does each id once; with `later` it answers 202
- * and is done when it was asked again so often, or when the test says so.
+ * A receiver whose signatures the library of Standard Webhooks checks. It executes each id once. With `later` it answers 202,
+ * and is done after so many repeated calls, or when the test says so.
  */
 export async function startReceiver(secret: string, { later = 0 } = {}) {
   const held = new Map<string, unknown>()
@@ -37,7 +37,7 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
     held,
     received,
     refused: 0,
-    /** Brings what it works on to its end. */
+    /** Completes the act that it works on. */
     finish(id: string) {
       const job = jobs.get(id)
       if (job === undefined || job.done) return
@@ -95,7 +95,7 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
 
 export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** A result, signed as the library signs it, with the headers that go with it. */
+/** A result, signed as the library signs it, with the matching headers. */
 export function signedResult(
   key: string,
   data: Record<string, unknown>,

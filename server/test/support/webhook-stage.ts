@@ -7,7 +7,7 @@ import type { Break, Stage } from '../conformance/stage.ts'
 import type { TestDatabase } from './database.ts'
 import { nobody } from './webhook-receiver.ts'
 
-/** What a receiver holds, past the driver: by the entitlement's name. */
+/** The access that a receiver holds, by the entitlement's name, read without the driver. */
 export type Holdings = {
   names(): readonly string[]
   give(name: string): void
@@ -16,7 +16,7 @@ export type Holdings = {
 
 export const gatewayKey = 'a-gateway-key-that-nobody-may-read'
 
-/** A tenant with a webhook provisioner, and how its driver is opened. */
+/** A tenant with a webhook provisioner, and the opening of its driver. */
 export async function webhookOpening(
   { database, asSuperuser }: TestDatabase,
   config: { url: string; signing_secret: string } & Record<string, unknown>,
@@ -32,7 +32,7 @@ export async function webhookOpening(
   return { opening, tx: database.tenant(tenant_id) }
 }
 
-/** A receiver made ready for the conformance suite. */
+/** A receiver prepared for the conformance suite. */
 export async function webhookStage(
   db: TestDatabase,
   { url, signing_secret }: { url: string; signing_secret: string },

@@ -7,7 +7,7 @@ import type { Driver } from '../../src/provisioners/driver.ts'
 import type { TestDatabase } from './database.ts'
 import { driversWith, testDrivers } from './drivers.ts'
 
-/** Nothing leaves the house. */
+/** Sends nothing. */
 const closed: Carrier = {
   maxMs: 0,
   carry: async () => ({ kind: 'try_again', why: 'nothing leaves the house', holds_up: 'all' }),
@@ -18,7 +18,9 @@ export const noPost: DeliveryDependencies = {
   leaving: new AbortController().signal,
 }
 
-/** Workers that do what is due as the service's own do; a fault of theirs fails the test. They stop before the database goes. */
+/**
+ * Workers that do due work as the service's own do; an error in one fails the test. They stop before the database is dropped.
+ */
 export function startWorkers(
   { database, atEnd }: TestDatabase,
   works: readonly DueWork[] = dueWork(testDrivers(), noPost),
@@ -41,7 +43,7 @@ export function startWorkers(
   return { stop }
 }
 
-/** The same on a sandbox that does some things in another way. */
+/** The same on a sandbox in which some functions are replaced. */
 export function startWorkersWith(db: TestDatabase, change: (sandbox: Driver) => Partial<Driver>) {
   return startWorkers(db, dueWork(driversWith(change), noPost))
 }

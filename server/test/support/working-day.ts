@@ -11,14 +11,14 @@ export type Grant = Made & { status: string; provisioning_status: string; user_i
 type Told = Made & { event_type: string; resource_id: string; body: string }
 type Person = Made & { call: Client }
 
-/** The body of a reply that must have this status. */
+/** The body of a reply, which must have this status. */
 export async function answered<Body>(status: number, reply: Promise<Reply<Body>>): Promise<Body> {
   const { status: got, body } = await reply
   assert.equal(got, status, JSON.stringify(body))
   return body
 }
 
-/** The error object of a reply that must be this refusal. */
+/** The error object of a reply, which must be this refusal. */
 export async function refused(status: number, code: string, reply: Promise<Reply<Refusal>>): Promise<Refusal> {
   const body = await answered(status, reply)
   assert.equal(body.code, code, body.message)
@@ -26,8 +26,8 @@ export async function refused(status: number, code: string, reply: Promise<Reply
 }
 
 /**
- * The service as a process, a certified provider beside it, and people of one tenant, each called by their name. The
- * provider's configuration is for the owner to set.
+ * The service as a process, a certified provider, and named users of one tenant. The owner still has to configure the
+ * provider.
  */
 export async function openWorkingDay() {
   const idp = await openProviderOfAll()
@@ -42,13 +42,13 @@ export async function openWorkingDay() {
     assert.ok(person, `${name} has not signed in`)
     return person.call
   }
-  /** Makes something that the log calls by `word`; answers its id. */
+  /** Creates something that log lines name `word`; returns its id. */
   async function make(by: Name, path: string, body: unknown, word: string): Promise<string> {
     const { id } = await answered(201, as(by)<Made>('POST', path, body))
     words.set(id, word)
     return id
   }
-  /** Who is signed in by this token, says the service, goes by this name from now on. */
+  /** Gives the user of this token this name, as the service identifies them. */
   async function enter(name: Name, token: string): Promise<{ id: string; auth_provider: string }> {
     const call = client({ token })
     const me = await answered(200, call<Made & { auth_provider: string }>('GET', '/v1/users/me/profile'))
@@ -71,13 +71,13 @@ export async function openWorkingDay() {
       const login = nobody<{ token: string }>('POST', '/v1/auth/login', { email, password })
       await enter('Owner', (await answered(200, login)).token)
     },
-    /** Somebody is made for the provider by their address, signs in there, and is who was made. */
+    /** Creates a user for the provider by their address, signs them in, and asserts that both are the same user. */
     async invite(by: Name, name: Name, roles: string[]): Promise<void> {
       const id = await make(by, '/v1/users', { email: addressOf(name), name, roles, auth_provider: 'oidc' }, name)
       const me = await enter(name, (await answered(200, signIn(name))).token)
       assert.deepEqual([me.id, me.auth_provider], [id, 'oidc'])
     },
-    /** What the sandbox, which is the target, gives at this moment. */
+    /** The number of assignments that the sandbox, which is the target, holds now. */
     heldAtTarget: async () => (await sallyport.asSuperuser('select key from sandbox_assignment')).length,
     grantOf: (by: Name, request_id: string, wanted: Partial<Grant>) => untilGranted(as(by), request_id, wanted),
     untilTold: (name: Name, event_type: string, resource_id: string) => untilTold(as(name), event_type, resource_id),
@@ -87,7 +87,7 @@ export async function openWorkingDay() {
 
 const addressOf = (name: Name) => `${name.toLowerCase()}@example.com`
 
-/** To the service, to the provider, and back: answers what endpoint 1 says. */
+/** Signs in through the provider and back; returns the answer of endpoint 1. */
 async function signInAt(
   idp: Awaited<ReturnType<typeof openProviderOfAll>>,
   nobody: Client,
@@ -117,7 +117,7 @@ function untilTold(call: Client, event_type: string, resource_id: string): Promi
   })
 }
 
-/** Who did what to whom or what, in words; what was given none goes by its kind. */
+/** One event in words; an id without a name is replaced by its kind. */
 function lineOf({ actor, type, subject }: AuditEvent, words: ReadonlyMap<string, string>): string {
   const named = (id: string | null, otherwise: string) => words.get(id ?? '') ?? otherwise
   const person = actor.id === null ? `the ${actor.kind}` : named(actor.id, 'somebody')

@@ -1,10 +1,10 @@
-/** The heaviest conditions that can be thought of: one builder for each thing that a parser or an evaluator climbs. */
+/** The heaviest conditions: one builder for each construct that a parser or an evaluator recurses into. */
 
 const times = (count: number, text: string, glue = '') => Array<string>(count).fill(text).join(glue)
 const each = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, n) => make(n)).join(',')
 
-/** Builds a condition around another one (true or false), `n` times as high, wide or long. */
+/** Nests or extends a condition (true or false) `n` times. */
 export type Builder = (inner: string, n: number) => string
 
 export const builders: Record<string, Builder> = {
@@ -73,7 +73,7 @@ export const builders: Record<string, Builder> = {
   'clauses of unless': (inner, n) => `${inner}${times(n, '}unless{false')}`,
 }
 
-/** What no condition may hold, in the disguises that may be thought of. */
+/** Texts that no condition may contain, in many disguises. */
 export const forbiddenConditions: string[] = [
   'unknown("x")',
   'unknown ("x")',
