@@ -14,9 +14,9 @@ import {
   toItsEnd,
 } from './stage.ts'
 
-/** What giving and taking away must come to. */
+/** The required results of grant and revoke. */
 export const acts: Checks = {
-  async 'what is given is held, and what is taken away is gone with all that it was made of'(stage) {
+  async 'access is held after a grant, and after a revoke it is gone with everything that it was made of'(stage) {
     const ask = await stage.ask()
     const before = await stage.target.sees()
     const { target } = await planned(stage, ask)
@@ -30,7 +30,7 @@ export const acts: Checks = {
     assert.deepEqual(await stage.target.sees(), before, 'nothing is left behind')
   },
 
-  async 'giving twice is one: taken away once it is gone'(stage) {
+  async 'a second grant changes nothing: one revoke ends both'(stage) {
     const ask = await stage.ask()
     const before = await stage.target.sees()
     const { target } = await planned(stage, ask)
@@ -43,7 +43,7 @@ export const acts: Checks = {
     assert.deepEqual(await stage.target.sees(), before)
   },
 
-  async 'taking away twice succeeds, and what was never there too'(stage) {
+  async 'a revoke succeeds twice, and also without a grant'(stage) {
     const ask = await stage.ask()
     const before = await stage.target.sees()
     const { target } = await planned(stage, ask)
@@ -55,7 +55,7 @@ export const acts: Checks = {
     assert.deepEqual(await stage.target.sees(), before)
   },
 
-  async 'taking one away leaves every other: of somebody else, of the same person, of strangers'(stage) {
+  async 'a revoke leaves all other access: of other users, of the same user, and given by hand'(stage) {
     const [ask, somebody, stranger] = [await stage.ask(), await stage.ask(), await stage.ask()]
     await stage.target.give(stranger)
     const others = [somebody, ...stage.others(ask)]
@@ -66,11 +66,11 @@ export const acts: Checks = {
     await requireHeld(stage, ask, plan.target, false)
     for (const other of others) await requireHeld(stage, other, (await planned(stage, other)).target, true)
     for (const other of others) await take(stage, (await planned(stage, other)).target)
-    assert.ok(await stage.target.holds(stranger), 'what a stranger made is not touched')
+    assert.ok(await stage.target.holds(stranger), 'access given by hand is not touched')
     await stage.target.take(stranger)
   },
 
-  async 'an act that one process began another brings to its end, by its reference'(stage) {
+  async 'another process can finish an act by its reference'(stage) {
     const ask = await stage.ask()
     const { target } = await planned(stage, ask)
     for (const held of [true, false]) {
@@ -84,7 +84,7 @@ export const acts: Checks = {
     }
   },
 
-  async 'the pause before a poll is a time that can be waited'(stage) {
+  async 'the pause before a poll is positive and at most a minute'(stage) {
     const driver = stage.driver()
     for (const polls of [0, 1, 2, 10, 100, 10_000]) {
       const ms = driver.pollAfterMs(polls)
@@ -92,7 +92,7 @@ export const acts: Checks = {
     }
   },
 
-  async 'a poll that comes late does nothing again, and one of an unknown act neither'(stage) {
+  async 'a late poll repeats nothing, and neither does a poll of an unknown act'(stage) {
     const ask = await stage.ask()
     const before = await stage.target.sees()
     const { target } = await planned(stage, ask)
@@ -106,7 +106,7 @@ export const acts: Checks = {
     await take(stage, target)
   },
 
-  async 'a look tells what the target holds now, whoever changed it, and acts mend it'(stage) {
+  async 'verify reports the current access, also after changes by hand, and acts correct it'(stage) {
     const ask = await stage.ask()
     const { target } = await planned(stage, ask)
     await give(stage, target)
@@ -123,7 +123,7 @@ export const acts: Checks = {
     if (stage.tellsWhose) await stage.target.take(ask)
   },
 
-  async 'what is held longer than it was given for is held, or said to end early and given once more'(stage) {
+  async 'access that must last longer is reported as held, or as ending early, and a further grant extends it'(stage) {
     const ask = await stage.ask()
     const { target } = await planned(stage, ask)
     await give(stage, target, anHourOn(1))
@@ -136,7 +136,7 @@ export const acts: Checks = {
     await requireHeld(stage, ask, target, false)
   },
 
-  async 'a list holds what is held, and nothing that is not'(stage) {
+  async 'discover lists all access that is held, and nothing else'(stage) {
     const [held, gone, stranger] = [await stage.ask(), await stage.ask(), await stage.ask()]
     const [ours, past] = [await planned(stage, held), await planned(stage, gone)]
     await stage.target.give(stranger)
@@ -147,8 +147,8 @@ export const acts: Checks = {
       const before = await stage.target.sees()
       const known = [ours, past].map(({ key, target }) => ({ key, target }))
       const keys = await listed(stage, known)
-      assert.ok(keys.includes(ours.key), 'what is held is listed')
-      assert.ok(!keys.includes(past.key), 'what is gone is not')
+      assert.ok(keys.includes(ours.key), 'held access is listed')
+      assert.ok(!keys.includes(past.key), 'revoked access is not listed')
       await listed(stage, [])
       assert.deepEqual(await stage.target.sees(), before)
     }
@@ -166,14 +166,14 @@ async function pollLate(stage: Trial, target: Record<string, unknown>, reference
   }
 }
 
-/** The keys of a list, each of which a look finds at the target. */
+/** The keys of a list, each of which a check finds at the target. */
 async function listed(stage: Trial, known: readonly { key: string; target: Record<string, unknown> }[]) {
   const driver = stage.driver()
   const keys: string[] = []
   for await (const page of driver.discover?.(stage.tx, known, patient()) ?? []) {
-    assert.ok(page.length <= 5_000, 'a page is bounded')
+    assert.ok(page.length <= 5_000, 'a page has at most 5,000 entries')
     for (const { key, target } of page) {
-      assert.notEqual(await looked(stage, target), 'absent', `\`${key}\` is listed, and a look does not find it`)
+      assert.notEqual(await looked(stage, target), 'absent', `\`${key}\` is listed, and verify does not find it`)
       keys.push(key)
     }
   }

@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts'
 
 export const wrongPlans = [
   ...of(
-    'a plan changes nothing, and is the same each time and everywhere',
+    'a plan changes nothing, and is the same on every call and in every process',
     [
       'it gives what it plans',
       /deep-equal/,
@@ -34,9 +34,9 @@ export const wrongPlans = [
     ],
   ),
   ...of(
-    'a plan names the entitlement: another grant of it has the same key, any other access another key',
+    'a plan names the entitlement: grants of the same access share its key, other access has another key',
     [
-      'a key for each grant',
+      'each grant has its own key',
       /equal/,
       (stage) =>
         drivers(stage, ({ plan }) => ({
@@ -44,22 +44,22 @@ export const wrongPlans = [
         })),
     ],
     [
-      'one key for all that a person may do',
-      /key of its own/,
+      'a user has one key for all access',
+      /its own key/,
       (stage) =>
         drivers(stage, ({ plan }) => ({
           plan: async (tx, ask, signal) => ({ ...(await plan(tx, ask, signal)), key: ask.user.id }),
         })),
     ],
   ),
-  ...of('a plan tells what was there before us', [
-    'nothing was ever there',
+  ...of('a plan reports access that existed before the grant', [
+    'it never reports earlier access',
     /deep-equal/,
     (stage) =>
       drivers(stage, ({ plan }) => ({ plan: async (...asked) => ({ ...(await plan(...asked)), held: false }) })),
   ]),
-  ...of('who or what the target does not know is refused for good, in words', [
-    'it plans for anybody',
+  ...of('an unknown user or resource is refused permanently, with a message', [
+    'it plans for any user',
     /rejection/,
     (stage) => ({
       ...stage,
@@ -77,7 +77,7 @@ export const wrongPlans = [
   ]),
 ]
 
-/** Acts of which each is counted: as many ends as there were grants. */
+/** A driver that counts its acts: access ends after as many revokes as grants. */
 function counting(stage: Stage): Stage {
   const counts = new Map<string, number>()
   const count = ({ key }: Target, by: number) => {
@@ -96,9 +96,9 @@ function counting(stage: Stage): Stage {
 
 export const wrongActs = [
   ...of(
-    'what is given is held, and what is taken away is gone with all that it was made of',
-    ['it only says that it gives', /itself holds it/, (stage) => drivers(stage, () => ({ grant: done }))],
-    ['it only says that it takes away', /itself does not hold it/, (stage) => drivers(stage, () => ({ revoke: done }))],
+    'access is held after a grant, and after a revoke it is gone with everything that it was made of',
+    ['it only reports that it gives', /itself holds it/, (stage) => drivers(stage, () => ({ grant: done }))],
+    ['it only reports that it revokes', /itself does not hold it/, (stage) => drivers(stage, () => ({ revoke: done }))],
     [
       'it leaves something behind',
       /left behind/,
@@ -113,13 +113,13 @@ export const wrongActs = [
         })),
     ],
   ),
-  ...of('giving twice is one: taken away once it is gone', [
-    'it must be taken away as often as it was given',
+  ...of('a second grant changes nothing: one revoke ends both', [
+    'it needs as many revokes as grants',
     /does not hold it/,
     counting,
   ]),
-  ...of('taking away twice succeeds, and what was never there too', [
-    'what is not there cannot be taken away',
+  ...of('a revoke succeeds twice, and also without a grant', [
+    'absent access cannot be revoked',
     /not to be done/,
     (stage) =>
       drivers(stage, ({ verify, revoke }) => ({
@@ -127,7 +127,7 @@ export const wrongActs = [
           (await verify(tx, target, null, signal)) === 'absent' ? refuse() : revoke(tx, target, signal),
       })),
   ]),
-  ...of('taking one away leaves every other: of somebody else, of the same person, of strangers', [
+  ...of('a revoke leaves all other access: of other users, of the same user, and given by hand', [
     'it clears the whole target',
     /itself holds it|not touched/,
     (stage) =>
@@ -142,8 +142,8 @@ export const wrongActs = [
         },
       })),
   ]),
-  ...of('an act that one process began another brings to its end, by its reference', [
-    'it remembers its acts in memory',
+  ...of('another process can finish an act by its reference', [
+    'it keeps its acts in memory',
     /not to be done/,
     (stage) =>
       drivers(stage, ({ grant, poll }) => {
@@ -159,13 +159,13 @@ export const wrongActs = [
         }
       }),
   ]),
-  ...of('the pause before a poll is a time that can be waited', [
-    'it doubles for ever',
+  ...of('the pause before a poll is positive and at most a minute', [
+    'it doubles without a limit',
     /ms after/,
     (stage) => drivers(stage, () => ({ pollAfterMs: (polls) => 1_000 * 2 ** polls })),
   ]),
-  ...of('a poll that comes late does nothing again, and one of an unknown act neither', [
-    'each poll of a grant gives',
+  ...of('a late poll repeats nothing, and neither does a poll of an unknown act', [
+    'each poll of a grant grants again',
     /deep-equal/,
     (stage) =>
       drivers(stage, ({ grant, poll }) => ({
@@ -177,9 +177,9 @@ export const wrongActs = [
         },
       })),
   ]),
-  ...of('a look tells what the target holds now, whoever changed it, and acts mend it', [
-    'it tells what it did last',
-    /a look says/,
+  ...of('verify reports the current access, also after changes by hand, and acts correct it', [
+    'it reports its last act',
+    /verify returns/,
     (stage) => {
       const last = new Map<unknown, 'held' | 'absent'>()
       return drivers(stage, ({ grant, revoke }) => ({
@@ -195,16 +195,16 @@ export const wrongActs = [
       }))
     },
   ]),
-  ...of('what is held longer than it was given for is held, or said to end early and given once more', [
-    'it says too little of its end',
+  ...of('access that must last longer is reported as held, or as ending early, and a further grant extends it', [
+    'it does not report its early end',
     /ends_early/,
     (stage) => ({ ...stage, endsByItself: true }),
   ]),
   ...of(
-    'a list holds what is held, and nothing that is not',
+    'discover lists all access that is held, and nothing else',
     ['it lists nothing', /is listed/, (stage) => drivers(stage, () => ({ async *discover() {} }))],
     [
-      'it lists what was',
+      'it lists revoked access',
       /does not find it/,
       (stage) =>
         drivers(stage, () => ({

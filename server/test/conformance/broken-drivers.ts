@@ -1,10 +1,10 @@
 import { type Driver, type DriverType, TargetError } from '../../src/provisioners/driver.ts'
 import type { Stage } from './stage.ts'
 
-/** A way to get it wrong: the sentence that does not hold then, and what the suite says of it. */
+/** A fault: the sentence that it breaks, and the message of the suite. */
 export type Wrong = { sentence: string; fault: string; says: RegExp; on(stage: Stage): Stage }
 
-/** The stage with another driver on it. */
+/** The stage with a changed driver. */
 export const drivers = (stage: Stage, change: (driver: Driver) => Partial<Driver>): Stage =>
   typed(stage, {
     open: (opening) => {
@@ -13,7 +13,7 @@ export const drivers = (stage: Stage, change: (driver: Driver) => Partial<Driver
     },
   })
 
-/** The stage with another type of driver. */
+/** The stage with a changed driver type. */
 export const typed = (stage: Stage, change: Partial<DriverType>): Stage => ({
   ...stage,
   type: { ...stage.type, ...change },

@@ -4,7 +4,7 @@ import type { Driver, Target } from '../../src/provisioners/driver.ts'
 import { done, drivers, of, refuse, typed, type Wrong } from './broken-drivers.ts'
 import type { Stage } from './stage.ts'
 
-/** A target that begins to fail when it is told to. */
+/** A target that begins to fail on demand. */
 function failing(stage: Stage, change: (driver: Driver, isBroken: () => boolean) => Partial<Driver>): Stage {
   let broken = false
   const begin = () => {
@@ -14,11 +14,11 @@ function failing(stage: Stage, change: (driver: Driver, isBroken: () => boolean)
       return Promise.resolve()
     })
   }
-  const breaks = [{ name: 'it is told to fail', begin, healthSees: false }]
+  const breaks = [{ name: 'it fails on demand', begin, healthSees: false }]
   return { ...drivers(stage, (driver) => change(driver, () => broken)), breaks, secrets: ['s3cret'] }
 }
 
-/** A driver that has a say before each act: how many are under way at this moment, and whether one was cut off. */
+/** A driver with a callback before each act: it receives the number of acts in progress, and whether one was aborted. */
 function minding(stage: Stage, mayBegin: (underWay: number, wasCutOff: boolean) => boolean): Stage {
   let underWay = 0
   let wasCutOff = false
@@ -42,15 +42,15 @@ function minding(stage: Stage, mayBegin: (underWay: number, wasCutOff: boolean) 
 const oneAtATime: Wrong['on'] = (stage) => minding(stage, (underWay) => underWay === 0)
 
 export const wrongInTrouble = [
-  ...of('a call that is cut off ends, and can be made again', [
-    'what was cut off stays locked',
+  ...of('an aborted call ends, and can be repeated', [
+    'an aborted act stays locked',
     /not to be done/,
     (stage) => minding(stage, (_underWay, wasCutOff) => !wasCutOff),
   ]),
-  ...of('grant ‖ grant is one, and one end takes it away', ['one at a time', /not to be done/, oneAtATime]),
-  ...of('revoke ‖ revoke both succeed', ['one at a time', /not to be done/, oneAtATime]),
-  ...of('grant ‖ revoke: either may win, and the act that comes after decides', [
-    'the first act decides for ever',
+  ...of('concurrent grants make one, and one revoke ends it', ['one at a time', /not to be done/, oneAtATime]),
+  ...of('concurrent revokes all succeed', ['one at a time', /not to be done/, oneAtATime]),
+  ...of('of a concurrent grant and revoke either may win, and the next act decides', [
+    'the first act decides permanently',
     /itself holds it|not hold it/,
     (stage) => {
       const first = new Set<unknown>()
@@ -65,8 +65,8 @@ export const wrongInTrouble = [
       }))
     },
   ]),
-  ...of('many at once do not disturb one another', [
-    'it gives to whoever asked last',
+  ...of('concurrent acts for several users do not affect each other', [
+    'it gives to the last caller',
     /itself holds it|not hold it/,
     (stage) => {
       let last: Target = {}
@@ -79,8 +79,8 @@ export const wrongInTrouble = [
       }))
     },
   ]),
-  ...of('a driver closes while calls are under way, and another goes on', [
-    'one that closes closes all',
+  ...of('a driver closes while calls are in progress, and another driver continues', [
+    'closing one closes all',
     /not to be done/,
     (stage) => {
       let closed = false
@@ -93,25 +93,25 @@ export const wrongInTrouble = [
       }))
     },
   ]),
-  ...of('a sound target is found sound, by a look that changes nothing', [
-    'it is never well',
+  ...of('a health check finds a healthy target healthy, and changes nothing', [
+    'it is never healthy',
     /deep-equal/,
     (stage) =>
       drivers(stage, () => ({ health: () => Promise.resolve([{ what: 'it', ok: false, message: 'is not well' }]) })),
   ]),
   ...of(
-    'a target that fails is told of in words, without secrets, and nothing is said of it that is not so',
-    ['nobody hears of it', /no call tells/, (stage) => failing(stage, () => ({}))],
+    'a failing target is reported with a message, without secrets and without false results',
+    ['no fault is reported', /no call reports/, (stage) => failing(stage, () => ({}))],
     [
-      'what it cannot see is not there',
-      /nothing is held/,
+      'unreachable access counts as absent',
+      /as holding nothing/,
       (stage) =>
         failing(stage, ({ verify }, isBroken) => ({
           verify: (...asked) => (isBroken() ? Promise.resolve('absent') : verify(...asked)),
         })),
     ],
     [
-      'it says that it gives, and cannot',
+      'it reports a grant that fails',
       /is held/,
       (stage) =>
         failing(stage, ({ grant }, isBroken) => ({
@@ -119,7 +119,7 @@ export const wrongInTrouble = [
         })),
     ],
     [
-      'it says that it takes away, and cannot',
+      'it reports a revoke that fails',
       /is gone/,
       (stage) =>
         failing(stage, ({ revoke }, isBroken) => ({
@@ -127,7 +127,7 @@ export const wrongInTrouble = [
         })),
     ],
     [
-      'an error of the library comes through',
+      'it throws an error of the library',
       /only TargetError/,
       (stage) =>
         failing(stage, ({ verify }, isBroken) => ({
@@ -143,7 +143,7 @@ export const wrongInTrouble = [
         })),
     ],
     [
-      'it speaks in codes',
+      'its message is a code',
       /in words/,
       (stage) =>
         failing(stage, ({ verify }, isBroken) => ({
@@ -151,8 +151,8 @@ export const wrongInTrouble = [
         })),
     ],
     [
-      'it looks well to whoever asks',
-      /its health says so/,
+      'its health check always passes',
+      /its health check fails/,
       (stage) => {
         const told = failing(stage, ({ verify }, isBroken) => ({
           verify: (...asked) => (isBroken() ? refuse() : verify(...asked)),
@@ -166,12 +166,12 @@ export const wrongInTrouble = [
 const configured = (stage: Stage): Stage => ({ ...stage, opening: { ...stage.opening, config: { token: 's3cret' } } })
 
 export const wrongConfigs = [
-  ...of('a sound config has no faults', ['it takes none', /deep-equal/, configured]),
+  ...of('a valid config has no faults', ['it accepts no config', /deep-equal/, configured]),
   ...of(
-    'a field that is not known, and a value that is none, are pointed at',
-    ['it takes anything', /deep-equal/, (stage) => typed(stage, { findFaults: () => Promise.resolve([]) })],
+    'an unknown field and an invalid value are pointed at',
+    ['it accepts every field', /deep-equal/, (stage) => typed(stage, { findFaults: () => Promise.resolve([]) })],
     [
-      'it takes any value',
+      'it accepts every value',
       /may not be/,
       (stage) =>
         typed(configured(stage), {
@@ -182,13 +182,13 @@ export const wrongConfigs = [
         }),
     ],
   ),
-  ...of('secrets are never among what is shown', [
-    'its token is text like any other',
+  ...of('no secret is among the shown fields', [
+    'its token is an ordinary text field',
     /would be shown/,
     (stage) => ({ ...typed(configured(stage), { shownFields: { token: textField } }), secrets: ['s3cret'] }),
   ]),
-  ...of('what we make is secret, and another each time', [
-    'it makes the same for everybody',
+  ...of('generated secrets are unguessable, and different each time', [
+    'it makes the same secret each time',
     /unequal|not/,
     (stage) => typed(stage, { makeSecrets: () => ({ token: 'the same long text for everybody' }) }),
   ]),

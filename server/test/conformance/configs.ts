@@ -3,13 +3,13 @@ import type { Checks, Trial } from './stage.ts'
 
 const junk = [{ junk: true }, [['junk']], '\u0000', 'x'.repeat(20_000)]
 
-/** What a type must say of configs. */
+/** What a type must report about configs. */
 export const configs: Checks = {
-  async 'a sound config has no faults'(stage) {
+  async 'a valid config has no faults'(stage) {
     assert.deepEqual(await faultsOf(stage, stage.opening.config), [])
   },
 
-  async 'a field that is not known, and a value that is none, are pointed at'(stage) {
+  async 'an unknown field and an invalid value are pointed at'(stage) {
     const { config } = stage.opening
     const extra = await faultsOf(stage, { ...config, no_such_field: 'x' })
     assert.deepEqual(pointersOf(extra), ['/config/no_such_field'])
@@ -22,11 +22,14 @@ export const configs: Checks = {
     }
     for (const { config: wrong, pointer } of stage.faulty) {
       const pointers = pointersOf(await faultsOf(stage, wrong))
-      assert.ok(pointers.includes(pointer), `${pointer} is at fault, and ${pointers.join(', ') || 'nothing'} was said`)
+      assert.ok(
+        pointers.includes(pointer),
+        `${pointer} is invalid, but the faults are at ${pointers.join(', ') || 'nothing'}`,
+      )
     }
   },
 
-  async 'secrets are never among what is shown'(stage) {
+  async 'no secret is among the shown fields'(stage) {
     for (const [name, value] of Object.entries(stage.opening.config)) {
       const shown = stage.type.shownFields[name]?.shows(value) === true
       const text = JSON.stringify(value)
@@ -35,11 +38,11 @@ export const configs: Checks = {
     }
   },
 
-  async 'what we make is secret, and another each time'({ type }) {
+  async 'generated secrets are unguessable, and different each time'({ type }) {
     const [one, other] = [type.makeSecrets(), type.makeSecrets()]
     assert.deepEqual(Object.keys(one), Object.keys(other))
     for (const [name, value] of Object.entries(one)) {
-      assert.ok(value.length >= 20, 'it cannot be guessed')
+      assert.ok(value.length >= 20, 'it is long enough not to be guessed')
       assert.notEqual(value, other[name])
       assert.notEqual(type.shownFields[name]?.shows(value), true)
     }
@@ -49,7 +52,7 @@ export const configs: Checks = {
 async function faultsOf(stage: Trial, config: Record<string, unknown>) {
   const faults = await stage.type.findFaults(config, stage.opening.egress)
   const said = JSON.stringify(faults)
-  for (const secret of stage.secrets) assert.ok(!said.includes(secret), 'a fault repeats no secret')
+  for (const secret of stage.secrets) assert.ok(!said.includes(secret), 'a fault does not repeat a secret')
   for (const { pointer, why } of faults) {
     assert.match(pointer, /^\/config(?:\/|$)/)
     assert.match(why, /\p{L}{2,}\W+\p{L}/u)

@@ -7,7 +7,7 @@ import { wrongConfigs, wrongInTrouble } from './broken-manners.ts'
 import { conformance } from './driver-conformance.ts'
 import { tryCheck } from './stage.ts'
 
-/** The suite's own teeth: each of its sentences is seen to fail a driver that gets it wrong. */
+/** Tests the suite itself: each of its sentences fails for a driver that breaks it. */
 const db = await testDatabase()
 const wrongs = [...wrongPlans, ...wrongActs, ...wrongInTrouble, ...wrongConfigs]
 
@@ -19,7 +19,7 @@ for (const { sentence, fault, says, on } of wrongs) {
   })
 }
 
-test('each sentence of the suite is seen to fail', () => {
+test('each sentence of the suite has a driver that breaks it', () => {
   const bitten = new Set(wrongs.map(({ sentence }) => sentence))
   assert.deepEqual([...bitten].sort(), Object.keys(conformance).sort())
 })

@@ -9,8 +9,8 @@ import { troubles } from './troubles.ts'
 export const conformance: Checks = { ...plans, ...acts, ...troubles, ...configs }
 
 /**
- * Tries a type of driver on a real target, or on what speaks its protocol: every type passes all of it. `open` makes the target
- * ready; it is called once, and closed when all is tried.
+ * Tests a driver type on a real target, or on a simulation of its protocol: every type passes every check. `open` prepares the
+ * target; it is called once, and closed after the last check.
  */
 export function driverConformance(name: string, open: () => Promise<Stage>): void {
   suite(`${name} keeps the contract of a driver`, () => {

@@ -5,33 +5,33 @@ import { type Checks, kept, patient, planned } from './stage.ts'
 
 /** What a plan must be. */
 export const plans: Checks = {
-  async 'a plan changes nothing, and is the same each time and everywhere'(stage) {
+  async 'a plan changes nothing, and is the same on every call and in every process'(stage) {
     const ask = await stage.ask()
     const before = await stage.target.sees()
     const driver = stage.driver()
     const first = await driver.plan(stage.tx, ask, patient())
     const [second, third] = await Promise.all([planned(stage, ask, driver), planned(stage, ask)])
-    assert.deepEqual(kept(first), first, 'a plan is JSON, all of it')
+    assert.deepEqual(kept(first), first, 'a plan is entirely JSON')
     assert.deepEqual(second, first)
     assert.deepEqual(third, first)
     assert.equal(first.held, false)
     const { session_seconds } = first
     assert.ok(session_seconds === null || (Number.isInteger(session_seconds) && session_seconds >= 0))
     assert.deepEqual(await stage.target.sees(), before)
-    for (const secret of stage.secrets) assert.ok(!JSON.stringify(first).includes(secret), 'a plan holds no secret')
+    for (const secret of stage.secrets) assert.ok(!JSON.stringify(first).includes(secret), 'a plan contains no secret')
   },
 
-  async 'a plan names the entitlement: another grant of it has the same key, any other access another key'(stage) {
+  async 'a plan names the entitlement: grants of the same access share its key, other access has another key'(stage) {
     const [ask, somebody] = [await stage.ask(), await stage.ask()]
     const { key } = await planned(stage, ask)
     const again = await planned(stage, { ...ask, grant_id: newId(), duration_seconds: ask.duration_seconds * 2 })
     assert.equal(again.key, key)
     const keys = [key]
     for (const other of [somebody, ...stage.others(ask)]) keys.push((await planned(stage, other)).key)
-    assert.equal(new Set(keys).size, keys.length, `each has a key of its own: ${keys.join(' ')}`)
+    assert.equal(new Set(keys).size, keys.length, `each has its own key: ${keys.join(' ')}`)
   },
 
-  async 'a plan tells what was there before us'(stage) {
+  async 'a plan reports access that existed before the grant'(stage) {
     const ask = await stage.ask()
     const { key } = await planned(stage, ask)
     await stage.target.give(ask)
@@ -41,7 +41,7 @@ export const plans: Checks = {
     assert.equal((await planned(stage, ask)).held, false)
   },
 
-  async 'who or what the target does not know is refused for good, in words'(stage) {
+  async 'an unknown user or resource is refused permanently, with a message'(stage) {
     const { unknown } = stage
     if (unknown === undefined) return
     const before = await stage.target.sees()

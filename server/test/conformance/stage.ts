@@ -14,62 +14,62 @@ import {
   TargetError,
 } from '../../src/provisioners/driver.ts'
 
-/** A target made ready for the suite, with all that the suite needs to try a type of driver on it. */
+/** A prepared target with everything that the suite needs to test a driver type. */
 export type Stage = {
   type: DriverType
-  /** How the driver is opened; its config is sound and has its secrets in it. */
+  /** How the driver is opened; its config is valid and contains its secrets. */
   opening: Opening
   tx: Tx
-  /** What somebody asks for that nobody has asked for yet: another person each time. */
+  /** A grant that has never been requested, for a new user each time. */
   ask(): Promise<GrantAsk>
-  /** Other entitlements of the same person: another action, another resource, as far as the target knows any. */
+  /** Other entitlements of the same user: another action, another resource, if the target has any. */
   others(ask: GrantAsk): readonly GrantAsk[]
-  /** What the target cannot give since it does not know who or what; left out where it knows everything. */
+  /** A grant that the target cannot give, for an unknown user or resource; left out if it knows everything. */
   unknown?: GrantAsk
-  /** The target itself, past the driver. */
+  /** Access to the target without the driver. */
   target: {
-    /** All that access is made of there, in whatever words: two looks at an unchanged target are equal. */
+    /** A complete picture of its access, in any form: equal for an unchanged target. */
     sees(): Promise<readonly string[]>
     holds(ask: GrantAsk): Promise<boolean>
-    /** By hand: as somebody does who knows nothing of us. */
+    /** By hand: as an operator does who does not use Sallyport. */
     give(ask: GrantAsk): Promise<void>
     take(ask: GrantAsk): Promise<void>
   }
-  /** The target tells who gave what: what others gave stays when ours is taken away. Left out: it does not. */
+  /** The target records who gave access: revoking ours keeps what others gave. Left out: it does not. */
   tellsWhose?: boolean
-  /** The target ends access of itself: asked to hold it longer than it was given for, a look says that it ends early. */
+  /** The target ends access by itself: if it must be held longer than it was given for, a check reports that it ends early. */
   endsByItself: boolean
   breaks: readonly Break[]
-  /** Texts that nobody may read in an answer, an error, or what is kept. */
+  /** Texts that must not appear in an answer, an error, or stored data. */
   secrets: readonly string[]
-  /** Configs with something wrong, and the pointer that is to lead to it. */
+  /** Invalid configs, each with the pointer that the fault must have. */
   faulty: readonly { config: Record<string, unknown>; pointer: string }[]
-  /** The longest pause before a next try, whatever the driver asks for: a stage whose target is quick is tried quickly. */
+  /** The maximum pause before a retry, whatever the driver asks for: tests of a fast target stay fast. */
   maxPauseMs?: number
   close?(): Promise<void>
 }
 
-/** A way to have the target fail. */
+/** A fault of the target. */
 export type Break = {
   name: string
-  /** Answers how to mend it. */
+  /** Returns a function that ends the fault. */
   begin(): Promise<() => Promise<void>>
-  /** A look at its health says so. */
+  /** A health check reports it. */
   healthSees: boolean
 }
 
-/** A stage while one check is tried on it. */
+/** A stage during one check. */
 export type Trial = Stage & {
-  /** The driver of one of two processes, in turn: what one began the other goes on with. */
+  /** The driver of one of two processes, alternating: one continues what the other began. */
   driver(): Driver
-  /** A driver as a process that knows nothing yet opens it. */
+  /** A driver as a fresh process opens it. */
   openAnew(): Driver
 }
 
-/** A check of the suite, by the sentence that it holds. */
+/** The checks of the suite, by the sentence that each verifies. */
 export type Checks = Readonly<Record<string, (stage: Trial) => Promise<void>>>
 
-/** Tries one check, and closes what it opened. */
+/** Runs one check, and closes what it opened. */
 export async function tryCheck(stage: Stage, check: (stage: Trial) => Promise<void>): Promise<void> {
   const opened: Driver[] = []
   const openAnew = () => {
@@ -89,7 +89,7 @@ export async function tryCheck(stage: Stage, check: (stage: Trial) => Promise<vo
 
 const maxMs = 30_000
 
-/** The caller who waits. */
+/** A signal that is never aborted. */
 export const patient = (): AbortSignal => new AbortController().signal
 
 /** An hour from now: later than any check takes. */
@@ -97,7 +97,7 @@ export function anHourOn(hours = 1): Date {
   return new Date(Date.now() + hours * 3_600_000)
 }
 
-/** What another process reads of it later. */
+/** A copy as another process reads it from storage. */
 export function kept<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value
 }
@@ -125,7 +125,7 @@ export function take(stage: Trial, target: Target, driver = stage.driver()): Pro
   return toItsEnd(stage, driver, target, () => driver.revoke(stage.tx, target, patient()))
 }
 
-/** Does an act as the ledger does: begins it, polls it to its end. Answers the references that it went by. */
+/** Runs an act as the ledger does: begins it and polls it to its end. Returns the references that it used. */
 export async function toItsEnd(
   stage: Trial,
   driver: Driver,
@@ -135,7 +135,7 @@ export async function toItsEnd(
   const references: string[] = []
   let progress = await untilRoom(stage, begin)
   for (let polls = 0; !progress.done; polls += 1) {
-    assert.ok(polls < 1_000, 'an act comes to its end')
+    assert.ok(polls < 1_000, 'an act ends')
     const { reference } = progress
     references.push(reference)
     await pause(shortened(stage, driver.pollAfterMs(polls)))
@@ -144,7 +144,7 @@ export async function toItsEnd(
   return references
 }
 
-/** Calls until the target has room for it and no passing fault: for ever would be a fault of its own. */
+/** Calls until the target has room and no transient fault; waiting indefinitely would be a fault of its own. */
 async function untilRoom<Answer>(stage: Trial, call: () => Promise<Answer>): Promise<Answer> {
   const deadline = performance.now() + maxMs
   for (;;) {
@@ -162,8 +162,8 @@ function shortened({ maxPauseMs = 50 }: Stage, ms: number): number {
   return Math.min(ms, maxPauseMs)
 }
 
-/** What the target holds of it: by its own word, and by the driver's, which must agree. */
+/** Asserts that the target holds it, both by its own state and by the driver's check. */
 export async function requireHeld(stage: Trial, ask: GrantAsk, target: Target, held: boolean): Promise<void> {
   assert.equal(await stage.target.holds(ask), held, `the target itself ${held ? 'holds' : 'does not hold'} it`)
-  assert.equal((await looked(stage, target)) !== 'absent', held, `a look says ${held ? 'held' : 'absent'}`)
+  assert.equal((await looked(stage, target)) !== 'absent', held, `verify returns ${held ? 'held' : 'absent'}`)
 }

@@ -5,9 +5,9 @@ import { type Check, type GrantAsk, NotNow, type Target, TargetError } from '../
 import { inTime } from '../../src/provisioners/in-time.ts'
 import { anHourOn, type Break, type Checks, give, patient, planned, requireHeld, type Trial, take } from './stage.ts'
 
-/** What must hold when calls come together, are cut off, or fail. */
+/** What must hold when calls are concurrent, aborted, or fail. */
 export const troubles: Checks = {
-  async 'a call that is cut off ends, and can be made again'(stage) {
+  async 'an aborted call ends, and can be repeated'(stage) {
     for (const turns of [0, 1, 5, 50]) {
       const ask = await stage.ask()
       const before = await stage.target.sees()
@@ -24,7 +24,7 @@ export const troubles: Checks = {
     }
   },
 
-  async 'grant ‖ grant is one, and one end takes it away'(stage) {
+  async 'concurrent grants make one, and one revoke ends it'(stage) {
     const ask = await stage.ask()
     const before = await stage.target.sees()
     const { target } = await planned(stage, ask)
@@ -35,7 +35,7 @@ export const troubles: Checks = {
     assert.deepEqual(await stage.target.sees(), before)
   },
 
-  async 'revoke ‖ revoke both succeed'(stage) {
+  async 'concurrent revokes all succeed'(stage) {
     const ask = await stage.ask()
     const before = await stage.target.sees()
     const { target } = await planned(stage, ask)
@@ -45,7 +45,7 @@ export const troubles: Checks = {
     assert.deepEqual(await stage.target.sees(), before)
   },
 
-  async 'grant ‖ revoke: either may win, and the act that comes after decides'(stage) {
+  async 'of a concurrent grant and revoke either may win, and the next act decides'(stage) {
     for (const held of [false, true, false, true]) {
       const ask = await stage.ask()
       const { target } = await planned(stage, ask)
@@ -56,7 +56,7 @@ export const troubles: Checks = {
     }
   },
 
-  async 'many at once do not disturb one another'(stage) {
+  async 'concurrent acts for several users do not affect each other'(stage) {
     const crowd = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const ask = await stage.ask()
@@ -75,7 +75,7 @@ export const troubles: Checks = {
     await Promise.all(staying.map(({ target }) => take(stage, target, driver)))
   },
 
-  async 'a driver closes while calls are under way, and another goes on'(stage) {
+  async 'a driver closes while calls are in progress, and another driver continues'(stage) {
     const ask = await stage.ask()
     const { target } = await planned(stage, ask)
     const driver = stage.openAnew()
@@ -88,7 +88,7 @@ export const troubles: Checks = {
     await take(stage, target)
   },
 
-  async 'a sound target is found sound, by a look that changes nothing'(stage) {
+  async 'a health check finds a healthy target healthy, and changes nothing'(stage) {
     const before = await stage.target.sees()
     const checks = await stage.driver().health(stage.tx, patient())
     assert.ok(checks.length > 0)
@@ -100,12 +100,12 @@ export const troubles: Checks = {
     assert.deepEqual(await stage.target.sees(), before)
   },
 
-  async 'a target that fails is told of in words, without secrets, and nothing is said of it that is not so'(stage) {
+  async 'a failing target is reported with a message, without secrets and without false results'(stage) {
     for (const broken of stage.breaks) await requireHonest(stage, broken)
   },
 }
 
-/** Ends the signal after so many turns of the loop; whatever comes of the call, it comes. */
+/** Aborts the signal after `turns` turns of the event loop; the call may succeed or fail. */
 async function cutOff(turns: number, call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const controller = new AbortController()
   if (turns === 0) controller.abort()
@@ -115,7 +115,7 @@ async function cutOff(turns: number, call: (signal: AbortSignal) => Promise<unkn
   await inTime(20_000, () => answered)
 }
 
-/** What a call came to that may fail, as the contract has it. */
+/** The result of a call that may fail as the contract allows. */
 async function settled(stage: Trial, call: Promise<unknown>): Promise<void> {
   await inTime(20_000, () => call).catch((error: unknown) => requireInWords(stage, error))
 }
@@ -127,8 +127,8 @@ async function requireHonest(stage: Trial, broken: Break): Promise<void> {
   await give(stage, ours.target)
   const mend = await broken.begin()
   try {
-    const told = await callAll(stage, { ask: held, ...ours }, { ask: absent, ...next })
-    assert.ok(told > 0 || broken.healthSees, `${broken.name}: no call tells of it`)
+    const failures = await callAll(stage, { ask: held, ...ours }, { ask: absent, ...next })
+    assert.ok(failures > 0 || broken.healthSees, `${broken.name}: no call reports it`)
     await requireHealthSees(stage, broken)
   } finally {
     await mend()
@@ -136,12 +136,12 @@ async function requireHonest(stage: Trial, broken: Break): Promise<void> {
   await give(stage, next.target)
   await requireHeld(stage, absent, next.target, true)
   for (const { target } of [ours, next]) await take(stage, target)
-  assert.deepEqual(await stage.target.sees(), before, `${broken.name}: nothing is left behind when it is over`)
+  assert.deepEqual(await stage.target.sees(), before, `${broken.name}: nothing is left behind afterwards`)
 }
 
 type Planned = { ask: GrantAsk; target: Target }
 
-/** Makes every call on a target that fails; answers how many of them failed as they should. */
+/** Makes every call on a failing target; returns how many of them failed as they should. */
 async function callAll(stage: Trial, held: Planned, absent: Planned): Promise<number> {
   const { tx } = stage
   const driver = stage.driver()
@@ -157,21 +157,21 @@ async function callAll(stage: Trial, held: Planned, absent: Planned): Promise<nu
   await attempt(async (signal) => driver.plan(tx, await stage.ask(), signal))
   await attempt(async (signal) => {
     const said = await driver.verify(tx, held.target, null, signal)
-    assert.notEqual(said, 'absent', 'a look that fails does not say that nothing is held')
+    assert.notEqual(said, 'absent', 'a failing target is not reported as holding nothing')
   })
   await attempt(async (signal) => {
     const said = await driver.verify(tx, absent.target, null, signal)
-    assert.equal(said, 'absent', 'a look that fails does not say that something is held')
+    assert.equal(said, 'absent', 'a failing target is not reported as holding access')
   })
   await attempt(async (signal) => {
     let said = await driver.grant(tx, absent.target, anHourOn(), signal)
     if (!said.done) said = await driver.poll(tx, absent.target, said.reference, signal)
-    assert.ok(!said.done || (await stage.target.holds(absent.ask)), 'what is said to be given is held')
+    assert.ok(!said.done || (await stage.target.holds(absent.ask)), 'access reported as given is held')
   })
   await attempt(async (signal) => {
     let said = await driver.revoke(tx, held.target, signal)
     if (!said.done) said = await driver.poll(tx, held.target, said.reference, signal)
-    assert.ok(!said.done || !(await stage.target.holds(held.ask)), 'what is said to be taken away is gone')
+    assert.ok(!said.done || !(await stage.target.holds(held.ask)), 'access reported as revoked is gone')
   })
   await attempt(async (signal) => {
     for await (const _page of driver.discover?.(tx, [], signal) ?? []) break
@@ -183,8 +183,8 @@ async function requireHealthSees(stage: Trial, broken: Break): Promise<void> {
   const checks = await inTime(20_000, () => stage.driver().health(stage.tx, AbortSignal.timeout(3_000)))
   requireSayable(stage, checks)
   const bad = checks.filter(({ ok }) => !ok)
-  assert.equal(bad.length > 0, broken.healthSees, `${broken.name}: a look at its health says so`)
-  for (const { message } of bad) assert.match(message ?? '', words, `${broken.name}: it says how to mend it`)
+  assert.equal(bad.length > 0, broken.healthSees, `${broken.name}: its health check fails`)
+  for (const { message } of bad) assert.match(message ?? '', words, `${broken.name}: its message says how to fix it`)
 }
 
 const words = /\p{L}{2,}\W+\p{L}{2,}/u
@@ -192,13 +192,13 @@ const words = /\p{L}{2,}\W+\p{L}{2,}/u
 function requireInWords(stage: Trial, error: unknown): void {
   if (error instanceof assert.AssertionError) throw error
   const shown = inspect(error)
-  for (const secret of stage.secrets) assert.ok(!shown.includes(secret), 'an error holds no secret')
+  for (const secret of stage.secrets) assert.ok(!shown.includes(secret), 'an error contains no secret')
   if (error instanceof NotNow) {
     assert.ok(error.after_ms > 0 && error.after_ms <= 3_600_000, `${error.after_ms} ms`)
     return
   }
-  assert.ok(error instanceof TargetError, `only TargetError and NotNow may come, and this came: ${shown}`)
-  assert.match(error.message, words, 'an error is told in words')
+  assert.ok(error instanceof TargetError, `only TargetError and NotNow may be thrown, but got: ${shown}`)
+  assert.match(error.message, words, 'an error has a message in words')
   assert.ok(error.message.length <= 1_000 && !error.message.includes('\n    at '), error.message)
 }
 
@@ -208,5 +208,5 @@ function requireSayable(stage: Trial, checks: readonly Check[]): void {
     assert.ok(`${message}`.length <= 2_000)
   }
   const shown = JSON.stringify(checks)
-  for (const secret of stage.secrets) assert.ok(!shown.includes(secret), 'a look at its health shows no secret')
+  for (const secret of stage.secrets) assert.ok(!shown.includes(secret), 'a health check shows no secret')
 }

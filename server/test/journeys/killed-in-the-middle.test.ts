@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { connectAlone } from '../../src/db/client/connect.ts'
 import { readRunningEmbedded } from '../../src/embedded-postgres/start.ts'
-import { findLost, type Look } from '../kill/given-word.ts'
+import { findLost, type Query } from '../kill/acknowledged.ts'
 import { converge } from '../kill/under-fire.ts'
 import { startRecorder } from '../support/recorder.ts'
 import { dataFolder, startOnEmbedded, startScript } from '../support/sallyport.ts'
@@ -13,7 +13,7 @@ import { until } from '../support/wait.ts'
 const data_dir = await dataFolder()
 
 /** Looks past every wall of the embedded database, which outlives a killed service; to be called while it runs. */
-async function openLook(): Promise<Look> {
+async function openQuery(): Promise<Query> {
   const endpoint = await until('the embedded PostgreSQL answers', () => readRunningEmbedded(data_dir))
   const { host, port, superuser: user, password } = endpoint
   const client = await connectAlone({ host, port, user, database: 'sallyport', ...(password && { password }) })
@@ -26,14 +26,14 @@ async function openLook(): Promise<Look> {
 
 test('killed while a target is at work, it starts again with nothing lost, gives what was approved, and the demo runs', async (t) => {
   const before = await startOnEmbedded(data_dir, {}, 'startWithFaults')
-  const look = await openLook()
-  await look(faultSchema)
-  await injectFaults(look, before.bootstrap.tenant_id, { polls: 6 })
+  const query = await openQuery()
+  await query(faultSchema)
+  await injectFaults(query, before.bootstrap.tenant_id, { polls: 6 })
   const { url, exchanges } = await startRecorder(before.base_url, () => undefined)
   const interrupted = startScript('demo', ['--url', url], { DATA_DIR: data_dir })
   await until(
     'a grant is being given',
-    async () => (await look(`select from access_grant where provisioning_status = 'attempting'`)).length > 0,
+    async () => (await query(`select from access_grant where provisioning_status = 'attempting'`)).length > 0,
     60_000,
   )
   await before.kill()
@@ -44,14 +44,14 @@ test('killed while a target is at work, it starts again with nothing lost, gives
 
   const again = await startOnEmbedded(data_dir, {}, 'startWithFaults')
   t.diagnostic(`ready again after ${Math.round(again.readyAfterMs)} ms`)
-  assert.deepEqual(await findLost(look, exchanges), [])
-  assert.deepEqual(await converge(look), [])
-  const given = await look(`select from access_grant where status = 'active'`)
+  assert.deepEqual(await findLost(query, exchanges), [])
+  assert.deepEqual(await converge(query), [])
+  const given = await query(`select from access_grant where status = 'active'`)
   assert.ok(given.length > 0, 'what was being given was not')
 
-  await injectFaults(look, again.bootstrap.tenant_id, {})
+  await injectFaults(query, again.bootstrap.tenant_id, {})
   const demo = startScript('demo', ['--url', again.base_url], { DATA_DIR: data_dir })
   assert.equal(await demo.end(), 0, demo.output())
-  assert.deepEqual(await converge(look), [])
+  assert.deepEqual(await converge(query), [])
   assert.equal(await again.stop(), 0, again.output())
 })

@@ -1,21 +1,21 @@
 import { keyOf } from '../../src/provisioners/aws-identity-center/target.ts'
 import { operatorEnvironment, startAws } from '../support/aws/aws.ts'
-import { roads } from './company.ts'
+import { actionsByMode } from './company.ts'
 import type { FieldTarget, TargetCall } from './field-target.ts'
 
-/** What each call is called there. */
+/** The AWS operations of each call. */
 const operations: Readonly<Record<TargetCall, readonly string[]>> = {
   create: ['CreateAccountAssignment'],
   delete: ['DeleteAccountAssignment'],
   poll: ['DescribeAccountAssignmentCreationStatus', 'DescribeAccountAssignmentDeletionStatus'],
-  look: ['ListAccountAssignmentsForPrincipal'],
+  verify: ['ListAccountAssignmentsForPrincipal'],
 }
 
-/** The pretended AWS at the real one's pace. Each company has a role of its own to act as. */
+/** The simulated AWS with the real one's rate limits. Each company has its own role. */
 export async function openAwsField(): Promise<FieldTarget> {
   const aws = await startAws({ acts: { ms: 0, looks: 1 } })
   const { region, instance_arn, identity_store_id, origin } = aws
-  const sets = Object.fromEntries(Object.values(roads).map((name) => [name, aws.addPermissionSet(name)]))
+  const sets = Object.fromEntries(Object.values(actionsByMode).map((name) => [name, aws.addPermissionSet(name)]))
   let misdeeds: (() => void)[] = []
   return {
     type: 'aws-identity-center',
@@ -31,9 +31,9 @@ export async function openAwsField(): Promise<FieldTarget> {
     async welcome(email) {
       aws.addUser(email)
     },
-    place: (road) => ({ resource: { type: 'cloud_account', id: aws.addAccount() }, action: roads[road] }),
-    actionsOf: (road) => [roads[road]],
-    setOnAccounts: sets[roads.auto],
+    place: (mode) => ({ resource: { type: 'cloud_account', id: aws.addAccount() }, action: actionsByMode[mode] }),
+    actionsOf: (mode) => [actionsByMode[mode]],
+    setOnAccounts: sets[actionsByMode.auto],
     holds: async () =>
       aws
         .assignments()
@@ -50,7 +50,7 @@ export async function openAwsField(): Promise<FieldTarget> {
     async inject({ polls = 1, failed = 0, throttled = 0, conflicting = 0 }) {
       aws.behave()
       aws.settings.acts = { ms: 0, looks: polls }
-      // Told to be slower it would be for long: what fails here are acts.
+      // Throttling would slow the driver down for long, so acts fail instead.
       const failing = failed + throttled
       if (failing > 0) aws.next('*', { end: { status: 'FAILED', reason: 'Internal' } }, failing)
       if (conflicting > 0) aws.next('CreateAccountAssignment', { error: 'ConflictException' }, conflicting)

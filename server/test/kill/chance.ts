@@ -1,6 +1,6 @@
-/** Numbers that look like chance and come again with the same seed. */
+/** Reproducible random numbers: the same seed gives the same sequence. */
 export type Chance = {
-  /** A whole number from 0 up to `count`, which it never is. */
+  /** A whole number from 0 to `count` - 1. */
   below(count: number): number
   oneOf<Item>(items: readonly [Item, ...Item[]]): Item
 }

@@ -9,34 +9,34 @@ import { createTenant } from '../../src/tenants/create-tenant.flow.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { type Client, clientAt } from '../support/client.ts'
 import type { Exchange } from '../support/recorder.ts'
+import type { Query } from './acknowledged.ts'
 import type { FieldTarget } from './field-target.ts'
-import type { Look } from './given-word.ts'
 import { mailedEvents } from './mails.ts'
 
-/** A tenant under fire: who asks, who decides, and a hand on the database for what only time would bring. */
+/** A tenant in the campaign: its requesters, its approvers, and direct database access for what would need time to pass. */
 export type Company = {
   tenant_id: string
   asking: readonly [Client, Client, Client]
   deciding: readonly [Client, Client]
-  look: Look
+  query: Query
   target: FieldTarget
 }
 
-/** Actions of the company's one policy, by the road that a request for them takes. */
-export const roads = { require: 'ReadOnly', auto: 'Look', break_glass: 'Mend' } as const
+/** Actions of the company's one policy, by the approval mode that their rule gives. */
+export const actionsByMode = { require: 'ReadOnly', auto: 'Look', break_glass: 'Mend' } as const
 
 export type CompanyOptions = {
   database: Database
-  look: Look
+  query: Query
   target: FieldTarget
-  /** Where the service is at this moment: it moves with each start. */
+  /** The current address of the service: it changes with each start. */
   base_url(): string
-  /** Told of every answer. */
+  /** Called with every answer. */
   record(exchange: Exchange): void
 }
 
-/** Founds one. Its people act by keys: a password costs more to check than all else that they do. */
-export async function foundCompany({ database, look, target, base_url, record }: CompanyOptions): Promise<Company> {
+/** Creates one. Its users authenticate by keys: checking a password costs more than everything else that they do. */
+export async function foundCompany({ database, query, target, base_url, record }: CompanyOptions): Promise<Company> {
   const owner = { email: 'owner@example.com', name: 'Owner', password: 'a long enough password' }
   const made = await createTenant(database, { name: 'Under fire', owner })
   const { tenant_id } = made
@@ -71,24 +71,24 @@ export async function foundCompany({ database, look, target, base_url, record }:
     tenant_id,
     asking: [await join('user'), await join('user'), await join('user')],
     deciding: [await join('approver'), await join('approver')],
-    look,
+    query,
     target,
   }
 }
 
 async function writePolicy(owner: Client, target: FieldTarget): Promise<void> {
   const policy = await owner<{ id: string }>('POST', '/v1/policies', { name: 'Under fire' })
-  for (const road of Object.keys(roads) as (keyof typeof roads)[]) {
-    // Whoever asks for a set asks for it as an action on each account.
-    const sets = road === 'auto' && target.setOnAccounts !== undefined ? [target.setOnAccounts] : []
-    const action_ids = [...target.actionsOf(road), ...sets]
-    const rule = { effect: 'permit', action_scope_type: 'in', action_ids, approval_mode: road }
+  for (const mode of Object.keys(actionsByMode) as (keyof typeof actionsByMode)[]) {
+    // A set is requested as an action on each account.
+    const sets = mode === 'auto' && target.setOnAccounts !== undefined ? [target.setOnAccounts] : []
+    const action_ids = [...target.actionsOf(mode), ...sets]
+    const rule = { effect: 'permit', action_scope_type: 'in', action_ids, approval_mode: mode }
     const made = await owner('POST', `/v1/policies/${policy.body.id}/rules`, rule)
-    if (made.status !== 201) throw new Error(`the rule for ${road} was refused: ${JSON.stringify(made.body)}`)
+    if (made.status !== 201) throw new Error(`the rule for ${mode} was refused: ${JSON.stringify(made.body)}`)
   }
 }
 
-/** Of what happens to the company a mailbox is told. */
+/** Notifies a mailbox of the company's events. */
 async function openChannel(owner: Client): Promise<void> {
   const channel = { name: 'Under fire', to_addresses: ['watch@example.com'], event_filters: mailedEvents }
   const made = await owner('POST', '/v1/notification-channels/email', channel)

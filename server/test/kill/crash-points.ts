@@ -2,41 +2,41 @@ import type { InjectedFaults } from '../support/sandbox-faults.ts'
 import type { TargetCall } from './field-target.ts'
 import type { AnsweredBatch, Batch, Listener } from './wire-proxy.ts'
 
-/** A step of the service's work, known by the statement it sends. */
+/** A step of the service's work, recognized by the statement that it sends. */
 type Step = {
   what: string
-  /** All of them are in the statement's text. */
+  /** All of these match the statement's text. */
   in: readonly RegExp[]
-  /** It is within one of the values bound to it. */
+  /** One of the bound values contains this. */
   value?: string
-  /** It is sent although there may be nothing to do: it counts where it touched a row, so after it alone. */
+  /** The statement is also sent when there is nothing to do: the point counts only if it touched a row, so only after it. */
   idle?: true
-  /** It is sent although there may be nothing to do: it counts only while this question has an answer. */
+  /** The statement is also sent when there is nothing to do: the point counts only while this query returns a row. */
   due?: string
-  /** The faults of the target that bring it about. */
+  /** The faults of the target that lead to it. */
   injected?: InjectedFaults
-  /** The call that it is where the target is not the sandbox: met there, and not as a statement. */
+  /** The matching call at a target other than the sandbox: the point is reached there, and not at a statement. */
   call?: TargetCall
-  /** It comes only where a target takes its time and is asked how it goes. */
+  /** Reached only if a target works asynchronously and is polled. */
   isOfPolls?: true
 }
 
 /**
- * Where the process dies: `before` a statement reaches the database, or `after` it is committed and the process has not
- * heard of it.
+ * Where the process dies: `before` a statement reaches the database, or `after` it is committed and before the process
+ * receives the answer.
  */
 export type CrashPoint = { name: string; moment: 'before' | 'after' } & Step
 
-/** Whatever a turn has found is saved with the statement that gives its entitlement back. */
+/** The result of a job run is saved by the statement that releases its entitlement. */
 const closing = /update entitlement e set lease_until = null/
 const grantIsOver = `select from access_grant where status = 'active' and expires_at <= clock_timestamp()`
 
 /**
- * The steps of a grant's life. The audit entry has none of its own: the event is written by the very statement that
- * changes the state, so no moment lies between them; `findFaults` holds the two together.
+ * The steps of a grant's life. The audit entry is no step of its own: the statement that changes the state also writes the
+ * event, so no crash can separate them; `findFaults` checks that they match.
  */
 const steps = {
-  asking: { what: 'a request is kept', in: [/insert into access_request/] },
+  requesting: { what: 'a request is stored', in: [/insert into access_request/] },
   approval: {
     what: 'an approval and its grants are committed',
     in: [/update access_request set status/, /insert into access_grant/],
@@ -45,9 +45,9 @@ const steps = {
     what: 'a request is cancelled',
     in: [/update access_request set status/, /next_look_at = null, lease_until = null/],
   },
-  revoking: { what: 'somebody ends a grant early', in: [/set status = 'revoked'/] },
+  revoking: { what: 'a grant is ended early', in: [/set status = 'revoked'/] },
   'grant claimed': { what: 'a new grant is claimed', in: [/update access_grant w set generation/], idle: true },
-  'grant planned': { what: 'a grant hangs on its entitlement', in: [/insert into entitlement/] },
+  'grant planned': { what: 'a grant is linked to its entitlement', in: [/insert into entitlement/] },
   'entitlement claimed': { what: 'an entitlement is claimed', in: [/update entitlement w set generation/], idle: true },
   'end written': {
     what: 'a grant whose time is over is ended',
@@ -55,21 +55,21 @@ const steps = {
     due: grantIsOver,
   },
   'giving begun': {
-    what: 'that access is about to be given is written down',
+    what: 'the intent to give access is recorded',
     in: [/update entitlement e set act = 'grant'/],
   },
   'taking begun': {
-    what: 'that it is about to be taken away is written down',
+    what: 'the intent to revoke access is recorded',
     in: [/update entitlement e set act = 'revoke'/],
   },
   'create sent': {
-    what: 'the target is told to give',
+    what: 'the target is called to give access',
     in: [/insert into sandbox_operation/],
     value: 'create',
     call: 'create',
   },
   'delete sent': {
-    what: 'the target is told to take away',
+    what: 'the target is called to revoke access',
     in: [/insert into sandbox_operation/],
     value: 'delete',
     call: 'delete',
@@ -81,30 +81,30 @@ const steps = {
     isOfPolls: true,
   },
   polled: {
-    what: 'the target is asked how it goes',
+    what: 'the target is polled',
     in: [/update sandbox_operation/],
     injected: { polls: 3 },
     call: 'poll',
   },
-  'target seen': { what: 'the target is looked at', in: [/select \w+ from sandbox_assignment/], call: 'look' },
+  'target seen': { what: 'the target is checked', in: [/select \w+ from sandbox_assignment/], call: 'verify' },
   'presence kept': {
-    what: 'what the target holds is saved, its grants begin',
+    what: 'the access found at the target is saved, its grants begin',
     in: [/set observed = /, /set status = 'active', provisioning_status/],
   },
-  'absence kept': { what: 'that the target holds it no more is saved', in: [closing], value: '"gone":true' },
+  'absence kept': { what: 'the access gone from the target is saved', in: [closing], value: '"gone":true' },
   'failure kept': {
     what: 'a failure of the target is saved',
     in: [/failures = e.failures \+ 1/],
     injected: { throttled: 20 },
   },
-  'look closed': { what: 'an entitlement is given back', in: [closing] },
+  'check closed': { what: 'an entitlement is released', in: [closing] },
   'cursor claimed': { what: 'events are claimed', in: [/update event_cursor/, /interval '20 seconds'/], idle: true },
-  told: { what: 'somebody is told', in: [/insert into notification/] },
+  notified: { what: 'a user is notified', in: [/insert into notification/] },
   'mails ordered': { what: 'the deliveries of events are written', in: [/insert into delivery \(/] },
-  'mail begun': { what: 'that a mail is about to be sent is written down', in: [/update delivery set attempts/] },
-  'mail ended': { what: 'that it was taken is written down', in: [/update delivery set status = 'delivered'/] },
-  'lane closed': { what: 'a lane is given back', in: [/update delivery_lane l set lease_until = null/] },
-  'cursor moved': { what: 'events are done with', in: [/update event_cursor set xid/] },
+  'mail begun': { what: 'the intent to send a mail is recorded', in: [/update delivery set attempts/] },
+  'mail ended': { what: 'the accepted mail is recorded', in: [/update delivery set status = 'delivered'/] },
+  'queue closed': { what: 'a recipient queue is released', in: [/update delivery_lane l set lease_until = null/] },
+  'cursor moved': { what: 'events are marked as delivered', in: [/update event_cursor set xid/] },
 } as const satisfies Record<string, Step>
 
 export type StepName = keyof typeof steps
@@ -122,24 +122,32 @@ export const crashPoints: readonly CrashPoint[] = Object.entries(steps).flatMap(
 
 const claimedWork: readonly StepName[] = [
   ...(['grant planned', 'end written', 'giving begun', 'taking begun', 'create sent', 'delete sent'] as const),
-  ...(['reference kept', 'polled', 'presence kept', 'absence kept', 'look closed', 'told', 'cursor moved'] as const),
+  ...([
+    'reference kept',
+    'polled',
+    'presence kept',
+    'absence kept',
+    'check closed',
+    'notified',
+    'cursor moved',
+  ] as const),
 ]
 
-/** Where a process may be stopped past its lease: before what it does about work that it has claimed. */
+/** Points where a process may be stopped past its lease: before it acts on work that it has claimed. */
 export const sleepingPoints: readonly CrashPoint[] = claimedWork.map((name) => pointAt('before', name))
 
 /** Any batch at all. */
 export const anyBatch: readonly CrashPoint[] = (['before', 'after'] as const).map((moment) => ({
   name: `${moment}: any statement`,
   moment,
-  what: 'anything is sent',
+  what: 'any statement is sent',
   in: [],
 }))
 
-/** Where a step is met: what is done then is waited for before the batch, or its answer, goes on. */
+/** The action at a step; the batch, or its answer, waits until it is done. */
 export type Strike = () => void | Promise<void>
 
-/** Calls `strike` when the point has come for the `nth` time. */
+/** Calls `strike` when the point is reached for the `nth` time. */
 export function strikeAt(point: CrashPoint, nth: number, strike: Strike, holds: Holds): Listener {
   let left = nth
   const count: Strike = () => {
@@ -149,10 +157,10 @@ export function strikeAt(point: CrashPoint, nth: number, strike: Strike, holds: 
   return meet(point, count, holds)
 }
 
-/** Answers whether a question to the database has an answer. */
-export type Holds = (question: string) => Promise<boolean>
+/** Returns whether a database query has a row. */
+export type Holds = (text: string) => Promise<boolean>
 
-/** Calls `strike` whenever the point has come. */
+/** Calls `strike` whenever the point is reached. */
 export function meet(point: CrashPoint, strike: Strike, holds: Holds): Listener {
   /** Batches that were sent while there was something to do. */
   const due = new WeakSet<Batch['statements']>()
@@ -176,7 +184,7 @@ export function meet(point: CrashPoint, strike: Strike, holds: Holds): Listener 
   }
 }
 
-/** Meets batches once they are committed, be it by a later batch of their transaction. */
+/** Matches batches once they are committed, also by a later batch of their transaction. */
 function afterCommit(isMet: (batch: AnsweredBatch) => boolean, strike: Strike) {
   const uncommitted = new Set<number>()
   return (batch: AnsweredBatch) => {
@@ -189,12 +197,12 @@ function afterCommit(isMet: (batch: AnsweredBatch) => boolean, strike: Strike) {
   }
 }
 
-/** Whether the point's statement, where it may have had nothing to do, did something. */
+/** Whether the point's statement changed something, if it may also have had nothing to do. */
 function hasActed(point: CrashPoint, batch: AnsweredBatch): boolean {
   return point.idle !== true || indicesOf(point, batch).some((index) => (batch.rows[index] ?? 0) > 0)
 }
 
-/** Which statements of the batch are the point's. */
+/** The indices of the point's statements in the batch. */
 function indicesOf({ in: patterns, value }: CrashPoint, { statements }: Batch): number[] {
   return statements.flatMap(({ text, values }, index) => {
     const isIt = patterns.every((pattern) => pattern.test(text))

@@ -1,57 +1,57 @@
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import type { InjectedFaults } from '../support/sandbox-faults.ts'
+import type { Query } from './acknowledged.ts'
 import { openAwsField } from './aws-field.ts'
-import type { roads } from './company.ts'
+import type { actionsByMode } from './company.ts'
 import type { CrashPoint } from './crash-points.ts'
-import type { Look } from './given-word.ts'
 import { openPostgresqlField } from './postgresql-field.ts'
 import { openSandboxField } from './sandbox-field.ts'
 import { openWebhookField } from './webhook-field.ts'
 
-/** What a service does at its target. */
-export type TargetCall = 'create' | 'delete' | 'poll' | 'look'
+/** A call that a service makes at its target. */
+export type TargetCall = 'create' | 'delete' | 'poll' | 'verify'
 
-/** Somewhere that access may be asked for. */
+/** A resource and action that a user may request. */
 export type Place = { resource: { type: string; id: string }; action: string }
-export type Road = keyof typeof roads
+export type ApprovalMode = keyof typeof actionsByMode
 
-/** What a company's provisioner is set up with; `secrets`: what it is answered once, which the target is to know. */
+/** The setup of a company's provisioner; `secrets`: shown once in the service's answer, and passed on to the target. */
 export type Furnished = { body: Record<string, unknown>; adopt(secrets: Readonly<Record<string, string>>): void }
 
-/** The target of a field's service, in this process: it outlives the service's death, and says itself what it holds. */
+/** The target of a field's service, in this process: it survives a kill of the service, and reports itself what it holds. */
 export type FieldTarget = {
   type: ProvisionerType
-  /** What a service needs to reach it. */
+  /** The environment that a service needs to reach it. */
   env: Record<string, string>
-  /** A way there for one more company; undefined: it needs no provisioner. */
+  /** Configuration for one more company; undefined: it needs no provisioner. */
   furnish(): Promise<Furnished | undefined>
-  /** Somebody new is known there. */
+  /** Makes a new user known there. */
   welcome(email: string): Promise<void>
-  /** A place that nobody has asked for yet, or hardly anybody. */
-  place(road: Road): Place
-  /** All the actions that places of a road have. */
-  actionsOf(road: Road): readonly string[]
-  /** A permission set that can be asked for on several accounts; undefined: there is no such thing. */
+  /** A place that has never or rarely been requested. */
+  place(mode: ApprovalMode): Place
+  /** All actions of the places for an approval mode. */
+  actionsOf(mode: ApprovalMode): readonly string[]
+  /** A permission set that can be requested on several accounts; undefined: the target has none. */
   setOnAccounts: string | undefined
-  /** What it holds, each by the ledger's name of it. */
+  /** The keys, in the ledger's form, of everything that it holds. */
   holds(): Promise<string[]>
   /**
-   * Strikes at each such call until `pass`, while `isStruck` says so: what is met `before` has no effect, what is met `after`
-   * has, and neither is answered.
+   * Interrupts each such call until `pass`, if `isStruck` returns true: a call interrupted `before` has no effect, one
+   * interrupted `after` has one, and neither is answered.
    */
   meet(call: TargetCall, moment: 'before' | 'after', isStruck: () => boolean): void
   pass(): void
-  /** Faults that it can have, each of a kill's length. */
+  /** Faults to inject, each for the time of one kill. */
   injectable: readonly InjectedFaults[]
-  /** Has it meet these and no others: a company's at the sandbox, everybody's elsewhere. */
+  /** Injects these faults and no others: for one company at the sandbox, for all elsewhere. */
   inject(faults: InjectedFaults, tenant_id: string): Promise<void>
   close(): Promise<void>
 }
 
-/** A field's target of that type, and the field's own hand on the database, where the sandbox is. */
-export function openFieldTarget(type: ProvisionerType, look: Look): Promise<FieldTarget> {
+/** Opens the target of that type; `query` is the field's database access, which the sandbox uses. */
+export function openFieldTarget(type: ProvisionerType, query: Query): Promise<FieldTarget> {
   const open: Record<ProvisionerType, () => Promise<FieldTarget>> = {
-    sandbox: async () => openSandboxField(look),
+    sandbox: async () => openSandboxField(query),
     postgresql: openPostgresqlField,
     'aws-identity-center': openAwsField,
     webhook: openWebhookField,
@@ -59,20 +59,20 @@ export function openFieldTarget(type: ProvisionerType, look: Look): Promise<Fiel
   return open[type]()
 }
 
-/** The calls that a target tells of by itself. The sandbox tells of none: what is done there are statements. */
+/** The calls that a target can interrupt. The sandbox has none: its acts are statements. */
 const callsOf: Record<ProvisionerType, readonly TargetCall[]> = {
   sandbox: [],
-  postgresql: ['create', 'delete', 'look'],
-  'aws-identity-center': ['create', 'delete', 'poll', 'look'],
-  webhook: ['create', 'delete', 'poll', 'look'],
+  postgresql: ['create', 'delete', 'verify'],
+  'aws-identity-center': ['create', 'delete', 'poll', 'verify'],
+  webhook: ['create', 'delete', 'poll', 'verify'],
 }
 
-/** The call at the target that a point is met at there; undefined: it is met at the database. */
+/** The target's call at which a point is reached; undefined: it is reached at the database. */
 export function callOf(type: ProvisionerType, { call }: CrashPoint): TargetCall | undefined {
   return type === 'sandbox' ? undefined : call
 }
 
-/** Whether work with a target of that type comes to the point at all. */
+/** Whether work with a target of that type reaches the point at all. */
 export function comesTo(type: ProvisionerType, point: CrashPoint): boolean {
   const calls = callsOf[type]
   const call = point.isOfPolls === true ? 'poll' : point.call

@@ -1,7 +1,9 @@
 import { anyBatch, pointAt } from './crash-points.ts'
 import { killAt } from './killing.ts'
 
-/** The short form of `npm run test:kill`, on the sandbox: a step of each kind until the last mail, and two statements by chance. */
+/**
+ * The short form of `npm run test:kill`, on the sandbox: one step of each kind until the last mail, and two random statements.
+ */
 killAt('sandbox', [
   pointAt('before', 'end written'),
   pointAt('after', 'polled'),

@@ -4,19 +4,22 @@ import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import { anySeed } from '../support/chance.ts'
 import { findServer } from '../support/database.ts'
 import { type CrashPoint, pointAt } from './crash-points.ts'
-import { openLane } from './lane.ts'
+import { openSingleService } from './single-service.ts'
 
-/** One service, its company's access given by that type of provisioner, killed at each of the points. */
+/** One service, whose company gets access by that type of provisioner, killed at each of the points. */
 export function killAt(type: ProvisionerType, points: readonly CrashPoint[]): void {
   suite(`access by ${type}`, async () => {
     const { server, stop } = await findServer()
-    const lane = await openLane(server, 'shortened', type)
-    after(() => lane.close().finally(stop))
+    const service = await openSingleService(server, 'shortened', type)
+    after(() => service.close().finally(stop))
     for (const point of points) {
-      test(`killed ${point.name}: nothing lost, left behind, doubled or untold (F1)`, async (t) => {
+      test(`killed ${point.name}: nothing lost, dangling, doubled or unreported (F1)`, async (t) => {
         const seed = anySeed()
-        const { reached, faults, convergedMs } = await lane.kill(point, seed)
-        assert.ok(reached, `the point never came: has its statement changed? It is described in crash-points.ts`)
+        const { reached, faults, convergedMs } = await service.kill(point, seed)
+        assert.ok(
+          reached,
+          `the point was never reached: if its statement has changed, change the step in crash-points.ts`,
+        )
         const again = `npm run test:kill -- --kills 1 --seed ${seed} --provisioner ${type} --point "${point.name}"`
         assert.deepEqual(faults, [], again)
         t.diagnostic(`at rest after ${convergedMs} ms`)
@@ -25,7 +28,7 @@ export function killAt(type: ProvisionerType, points: readonly CrashPoint[]): vo
   })
 }
 
-/** Killed at each call that the target has just done, and not answered. */
+/** Killed at each call that the target has executed and not answered. */
 export function killAtCalls(type: ProvisionerType): void {
   killAt(type, [pointAt('after', 'create sent'), pointAt('after', 'delete sent')])
 }

@@ -1,16 +1,16 @@
 import type { MailPeer } from '../support/mail-peer.ts'
-import type { Fault } from './books.ts'
-import type { Look } from './given-word.ts'
+import type { Query } from './acknowledged.ts'
+import type { Fault } from './consistency.ts'
 
-/** The events that a company's channel tells of: one at each end of a grant's life. */
+/** The events that a company's channel sends: one at each end of a grant's life. */
 export const mailedEvents = ['request.created', 'grant.activated', 'grant.expired'] as const
 
-/** What is settled with the mail server: an id is one mail, or two where somebody was killed in between. */
-export function openMails(look: Look, { taken }: MailPeer) {
+/** The mails already checked: one mail per id, or two if a process was killed in between. */
+export function openMails(query: Query, { taken }: MailPeer) {
   const copies = new Map<string, number>()
   let read = 0
   return {
-    /** Holds the ledger to what the mail server has. `kills`: since the last time. */
+    /** Compares the deliveries with the mails that the server has. `kills`: since the last call. */
     async findFaults(kills: number): Promise<Fault[]> {
       let twice = 0
       for (; read < taken.length; read += 1) {
@@ -19,7 +19,7 @@ export function openMails(look: Look, { taken }: MailPeer) {
         copies.set(id, count + 1)
         if (count > 0) twice += 1
       }
-      const rows = await look<{ id: string }>(`select id from delivery where status = 'delivered'`)
+      const rows = await query<{ id: string }>(`select id from delivery where status = 'delivered'`)
       const lost = rows.filter(({ id }) => !copies.has(id))
       return [
         ...lost.map(({ id }): Fault => ({ kind: 'lost', what: `the mail ${id} is delivered, and nobody has it` })),

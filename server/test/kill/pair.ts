@@ -3,12 +3,12 @@ import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import type { Client } from '../support/client.ts'
 import type { TestServer } from '../support/server.ts'
 import { until } from '../support/wait.ts'
-import type { Fault } from './books.ts'
+import { findLost, type Query } from './acknowledged.ts'
 import { chanceOf } from './chance.ts'
 import { type Company, type CompanyOptions, foundCompany } from './company.ts'
+import type { Fault } from './consistency.ts'
 import { type CrashPoint, type Holds, meet, pointAt } from './crash-points.ts'
 import type { Place } from './field-target.ts'
-import { findLost, type Look } from './given-word.ts'
 import { ask, endSoon, play } from './stories.ts'
 import {
   converge,
@@ -21,15 +21,15 @@ import {
   type Victim,
 } from './under-fire.ts'
 
-/** Two services on one database, neither of them the first. */
+/** Two equal services on one database. */
 export type Pair = {
-  /** Both serve and both work. Answers how often each has claimed entitlements, beside the faults. */
+  /** Both serve and both work. Returns, besides the faults, how often each has claimed entitlements. */
   share(seed: number): Promise<Outcome & { claims: readonly number[] }>
-  /** Whoever first comes to the point is killed; the other takes over what it held. */
+  /** The first to reach the point is killed; the other takes over its work. */
   loseOne(point: CrashPoint, seed: number): Promise<Outcome>
   /**
-   * Whoever first comes to the point is stopped there, past its lease. The other takes over, and the world turns: what was
-   * being given is taken away again, or the other way round. Then the sleeper goes on as if nothing had happened.
+   * The first to reach the point is stopped there, past its lease. The other takes over, and the wanted state changes: access
+   * that was being given is revoked, or the other way round. Then the stopped process continues as if nothing had happened.
    */
   putToSleep(point: CrashPoint): Promise<Outcome>
   complaints: ReadonlyMap<string, number>
@@ -38,12 +38,12 @@ export type Pair = {
 
 type TwoVictims = readonly [Victim, Victim]
 
-/** The field, its company, and who of the two is not to be called. */
+/** The field, its company, and the service that is not to be called. */
 type Scene = Field<TwoVictims> & { company: Company; leases: Leases; away: Victim | undefined; holds: Holds }
 
 export async function openPair(server: TestServer, leases: Leases, type: ProvisionerType): Promise<Pair> {
   const field = await openField<TwoVictims>(server, 2, type)
-  const holds: Holds = async (question) => (await field.look(question)).length > 0
+  const holds: Holds = async (question) => (await field.query(question)).length > 0
   const scene = Object.assign(field, { leases, away: undefined as Victim | undefined, holds })
   let calls = 0
   const base_url = () => {
@@ -51,19 +51,19 @@ export async function openPair(server: TestServer, leases: Leases, type: Provisi
     const serving = field.victims.filter((victim) => victim !== scene.away)
     return serving[calls % serving.length]?.process().base_url ?? ''
   }
-  const { database, look, target } = field
+  const { database, query, target } = field
   const record: CompanyOptions['record'] = (answer) => field.exchanges.push(answer)
-  const company = await foundCompany({ database, look, target, base_url, record })
-  const whole: Scene = Object.assign(scene, { company })
-  const afresh = async (point?: CrashPoint) => {
-    whole.exchanges = []
-    whole.away = undefined
+  const company = await foundCompany({ database, query, target, base_url, record })
+  const ready: Scene = Object.assign(scene, { company })
+  const reset = async (point?: CrashPoint) => {
+    ready.exchanges = []
+    ready.away = undefined
     await target.inject(point?.injected ?? {}, company.tenant_id)
   }
   return {
-    share: async (seed) => afresh().then(() => share(whole, seed)),
-    loseOne: async (point, seed) => afresh(point).then(() => loseOne(whole, point, seed)),
-    putToSleep: async (point) => afresh(point).then(() => putToSleep(whole, point)),
+    share: async (seed) => reset().then(() => share(ready, seed)),
+    loseOne: async (point, seed) => reset(point).then(() => loseOne(ready, point, seed)),
+    putToSleep: async (point) => reset(point).then(() => putToSleep(ready, point)),
     complaints: field.complaints,
     close: field.close,
   }
@@ -92,7 +92,7 @@ async function loseOne(scene: Scene, point: CrashPoint, seed: number): Promise<O
     victim.proxy.freeze()
   })
   let late = false
-  // What was under way at the dead one is cut off: nobody expects anything of it.
+  // The killed service's calls are cut off: their results are not checked.
   const over = () => late || scene.away !== undefined
   const playing = play(scene.company, chanceOf(seed), over, () => undefined)
   const victim = await Promise.race([struck, pause(maxWaitMs, undefined, { ref: false })])
@@ -101,75 +101,75 @@ async function loseOne(scene: Scene, point: CrashPoint, seed: number): Promise<O
   if (victim === undefined) return unreached
   const began = performance.now()
   await victim.process().end()
-  await endLeases(scene.look, scene.leases, false)
+  await endLeases(scene.query, scene.leases, false)
   const outcome = await settle(scene, began, [])
   await victim.riseAgain()
   return outcome
 }
 
 async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
-  const { look, company, leases, target } = scene
+  const { query, company, leases, target } = scene
   const woken = Promise.withResolvers<void>()
   const place = target.place('auto')
-  // What a sleeper of before still does of its own is none of this tale.
-  const hasBegun = async () => (await grantsAt(look, place)).length > 0
+  // Work of an earlier stopped process does not count.
+  const hasBegun = async () => (await grantsAt(query, place)).length > 0
   const asleep = strikeFirst(scene, point, hasBegun, (victim) => {
     victim.process().signal('SIGSTOP')
     return woken.promise
   })
   const [ada] = company.asking
-  // Whoever serves this may fall asleep before it answers.
+  // The service that answers this call may be stopped before it answers.
   const asked = untilAsked(ada, place).catch(() => undefined)
-  const told = giveAndEnd(scene, place)
+  const ended = giveAndEnd(scene, place)
   const sleeper = await Promise.race([asleep, pause(maxWaitMs, undefined, { ref: false })])
   if (sleeper === undefined) return unreached
   const began = performance.now()
-  await endLeases(look, leases, false)
-  const faults = await converge(look, target.holds)
-  // The world turns.
-  const held = await activeOn(look, place)
+  await endLeases(query, leases, false)
+  const faults = await converge(query, target.holds)
+  // The wanted state changes.
+  const held = await activeOn(query, place)
   if (held === undefined) await untilAsked(ada, place)
-  else await endSoon(look, held)
-  faults.push(...(await converge(look, target.holds)))
+  else await endSoon(query, held)
+  faults.push(...(await converge(query, target.holds)))
   const before = await stateOf(scene, place)
-  const heard = listenTo(sleeper)
+  const answersHeard = countAnswers(sleeper)
   woken.resolve()
   sleeper.process().signal('SIGCONT')
-  await until('the sleeper is at work again', async () => heard() >= 15, maxWaitMs)
-  await Promise.all([asked, told])
+  await until('the stopped process is at work again', async () => answersHeard() >= 15, maxWaitMs)
+  await Promise.all([asked, ended])
   const outcome = await settle(scene, began, faults)
   const after = await stateOf(scene, place)
   if (JSON.stringify(before) !== JSON.stringify(after)) {
-    const what = `the sleeper changed ${JSON.stringify(before)} to ${JSON.stringify(after)}`
+    const what = `the resumed process changed ${JSON.stringify(before)} to ${JSON.stringify(after)}`
     outcome.faults.push({ kind: 'doubled', what })
   }
   return outcome
 }
 
 function untilAsked(ada: Client, place: Place): Promise<string> {
-  return until('it is asked for', () => ask(ada, place).catch(() => undefined))
+  return until('it is requested', () => ask(ada, place).catch(() => undefined))
 }
 
-/** Lets access end as soon as it is given, unless somebody fell asleep before. */
+/** Ends access as soon as it is given, unless a process was stopped before. */
 async function giveAndEnd(scene: Scene, place: Place): Promise<void> {
-  const isGiven = async () => scene.away !== undefined || (await activeOn(scene.look, place)) !== undefined
-  await until('access is given, or somebody sleeps', isGiven, maxWaitMs).catch(() => undefined)
-  if (scene.away === undefined) await endSoon(scene.look, (await activeOn(scene.look, place)) ?? [])
+  const isGiven = async () => scene.away !== undefined || (await activeOn(scene.query, place)) !== undefined
+  await until('access is given, or a process is stopped', isGiven, maxWaitMs).catch(() => undefined)
+  if (scene.away === undefined) await endSoon(scene.query, (await activeOn(scene.query, place)) ?? [])
 }
 
-function grantsAt(look: Look, { resource, action }: Place): Promise<{ id: string; status: string }[]> {
-  return look('select id, status from access_grant where resource_id = $1 and action = $2', [resource.id, action])
+function grantsAt(query: Query, { resource, action }: Place): Promise<{ id: string; status: string }[]> {
+  return query('select id, status from access_grant where resource_id = $1 and action = $2', [resource.id, action])
 }
 
-/** The active grants at a place; undefined while there is none. */
-async function activeOn(look: Look, place: Place): Promise<string[] | undefined> {
-  const ids = (await grantsAt(look, place)).filter(({ status }) => status === 'active').map(({ id }) => id)
+/** The active grants at a place; undefined if there is none. */
+async function activeOn(query: Query, place: Place): Promise<string[] | undefined> {
+  const ids = (await grantsAt(query, place)).filter(({ status }) => status === 'active').map(({ id }) => id)
   return ids.length === 0 ? undefined : ids
 }
 
-/** All that a stale write could spoil. */
-async function stateOf({ look, target }: Scene, { resource, action }: Place): Promise<unknown[]> {
-  return look(
+/** The state that a stale write could corrupt. */
+async function stateOf({ query, target }: Scene, { resource, action }: Place): Promise<unknown[]> {
+  return query(
     `select g.id, g.status, g.provisioning_status, g.activated_at, g.expires_at, g.ended_at, e.observed, e.act,
         e.held_before, e.target_key = any ($3) as at_target
       from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
@@ -178,8 +178,8 @@ async function stateOf({ look, target }: Scene, { resource, action }: Place): Pr
   )
 }
 
-/** Counts what a process hears from the database from now on. */
-function listenTo({ proxy }: Victim): () => number {
+/** Counts the answers that a process receives from the database from now on. */
+function countAnswers({ proxy }: Victim): () => number {
   let heard = 0
   proxy.listen({
     answered() {
@@ -191,7 +191,7 @@ function listenTo({ proxy }: Victim): () => number {
 
 const always = async () => true
 
-/** Calls `strike` with whoever first comes to the point once `hasBegun`, who is not called any more from then on. */
+/** Calls `strike` with the first service to reach the point once `hasBegun`; that service is no longer called from then on. */
 function strikeFirst(
   scene: Scene,
   point: CrashPoint,
@@ -212,15 +212,15 @@ function strikeFirst(
 }
 
 async function settle(scene: Scene, began: number, faults: Fault[]): Promise<Outcome> {
-  // What a call that was not answered may have begun is looked for now, and not within the minute.
+  // Check possible late effects of unanswered calls now, and not within the minute.
   const holds = async () => {
-    await scene.look(`update entitlement set next_look_at = clock_timestamp()
+    await scene.query(`update entitlement set next_look_at = clock_timestamp()
       where may_land_until > clock_timestamp() and next_look_at > clock_timestamp() and lease_until is null`)
     return scene.target.holds()
   }
-  const wrong = await converge(scene.look, holds)
+  const wrong = await converge(scene.query, holds)
   const convergedMs = Math.round(performance.now() - began)
-  const lost = await findLost(scene.look, scene.exchanges)
+  const lost = await findLost(scene.query, scene.exchanges)
   const all = [...faults, ...wrong, ...lost.map((what): Fault => ({ kind: 'lost', what }))]
   return { reached: true, convergedMs, faults: all }
 }

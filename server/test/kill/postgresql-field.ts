@@ -2,28 +2,29 @@ import pg from 'pg'
 import { keyOf } from '../../src/provisioners/postgresql/held-role.ts'
 import { configOf, setUpByGuide } from '../support/postgresql-stage.ts'
 import { startTargetPostgres } from '../support/target-postgres.ts'
-import { roads } from './company.ts'
+import { actionsByMode } from './company.ts'
 import { meet } from './crash-points.ts'
-import type { FieldTarget, Road, TargetCall } from './field-target.ts'
+import type { ApprovalMode, FieldTarget, TargetCall } from './field-target.ts'
 import { startWireProxy } from './wire-proxy.ts'
 
 const orders = 'arn:aws:rds:eu-west-1:123456789012:db:orders'
 
-/** A role for each, so that not all people of a company soon hold all that there is. */
-const rolesPerRoad = 40
+/** Enough roles that the users of a company do not soon hold all of them. */
+const rolesPerMode = 40
 
 const statements: Readonly<Record<Exclude<TargetCall, 'poll'>, RegExp>> = {
   create: /^grant /,
   delete: /^revoke /,
-  look: /as is_held/,
+  verify: /as is_held/,
 }
 
-/** A customer's real PostgreSQL, set up as the guide says, reached through a proxy that knows what is said. */
+/** A customer's real PostgreSQL, set up as the guide says, behind a proxy that parses the protocol. */
 export async function openPostgresqlField(): Promise<FieldTarget> {
   const server = await startTargetPostgres(18)
   await setUpByGuide(server)
-  const actionsOf = (road: Road) => Array.from({ length: rolesPerRoad }, (_, at) => `${roads[road]}${at}`)
-  const roles = (Object.keys(roads) as Road[]).flatMap(actionsOf)
+  const actionsOf = (mode: ApprovalMode) =>
+    Array.from({ length: rolesPerMode }, (_, at) => `${actionsByMode[mode]}${at}`)
+  const roles = (Object.keys(actionsByMode) as ApprovalMode[]).flatMap(actionsOf)
   for (const role of roles.map(pg.escapeIdentifier)) {
     await server.asSuperuser(`create role ${role} nologin`)
   }
@@ -35,7 +36,7 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
   })
   const givers: string[] = []
   let asked = 0
-  /** A role for each company that Sallyport signs in as: whatever it has granted counts as that company's. */
+  /** A separate role for each company that Sallyport signs in as: grants made by the role belong to that company. */
   const makeGiver = async () => {
     const giver = `sallyport_${givers.length}`
     givers.push(giver)
@@ -56,11 +57,11 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
     async welcome(email) {
       await server.asSuperuser(`create role ${pg.escapeIdentifier(email)} login`)
     },
-    place(road) {
+    place(mode) {
       asked += 1
       return {
         resource: { type: 'cloud_db_instance', id: orders },
-        action: actionsOf(road)[asked % rolesPerRoad] ?? '',
+        action: actionsOf(mode)[asked % rolesPerMode] ?? '',
       }
     },
     actionsOf,
@@ -82,7 +83,7 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
     },
     pass: () => proxy.listen({}),
     injectable: [],
-    // It is there or it is not.
+    // It can be reachable or not; it has no other faults.
     async inject({ throttled = 0 }) {
       await comeBack?.()
       comeBack = throttled > 0 ? await server.goAway('refuses') : undefined

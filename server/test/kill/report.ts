@@ -1,9 +1,9 @@
-import type { Fault } from './books.ts'
 import type { Result, Results } from './campaign.ts'
+import type { Fault } from './consistency.ts'
 
-const kinds: readonly Fault['kind'][] = ['lost', 'dangling', 'doubled', 'untold']
+const kinds: readonly Fault['kind'][] = ['lost', 'dangling', 'doubled', 'unreported']
 
-/** Prints the table; answers whether all is well. */
+/** Prints the table; returns whether there were no faults. */
 export function report({ done, complaints, seconds }: Results, say: (line: string) => void): boolean {
   const names = [...new Set(done.map(({ name }) => name))].toSorted()
   say('')
@@ -13,10 +13,10 @@ export function report({ done, complaints, seconds }: Results, say: (line: strin
     say(row(name, figuresOf(results)))
   }
   say(row('all', figuresOf(done)))
-  for (const [text, count] of complaints) say(`the service wrote ${count} times: ${text}`)
+  for (const [text, count] of complaints) say(`the service logged ${count} times: ${text}`)
   const missed = done.filter(({ reached }) => !reached).length
   const faults = done.reduce((count, result) => count + result.faults.length, 0)
-  say(`\n${done.length} in ${Math.round(seconds)} s; ${faults} faults; ${missed} points never came`)
+  say(`\n${done.length} in ${Math.round(seconds)} s; ${faults} faults; ${missed} points never reached`)
   return faults + missed === 0
 }
 

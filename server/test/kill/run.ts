@@ -6,23 +6,23 @@ import { report } from './report.ts'
 
 const help = `npm run test:kill -- [options]
 
-Two services share one database: one is killed, or stopped past its lease and woken again. Then the real service is killed
-(SIGKILL) at named steps of a grant's life and at any statement by chance, and started again, with each type of provisioner:
-the sandbox, a real PostgreSQL, a pretended AWS, a receiver of webhooks. Counts what was lost, left dangling, doubled or not
-told, by the target's own word of what it holds. Ends with a table, at SIGTERM too, of what was done by then; exits 1 on any fault.
+First two services share one database: one is killed, or stopped past its lease and resumed. Then the real service is killed
+(SIGKILL) at named steps of a grant's life and at random statements, and started again, with each type of provisioner: the
+sandbox, a real PostgreSQL, a simulated AWS, a webhook receiver. Counts lost, dangling, doubled and unreported results; the
+target itself reports what it holds. Ends with a table of the results so far, also at SIGTERM; exits with 1 on any fault.
 
-  --kills N      how many, dealt out to the provisioners                (100)
+  --kills N      number of kills, divided among the provisioners        (100)
   --provisioner TYPE  ${provisionerTypes.join(', ')} or all   (all)
-  --lanes N      how many services at once, each on a PostgreSQL of its own (4)
-  --seed N       of the first kill; each one after has the next         (by chance)
-  --point NAME   kill at this point alone; see --list
-  --shorten      end the leases of the dead at once, instead of waiting their real 20 s
-  --list         the points
+  --parallel N   number of concurrent services, each on its own PostgreSQL (4)
+  --seed N       seed of the first kill; each further one adds 1        (random)
+  --point NAME   kill only at this point; see --list
+  --shorten      end the leases of a killed process at once instead of after their real 20 s
+  --list         list the points
   --help
 
 A fault is printed with its seed and its point: \`npm run test:kill -- --kills 1 --seed S --provisioner TYPE --point "NAME"\`
-goes there again.
-Each change writes its audit entry in the same statement, so no point lies between the two; each check holds them together.`
+repeats it.
+Each change writes its audit entry in the same statement, so no crash can separate them; each check compares them.`
 
 process.exitCode = await main().catch((error: unknown) => {
   console.error(error)
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       kills: text,
-      lanes: text,
+      parallel: text,
       seed: text,
       point: text,
       provisioner: text,
@@ -56,14 +56,14 @@ async function main(): Promise<number> {
   if (types.length === 0)
     throw new Error(`there is no provisioner \`${provisioner}\`: ${provisionerTypes.join(', ')}, all`)
   let isOver = false
-  // However often it is said: who dies here leaves services and databases behind.
+  // Ignore repeated signals: ending abruptly here leaves services and databases behind.
   process.on('SIGTERM', () => {
     isOver = true
   })
   const results = await campaign({
     types,
     kills: wholeNumber(values.kills ?? '100'),
-    lanes: wholeNumber(values.lanes ?? '4'),
+    width: wholeNumber(values.parallel ?? '4'),
     seed: wholeNumber(values.seed ?? String(Math.floor(Math.random() * 1_000_000))),
     points,
     leases: values.shorten ? 'shortened' : 'real',
@@ -75,6 +75,6 @@ async function main(): Promise<number> {
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`\`${text}\` is no whole number`)
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`\`${text}\` is not a whole number`)
   return Number(text)
 }

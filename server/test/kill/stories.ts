@@ -1,21 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, Page } from '../support/client.ts'
+import type { Query } from './acknowledged.ts'
 import type { Chance } from './chance.ts'
 import type { Company } from './company.ts'
-import type { Place, Road } from './field-target.ts'
-import type { Look } from './given-word.ts'
+import type { ApprovalMode, Place } from './field-target.ts'
 
 type Grant = { id: string; status: string }
 
-/** A short tale of a request, told with whoever the chance names; `over` once nobody listens any more. */
+/** A short sequence of calls about one request, by a random user; `over` is set once its result no longer matters. */
 type Story = (stage: Stage) => Promise<unknown>
-type Stage = { company: Company; chance: Chance; ada: Client; ben: Client; at(road: Road): Place; over(): boolean }
+type Stage = {
+  company: Company
+  chance: Chance
+  ada: Client
+  ben: Client
+  at(mode: ApprovalMode): Place
+  over(): boolean
+}
 
-/** The service has too much to do just now, and said so. */
+/** The service is overloaded at the moment, and has said so. */
 class Busy extends Error {}
 
 /**
- * Asks for access to a place; answers the request's id.
+ * Requests access to a place; returns the request's id.
  * @throws Busy
  */
 export async function ask(ada: Client, place: Place, more: object = {}): Promise<string> {
@@ -30,7 +37,7 @@ async function grantsOf(ada: Client, request_id: string): Promise<Grant[]> {
   return (await ada<Page<Grant>>('GET', `/v1/grants?request_id=${request_id}`)).body.data ?? []
 }
 
-/** Waits until none of a request's grants is on its way any more. */
+/** Waits until none of a request's grants is in progress. */
 async function given({ ada, over }: Stage, request_id: string): Promise<Grant[]> {
   for (;;) {
     const grants = await grantsOf(ada, request_id)
@@ -40,11 +47,11 @@ async function given({ ada, over }: Stage, request_id: string): Promise<Grant[]>
 }
 
 /**
- * Lets the hour of grants be over a moment from now, as if they had been asked for earlier. What they are for is locked in
- * the order in which the service locks it: else the two would hold each other up.
+ * Moves the end of grants to a moment from now, as if they had been requested earlier. Their entitlements are locked in the
+ * order in which the service locks them, to avoid a deadlock.
  */
-export async function endSoon(look: Look, grant_ids: readonly string[]): Promise<void> {
-  await look(
+export async function endSoon(query: Query, grant_ids: readonly string[]): Promise<void> {
+  await query(
     `with locked as materialized (
         select id from entitlement
         where id in (select entitlement_id from access_grant where id = any($1) and status = 'active')
@@ -61,7 +68,7 @@ export async function endSoon(look: Look, grant_ids: readonly string[]): Promise
 
 function hasten({ company }: Stage, grants: readonly Grant[]): Promise<void> {
   return endSoon(
-    company.look,
+    company.query,
     grants.map(({ id }) => id),
   )
 }
@@ -116,13 +123,13 @@ const stories: readonly [Story, ...Story[]] = [
   },
   async function decidedByNobody({ ada, company, at }) {
     const id = await ask(ada, at('require'))
-    await company.look('update access_request set next_look_at = clock_timestamp() where id = $1', [id])
+    await company.query('update access_request set next_look_at = clock_timestamp() where id = $1', [id])
   },
 ]
 
 /**
- * Lets stories happen, a few at a time, until they are `over`; answers when the last has ended. `onFault` is told of what
- * no story expects.
+ * Runs stories, a few at a time, until they are `over`; returns when the last has ended. `onFault` receives every unexpected
+ * result.
  */
 export async function play(
   company: Company,

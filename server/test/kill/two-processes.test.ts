@@ -35,7 +35,7 @@ test('one is killed in the middle of an act: the other takes over what it held (
   assertSound(await pair.loseOne(pointAt('after', 'create sent'), anySeed()))
 })
 
-/** What a worker may be about to write when it falls asleep, and what its waking would spoil without a fence. */
+/** What a worker may be about to write when it is stopped; without a fence, resuming would corrupt it. */
 const sleeping = {
   'create sent': 'gives nothing that was taken back meanwhile',
   polled: 'does nothing again that was done and undone meanwhile',

@@ -1,9 +1,9 @@
 import { type Received, startReceiver, type TestReceiver } from '../support/webhook-receiver.ts'
-import { roads } from './company.ts'
+import { actionsByMode } from './company.ts'
 import type { FieldTarget, TargetCall } from './field-target.ts'
 import { newAccount } from './sandbox-field.ts'
 
-/** A receiver for each company, since each has a secret of its own. Whatever it is told it takes its time for. */
+/** A receiver for each company, since each has its own secret. It works on each message for some time. */
 export async function openWebhookField(): Promise<FieldTarget> {
   const receivers: TestReceiver[] = []
   /** Messages that each receiver has worked on. */
@@ -13,7 +13,7 @@ export async function openWebhookField(): Promise<FieldTarget> {
   let met: { call: TargetCall; moment: 'before' | 'after'; isStruck(): boolean } | undefined
 
   const callOf = ({ id, type }: Received): TargetCall | undefined => {
-    if (type === 'access.verify') return 'look'
+    if (type === 'access.verify') return 'verify'
     if (type !== 'access.grant' && type !== 'access.revoke') return undefined
     if (seen.has(id)) return 'poll'
     return type === 'access.grant' ? 'create' : 'delete'
@@ -46,8 +46,8 @@ export async function openWebhookField(): Promise<FieldTarget> {
       }
     },
     welcome: async () => undefined,
-    place: (road) => ({ resource: { type: 'cloud_account', id: newAccount() }, action: roads[road] }),
-    actionsOf: (road) => [roads[road]],
+    place: (mode) => ({ resource: { type: 'cloud_account', id: newAccount() }, action: actionsByMode[mode] }),
+    actionsOf: (mode) => [actionsByMode[mode]],
     setOnAccounts: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1',
     holds: async () =>
       receivers.flatMap(({ url, held }) => [...held.keys()].map((name) => JSON.stringify([url, name]))),

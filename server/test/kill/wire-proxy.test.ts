@@ -13,7 +13,7 @@ const proxy = await startWireProxy(db.service)
 db.atEnd(proxy.close)
 const through = { ...db.service, host: '127.0.0.1', port: proxy.port }
 
-/** Listens for batches that hold such a statement. */
+/** Listens for batches with such a statement. */
 function hear(pattern: RegExp): AnsweredBatch[] {
   const heard: AnsweredBatch[] = []
   proxy.listen({

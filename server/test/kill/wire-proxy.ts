@@ -12,12 +12,12 @@ import {
   statementReader,
 } from './wire.ts'
 
-/** What a client sends at once, up to its Sync. `connection` numbers the client's connections. */
+/** A client's messages up to a Sync. `connection` numbers the client's connections. */
 export type Batch = { connection: number; statements: readonly SentStatement[] }
 
 export type AnsweredBatch = Batch & BatchOutcome
 
-/** Whoever listens in: the batch, or its answer, goes on when the listener is done with it. */
+/** Callbacks for batches and answers; each is forwarded when its callback is done. */
 export type Listener = {
   sent?(batch: Batch): void | Promise<void>
   answered?(batch: AnsweredBatch): void | Promise<void>
@@ -25,16 +25,16 @@ export type Listener = {
 
 export type WireProxy = {
   port: number
-  /** From now on; one at a time. */
+  /** Sets the listener; there is one at a time. */
   listen(listener: Listener): void
-  /** From this moment nothing passes, either way, on any connection there is; later connections pass. */
+  /** Stops all traffic, both ways, on every current connection; later connections pass. */
   freeze(): void
   close(): Promise<void>
 }
 
 /**
- * Stands between a service and its PostgreSQL and knows what each batch holds, whichever way it is written: statements of
- * a transaction each with a Sync of their own, or all before one. No TLS: for the loopback alone.
+ * A proxy between a service and its PostgreSQL that parses each batch, in both forms: the statements of a transaction each
+ * with their own Sync, or all before one. Without TLS: only for the loopback.
  */
 export async function startWireProxy(target: ConnectionTarget): Promise<WireProxy> {
   let listener: Listener = {}
@@ -90,7 +90,7 @@ type Ends = {
   listener(): Listener
 }
 
-/** Both directions of one connection: when one has ended, so has the connection. */
+/** Both directions of one connection: the end of one ends the connection. */
 function pass(ends: Ends): Promise<void>[] {
   const unanswered: Batch[] = []
   return [passQuestions(ends, unanswered), passAnswers(ends, unanswered)]

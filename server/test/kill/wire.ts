@@ -1,12 +1,12 @@
-/** What PostgreSQL's protocol says, as far as a listener between a client and the server must understand it. */
+/** The parts of PostgreSQL's protocol that a proxy between a client and the server must understand. */
 
-/** One message as it came, with its type and length. The first of a connection has no type: ''. */
+/** One message with its type and length. The first message of a connection has no type: ''. */
 type Message = { type: string; bytes: Buffer }
 
-/** A statement as it is sent to run: its text, and the values bound to it. */
+/** A statement as it is sent for execution: its text, and the bound values. */
 export type SentStatement = { text: string; values: readonly (string | null)[] }
 
-/** Cuts what one side says into whole messages; `begins` for a client, whose first message has no type. */
+/** Splits the bytes of one side into whole messages; `begins` for a client, whose first message has no type. */
 export function messageCutter(begins: boolean): (chunk: Buffer) => Message[] {
   let rest: Buffer = Buffer.alloc(0)
   let untyped = begins
@@ -25,17 +25,17 @@ export function messageCutter(begins: boolean): (chunk: Buffer) => Message[] {
   }
 }
 
-/** A client's messages up to one of these are one batch: Sync, or a simple query. */
+/** Such a message ends a client's batch: Sync, or a simple query. */
 export function endsBatch({ type }: Message): boolean {
   return type === 'S' || type === 'Q'
 }
 
-/** Parse, Bind, Describe, Execute, Close: they wait for the end of their batch. */
+/** Parse, Bind, Describe, Execute, Close: messages within a batch. */
 export function isWithinBatch({ type }: Message): boolean {
   return 'PBDEC'.includes(type) && type !== ''
 }
 
-/** Follows one client: answers the statement that a message runs, where it runs one. */
+/** Follows one client: returns the statement that a message executes, if it executes one. */
 export function statementReader(): (message: Message) => SentStatement | undefined {
   const prepared = new Map<string, string>()
   const portals = new Map<string, SentStatement>()
@@ -53,16 +53,16 @@ export function statementReader(): (message: Message) => SentStatement | undefin
   }
 }
 
-/** How a batch went. */
+/** The result of a batch. */
 export type BatchOutcome = {
-  /** How many rows each of its statements touched, or answered with a first column that is not null, as far as they ran. */
+  /** For each executed statement, the number of rows that it changed, or returned with a non-null first column. */
   rows: readonly number[]
   failed: boolean
-  /** It stands in a transaction that somebody has begun and not ended: nothing of it is committed yet. */
+  /** The batch is inside an open transaction: none of it is committed yet. */
   isOpen: boolean
 }
 
-/** Follows one server: answers how a batch went with the message that ends its answer. */
+/** Follows one server: returns a batch's result with the message that ends its answer. */
 export function outcomeReader(): (message: Message) => BatchOutcome | undefined {
   let rows: number[] = []
   let failed = false
@@ -81,7 +81,7 @@ export function outcomeReader(): (message: Message) => BatchOutcome | undefined 
   }
 }
 
-/** Reads the fields of a message one after another, past its type and length. */
+/** Reads the fields of a message in order, after its type and length. */
 function fieldReader(bytes: Buffer) {
   let at = 5
   const int16 = () => {
@@ -99,7 +99,7 @@ function fieldReader(bytes: Buffer) {
       at = end + 1
       return text
     },
-    /** A bound value; null where it is null. */
+    /** A bound value; null for NULL. */
     value(): string | null {
       const length = bytes.readInt32BE(at)
       at += 4 + Math.max(length, 0)

@@ -7,7 +7,7 @@ export function checkInstance({ instance_arn }: Cloud, asked: string | undefined
   if (asked !== instance_arn) throw new AwsError('AccessDeniedException', `You do not have access to ${asked}`)
 }
 
-/** Whether an act is in progress that the test fits. */
+/** Whether an act in progress matches the test. */
 export const goingOn = (cloud: Cloud, test: (act: Act) => boolean): boolean =>
   cloud.acts.values().some((act) => act.status === 'IN_PROGRESS' && test(act))
 
@@ -17,12 +17,12 @@ export const inTheWay = (): AwsError =>
 type Ask = Pick<Act, 'kind' | 'account' | 'set' | 'seat'>
 
 /**
- * Takes an act on where there is room for it: one at a time in an account, so many in an instance.
- * @param fateOf asked once it is taken on; undefined: it ends as it should
+ * Begins an act if there is room for it: one at a time in an account, `outstanding` in an instance.
+ * @param fateOf called once the act has begun; undefined: the act ends as it should
  * @throws AwsError
  */
 export function beginAct(cloud: Cloud, ask: Ask, fateOf: () => Fate | undefined): Act {
-  const { book, settings } = cloud
+  const { log, settings } = cloud
   const going = cloud.acts
     .values()
     .filter(({ status }) => status === 'IN_PROGRESS')
@@ -45,11 +45,11 @@ export function beginAct(cloud: Cloud, ask: Ask, fateOf: () => Fate | undefined)
     fate: fateOf() ?? { status: 'SUCCEEDED' },
   }
   cloud.acts.set(act.id, act)
-  book.most_outstanding = Math.max(book.most_outstanding, going.length + 1)
+  log.max_outstanding = Math.max(log.max_outstanding, going.length + 1)
   return act
 }
 
-/** Whether two acts change roles in one account: what is provisioned everywhere changes all where the set is. */
+/** Whether two acts change roles in one account: provisioning everywhere changes all accounts that have the set. */
 function meet(cloud: Cloud, one: Ask | Act, other: Ask | Act): boolean {
   const where = ({ account, set }: Ask): string[] =>
     account === null ? [...(cloud.sets.get(set)?.provisioned.keys() ?? [])] : [account]
@@ -57,7 +57,7 @@ function meet(cloud: Cloud, one: Ask | Act, other: Ask | Act): boolean {
   return where(one).some((account) => there.includes(account))
 }
 
-/** The act of that kind with that id, as it is going; it is asked after once more. */
+/** The current state of the act of that kind with that id; counts one more status check. */
 export function lookAtAct(cloud: Cloud, instance: string | undefined, kind: Act['kind'], id: string | undefined): Act {
   checkInstance(cloud, instance)
   const act = cloud.acts.get(id ?? '')

@@ -6,7 +6,7 @@ import { page } from './pages.ts'
 import { findSet } from './permission-sets.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
-/** What a call that begins an act is told of its end by whoever runs the test; undefined: it ends as it should. */
+/** The fate that a test gives the act that a call begins; undefined: the act ends as it should. */
 export type Fates = (operation: string, input: object) => Fate | undefined
 
 export const assignmentHandlers = (cloud: Cloud, fates: Fates) =>
@@ -14,7 +14,7 @@ export const assignmentHandlers = (cloud: Cloud, fates: Fates) =>
     CreateAccountAssignment: (input: sso.CreateAccountAssignmentRequest): sso.CreateAccountAssignmentResponse => {
       const seat = seatOf(cloud, input)
       const again = goingOn(cloud, (act) => act.kind === 'create' && act.seat !== null && sameSeat(act.seat, seat))
-      if (again || holds(cloud, seat) !== undefined) cloud.book.needless_grants++
+      if (again || holds(cloud, seat) !== undefined) cloud.log.needless_grants++
       const act = beginAct(
         cloud,
         { kind: 'create', account: seat.account, set: seat.set, seat },
@@ -137,7 +137,7 @@ function checkAccount(cloud: Cloud, id: string | undefined): void {
 
 const failure = (reason: string): Fate => ({ status: 'FAILED', reason })
 
-/** Why an act fails that was taken on, of an account or a person that is no more: found out only on the way. */
+/** Why an act that has begun fails because its account or user is gone: AWS finds out only while it works. */
 function refusalOf(cloud: Cloud, { account, principal, principal_type }: Seat): Fate | undefined {
   if (principal_type !== 'USER' || !cloud.users.has(principal))
     return failure(
@@ -147,7 +147,7 @@ function refusalOf(cloud: Cloud, { account, principal, principal_type }: Seat): 
   return status === 'ACTIVE' ? undefined : failure(`Received a 403 status error: account ${account} is ${status}`)
 }
 
-/** Taking away what is not there fails too, on the way. */
+/** Revoking an assignment that does not exist fails too, after the act has begun. */
 function absenceOf(cloud: Cloud, seat: Seat): Fate | undefined {
   const refused = refusalOf(cloud, seat)
   if (refused !== undefined || holds(cloud, seat) !== undefined) return refused
@@ -170,7 +170,7 @@ function actsOf(
 
 function listedSeats(cloud: Cloud, test: (seat: Seat) => boolean): sso.AccountAssignment[] {
   const listed = cloud.assignments.filter((one) => test(one) && shows(cloud, one.from, one.to))
-  // One that went and came again within the lag is listed once.
+  // An assignment that was removed and made again within the lag is listed once.
   const seats = new Map(listed.map((one) => [JSON.stringify([one.account, one.set, one.principal]), one]))
   return [...seats.values()].map(({ account, set, principal, principal_type }) => ({
     AccountId: account,

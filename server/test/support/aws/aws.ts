@@ -1,5 +1,5 @@
 import { after } from 'node:test'
-import { busiestSecond, type Entry, type Overtaken, openBook, overtakenRevokes } from './book.ts'
+import { busiestSecond, type Entry, type Overtaken, openCallLog, overtakenRevokes } from './call-log.ts'
 import {
   type Account,
   assign,
@@ -26,14 +26,14 @@ const usual: Settings = {
   maxSets: 3500,
 }
 
-/** Who is there before anything was asked for, and whose key the operator has. */
+/** The caller who exists from the start, whose key the operator has. */
 export const operator = {
   accessKeyId: 'AKIAOPERATOR00000001',
   secretAccessKey: 'a secret of the operator that is kept with the tests',
   arn: 'arn:aws:iam::111111111111:user/sallyport',
 }
 
-/** What a process finds the operator's key by, and nothing else of this machine. */
+/** The environment in which a process finds the operator's key, and no credential of this machine. */
 export const operatorEnvironment = {
   AWS_ACCESS_KEY_ID: operator.accessKeyId,
   AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
@@ -45,9 +45,9 @@ export const operatorEnvironment = {
 export type Aws = Awaited<ReturnType<typeof openAws>>
 
 /**
- * AWS as this service knows it: STS, IAM Identity Center, its directory, Organizations and Session Manager, over HTTP on
- * 127.0.0.1. It is as strict as the real ones, and as hostile as it is told to be. Open it where a file begins: it goes when
- * the file's tests are done.
+ * A simulation of the AWS services that Sallyport calls: STS, IAM Identity Center, its directory, Organizations and Session
+ * Manager, over HTTP on 127.0.0.1. It is as strict as the real ones, and misbehaves when a test says so. Open it at the top of
+ * a file: it is closed when the file's tests are done.
  */
 export async function openAws(settings: Partial<Settings> = {}) {
   const aws = await startAws(settings)
@@ -55,7 +55,7 @@ export async function openAws(settings: Partial<Settings> = {}) {
   return aws
 }
 
-/** The same for a command that is no test: whoever starts it closes it. */
+/** The same for a command that is not a test: the caller closes it. */
 export async function startAws(settings: Partial<Settings> = {}) {
   const cloud = emptyCloud({ ...structuredClone(usual), ...settings })
   const misdeeds = openMisdeeds()
@@ -73,13 +73,13 @@ export async function startAws(settings: Partial<Settings> = {}) {
     ...furnishing(cloud),
     ...hands(cloud),
     ...reckoning(cloud),
-    /** The next so many calls of an operation meet a misdeed; `*`: of any. */
+    /** The next `times` calls of an operation meet a misdeed; `*`: of any operation. */
     next: (victims: string | Victims, misdeed: Misdeed, times = 1): (() => void) =>
       misdeeds.add(typeof victims === 'string' ? { operation: victims } : victims, misdeed, times),
-    /** All calls of an operation do, until the answered function is called. */
+    /** All calls of an operation meet it, until the returned function is called. */
     always: (victims: string | Victims, misdeed: Misdeed): (() => void) =>
       misdeeds.add(typeof victims === 'string' ? { operation: victims } : victims, misdeed),
-    /** No misdeeds any more, and what never would end does. */
+    /** Ends all misdeeds; acts that would never end now do. */
     behave: (): void => {
       misdeeds.clear()
       release(cloud)
@@ -98,7 +98,7 @@ function emptyCloud(settings: Settings): Cloud {
     organization_id: `o-${hex(10)}`,
     root_id: root,
     settings,
-    book: openBook(),
+    log: openCallLog(),
     keys: new Map([[operator.accessKeyId, { id: operator.accessKeyId, secret: operator.secretAccessKey, caller }]]),
     roles: new Map(),
     users: new Map(),
@@ -112,14 +112,14 @@ function emptyCloud(settings: Settings): Cloud {
   }
 }
 
-/** What a test puts there before it begins. */
+/** Functions that set up a test's data. */
 function furnishing(cloud: Cloud) {
   let accounts = 200_000_000_000
   return {
-    /** A role that the operator may assume when it says the external id; `actions`: null for all. */
+    /** A role that the operator may assume with this external id; `actions`: null for all. */
     addRole(external_id: string | null, actions: readonly string[] | null = null, account = cloud.management_account) {
       const arn = `arn:aws:iam::${account}:role/sallyport-${hex(6)}`
-      cloud.roles.set(arn, { arn, external_id, actions, trusts: [operator.arn], longest_seconds: 3600 })
+      cloud.roles.set(arn, { arn, external_id, actions, trusts: [operator.arn], max_seconds: 3600 })
       return arn
     },
     setExternalId(role: string, external_id: string | null): void {
@@ -130,7 +130,7 @@ function furnishing(cloud: Cloud) {
       const found = cloud.roles.get(role)
       if (found !== undefined) found.actions = actions
     },
-    /** Answers the id of the account. */
+    /** Returns the account's id. */
     addAccount(status: Account['status'] = 'ACTIVE', parent: string = cloud.root_id): string {
       const id = String(accounts++)
       cloud.accounts.set(id, { id, name: `account-${id}`, status, parent })
@@ -141,13 +141,13 @@ function furnishing(cloud: Cloud) {
       cloud.units.set(id, { id, name: id, parent })
       return id
     },
-    /** Answers the id that the directory gives them. */
+    /** Returns the user's id in the directory. */
     addUser(user_name: string, external_ids: { Issuer: string; Id: string }[] = []): string {
       const id = `${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}`
       cloud.users.set(id, { id, user_name, display_name: user_name, external_ids })
       return id
     },
-    /** A permission set that somebody else made; answers its ARN. */
+    /** A permission set that another party made; returns its ARN. */
     addPermissionSet(name: string, tags: Readonly<Record<string, string>> = {}): string {
       const arn = `${cloud.instance_arn.replace(':instance/', ':permissionSet/')}/ps-${hex(16)}`
       const contents = { inline_policy: '', session_duration: 'PT1H', managed: [] }
@@ -157,7 +157,7 @@ function furnishing(cloud: Cloud) {
       cloud.sets.set(arn, { arn, name, contents, ...made, ...rest })
       return arn
     },
-    /** Somebody opens a shell on a machine; answers the session's id. */
+    /** A user opens a shell on a machine; returns the session's id. */
     addShell(account: string, target: string, owner: string, region = cloud.region): string {
       const id = `${owner.replace(/.*\//, '')}-${hex(17)}`
       cloud.shells.set(id, { id, account, region, target, owner, ended: false })
@@ -173,7 +173,7 @@ const seatOf = (account: string, set: string, principal: string): Seat => ({
   principal_type: 'USER',
 })
 
-/** What is done by hand, behind the back of whoever is tested. */
+/** Changes by hand, which the tested driver does not see. */
 function hands(cloud: Cloud) {
   return {
     assignByHand: (account: string, set: string, principal: string): void =>
@@ -190,31 +190,31 @@ function hands(cloud: Cloud) {
       const account = cloud.accounts.get(id)
       if (account !== undefined) account.status = status
     },
-    /** It is gone for good, and whatever anyone held in it. */
+    /** Deletes the account, with every assignment in it. */
     removeAccount(id: string): void {
       cloud.accounts.delete(id)
       for (const one of cloud.assignments) if (one.account === id) unassign(cloud, one)
     },
-    /** They are gone, and whatever they held. */
+    /** Deletes the user, with all of the user's assignments. */
     deleteUserByHand(id: string): void {
       cloud.users.delete(id)
       for (const one of cloud.assignments) if (one.principal === id) unassign(cloud, one)
     },
-    /** Every session's keys are no longer good. */
+    /** Invalidates the keys of every session. */
     endSessions(): void {
       for (const { session } of cloud.keys.values()) if (session !== undefined) session.ends_at = 0
     },
   }
 }
 
-/** What is there now, and what there was to see on the way. */
+/** The current state, and figures about the calls so far. */
 function reckoning(cloud: Cloud) {
   const entries = (operation?: string): Entry[] =>
-    cloud.book.entries.filter((one) => operation === undefined || one.operation === operation)
+    cloud.log.entries.filter((one) => operation === undefined || one.operation === operation)
   return {
-    /** Every call, in the order in which they came. */
+    /** Every call, in order of arrival. */
     entries,
-    /** Every operation that went well, once, as IAM names its action. */
+    /** Every operation that succeeded, once each, as IAM names its action. */
     actions: (): string[] =>
       [
         ...new Set(entries().flatMap((one) => (one.outcome === 'ok' ? [`${one.service}:${one.operation}`] : []))),
@@ -224,7 +224,7 @@ function reckoning(cloud: Cloud) {
       const live = cloud.assignments.filter(({ to }) => to === null)
       return live.map(({ account, set, principal, principal_type }) => ({ account, set, principal, principal_type }))
     },
-    /** Permission sets that are there, with what they give and what each account's role of it gives. */
+    /** Existing permission sets: their content, and the content of each account's role. */
     permissionSets() {
       settle(cloud)
       const live = [...cloud.sets.values()].filter(({ deleted }) => deleted === null)
@@ -236,7 +236,7 @@ function reckoning(cloud: Cloud) {
         provisioned: Object.fromEntries(provisioned) as Record<string, SetContents>,
       }))
     },
-    /** Sessions on machines that are open. */
+    /** Open sessions on machines. */
     shells: (): string[] => [...cloud.shells.values()].filter(({ ended }) => !ended).map(({ id }) => id),
     /** Acts that are in progress. */
     inProgress(): number {
@@ -246,9 +246,9 @@ function reckoning(cloud: Cloud) {
         .filter(({ status }) => status === 'IN_PROGRESS')
         .toArray().length
     },
-    mostOutstanding: (): number => cloud.book.most_outstanding,
-    needlessGrants: (): number => cloud.book.needless_grants,
-    busiestSecond: (service: ServiceName): number => busiestSecond(cloud.book, service),
-    overtakenRevokes: (): Overtaken[] => overtakenRevokes(cloud.book),
+    mostOutstanding: (): number => cloud.log.max_outstanding,
+    needlessGrants: (): number => cloud.log.needless_grants,
+    busiestSecond: (service: ServiceName): number => busiestSecond(cloud.log, service),
+    overtakenRevokes: (): Overtaken[] => overtakenRevokes(cloud.log),
   }
 }

@@ -8,7 +8,7 @@ import { type Aws, operator } from './aws.ts'
 
 type Keys = { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
 
-/** The vendor's own clients, which try each call once, unless they are told otherwise. */
+/** The vendor's own clients, which try each call once unless configured otherwise. */
 export function clientsOf(aws: Aws, credentials: Keys = operator, { maxAttempts = 1, region = aws.region } = {}) {
   const common = { endpoint: aws.origin, region, credentials, maxAttempts }
   return {
@@ -31,7 +31,7 @@ export async function assume(aws: Aws, RoleArn: string, ExternalId?: string, Dur
 /** A request as it goes over the wire. */
 type Sent = { headers: Record<string, string>; body: string | Uint8Array }
 
-/** Changes what a client sends: once it is signed, or before, so that it is signed as changed. */
+/** Changes what a client sends: after signing, or before, so that the signature covers the change. */
 export function changeSent(
   client: SSOAdminClient,
   change: (sent: Sent) => void,
@@ -46,7 +46,7 @@ export function changeSent(
   else stack.add((next) => (args) => next(changed(args)), { step: 'deserialize', priority: 'low' })
 }
 
-/** The call is refused by that name and status. */
+/** Asserts that the call fails with this name and status. */
 export async function refused(call: Promise<unknown>, name: string, status = 400, message = /./): Promise<void> {
   const error: unknown = await call.then(
     () => assert.fail(`it was not refused as ${name}`),

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Book } from './book.ts'
+import type { CallLog } from './call-log.ts'
 import type { Key } from './signature.ts'
 
 export type Account = {
@@ -15,7 +15,7 @@ export type User = {
   display_name: string
   external_ids: { Issuer: string; Id: string }[]
 }
-/** Somebody's session on a machine; `owner`: the ARN that opened it. */
+/** An open session on a machine; `owner`: the ARN that opened it. */
 export type ShellSession = {
   id: string
   account: string
@@ -24,19 +24,19 @@ export type ShellSession = {
   owner: string
   ended: boolean
 }
-/** A role that can be assumed: by whom, with which word, for what. `actions`: null for all. */
+/** A role that can be assumed: its trusted callers, its external id, its actions. `actions`: null for all. */
 export type Role = {
   arn: string
   external_id: string | null
   trusts: readonly string[]
   actions: readonly string[] | null
-  longest_seconds: number
+  max_seconds: number
 }
 
-/** When something became so: by the clock, and by the count of list calls. */
+/** The moment of a change: by the clock, and by the count of list calls. */
 export type Moment = { at: number; lists: number }
 
-/** What a permission set gives. */
+/** The content of a permission set. */
 export type SetContents = { inline_policy: string; session_duration: string; managed: string[] }
 export type PermissionSet = {
   arn: string
@@ -48,24 +48,24 @@ export type PermissionSet = {
   made_at: Date
   created: Moment
   deleted: Moment | null
-  /** Per account what its role has: that of the moment when it was last provisioned there. */
+  /** Per account the content of its role: that of the last provisioning there. */
   provisioned: Map<string, SetContents>
 }
 
-/** Somebody's permission set on an account. */
+/** A permission set for one principal on one account. */
 export type Seat = { account: string; set: string; principal_type: 'USER' | 'GROUP'; principal: string }
 export type Assignment = Seat & { from: Moment; to: Moment | null; by: 'call' | 'hand' }
 
-/** How an act that takes its time will end; `never`: it stays in progress. */
+/** How an act in progress will end; `never`: it stays in progress. */
 export type Fate = { status: 'SUCCEEDED' } | { status: 'FAILED'; reason: string } | { status: 'never' }
 export type Act = {
   id: string
   kind: 'create' | 'delete' | 'provision'
-  /** Null: all accounts where the set is. */
+  /** Null: all accounts that have the set. */
   account: string | null
   set: string
   seat: Seat | null
-  /** By the clock that only runs forward, in milliseconds, and as answers show it. */
+  /** On the monotonic clock, in milliseconds; `created` is the time that answers show. */
   since: number
   created: Date
   looks: number
@@ -74,23 +74,23 @@ export type Act = {
   fate: Fate
 }
 
-/** How the service behaves when nobody tells it to misbehave; times in milliseconds. */
+/** How the service behaves without misdeeds; times in milliseconds. */
 export type Settings = {
-  /** Calls a second, of each service. */
+  /** Calls per second, for each service. */
   rate: number
   /** Acts in progress at once, in an instance. */
   outstanding: number
-  /** An act ends after so long, and not before it was asked after so often. */
+  /** An act ends after this time, and not before this many status checks. */
   acts: { ms: number; looks: number }
-  /** Lists tell what was so long ago, and so many lists of the instance ago. */
+  /** Lists show the state of this long ago, and of this many list calls ago. */
   listLag: { ms: number; lists: number }
-  /** The most that a page holds. */
+  /** The maximum length of a page. */
   page: number
   /** How many permission sets an instance may have. */
   maxSets: number
 }
 
-/** Everything there is in the pretended organization. */
+/** Everything in the simulated organization. */
 export type Cloud = {
   region: string
   instance_arn: string
@@ -99,7 +99,7 @@ export type Cloud = {
   organization_id: string
   root_id: string
   settings: Settings
-  book: Book
+  log: CallLog
   keys: Map<string, Key>
   roles: Map<string, Role>
   users: Map<string, User>
@@ -109,17 +109,17 @@ export type Cloud = {
   assignments: Assignment[]
   acts: Map<string, Act>
   shells: Map<string, ShellSession>
-  /** How many lists of the instance were asked for. */
+  /** The number of list calls so far. */
   lists: number
 }
 
 export const nowIn = (cloud: Cloud): Moment => ({ at: performance.now(), lists: cloud.lists })
 
-/** Whether lists know by now what became so at a moment. */
+/** Whether lists already show a change made at this moment. */
 export const isListed = ({ settings, lists }: Cloud, moment: Moment): boolean =>
   performance.now() - moment.at >= settings.listLag.ms && lists - moment.lists > settings.listLag.lists
 
-/** Whether a list shows what came and went: late to come, and late to go. */
+/** Whether a list shows an item, with a delay for its creation and its removal. */
 export const shows = (cloud: Cloud, from: Moment, to: Moment | null): boolean =>
   isListed(cloud, from) && (to === null || !isListed(cloud, to))
 
@@ -129,7 +129,7 @@ export const sameSeat = (one: Seat, other: Seat): boolean =>
 export const holds = (cloud: Cloud, seat: Seat): Assignment | undefined =>
   cloud.assignments.find((one) => one.to === null && sameSeat(one, seat))
 
-/** Begins an assignment, and with it the set's role in the account. */
+/** Creates an assignment, and with it the set's role in the account. */
 export function assign(cloud: Cloud, seat: Seat, by: 'call' | 'hand'): void {
   const set = cloud.sets.get(seat.set)
   if (holds(cloud, seat) !== undefined || set === undefined) return
@@ -137,7 +137,7 @@ export function assign(cloud: Cloud, seat: Seat, by: 'call' | 'hand'): void {
   if (!set.provisioned.has(seat.account)) set.provisioned.set(seat.account, structuredClone(set.contents))
 }
 
-/** Ends an assignment, and with the last one of its set in the account the role there. */
+/** Ends an assignment; with the last one of its set in the account, also the role there. */
 export function unassign(cloud: Cloud, seat: Seat): void {
   const found = holds(cloud, seat)
   if (found === undefined) return
@@ -148,7 +148,7 @@ export function unassign(cloud: Cloud, seat: Seat): void {
   if (!others) cloud.sets.get(seat.set)?.provisioned.delete(seat.account)
 }
 
-/** Ends each act whose time has come, in the order in which they were begun. */
+/** Ends each act that is due, in the order in which they were begun. */
 export function settle(cloud: Cloud): void {
   for (const act of cloud.acts.values()) {
     const { ms, looks } = cloud.settings.acts
@@ -178,7 +178,7 @@ function provision(cloud: Cloud, { set, account }: Act): void {
     if (account === null || account === where) found.provisioned.set(where, structuredClone(found.contents))
 }
 
-/** Lets every act that never would end do so. */
+/** Ends every act that would otherwise never end. */
 export function release(cloud: Cloud): void {
   for (const act of cloud.acts.values()) if (act.fate.status === 'never') act.fate = { status: 'SUCCEEDED' }
 }

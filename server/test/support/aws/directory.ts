@@ -4,7 +4,7 @@ import { refuse } from './model.ts'
 import { page } from './pages.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
-/** The identity store: who there is. */
+/** The identity store: its users. */
 export const directoryHandlers = (cloud: Cloud) =>
   ({
     GetUserId: (input: store.GetUserIdRequest): store.GetUserIdResponse => {
@@ -47,7 +47,7 @@ function isCalled(user: User, name: store.AlternateIdentifier | undefined): bool
   const { AttributePath, AttributeValue } = name?.UniqueAttribute ?? {}
   if (AttributePath !== 'userName' && AttributePath !== 'emails.value')
     refuse('identitystore', `${AttributePath} is no unique attribute`)
-  // The directory tells names apart without regard to case.
+  // The directory compares names without regard to case.
   return AttributePath === 'userName' && String(AttributeValue).toLowerCase() === user.user_name.toLowerCase()
 }
 

@@ -1,6 +1,9 @@
 import type { ServiceName } from './wire.ts'
 
-/** What the service's model allows a member to be: length of a text or a list, size of a number, its form, its values. */
+/**
+ * The constraints of the service's model on a member: length of a text or a list, size of a number, pattern, enumerated
+ * values.
+ */
 export type Limit = { min?: number; max?: number; form?: RegExp; values?: readonly string[] }
 
 const arn = 'arn:aws(-[a-z]{1,5}){0,3}'
@@ -86,7 +89,7 @@ const sts: Readonly<Record<string, Limit>> = {
   ExternalId: { min: 2, max: 1224, form: whole('[\\w+=,.@:\\/-]*') },
 }
 
-/** By service and member; the same name is the same shape wherever a service's inputs hold it. */
+/** By service and member; a name has the same shape in every input of a service. */
 export const limits: Readonly<Record<ServiceName, Readonly<Record<string, Limit>>>> = {
   sso: { ...sso, TargetType: { values: ['AWS_ACCOUNT', 'ALL_PROVISIONED_ACCOUNTS'] } },
   identitystore,

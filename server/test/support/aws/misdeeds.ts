@@ -2,8 +2,8 @@ import type { Fate } from './cloud.ts'
 import { AwsError, type Call, type Fields, type ServiceName } from './wire.ts'
 
 /**
- * What a call meets instead of what it asked for. `cut`: the connection is closed before anything was done, when it was
- * done and not answered, or in the middle of the answer. `end`: the act that it begins ends so.
+ * A fault that a call meets. `cut`: the connection is closed before the call has an effect, after the effect and before the
+ * answer, or in the middle of the answer. `end`: the end of the act that the call begins.
  */
 export type Misdeed =
   | { error: string; message?: string; status?: number }
@@ -13,8 +13,8 @@ export type Misdeed =
   | { end: Fate }
 
 /**
- * Which calls: those of an operation (`*`: of every one), of a service, whose input answers `when`; of all of them the first
- * so many are let by.
+ * The calls that meet it: those of an operation (`*`: of every one), of a service, whose input satisfies `when`; the first
+ * `skip` of them do not.
  */
 export type Victims = {
   operation: string
@@ -25,11 +25,11 @@ export type Victims = {
 
 type Rule = Victims & { misdeed: Misdeed; left: number; skip: number }
 
-/** What whoever runs a test has asked for, and which of it a call meets. */
+/** The misdeeds that a test has set, and the one that a call meets. */
 export function openMisdeeds() {
   const rules = new Set<Rule>()
 
-  /** The first rule of the sort that a call meets; it is used up by that. */
+  /** The first misdeed of that kind that applies to a call; this uses it up. */
   const meet = (call: Pick<Call, 'service' | 'operation' | 'input'>, sort: (misdeed: Misdeed) => boolean) => {
     for (const rule of rules) {
       if (!sort(rule.misdeed) || !isMeant(rule, call) || --rule.skip >= 0) continue
@@ -41,7 +41,7 @@ export function openMisdeeds() {
   }
 
   return {
-    /** The next so many calls meet it, or all until the answered function is called. */
+    /** The next `times` calls meet it, or all until the returned function is called. */
     add(victims: Victims, misdeed: Misdeed, times = Number.POSITIVE_INFINITY): () => void {
       const rule = { skip: 0, ...victims, misdeed, left: times }
       rules.add(rule)
@@ -62,7 +62,7 @@ const isMeant = (rule: Rule, { service, operation, input }: Pick<Call, 'service'
   (rule.service === undefined || rule.service === service) &&
   rule.when?.(input) !== false
 
-/** The error that a misdeed is to answer, in the words of the service where none are given. */
+/** The error of a misdeed, with the service's own message if none is given. */
 export const errorOf = ({ error, message, status }: { error: string; message?: string; status?: number }): AwsError =>
   new AwsError(error, message ?? words[error] ?? error, { status: status ?? (serverFaults.has(error) ? 500 : 400) })
 

@@ -6,7 +6,7 @@ import * as sts from '@aws-sdk/client-sts'
 import { type Limit, limits } from './limits.ts'
 import { AwsError, type Fields, type ServiceName } from './wire.ts'
 
-/** What the vendor's own clients know of each operation and its shapes. */
+/** The operations and shapes in the vendor's own clients. */
 const models: Readonly<Record<ServiceName, Readonly<Record<string, unknown>>>> = {
   sso,
   identitystore,
@@ -15,7 +15,7 @@ const models: Readonly<Record<ServiceName, Readonly<Record<string, unknown>>>> =
   sts,
 }
 
-/** How each service names an input that its model does not allow. */
+/** The error name with which each service rejects an input that its model does not allow. */
 const namedByService: Readonly<Record<ServiceName, string>> = {
   sso: 'ValidationException',
   identitystore: 'ValidationException',
@@ -24,13 +24,13 @@ const namedByService: Readonly<Record<ServiceName, string>> = {
   sts: 'ValidationError',
 }
 
-/** @throws AwsError what does not satisfy a service's own conditions, as the service names it */
+/** @throws AwsError the service's own name for an input that breaks its conditions */
 export function refuse(service: ServiceName, message: string): never {
   throw new AwsError(namedByService[service], message)
 }
 
 /**
- * Holds an input against the service's model: its members and no other, those required, their types, lengths and forms.
+ * Checks an input against the service's model: no unknown member, all required ones, their types, lengths and patterns.
  * @throws AwsError
  */
 export function checkInput(service: ServiceName, operation: string, input: Fields): void {

@@ -3,7 +3,7 @@ import type { Account, Cloud, Unit } from './cloud.ts'
 import { page } from './pages.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
-/** The organization: its accounts, and the units that they lie in. */
+/** The organization: its accounts and organizational units. */
 export const organizationHandlers = (cloud: Cloud) =>
   ({
     DescribeOrganization: (): org.DescribeOrganizationResponse => {
@@ -84,7 +84,7 @@ const treeHandlers = (cloud: Cloud) =>
     },
   }) as const satisfies Handlers
 
-/** Its pages hold 20 at most. */
+/** Its pages hold at most 20. */
 const most = ({ settings }: Cloud): number => Math.min(settings.page, 20)
 
 function checkParent({ root_id, units }: Cloud, id: string | undefined): void {

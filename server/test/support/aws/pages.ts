@@ -1,7 +1,7 @@
 import { refuse } from './model.ts'
 import type { Call, ServiceName } from './wire.ts'
 
-/** A page of a list and the token of the next, which is good for the same call alone. */
+/** A page of a list and the token of the next page, which is valid only for the same call. */
 export function page<Item>(
   call: Call,
   items: readonly Item[],
@@ -22,7 +22,7 @@ function read(service: ServiceName, token: string, question: string): number {
     const found = JSON.parse(Buffer.from(token, 'base64url').toString()) as { question: string; to: number }
     if (found.question === question) return found.to
   } catch {
-    // Said below.
+    // Handled below.
   }
   refuse(service, 'The pagination token is not one of this list')
 }

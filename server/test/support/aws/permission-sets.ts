@@ -5,7 +5,7 @@ import { refuse } from './model.ts'
 import { page } from './pages.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
-/** @throws AwsError where there is no such set */
+/** @throws AwsError if there is no such set */
 export function findSet(cloud: Cloud, arn: string | undefined): PermissionSet {
   const set = cloud.sets.get(arn ?? '')
   if (set === undefined || set.deleted !== null)

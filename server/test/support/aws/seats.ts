@@ -2,14 +2,14 @@ import * as sso from '@aws-sdk/client-sso-admin'
 import { until } from '../wait.ts'
 import type { Aws } from './aws.ts'
 
-/** Gives and takes a permission set on accounts with the vendor's client, and asks after what it began. */
+/** Assigns and removes a permission set on accounts with the vendor's client, and polls the acts. */
 export function seatsOf(aws: Aws, client: sso.SSOAdminClient, set: string, user: string) {
   const InstanceArn = aws.instance_arn
   const who = { PrincipalId: user, PrincipalType: 'USER' } as const
   const seat = (TargetId: string) =>
     ({ InstanceArn, TargetId, TargetType: 'AWS_ACCOUNT', PermissionSetArn: set, ...who }) as const
   return {
-    /** Answers the id of what it began. */
+    /** Returns the act's id. */
     async grant(account: string): Promise<string> {
       const answer = await client.send(new sso.CreateAccountAssignmentCommand(seat(account)))
       return answer.AccountAssignmentCreationStatus?.RequestId ?? ''
@@ -36,7 +36,7 @@ export function seatsOf(aws: Aws, client: sso.SSOAdminClient, set: string, user:
         const { AccountAssignmentDeletionStatus: act } = await client.send(command)
         return act?.Status !== 'IN_PROGRESS' && act
       }),
-    /** Who the service says holds the set there, page after page. */
+    /** The principals that the service lists for the set there, over all pages. */
     async listed(AccountId: string): Promise<string[]> {
       const pages = sso.paginateListAccountAssignments({ client }, { InstanceArn, AccountId, PermissionSetArn: set })
       const found: string[] = []

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { assignmentHandlers } from './assignments.ts'
-import type { Entry } from './book.ts'
+import type { Entry } from './call-log.ts'
 import { type Cloud, newRequestId, settle } from './cloud.ts'
 import { directoryHandlers } from './directory.ts'
 import { errorOf, type openMisdeeds } from './misdeeds.ts'
@@ -30,7 +30,7 @@ import {
 
 export type Misdeeds = ReturnType<typeof openMisdeeds>
 
-/** The services over HTTP on a free port of 127.0.0.1; answers its origin and how to close it. */
+/** Serves over HTTP on a free port of 127.0.0.1; returns the origin and a function that closes it. */
 export async function serveAws(cloud: Cloud, misdeeds: Misdeeds): Promise<{ origin: string; close(): Promise<void> }> {
   const handlers: Readonly<Record<ServiceName, Handlers>> = {
     sso: {
@@ -78,7 +78,7 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
     outcome: 'not answered',
     request_id: newRequestId(),
   }
-  cloud.book.entries.push(entry)
+  cloud.log.entries.push(entry)
   const spoke = request.headers['x-amz-target'] === undefined ? 'form' : 'json'
   const refusal = (error: unknown): Answer => {
     const known = error instanceof AwsError ? error : new AwsError('InternalFailure', String(error), { status: 500 })
@@ -101,7 +101,7 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
   }
 }
 
-/** Who asks what, found good: by its signature, the pace, what the caller may do, and the model. */
+/** Checks a call: its signature, the rate limit, the caller's permissions, and the model. */
 function admit({ cloud, handlers, pace }: Serving, request: IncomingMessage, body: Buffer, entry: Entry): Call {
   const { service, operation } = readTarget(request, body)
   Object.assign(entry, { service, operation })
@@ -130,13 +130,13 @@ function perform({ cloud, handlers }: Serving, call: Call, entry: Entry, refusal
   }
 }
 
-/** Organizations lives in us-east-1 for the whole world, machines live everywhere, the rest in the instance's region. */
+/** Organizations is in us-east-1 for all regions, machines are in every region, the rest is in the instance's region. */
 function regionOf({ region }: Cloud, service: ServiceName): string | null {
   if (service === 'ssm') return null
   return service === 'organizations' ? 'us-east-1' : region
 }
 
-/** @throws AwsError where the caller's policy does not name the action; STS asks the role itself */
+/** @throws AwsError if the caller's policy does not name the action; STS checks the role's own policy */
 function authorize(service: ServiceName, operation: string, { arn, actions }: Caller): void {
   const action = `${service}:${operation}`
   if (actions === null || service === 'sts') return
@@ -148,7 +148,7 @@ function authorize(service: ServiceName, operation: string, { arn, actions }: Ca
     )
 }
 
-/** So many calls within any one second, for each service; what is refused does not count. */
+/** A limit of calls within one second, for each service; refused calls do not count. */
 function openPace({ settings }: Cloud): (service: ServiceName) => void {
   const taken = new Map<ServiceName, number[]>()
   return (service) => {

@@ -91,7 +91,7 @@ const provisionedHandlers = (cloud: Cloud) =>
     },
   }) as const satisfies Handlers
 
-/** Whether the set's role in an account is of the set as it is, or as it was. */
+/** Whether the set's role in an account has the current content of the set, or an older one. */
 function fits(set: PermissionSet, account: string, wanted: sso.ProvisioningStatus | undefined): boolean {
   const there = set.provisioned.get(account)
   if (there === undefined) return false
@@ -99,7 +99,7 @@ function fits(set: PermissionSet, account: string, wanted: sso.ProvisioningStatu
   return wanted === undefined || latest === (wanted === 'LATEST_PERMISSION_SET_PROVISIONED')
 }
 
-/** A policy that IAM would take: JSON, a version, and statements that say effect, action and resource. */
+/** Checks a policy as IAM does: JSON, a version, and statements with effect, action and resource. */
 function checkPolicy(text: string): void {
   if (text.replace(/\s/g, '').length > 10_240)
     throw new AwsError('ServiceQuotaExceededException', 'the policy is too long')

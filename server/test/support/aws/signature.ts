@@ -2,18 +2,18 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { AwsError, type Caller, type ServiceName } from './wire.ts'
 
-/** A key that calls may be signed with; a session's has its token and its end, in milliseconds since 1970. */
+/** A key that signs calls; a session's key has its token and its end, in milliseconds since 1970. */
 export type Key = { id: string; secret: string; caller: Caller; session?: { token: string; ends_at: number } }
 
-/** How far a caller's clock may be off, in milliseconds. */
+/** The maximum difference of a caller's clock, in milliseconds. */
 const skewMs = 5 * 60_000
 
 type Claim = { keyId: string; day: string; region: string; service: string; signed: string[]; signature: string }
 
 /**
- * Who signed a request, and for which region: Signature Version 4, verified over what came over the wire.
- * @param wanted the service, and its region; null: it is in every region
- * @throws AwsError as the service that is called names it
+ * The caller who signed a request, and its region. Verifies Signature Version 4 over the received bytes.
+ * @param wanted the service, and its region; null: any region
+ * @throws AwsError with the called service's own error names
  */
 export function verifySignature(
   request: IncomingMessage,
@@ -81,7 +81,7 @@ function checkDate(date: string, day: string, say: Say): void {
   if (Math.abs(Date.now() - at) > skewMs) throw say('signature', `Signature expired: ${date} is now too far away`)
 }
 
-/** Host and every `x-amz-*` must be signed, and what is signed must be there. */
+/** Host and every `x-amz-*` must be signed, and every signed header must be present. */
 function checkHeaders(request: IncomingMessage, { signed }: Claim, say: Say): void {
   const needed = Object.keys(request.headers).filter((name) => name === 'host' || name.startsWith('x-amz-'))
   const bare = needed.find((name) => !signed.includes(name))

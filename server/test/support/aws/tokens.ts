@@ -3,7 +3,7 @@ import { type Cloud, hex } from './cloud.ts'
 import { refuse } from './model.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
-/** STS: who may take which role on, and the keys of a session. */
+/** STS: assuming roles, and the keys of a session. */
 export const tokenHandlers = (cloud: Cloud) =>
   ({
     GetCallerIdentity: (_input: sts.GetCallerIdentityRequest, { caller }: Call): sts.GetCallerIdentityResponse => ({
@@ -23,7 +23,7 @@ export const tokenHandlers = (cloud: Cloud) =>
           { status: 403 },
         )
       const { DurationSeconds: seconds = 3600, RoleSessionName: name = '' } = input
-      if (seconds > role.longest_seconds)
+      if (seconds > role.max_seconds)
         refuse('sts', 'The requested DurationSeconds exceeds the MaxSessionDuration set for this role.')
       if (caller.chained && seconds > 3600)
         refuse(

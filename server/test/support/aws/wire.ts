@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The services, by the name that their signatures bear. */
+/** The services, by the name in their signatures. */
 export type ServiceName = 'sso' | 'identitystore' | 'organizations' | 'ssm' | 'sts'
 
 export type Fields = Record<string, unknown>
 
-/** Whoever signed a call. `actions`: null for all; else the IAM actions, `sso:List*` and the like. */
+/** The caller who signed a call. `actions`: null for all; else the IAM actions, `sso:List*` and the like. */
 export type Caller = { arn: string; account: string; actions: readonly string[] | null; chained: boolean }
 
-/** One call as it came in, its signature found good. */
+/** One received call with a valid signature. */
 export type Call = {
   service: ServiceName
-  /** That it was signed for. */
+  /** The region that it was signed for. */
   region: string
   operation: string
   input: Fields
@@ -20,10 +20,10 @@ export type Call = {
   request_id: string
 }
 
-/** What an operation of a service does; it throws `AwsError`. */
+/** The functions of a service's operations; they throw `AwsError`. */
 export type Handlers = Readonly<Record<string, (input: never, call: Call) => object>>
 
-/** An error as the service itself names it. */
+/** An error with the service's own error name. */
 export class AwsError extends Error {
   readonly status: number
   readonly members: Fields
@@ -45,7 +45,7 @@ const targets: Readonly<Record<string, ServiceName>> = {
 
 const stsVersion = '2011-06-15'
 
-/** Which service is asked for which operation: JSON 1.1 names its target, a form of STS says it in the body. */
+/** The service and operation of a call: JSON 1.1 names its target in a header, an STS form in the body. */
 export function readTarget(request: IncomingMessage, body: Buffer): { service: ServiceName; operation: string } {
   if (request.method !== 'POST' || request.url !== '/')
     throw new AwsError('UnknownOperationException', `there is no ${request.method} ${request.url}`, { status: 404 })
@@ -57,7 +57,7 @@ export function readTarget(request: IncomingMessage, body: Buffer): { service: S
   return { service, operation }
 }
 
-/** What it is asked with. */
+/** The input of the call. */
 export function readInput(request: IncomingMessage, body: Buffer): Fields {
   const type = request.headers['content-type']
   if (request.headers['x-amz-target'] === undefined) {
@@ -75,7 +75,7 @@ function readJson(body: Buffer): Fields {
     const input: unknown = JSON.parse(body.toString('utf8'))
     if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Fields
   } catch {
-    // Said below.
+    // Handled below.
   }
   throw new AwsError('SerializationException', 'the body is not a JSON object')
 }
@@ -86,7 +86,7 @@ function readForm(body: Buffer): Fields {
   return DurationSeconds === undefined ? input : { ...input, DurationSeconds: Number(DurationSeconds) }
 }
 
-/** The whole body; undefined when the caller went before its end. */
+/** The whole body; undefined if the caller disconnected before its end. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   try {
@@ -97,10 +97,10 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | undef
   return Buffer.concat(chunks)
 }
 
-/** An answer as it goes over the wire. */
+/** An answer in the form that is sent. */
 export type Answer = { status: number; type: string; body: string; request_id: string }
 
-/** What went well, in the protocol of its service. */
+/** A successful answer, in the protocol of its service. */
 export function answerOf({ service, operation, request_id }: Call, output: object): Answer {
   if (service !== 'sts')
     return { status: 200, type: 'application/x-amz-json-1.1', body: JSON.stringify(inSeconds(output)), request_id }
@@ -110,7 +110,7 @@ export function answerOf({ service, operation, request_id }: Call, output: objec
   return { status: 200, type: 'text/xml', body, request_id }
 }
 
-/** What went wrong, in the protocol that was spoken. */
+/** An error, in the protocol that the caller used. */
 export function answerOfError(error: AwsError, spoke: 'json' | 'form', request_id: string = randomUUID()): Answer {
   const { name, message, status, members } = error
   if (spoke === 'json') {
@@ -122,7 +122,7 @@ export function answerOfError(error: AwsError, spoke: 'json' | 'form', request_i
   return { status, type: 'text/xml', body, request_id }
 }
 
-/** `upTo`: only so much of the body, and then the connection is cut. */
+/** `upTo`: sends only this many characters of the body, and then closes the connection. */
 export function send(reply: ServerResponse, { status, type, body, request_id }: Answer, upTo?: number): void {
   reply.writeHead(status, {
     'content-type': type,
@@ -133,7 +133,7 @@ export function send(reply: ServerResponse, { status, type, body, request_id }: 
   else reply.write(body.slice(0, upTo), () => reply.destroy())
 }
 
-/** The same with each date as the protocol writes it: seconds since 1970. */
+/** The value with each date in the protocol's form: seconds since 1970. */
 function inSeconds(value: unknown): unknown {
   if (value instanceof Date) return value.getTime() / 1000
   if (Array.isArray(value)) return value.map(inSeconds)

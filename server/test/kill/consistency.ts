@@ -1,9 +1,9 @@
-import type { Look } from './given-word.ts'
+import type { Query } from './acknowledged.ts'
 
-/** What must hold of the whole database once everything is at rest; a kind is a column of the campaign's table. */
-export type Fault = { kind: 'lost' | 'dangling' | 'doubled' | 'untold'; what: string }
+/** A broken invariant of the database at rest; each kind is a column of the campaign's table. */
+export type Fault = { kind: 'lost' | 'dangling' | 'doubled' | 'unreported'; what: string }
 
-/** What waits for its turn, or is on its way: none of it is left once everything is at rest. */
+/** Work that is queued or in progress: none may be left at rest. */
 const underWay = `
   select 'grant ' || id || ' is ' || status || ', ' || provisioning_status as what from access_grant
     where status = 'pending' or next_look_at is not null
@@ -13,9 +13,9 @@ const underWay = `
   select 'entitlement ' || id || ' is due, act ' || coalesce(act, 'none') from entitlement
     where act is not null or next_look_at <= clock_timestamp()
   union all
-  select 'the mail ' || id || ' waits: ' || coalesce(last_error, 'not tried') from delivery where finished_at is null
+  select 'the delivery ' || id || ' waits: ' || coalesce(last_error, 'not tried') from delivery where finished_at is null
   union all
-  select 'request ' || id || ' is over and pending' from access_request where next_look_at <= clock_timestamp()
+  select 'request ' || id || ' is due and still pending' from access_request where next_look_at <= clock_timestamp()
   union all
   select subscriber || ' has not seen ' || type || ' ' || subject_id from event e, event_cursor c
     where (e.xid, e.seq) > (c.xid, c.seq)
@@ -24,26 +24,26 @@ const underWay = `
 
 const live = `g.status = 'active' and g.expires_at > clock_timestamp()`
 
-/** `$1`: what the target says that it holds. Held there for nobody, wanted and not held, or at odds and never looked at again. */
+/** `$1`: the keys that the target holds. Held without a grant, wanted and not held, or in conflict and never checked again. */
 const dangling = `
   with wanted as (
     select e.target_key as key from entitlement e join access_grant g
       on g.tenant_id = e.tenant_id and g.entitlement_id = e.id where ${live}),
   held as (select key from unnest($1::text[]) as held (key))
-  select 'held for nobody: ' || key as what from held where key not in (select key from wanted)
+  select 'held without a grant: ' || key as what from held where key not in (select key from wanted)
   union all
   select 'wanted and not held: ' || key from wanted where key not in (select key from held)
   union all
   select 'held ' || count(*) || ' times: ' || key from held group by key having count(*) > 1
   union all
-  select 'nobody will look at the entitlement ' || e.id from entitlement e where e.next_look_at is null
+  select 'no check is due for the entitlement ' || e.id from entitlement e where e.next_look_at is null
     and e.observed <> case when exists (select from access_grant g where g.tenant_id = e.tenant_id
       and g.entitlement_id = e.id and g.status in ('pending', 'active')) then 'present' else 'absent' end
   union all
   select 'the grant ' || id || ' was ended ' || expires_at - ended_at || ' too soon' from access_grant
     where status = 'expired' and ended_at < expires_at`
 
-/** One approval is one grant a place; what happens once is told once. */
+/** One approval makes one grant per place; what happens once has one event and one notification. */
 const doubled = `
   select 'the request ' || r.id || ', ' || r.status || ', has ' || count(g.id) || ' grants for ' ||
       jsonb_array_length(r.places) || ' places' as what
@@ -56,14 +56,14 @@ const doubled = `
       or type in ('grant.activated', 'grant.expiring', 'grant.expired', 'grant.revoked')
     group by tenant_id, type, subject_id having count(*) > 1
   union all
-  select 'told ' || count(*) || ' times of ' || event_id from notification
+  select 'notified ' || count(*) || ' times of ' || event_id from notification
     group by tenant_id, event_id, user_id having count(*) > 1
   union all
   select count(*) || ' decisions to approve ' || request_id from decision where question_kind = 'approve' and allowed
     group by tenant_id, request_id having count(*) > 1`
 
-/** Every state has its event and its decision, every event its state, and whoever it concerns was told. */
-const untold = `
+/** Every state has its event and its decision, every event its state, and every affected user was notified. */
+const unreported = `
   with state as (
     select tenant_id, id, 'request.created' as type from access_request
     union all select tenant_id, id, 'request.' || status from access_request where status <> 'pending'
@@ -77,39 +77,39 @@ const untold = `
     union all
     select e.tenant_id, e.id, e.type, g.user_id from event e join access_grant g
       on g.tenant_id = e.tenant_id and g.id::text = e.subject_id where e.type ~ '^grant\\.')
-  select 'no event tells ' || type || ' of ' || id as what from state s
+  select 'no event ' || type || ' of ' || id as what from state s
     where not exists (select from event e where e.tenant_id = s.tenant_id and e.subject_id = s.id::text and e.type = s.type)
   union all
-  select 'the event ' || type || ' of ' || subject_id || ' tells what is not' from event e
+  select 'the event ' || type || ' of ' || subject_id || ' does not match any state' from event e
     where (type ~ '^request\\.' and subject_type = 'request' or type in ('grant.activated', 'grant.expired', 'grant.revoked'))
       and not exists (select from state s where s.tenant_id = e.tenant_id and s.id::text = e.subject_id and s.type = e.type)
   union all
-  select 'no decision is kept of ' || id from access_request r where not exists (
+  select 'no decision is stored for ' || id from access_request r where not exists (
     select from decision d where d.tenant_id = r.tenant_id and d.request_id = r.id
       and d.question_kind = case when r.decided_by is null then 'ask' else 'approve' end)
   union all
-  select 'no mail tells ' || e.type || ' ' || e.subject_id from event e join notification_channel c
+  select 'no mail about ' || e.type || ' ' || e.subject_id from event e join notification_channel c
     on c.tenant_id = e.tenant_id and c.created_at < e.at and e.type = any(c.event_filters) and c.enabled
     where not exists (select from delivery d where d.tenant_id = e.tenant_id and d.event_id = e.id and d.status = 'delivered')
   union all
-  select user_id || ' was not told of ' || type || ' ' || id from concerned c where not exists (
+  select user_id || ' was not notified of ' || type || ' ' || id from concerned c where not exists (
     select from notification n where n.tenant_id = c.tenant_id and n.event_id = c.id and n.user_id = c.user_id)
   union all
-  select 'no approver was told of ' || e.type || ' ' || e.subject_id from event e join access_request r
+  select 'no approver was notified of ' || e.type || ' ' || e.subject_id from event e join access_request r
     on r.tenant_id = e.tenant_id and r.id::text = e.subject_id
     where (e.type = 'request.break_glass' or e.type = 'request.created' and r.approval_mode = 'require')
       and not exists (select from notification n where n.tenant_id = e.tenant_id and n.event_id = e.id)`
 
-/** A sentence for each thing that waits or is on its way. */
-export async function findUnderWay(look: Look): Promise<string[]> {
-  return (await look<{ what: string }>(underWay)).map(({ what }) => what)
+/** One sentence for each item that is queued or in progress. */
+export async function findUnderWay(query: Query): Promise<string[]> {
+  return (await query<{ what: string }>(underWay)).map(({ what }) => what)
 }
 
-/** What the books say that may not be, once nothing is under way. `held`: what the target itself says that it holds. */
-export async function findFaults(look: Look, held: readonly string[]): Promise<Fault[]> {
+/** The broken invariants, once nothing is in progress. `held`: the keys that the target itself reports. */
+export async function findFaults(query: Query, held: readonly string[]): Promise<Fault[]> {
   const faults: Fault[] = []
-  for (const [kind, question] of Object.entries({ dangling, doubled, untold })) {
-    const rows = await look<{ what: string }>(question, kind === 'dangling' ? [held] : [])
+  for (const [kind, question] of Object.entries({ dangling, doubled, unreported })) {
+    const rows = await query<{ what: string }>(question, kind === 'dangling' ? [held] : [])
     faults.push(...rows.map(({ what }) => ({ kind: kind as Fault['kind'], what })))
   }
   return faults

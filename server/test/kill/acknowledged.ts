@@ -1,10 +1,10 @@
 import type { Exchange } from '../support/recorder.ts'
 
-/** Looks past every wall. */
-export type Look = <Row extends Record<string, unknown>>(text: string, values?: unknown[]) => Promise<Row[]>
+/** Queries as the superuser, exempt from tenant isolation. */
+export type Query = <Row extends Record<string, unknown>>(text: string, values?: unknown[]) => Promise<Row[]>
 
-/** What the service has given its word on: of each request and grant what it answered last, and what else it made. */
-function givenWord(exchanges: readonly Exchange[]) {
+/** What the service has acknowledged: the last answered status of each request and grant, and the other records it created. */
+function acknowledgedResults(exchanges: readonly Exchange[]) {
   const requests = new Map<string, string>()
   const grants = new Map<string, string>()
   const made: Record<'tenant_user' | 'policy' | 'policy_rule', string[]> = {
@@ -35,7 +35,7 @@ function givenWord(exchanges: readonly Exchange[]) {
   return { requests, grants, made }
 }
 
-/** What may have become of a grant since it was answered as this. */
+/** The statuses that a grant may have after it was answered with this one. */
 const later: Readonly<Record<string, string[]>> = {
   pending: ['pending', 'active', 'expired', 'revoked', 'failed'],
   active: ['active', 'expired', 'revoked'],
@@ -44,11 +44,11 @@ const later: Readonly<Record<string, string[]>> = {
   revoked: ['revoked'],
 }
 
-/** Whatever was answered and is not so any more: a sentence each. None: every word was kept. */
-export async function findLost(look: Look, exchanges: readonly Exchange[]): Promise<string[]> {
-  const { requests, grants, made } = givenWord(exchanges)
+/** One sentence for each acknowledged result that no longer holds; none: nothing was lost. */
+export async function findLost(query: Query, exchanges: readonly Exchange[]): Promise<string[]> {
+  const { requests, grants, made } = acknowledgedResults(exchanges)
   const statusesIn = async (table: string, ids: Iterable<string>) => {
-    const rows = await look<{ id: string; status: string }>(`select id, status from ${table} where id = any($1)`, [
+    const rows = await query<{ id: string; status: string }>(`select id, status from ${table} where id = any($1)`, [
       [...ids],
     ])
     return new Map(rows.map(({ id, status }) => [id, status]))
@@ -59,18 +59,18 @@ export async function findLost(look: Look, exchanges: readonly Exchange[]): Prom
   ]
   const lost = exchanges
     .filter(({ status }) => status === 500)
-    .map(({ method, path }) => `${method} ${path} was answered with 500: a fault of the service’s own`)
-  for (const [id, told] of requests) {
+    .map(({ method, path }) => `${method} ${path} was answered with 500, an internal error`)
+  for (const [id, answered] of requests) {
     const now = requestsNow.get(id) ?? 'lost'
-    if (now !== told && (told !== 'pending' || now === 'lost'))
-      lost.push(`the request ${id}, answered as ${told}, is ${now}`)
+    if (now !== answered && (answered !== 'pending' || now === 'lost'))
+      lost.push(`the request ${id}, answered as ${answered}, is ${now}`)
   }
-  for (const [id, told] of grants) {
+  for (const [id, answered] of grants) {
     const now = grantsNow.get(id) ?? 'lost'
-    if (!later[told]?.includes(now)) lost.push(`the grant ${id}, answered as ${told}, is ${now}`)
+    if (!later[answered]?.includes(now)) lost.push(`the grant ${id}, answered as ${answered}, is ${now}`)
   }
   for (const [table, ids] of Object.entries(made)) {
-    const there = await look<{ id: string }>(`select id from ${table} where id = any($1)`, [ids])
+    const there = await query<{ id: string }>(`select id from ${table} where id = any($1)`, [ids])
     const missing = ids.filter((id) => !there.some((row) => row.id === id))
     lost.push(...missing.map((id) => `the ${table} ${id}, answered as made, is lost`))
   }

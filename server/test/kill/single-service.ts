@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import type { TestServer } from '../support/server.ts'
-import type { Fault } from './books.ts'
+import { findLost } from './acknowledged.ts'
 import { type Chance, chanceOf } from './chance.ts'
 import { type Company, foundCompany } from './company.ts'
+import type { Fault } from './consistency.ts'
 import { type CrashPoint, strikeAt } from './crash-points.ts'
 import { callOf } from './field-target.ts'
-import { findLost } from './given-word.ts'
 import { openMails } from './mails.ts'
 import { play } from './stories.ts'
 import {
@@ -20,30 +20,34 @@ import {
   type Victim,
 } from './under-fire.ts'
 
-/** One service that a company keeps busy, to be killed again and again. */
-export type Lane = {
-  /** Kills it at the nth coming of the point, n by chance, starts it again, and looks at what became of everything. */
+/** One service that a company keeps busy, to be killed repeatedly. */
+export type SingleService = {
+  /** Kills it when the point is reached for the nth time (n is random), starts it again, and checks the result. */
   kill(point: CrashPoint, seed: number): Promise<Outcome>
-  /** Errors that it wrote down, each with how often. */
+  /** The errors that it logged, each with its count. */
   complaints: ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
-/** A company is left behind after so many kills, with what it holds. */
+/** After this many kills a new company is used; the old one keeps its access. */
 const killsPerCompany = 10
 
 /** `type`: of the provisioner that gives the company its access. */
-export async function openLane(server: TestServer, leases: Leases, type: ProvisionerType): Promise<Lane> {
+export async function openSingleService(
+  server: TestServer,
+  leases: Leases,
+  type: ProvisionerType,
+): Promise<SingleService> {
   const field = await openField<readonly [Victim]>(server, 1, type)
-  const { look, victims, database, target } = field
+  const { query, victims, database, target } = field
   const [victim] = victims
-  const mails = openMails(look, field.mail)
+  const mails = openMails(query, field.mail)
   let company: Company | undefined
   let kills = 0
 
   async function companyOfTheDay(): Promise<Company> {
     if (company === undefined || kills % killsPerCompany === 0) {
-      const day = { database, look, target, base_url: () => victim.process().base_url }
+      const day = { database, query, target, base_url: () => victim.process().base_url }
       company = await foundCompany({ ...day, record: (exchange) => field.exchanges.push(exchange) })
     }
     kills += 1
@@ -62,18 +66,18 @@ export async function openLane(server: TestServer, leases: Leases, type: Provisi
       const began = performance.now()
       if (reached) {
         await victim.process().end()
-        faults.push(...(await endLeases(look, leases, true)))
+        faults.push(...(await endLeases(query, leases, true)))
         await victim.riseAgain()
       }
       await target.inject({}, day.tenant_id)
-      faults.push(...(await converge(look, target.holds)), ...(await mails.findFaults(reached ? 1 : 0)))
+      faults.push(...(await converge(query, target.holds)), ...(await mails.findFaults(reached ? 1 : 0)))
       const convergedMs = Math.round(performance.now() - began)
       const lastWords = victim.lastWords()
       if (lastWords !== undefined) {
         faults.push({ kind: 'lost', what: `the service ended by itself: ${lastWords}` })
         await victim.riseAgain()
       }
-      faults.push(...(await findLost(look, field.exchanges)).map((what): Fault => ({ kind: 'lost', what })))
+      faults.push(...(await findLost(query, field.exchanges)).map((what): Fault => ({ kind: 'lost', what })))
       return { reached, faults, convergedMs }
     },
     complaints: field.complaints,
@@ -81,9 +85,9 @@ export async function openLane(server: TestServer, leases: Leases, type: Provisi
   }
 }
 
-/** Plays stories until the point has come and the process is killed at it; false where it does not come. */
+/** Runs stories until the point is reached and the process is killed; false if the point is not reached. */
 async function liveUntilKilled(
-  { look, target, victims: [victim] }: Field<readonly [Victim]>,
+  { query, target, victims: [victim] }: Field<readonly [Victim]>,
   company: Company,
   chance: Chance,
   point: CrashPoint,
@@ -101,7 +105,7 @@ async function liveUntilKilled(
   let left = 1 + chance.below(point.in.length === 0 ? 300 : 3)
   const call = callOf(target.type, point)
   if (call === undefined) {
-    victim.proxy.listen(strikeAt(point, left, strike, async (question) => (await look(question)).length > 0))
+    victim.proxy.listen(strikeAt(point, left, strike, async (question) => (await query(question)).length > 0))
   } else {
     target.meet(call, point.moment, () => {
       left -= 1

@@ -6,28 +6,28 @@ export type Entry = {
   service: ServiceName | null
   operation: string
   input: Readonly<Record<string, unknown>>
-  /** The ARN of whoever signed it. */
+  /** The ARN of the caller who signed it. */
   by: string | null
   outcome: string
   request_id: string
 }
 
-/** A revoke that was put off for the target's pace, and the grants that were let in before it. */
+/** A revoke that was refused by a rate limit, and the grants that were accepted before it. */
 export type Overtaken = { revoke: Entry; grants: Entry[] }
 
-/** The account book: every call in the order in which they came, and what can be reckoned from that. */
-export type Book = {
+/** The call log: every call in order of arrival, and figures derived from the calls. */
+export type CallLog = {
   entries: Entry[]
-  /** The most acts that were in progress at once. */
-  most_outstanding: number
-  /** Grants that were asked for while the same one was there or under way. */
+  /** The maximum number of acts in progress at once. */
+  max_outstanding: number
+  /** Grants that were requested while the same one existed or was in progress. */
   needless_grants: number
 }
 
-export const openBook = (): Book => ({ entries: [], most_outstanding: 0, needless_grants: 0 })
+export const openCallLog = (): CallLog => ({ entries: [], max_outstanding: 0, needless_grants: 0 })
 
-/** The most calls that a service had within any one second. */
-export function busiestSecond({ entries }: Book, service: ServiceName): number {
+/** The maximum number of calls that a service received within one second. */
+export function busiestSecond({ entries }: CallLog, service: ServiceName): number {
   const times = entries.filter((one) => one.service === service).map(({ at }) => at)
   let [most, first] = [0, 0]
   for (const [place, at] of times.entries()) {
@@ -39,8 +39,8 @@ export function busiestSecond({ entries }: Book, service: ServiceName): number {
 
 const forPace = new Set(['ThrottlingException', 'ConflictException'])
 
-/** Each revoke that was refused for the target's pace and let grants by before it got in. */
-export function overtakenRevokes({ entries }: Book): Overtaken[] {
+/** Each revoke that was refused by a rate limit, if grants were accepted before its retry succeeded. */
+export function overtakenRevokes({ entries }: CallLog): Overtaken[] {
   const found: Overtaken[] = []
   const waiting = new Map<string, Overtaken>()
   for (const entry of entries) {
