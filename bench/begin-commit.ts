@@ -1,12 +1,12 @@
 import { type ConnectionTarget, clientOn } from '../server/src/db/client/connect.ts'
 import type { Statement, Tx } from '../server/src/kernel/context.ts'
 
-/** What a store asks of its `tx`, as far as the benches call stores. */
+/** The part of `tx` that the benched stores use. */
 export type PlainTx = Pick<Tx, 'tenant_id' | 'read' | 'write'>
 
 /**
- * The plain form of a transaction, to measure against: begin, set_config, the statements and commit as queries of `pg`, all
- * sent at once, on as many connections as are given.
+ * The plain form of a transaction, as a baseline: begin, set_config, the statements and commit as queries of `pg`, all sent at
+ * once, on `size` connections.
  */
 export async function openPlain(target: ConnectionTarget, size: number) {
   const clients = await Promise.all(

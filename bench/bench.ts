@@ -1,17 +1,17 @@
-/** How long and how hard a bench works. */
+/** The duration and load of a bench. */
 export type Effort = {
-  /** A miniature takes seconds and tells nothing but that the bench works. */
+  /** A miniature takes seconds and only shows that the bench works. */
   isMiniature: boolean
   rounds: number
-  /** Of each measurement; whole ones, as pgbench counts. */
+  /** Of each measurement, in whole seconds, as pgbench counts. */
   seconds: number
-  /** Callers at once. */
+  /** Concurrent callers. */
   clients: number
-  /** That end at one instant. */
+  /** Grants that end at one instant. */
   grants: number
 }
 
-/** What a bench found: a table, and the sentences that belong to it. */
+/** The result of a bench: a table, and notes on it. */
 export type Measured = { columns: string[]; rows: string[][]; notes: string[] }
 
 export type Bench = {

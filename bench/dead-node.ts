@@ -10,15 +10,15 @@ import { allGone, type Database, lateness, seed, spread, until } from './ends.ts
 import { startService } from './sallyport.ts'
 import { makeDatabase, database as name, startPostgres, urlOf } from './stage.ts'
 
-/** Somebody has ends of that instant in hand. */
-const inHand = `select exists (select from entitlement e join access_grant g
+/** Whether a service is working on ends of that instant. */
+const inProgress = `select exists (select from entitlement e join access_grant g
     on g.tenant_id = e.tenant_id and g.entitlement_id = e.id
   where g.expires_at = $1::timestamptz and e.lease_until > clock_timestamp()) as met`
 
-/** Whoever dispatches so late has taken over what another held: a lease is 20 s. */
+/** A revocation this late was taken over from the killed service: a lease is 20 s. */
 const takenOverMs = 10_000
 
-/** Two services on one database; as soon as ends of one instant are in hand, one of the two is killed. */
+/** Two services on one database; once ends of one instant are in progress, one of the two is killed. */
 export async function loseOneOfTwo(effort: Effort): Promise<string[][]> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
   const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
@@ -42,7 +42,7 @@ export async function loseOneOfTwo(effort: Effort): Promise<string[][]> {
     const database: Database = await connectAlone(as(superuser, name))
     stops.push(() => database.end())
     const instant = await seed(database, effort, effort.isMiniature ? 3 : 50)
-    await until(database, inHand, instant, 5)
+    await until(database, inProgress, instant, 5)
     await dying.kill()
     if (effort.isMiniature) {
       await endLeasesNow(async (text, values) => (await database.query(text, values)).rows, ['entitlement'])
@@ -56,7 +56,7 @@ export async function loseOneOfTwo(effort: Effort): Promise<string[][]> {
     return [
       ['one of two is killed: dispatched after its end', ...spread(dispatched)],
       ['one of two is killed: gone after its end', ...spread(gone)],
-      ...(orphans.length === 0 ? [] : [['of these, taken over from the dead', ...spread(orphans)]]),
+      ...(orphans.length === 0 ? [] : [['of these, taken over from the killed service', ...spread(orphans)]]),
     ]
   } finally {
     for (const stop of stops.reverse()) await stop()

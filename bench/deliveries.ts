@@ -16,11 +16,11 @@ const connections = 20
 const recipientsOfOne = 50
 
 /**
- * Events of one tenant on their way to many mailboxes, by the real service with the embedded database to a mail server that
- * takes everything; and how another tenant is answered meanwhile. The mail server is in the bench's own process.
+ * Events of one tenant delivered to many mailboxes, by the real service with the embedded database to a mail server that
+ * accepts everything; and the latency for another tenant meanwhile. The mail server runs in the bench's own process.
  */
 export const deliveries: Bench = {
-  summary: '10,000 mails of 50 events: how many a second, and who waits meanwhile',
+  summary: '10,000 mails of 50 events: how many a second, and the latency for another tenant meanwhile',
   async run(effort, say) {
     const size = effort.isMiniature ? { events: 5, channels: 1 } : { events: 50, channels: 4 }
     const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
@@ -32,7 +32,7 @@ export const deliveries: Bench = {
     try {
       const other = await gather(service.base_url, folder)
       const sender = await seed(folder, service.base_url, size)
-      say(`${size.channels} channels of ${recipientsOfOne} recipients: the stage is set`)
+      say(`${size.channels} channels of ${recipientsOfOne} recipients are ready`)
       const reader = { tenant_id: other.tenant_id, token: other.owner.token }
       return await measure(service.base_url, peer, { reader, sender }, effort, size)
     } finally {
@@ -71,7 +71,7 @@ async function measure(
   const busy = await meanwhile(read, sent)
   const aSecond = (mails * 1_000) / (await sent)
   if (new Set(peer.taken.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1])).size !== mails) {
-    throw new Error('some mail came twice, or not at all')
+    throw new Error('a mail arrived twice, or not at all')
   }
   const alone = await transportAlone(peer, mails)
   return {
@@ -82,12 +82,12 @@ async function measure(
     ],
     notes: [
       `${mails} mails of ${events} events to ${channels * recipientsOfOne} recipients, each in order, over ${connections} connections: ${Math.round(aSecond)} a second.`,
-      `The mail library alone hands the same server ${Math.round(alone)} a second: with the ledger it is ${(aSecond / alone).toFixed(2)} of that.`,
+      `The mail library alone sends ${Math.round(alone)} a second to the same server: with the ledger it is ${(aSecond / alone).toFixed(2)} of that.`,
     ],
   }
 }
 
-/** Mails a second by the transport itself, without events, ledger or texts. */
+/** Mails per second of the transport alone, without events, ledger or texts. */
 async function transportAlone(peer: MailPeer, mails: number): Promise<number> {
   const body = peer.taken.at(-1)?.raw ?? ''
   const server = {
@@ -131,7 +131,7 @@ async function transportAlone(peer: MailPeer, mails: number): Promise<number> {
   return aSecond
 }
 
-/** A tenant of its own with so many channels; signs its owner in. */
+/** A new tenant with this many channels; signs its owner in. */
 async function seed(data_dir: string, base_url: string, { channels }: Size): Promise<Caller> {
   const endpoint = await readRunningEmbedded(data_dir)
   if (endpoint === undefined) throw new Error('the embedded database does not run')

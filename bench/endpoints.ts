@@ -19,24 +19,24 @@ const listRow = 'GET /v1/groups?limit=50'
 const batchRow = 'the write of an approval'
 const approveRow = 'POST /v1/requests/{id}/approve'
 
-/** Connections of a service for requests, as `main.ts` has them. */
+/** A service's connections for requests, as in `main.ts`. */
 const connections = { writes: 8, long: 4 }
 const pageLength = 50
-/** More approvals than any contender gets done in a second. */
+/** More approvals than any contender completes in a second. */
 const maxApprovals = 8_000
 
 const approvalsIn = (seconds: number) => seconds * maxApprovals
 
-/** What the service makes of PostgreSQL's own speed, endpoint by endpoint. */
+/** How close the service comes to PostgreSQL's own speed, endpoint by endpoint. */
 export const endpoints: Bench = {
-  summary: 'the endpoints that are called most, against pgbench and the plain form of a transaction',
+  summary: 'the most used endpoints, compared with pgbench and with the plain form of a transaction',
   async run(effort, say) {
     const { rounds, seconds } = effort
-    // Half of them for pgbench, which is told beforehand which are its own.
+    // Half of them are for pgbench, which needs to know its own in advance.
     const pending = 2 * approvalsIn(seconds * rounds + 1)
     const stage = await openStage({ read: effort.isMiniature ? 200 : 5_000, pending, groups: 200 })
     const load = await startLoad()
-    say('the stage is set')
+    say('the database and the service are ready')
     try {
       const contenders = [
         ...(await reads(stage, effort)),
@@ -85,7 +85,8 @@ async function writes(stage: Stage, effort: Effort): Promise<Contender[]> {
     ...limit(batchRow, stage.quiet, effort, (seconds) => {
       const each = Math.floor(approvalsIn(seconds) / effort.clients)
       const first = stage.takePending('quiet', each * effort.clients)
-      // A client that gets more done would approve what is another's: it divides by nothing instead, and says so.
+      // A client that needs more approvals than it has would use another client's: instead it divides by zero, and reports
+      // that.
       const lines = [
         `\\set within 1 / case when :done < ${each} then 1 else 0 end`,
         `\\set number ${first} + :client_id * ${each} + :done`,
@@ -125,7 +126,7 @@ function overHttp(stage: Stage, effort: Effort, load: Awaited<ReturnType<typeof 
         const ids = { head: idHead, first: stage.takePending('served', count), count, order: 'once' as const }
         const request = requestOf(stage, stage.approver, 'POST', ['/v1/requests/', '/approve'])
         const perSecond = await load.ask({ ...order, seconds, request, ids })
-        // What follows from the approvals is not measured, and must not be felt by whoever is next.
+        // The follow-up work of approvals is not measured, and must not slow the next contender.
         await stage.postponeWork()
         return perSecond
       },
@@ -143,7 +144,7 @@ function requestOf(
   return [`${method} ${head}`, [`${tail} HTTP/1.1`, ...headers, '', ''].join('\r\n')]
 }
 
-/** PostgreSQL's own speed, where there is a pgbench to measure it. */
+/** PostgreSQL's own speed, if pgbench is installed. */
 function limit(
   row: string,
   target: Stage['served'],
@@ -156,7 +157,10 @@ function limit(
   return [{ row, column: 'pgbench', measure }]
 }
 
-/** A way to a tenant's rows, open while it is measured: PostgreSQL has no connections to spare for all at once. */
+/**
+ * Access to a tenant's rows, open while it is measured: PostgreSQL does not have enough connections for all contenders at
+ * once.
+ */
 type Way = { tenant(tenant_id: string): unknown; close(): Promise<void> }
 
 function both(
@@ -172,7 +176,7 @@ function both(
       const way = await open()
       const tx = way.tenant(tenant_id) as Tx
       try {
-        // Its statements are parsed, and its quick ones known.
+        // Parses its statements and warms up its caches.
         await measureCalls(() => call(tx), clients, 0.3)
         return await measureCalls(() => call(tx), clients, seconds)
       } finally {
@@ -190,7 +194,7 @@ function ctxOf(tx: Tx, { id }: Person): WorkCtx {
   return { tx, actor: { kind: 'user', user_id: id, api_key_id: null, scopes: new Set() }, request_id: 'bench' }
 }
 
-/** An approval as the endpoint would write it, policy's word taken for granted. */
+/** An approval as the endpoint writes it, without the policy decision. */
 async function decisionOf(tx: Tx, approver: Person, id: string): Promise<PersonsDecision> {
   const deciding = await readDeciding(tx, id, approver.id)
   if (deciding === undefined) throw new Error('there is no request to approve')
@@ -220,14 +224,14 @@ function tableOf(
   })
   const skipped = results.some(({ column }) => column === 'pgbench')
     ? []
-    : ['pgbench was skipped: this system has none.']
+    : ['pgbench was skipped: it is not installed.']
   return {
     columns: ['', ...columns],
     rows,
     notes: [
-      `Done in a second, and the share of pgbench in the same round; medians of ${rounds} rounds of ${seconds} s, ${clients} callers at once.`,
-      `PostgreSQL ${stage.serverVersion}, embedded, with row-level security, as the role that serves; it, the callers and the service share the machine.`,
-      byWrk ? 'Reads over HTTP were asked for by wrk.' : 'Asked over HTTP by the bench itself: this system has no wrk.',
+      `Operations per second, and the share of pgbench in the same round; medians of ${rounds} rounds of ${seconds} s, ${clients} callers at once.`,
+      `PostgreSQL ${stage.serverVersion}, embedded, with row-level security, as the service's own role; PostgreSQL, the callers and the service share the machine.`,
+      byWrk ? 'wrk called the reads over HTTP.' : 'The bench itself called over HTTP: wrk is not installed.',
       ...skipped,
     ],
   }

@@ -4,18 +4,18 @@ import { seedManyGrants } from '../server/test/support/many-grants.ts'
 
 export type Database = Awaited<ReturnType<typeof connectAlone>>
 
-/** All grants that ended at an instant are gone at their target. */
+/** Whether all grants that ended at an instant are gone at their target. */
 export const allGone = `select not exists (select from access_grant where expires_at = $1::timestamptz
   and provisioning_status <> 'deprovisioned') as met`
 
-/** p50, p90, p99, the largest, and how many. */
+/** p50, p90, p99, the maximum, and the count. */
 export function spread(values: readonly number[]): string[] {
   const sorted = values.toSorted((one, other) => one - other)
   const at = (share: number) => (sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN).toFixed(1)
   return [at(0.5), at(0.9), at(0.99), at(1), String(sorted.length)]
 }
 
-/** Milliseconds by which each revocation reached the target, and by which it was seen to be gone there. */
+/** The delay in milliseconds until each revocation reached the target, and until its end was verified there. */
 export async function lateness(database: Database, instant: string): Promise<{ dispatched: number[]; gone: number[] }> {
   const ms = (moment: string) => `extract(epoch from ${moment} - g.expires_at)::float8 * 1000`
   const { rows } = await database.query<{ dispatched: number; gone: number }>(
@@ -28,7 +28,10 @@ export async function lateness(database: Database, instant: string): Promise<{ d
   return { dispatched: rows.map((row) => row.dispatched), gone: rows.map((row) => row.gone) }
 }
 
-/** Grants of the sandbox. Answers the instant at which all of them end: late enough to seed them and to measure the quiet before. */
+/**
+ * Grants of the sandbox. Returns the instant at which all of them end: late enough to seed them and to measure the idle time
+ * before.
+ */
 export async function seed(
   database: Database,
   { grants, seconds }: { grants: number; seconds: number },
@@ -50,7 +53,7 @@ export async function seed(
   return ends
 }
 
-/** Asks the database until it is so. */
+/** Queries the database until the condition is true. */
 export async function until(database: Database, question: string, instant: string, everyMs: number): Promise<void> {
   for (let tries = 0; tries < 600_000 / everyMs; tries += 1) {
     const { rows } = await database.query<{ met: boolean }>(question, [instant])

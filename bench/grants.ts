@@ -12,11 +12,11 @@ import { endAtItsRate } from './own-rate.ts'
 import { gather, startService } from './sallyport.ts'
 
 /**
- * Many grants that end at one instant, on the real service with the embedded database and the sandbox: how late each
- * revocation reaches the target, by the target's own record and the database's clock, and how requests are served meanwhile.
+ * Many grants that end at one instant, on the real service with the embedded database and the sandbox: the delay of each
+ * revocation at the target, by the target's own record and the database's clock, and the latency of requests meanwhile.
  */
 export const grants: Bench = {
-  summary: 'many grants that end at one instant: how late they are taken away, and who waits meanwhile',
+  summary: 'many grants that end at one instant: the delay of their revocations, and the latency of requests meanwhile',
   async run(effort, say) {
     const rows: string[][] = []
     for (const tenants of effort.isMiniature ? [3] : [50, 1]) {
@@ -26,14 +26,14 @@ export const grants: Bench = {
     say(`${effort.grants} grants again, and one of two services is killed`)
     rows.push(...(await loseOneOfTwo(effort)))
     const atItsRate = effort.isMiniature ? 20 : 300
-    say(`${atItsRate} grants at the pretended AWS, at its rate`)
+    say(`${atItsRate} grants at the simulated AWS, with its rate limits`)
     const paced = await endAtItsRate(atItsRate)
     rows.push(...paced.rows)
     const notes = [
-      'Dispatched: from the end of a grant to the moment that the sandbox notes the call which takes it away. Gone: to the moment ' +
-        'that the ledger has seen at the sandbox that it is gone; the sandbox takes 50 ms for it. Asked from outside meanwhile: 100 ' +
+      'Dispatched: from the end of a grant until the sandbox records the call that revokes it. Gone: until the ledger has ' +
+        'verified at the sandbox that it is gone; the sandbox takes 50 ms for it. Load from outside meanwhile: 100 ' +
         'reads and 20 new requests a second, whose grants are begun as well.',
-      'One of two is killed: by SIGKILL, as soon as it has ends in hand; what died with it is taken over when its lease of 20 s is over.',
+      'One of two is killed: by SIGKILL, as soon as it has ends in progress; the other takes these over when the lease of 20 s is over.',
       paced.note,
     ]
     return { columns: ['ms', 'p50', 'p90', 'p99', 'max', 'count'], rows, notes }
@@ -79,7 +79,7 @@ async function openDatabase(data_dir: string): Promise<Database> {
 
 type Caller = { ask(): Promise<string>; read(id: string): Promise<unknown> }
 
-/** Somebody of another tenant than those whose grants end, who asks for access and looks at how it stands. */
+/** A user of another tenant, who requests access and reads its status. */
 function makeCaller(base_url: string, { tenant_id, owner }: Awaited<ReturnType<typeof gather>>): Caller {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const headers = {
@@ -109,7 +109,7 @@ function makeCaller(base_url: string, { tenant_id, owner }: Awaited<ReturnType<t
   }
 }
 
-/** Milliseconds of each of 100 reads and 20 new requests a second, for as long as something else lasts. */
+/** Milliseconds of each of 100 reads and 20 new requests a second, for as long as `during` runs. */
 async function callFor(caller: Caller, during: () => Promise<unknown>): Promise<{ reads: number[]; asks: number[] }> {
   const reads: number[] = []
   const asks: number[] = []

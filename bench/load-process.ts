@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A process of its own that asks the service as cheaply as can be: raw sockets that are kept, one request on each at a
- * time, written from text that stands ready. Told what to ask by its parent, it answers how it went.
+ * A separate process that calls the service as cheaply as possible: persistent raw sockets, one request at a time on each,
+ * sent from prepared text. It receives its order from its parent, and returns the result.
  */
 export type Order = {
   port: number
   connections: number
   seconds: number
-  /** The request, cut in two where the row's id belongs, if it speaks of a row. */
+  /** The request, split at the row's id, if it has one. */
   request: [string, string]
   ids: { head: string; first: number; count: number; order: 'random' | 'once' } | undefined
 }
 
-/** `wrong`: answers other than 200, of which the first is told. */
+/** `wrong`: answers other than 200, with the first one's text. */
 export type Outcome = {
   answered: number
   wrong: number

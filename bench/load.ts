@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Order, Outcome } from './load-process.ts'
 import { askByWrk, hasWrk } from './wrk.ts'
 
-/** The process that asks, for as many orders as are given it; wrk, where the system has it and the order of rows is by chance. */
+/** The load process, reused for every order; wrk, if the system has it and the order of rows is random. */
 export async function startLoad() {
   const byWrk = await hasWrk()
   const child = fork(fileURLToPath(new URL('load-process.ts', import.meta.url)), {
@@ -12,7 +12,10 @@ export async function startLoad() {
   })
   return {
     byWrk,
-    /** Answers right answers in a second. @throws where one of them was another than 200. */
+    /**
+     * Returns successful answers per second.
+     * @throws if one of them was other than 200.
+     */
     async ask(order: Order): Promise<number> {
       if (byWrk && order.ids?.order !== 'once') return askByWrk(order)
       child.send(order)

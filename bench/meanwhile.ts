@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Somebody of a tenant; without a token nobody has signed in yet. */
+/** A user of a tenant; before sign-in the token is empty. */
 export type Caller = { tenant_id: string; token: string }
 
-/** Milliseconds of each of some 50 calls a second, one after the other, for as long as something else lasts. */
+/** Milliseconds of each of some 50 calls a second, one after another, for as long as `work` runs. */
 export async function meanwhile(work: () => Promise<void>, during: Promise<unknown>): Promise<number[]> {
   const took: number[] = []
   let over = false
@@ -20,7 +20,7 @@ export async function meanwhile(work: () => Promise<void>, during: Promise<unkno
   return took
 }
 
-/** Calls as somebody of a tenant; whatever is not answered with success ends the bench. */
+/** Calls as a user of a tenant; an unsuccessful answer ends the bench. */
 export function callerOf(base_url: string) {
   return async <Body>(
     { tenant_id, token }: Caller,

@@ -9,13 +9,13 @@ import { operatorEnvironment, startAws } from '../server/test/support/aws/aws.ts
 import { allGone, type Database, spread, until } from './ends.ts'
 import { gather, type People, startService } from './sallyport.ts'
 
-/** What the driver asks of an instance at most; AWS takes 20. */
+/** The driver's own limit per instance; AWS accepts 20. */
 const callsASecond = 18
 const leadSeconds = 5
 
 /**
- * Grants at the pretended AWS, with the real one's rates, that end at one instant: how long the last takes, against what
- * their calls take at that pace.
+ * Grants at the simulated AWS, with the real rate limits, that end at one instant: the time until the last one ends, compared
+ * with the minimum for the needed calls at that rate.
  */
 export async function endAtItsRate(count: number): Promise<{ rows: string[][]; note: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
@@ -44,14 +44,14 @@ export async function endAtItsRate(count: number): Promise<{ rows: string[][]; n
     )
     await database.end()
     const took = Math.max(...late.map(({ ms }) => ms))
-    const atPace = (used.length / callsASecond) * 1_000
+    const atRate = (used.length / callsASecond) * 1_000
     const throttled = used.filter(({ outcome }) => outcome === 'ThrottlingException').length
     return {
-      rows: [[`the pretended AWS: gone after its end`, ...spread(late.map(({ ms }) => ms))]],
+      rows: [[`the simulated AWS: gone after its end`, ...spread(late.map(({ ms }) => ms))]],
       note:
-        `At the pretended AWS ${count} ends took ${used.length} calls, ${(used.length / count).toFixed(2)} each, and ` +
-        `${(took / 1000).toFixed(1)} s; at ${callsASecond} calls a second these are ${(atPace / 1000).toFixed(1)} s: ` +
-        `${(took / atPace).toFixed(2)} times that. ${throttled} calls were throttled.`,
+        `At the simulated AWS ${count} ends took ${used.length} calls, ${(used.length / count).toFixed(2)} each, and ` +
+        `${(took / 1000).toFixed(1)} s; at ${callsASecond} calls a second these need at least ${(atRate / 1000).toFixed(1)} s: ` +
+        `${(took / atRate).toFixed(2)} times that. ${throttled} calls were throttled.`,
     }
   } finally {
     await service.stop()
@@ -62,7 +62,7 @@ export async function endAtItsRate(count: number): Promise<{ rows: string[][]; n
 
 type Aws = Awaited<ReturnType<typeof startAws>>
 
-/** Answers the id of the provisioner. */
+/** Returns the id of the provisioner. */
 async function setUp(base_url: string, { tenant_id, owner }: People, aws: Aws): Promise<string> {
   const role_arn = aws.addRole(null)
   const { region, instance_arn, identity_store_id, origin: endpoint } = aws
@@ -78,7 +78,7 @@ async function setUp(base_url: string, { tenant_id, owner }: People, aws: Aws): 
   return made.id
 }
 
-/** Active grants, each of an account of its own, held there and known to the ledger. Answers the instant at which they end. */
+/** Active grants, each on its own account, held there and known to the ledger. Returns the instant at which they end. */
 async function seedAssignments(
   database: Database,
   aws: Aws,

@@ -11,13 +11,13 @@ import { idHead } from './rows.ts'
 const run = promisify(execFile)
 const home = '/usr/lib/postgresql'
 
-/** PostgreSQL's own load generator, where the system has it. */
+/** PostgreSQL's own load generator, if the system has it. */
 export function findPgbench(): string | undefined {
   const versions = existsSync(home) ? readdirSync(home).sort((one, other) => Number(other) - Number(one)) : []
   return versions.map((version) => join(home, version, 'bin', 'pgbench')).find((path) => existsSync(path))
 }
 
-/** The statements that a store would send, without sending them. */
+/** Records the statements of a store without sending them. */
 export async function recordStatements(tenant_id: string, ask: (tx: Tx) => Promise<unknown>): Promise<Statement[]> {
   const recorded: Statement[] = []
   const tx = {
@@ -32,18 +32,18 @@ export async function recordStatements(tenant_id: string, ask: (tx: Tx) => Promi
     },
   }
   await ask(tx as unknown as Tx).catch((error: unknown) => {
-    // A store may make nothing of an answer without rows; then its statements are recorded already.
+    // A store may fail on an answer without rows; its statements are recorded by then.
     if (recorded.length === 0) throw error
   })
   return recorded
 }
 
-/** A script of pgbench, and the values that it is told. */
+/** A script of pgbench, and the values of its variables. */
 export type Script = { text: string; values: Record<string, string> }
 
 /**
- * The same statements as a script that sets `number` by these lines first. The id of the row, `asked`, is made of it; ids that the
- * service makes anew for each call, by which `twice` differs, are made by the server.
+ * The same statements as a script that begins with `lines`, which set `number`. The id `asked` of the row is derived from it.
+ * `twice` is a second recording: ids that differ in it are new in each call, so PostgreSQL makes them.
  */
 export function scriptOf(
   tenant_id: string,
@@ -60,7 +60,7 @@ export function scriptOf(
       if (value === asked) return `('${idHead}' || :number)::uuid`
       if (typeof value === 'string' && made.has(value)) return 'gen_random_uuid()'
       if (value === null || value === undefined) return 'null'
-      // pgbench takes no empty variable.
+      // pgbench does not accept an empty variable.
       if (value === '') return "''"
       const name = `v${at}_${place}`
       values[name] = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
@@ -68,9 +68,9 @@ export function scriptOf(
       return inside === undefined ? `:${name}` : `replace(:${name}, '${inside}', gen_random_uuid()::text)`
     }),
   )
-  const walls = `select set_config('app.tenant_id', :tenant, true);`
+  const setTenant = `select set_config('app.tenant_id', :tenant, true);`
   return {
-    text: [...lines, '\\startpipeline', walls, ...body.map((text) => `${text};`), '\\endpipeline', ''].join('\n'),
+    text: [...lines, '\\startpipeline', setTenant, ...body.map((text) => `${text};`), '\\endpipeline', ''].join('\n'),
     values,
   }
 }
@@ -82,7 +82,10 @@ function idsIn(statements: readonly Statement[]): string[] {
   )
 }
 
-/** Runs the script by the prepared protocol; answers transactions in a second. @throws when any of them failed. */
+/**
+ * Runs the script with the prepared protocol; returns transactions per second.
+ * @throws if any of them failed.
+ */
 export async function measureByPgbench(
   pgbench: string,
   { host, port, user, password, database }: ConnectionTarget,

@@ -8,17 +8,17 @@ import { atOnce } from '../server/src/policy-engine/deciding/pieces.ts'
 import { type RuleSet, sortRules } from '../server/src/policy-engine/deciding/rule-set.ts'
 import { asAskQuestion, asPolicyRule, type PlainQuestion, type PlainRule } from './policy-rules.ts'
 
-/** Answers one question after another; `ask(index)` is whether the question of that place is allowed. */
+/** Evaluates questions; `ask(index)` returns whether the question at that index is allowed. */
 export type Asked = { ask(index: number): boolean }
 
-/** A court as the service has one. */
+/** A policy evaluator as in the service. */
 export const newEvaluator = () => createPolicyEvaluator(createEngine())
 
 export function ruleSetOf(rules: readonly PlainRule[], version: string): RuleSet {
   return { tenant_id: 'bench', version, rules: rules.map(asPolicyRule) }
 }
 
-/** The service: the whole decision, with its reasons and words. */
+/** The service: the whole decision, with its reasons and messages. */
 export function ours(ruleSet: RuleSet, questions: readonly PlainQuestion[], evaluator = newEvaluator()): Asked {
   const asked = questions.map(asAskQuestion)
   return {
@@ -26,7 +26,7 @@ export function ours(ruleSet: RuleSet, questions: readonly PlainQuestion[], eval
   }
 }
 
-/** The same engine with all rules in one set, and all else alike. */
+/** The same engine with all rules in one set, otherwise unchanged. */
 export function unsliced(ruleSet: RuleSet, questions: readonly PlainQuestion[]): Asked {
   const evaluator = newEvaluator()
   const whole = { mostWhole: Number.POSITIVE_INFINITY, maxJoined: 0, maxPicked: 0 }
@@ -50,7 +50,7 @@ e = some(where (p.eft == allow)) && !some(where (p.eft == deny))
 m = (p.sub == '*' || g(r.sub, p.sub)) && (p.obj == '*' || g2(r.obj, p.obj)) && names(p.act, r.act)
 `
 
-/** Its role-based model: people in groups and roles, accounts in units. A list of actions is one policy. */
+/** Its role-based model: users in groups and roles, accounts in units. A list of actions is one policy. */
 export async function casbin(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): Promise<Asked> {
   const name = (entity: { type: string; id: string } | null) => (entity === null ? '*' : `${entity.type}/${entity.id}`)
   const lines = rules.map(({ effect, holder, actions, place }) =>
@@ -100,11 +100,11 @@ function caslRule({ effect, holder, actions, place }: PlainRule, withHolder: boo
   }
 }
 
-/** In CASL the last rule that fits decides: forbids go last. */
+/** In CASL the last matching rule decides: forbids go last. */
 const forbidsLast = (rules: readonly PlainRule[]) =>
   rules.toSorted((one, other) => Number(one.effect === 'forbid') - Number(other.effect === 'forbid'))
 
-/** The ability is built at each call, of all rules; who holds a rule is one of its conditions. */
+/** The ability is built at each call, from all rules; the holder of a rule is one of its conditions. */
 export function caslOfAll(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): Asked {
   const raw = forbidsLast(rules).map((rule) => caslRule(rule, true))
   return {
@@ -116,7 +116,7 @@ export function caslOfAll(rules: readonly PlainRule[], questions: readonly Plain
   }
 }
 
-/** The ability is built at each call, of the rules that the asker holds, which a loop over all rules picks out. */
+/** The ability is built at each call, from the requester's rules, which a loop over all rules selects. */
 export function caslOfAsker(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): Asked {
   const filed = forbidsLast(rules).map((rule) => ({
     holder: rule.holder === null ? null : `${rule.holder.type} ${rule.holder.id}`,

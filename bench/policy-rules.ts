@@ -1,17 +1,17 @@
 import type { AskQuestion } from '../server/src/policy-engine/cedar/question.ts'
 import type { PolicyRule } from '../server/src/policy-engine/deciding/rule-set.ts'
 
-/** A rule that every contender can express. Null: whoever, whatever, wherever. */
+/** A rule that every contender can express. Null: any holder, action or place. */
 export type PlainRule = {
   effect: 'permit' | 'forbid'
   /** A user, a group or a role. */
   holder: { type: 'User' | 'Group' | 'Role'; id: string } | null
   actions: string[] | null
-  /** An account, or a unit and all accounts in it. */
+  /** An account, or a unit with all its accounts. */
   place: { type: 'cloud_account' | 'cloud_organizational_unit'; id: string } | null
 }
 
-/** A question that every contender can be asked. */
+/** A question that every contender can evaluate. */
 export type PlainQuestion = {
   user: string
   groups: string[]
@@ -30,7 +30,7 @@ const account = (id: number) => ({ type: 'cloud_account', id: String(100_000_000
 const unit = (id: number) => ({ type: 'cloud_organizational_unit', id: `ou-root-${id}` }) as const
 const unitOf = (team: number) => Math.floor(team / teamsOfUnit)
 
-/** What a team of twenty rules has: its accounts, its unit, somebody on call, what it may never do. */
+/** One of a team's twenty rules: about its accounts, its unit, its on-call user, and what it may never do. */
 function teamRule(team: number, index: number): PlainRule {
   const place = account(team * accountsOfTeam + (index % accountsOfTeam))
   const action = everyAction[index % 5] as string
@@ -40,14 +40,14 @@ function teamRule(team: number, index: number): PlainRule {
   return { effect: 'permit', holder: group(team), actions: [action, 'ReadOnly'], place }
 }
 
-/** What holds for all: a few rules, however many teams there are. */
+/** Rules for the whole company: a few, however many teams there are. */
 const broadRules: PlainRule[] = [
   { effect: 'forbid', holder: null, actions: ['Admin'], place: unit(0) },
   { effect: 'permit', holder: { type: 'Role', id: 'auditor' }, actions: ['ReadOnly', 'Billing'], place: null },
   { effect: 'forbid', holder: { type: 'Group', id: 'leavers' }, actions: null, place: null },
 ]
 
-/** So many rules of a company with its teams. */
+/** Rules of a company with its teams. */
 export function companyRules(count: number): PlainRule[] {
   const ofTeams = Array.from({ length: count - broadRules.length }, (_, index) =>
     teamRule(Math.floor(index / 20), index % 20),
@@ -55,7 +55,7 @@ export function companyRules(count: number): PlainRule[] {
   return [...broadRules, ...ofTeams]
 }
 
-/** So many rules that name nobody and nothing but actions that all of them name: no scope tells them apart. */
+/** Rules without any user or resource, on the same actions: scopes do not tell them apart. */
 export function broadRulesOnly(count: number): PlainRule[] {
   const extra = Array.from({ length: 8 }, (_, index) => `Task${index}`)
   return Array.from({ length: count }, (_, index) => ({
@@ -66,7 +66,7 @@ export function broadRulesOnly(count: number): PlainRule[] {
   }))
 }
 
-/** People of those teams who ask for accounts, mostly their own. Who somebody is says which groups they are in. */
+/** Users of those teams who request accounts, mostly their own. A user's id determines their groups. */
 export function questionsFor(rules: number, count: number): PlainQuestion[] {
   const teams = Math.max(1, Math.floor(rules / 20))
   return Array.from({ length: count }, (_, index) => {

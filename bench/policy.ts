@@ -12,7 +12,7 @@ import {
 import { broadRulesOnly, companyRules, type PlainQuestion, type PlainRule, questionsFor } from './policy-rules.ts'
 import { type Contender, measureInRounds, median, type Result } from './rounds.ts'
 
-/** Of the rules of a company; where all rules are broad, few say it all. */
+/** For the rules of a company; if all rules are broad, fewer questions suffice. */
 const questionCount = 200
 const broadQuestionCount = 30
 
@@ -42,7 +42,7 @@ async function contendersFor({ rules, questions }: Field): Promise<Record<string
   }
 }
 
-/** Every contender answers every question, and all of them alike; the count of those allowed. */
+/** Asserts that all contenders answer every question alike; returns the number of allowed ones. */
 function compare({ row, questions }: Field, contenders: Record<string, Asked>): number {
   const [first, ...others] = Object.entries(contenders)
   let allowed = 0
@@ -55,7 +55,7 @@ function compare({ row, questions }: Field, contenders: Record<string, Asked>): 
   return allowed
 }
 
-/** One question after the other, as the service decides on its one thread. */
+/** One question after another, as the service decides on its one thread. */
 function measured(row: string, column: string, asked: Asked, { isMiniature }: Effort): Contender {
   let next = 0
   return {
@@ -106,10 +106,10 @@ function costRatio(results: readonly Result[], rows: readonly string[]): string 
   const company = rows.filter((row) => row.endsWith('rules'))
   const rates = company.map((row) => rateOf(results, row, 'sallyport'))
   const ratios = rates.slice(1).map((rate, index) => `${((rates[0] ?? 0) / rate).toFixed(1)} at ${company[index + 1]}`)
-  return `A decision of sallyport costs, in what it costs at ${company[0]}: ${ratios.join(', ')}.`
+  return `The cost of a decision of sallyport, relative to that at ${company[0]}: ${ratios.join(', ')}.`
 }
 
-/** What comes before the warm figures: reading the rules, reading them again after a change, and asking for the first time. */
+/** The cold costs: reading the rules, reading them again after a change, and the first evaluation. */
 async function loading({ isMiniature }: Effort): Promise<string[]> {
   const size = isMiniature ? 200 : 10_000
   const [rules, questions] = [companyRules(size), questionsFor(size, questionCount)]
@@ -123,8 +123,8 @@ async function loading({ isMiniature }: Effort): Promise<string[]> {
   const ms = (milliseconds: number) => `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`
   const at = (share: number) => ms(times[Math.floor(share * (times.length - 1))] ?? 0)
   return [
-    `Of ${size.toLocaleString('en')} rules a question asked for the first time took ${at(0.5)} (median), ${at(0.95)} (95 of 100) and ${at(1)} at most.`,
-    `Reading them took ${ms(reading)}, and ${ms(again)} after a change of one, in pieces that give way to others.`,
+    `Of ${size.toLocaleString('en')} rules the first evaluation of a question took ${at(0.5)} (median), ${at(0.95)} (95 of 100) and ${at(1)} at most.`,
+    `Reading them took ${ms(reading)}, and ${ms(again)} after a change of one, in pieces that yield to the event loop.`,
   ]
 }
 
@@ -140,4 +140,7 @@ function timedNow(work: () => unknown): number {
   return performance.now() - began
 }
 
-export const policy: Bench = { summary: 'decisions a second, beside other engines, as rules grow', run }
+export const policy: Bench = {
+  summary: 'decisions a second, compared with other engines, for growing numbers of rules',
+  run,
+}

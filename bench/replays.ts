@@ -17,15 +17,15 @@ import { gather, startService } from './sallyport.ts'
 
 const accounts = 500
 const actions = 20
-/** Of so many questions one is about deciding a request. */
+/** One of this many questions is about an approval. */
 const everyApproval = 5
 
 /**
- * A replay on the real service with the embedded database: how long it takes, and how another tenant is answered
- * meanwhile. No question is like another, and a rule minds the time: nothing is answered from what was answered before.
+ * A replay on the real service with the embedded database: its duration, and the latency for another tenant meanwhile. All
+ * questions differ and a rule depends on the minute, so no answer comes from a cache.
  */
 export const replays: Bench = {
-  summary: 'a replay of 10,000 questions by 1,000 rules: how long it takes, and who waits meanwhile',
+  summary: 'a replay of 10,000 questions by 1,000 rules: its duration, and the latency for another tenant meanwhile',
   async run(effort, say) {
     const size = effort.isMiniature ? { questions: 300, rules: 20 } : { questions: 10_000, rules: 1_000 }
     const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
@@ -33,7 +33,7 @@ export const replays: Bench = {
     try {
       const other = await gather(service.base_url, folder)
       const owner = await seed(folder, service.base_url, size)
-      say(`${size.questions} questions, ${size.rules} rules: the stage is set`)
+      say(`${size.questions} questions, ${size.rules} rules are ready`)
       return await measure(service.base_url, other, owner, effort, size)
     } finally {
       await service.stop()
@@ -82,7 +82,7 @@ async function measure(
   const done = over()
   const busy = await meanwhile(preview, done)
   const { started_at, finished_at, asked, result } = await done
-  if (asked !== size.questions) throw new Error(`${asked} questions were asked`)
+  if (asked !== size.questions) throw new Error(`${asked} questions were evaluated`)
   const ms = new Date(finished_at).getTime() - new Date(started_at).getTime()
   const seconds = (ms / 1000).toFixed(1)
   return {
@@ -92,12 +92,12 @@ async function measure(
       ['the same, quiet', ...spread(quiet)],
     ],
     notes: [
-      `The replay of ${size.questions} questions by ${size.rules} rules and by a draft of them took ${seconds} s; ${result.counts.changed} questions were answered otherwise.`,
+      `The replay of ${size.questions} questions by ${size.rules} rules and by a draft of them took ${seconds} s; ${result.counts.changed} questions had another answer.`,
     ],
   }
 }
 
-/** A tenant of its own with so many rules and so many questions asked in the last days; signs its owner in. */
+/** A new tenant with this many rules, and questions evaluated in the last days; signs its owner in. */
 async function seed(data_dir: string, base_url: string, size: Size) {
   const endpoint = await readRunningEmbedded(data_dir)
   if (endpoint === undefined) throw new Error('the embedded database does not run')
@@ -121,7 +121,7 @@ async function seed(data_dir: string, base_url: string, size: Size) {
 
 const accountOf = (number: number) => String(100_000_000_000 + number)
 
-/** Rules of single accounts and actions, some of them forbids; answers those that the draft will leave out. */
+/** Rules for single accounts and actions, some of them forbids; returns those that the draft will leave out. */
 async function seedRules(tx: Tx, { rules }: Size): Promise<{ policy_id: string; gone: string[] }> {
   const ctx = { tx, actor: systemActor, request_id: 'bench' }
   const policy = await insertPolicy(ctx, { name: 'Bench', description: '', enabled: true })
@@ -140,7 +140,7 @@ async function seedRules(tx: Tx, { rules }: Size): Promise<{ policy_id: string; 
   return { policy_id: policy.id, gone }
 }
 
-/** Raw rows: requests of a hundred people, each asked by policy once, of some of which somebody else decided. */
+/** Raw rows: requests of a hundred users, each evaluated by policy once, some of which another user decided. */
 async function seedQuestions(tx: Tx, { questions }: Size): Promise<void> {
   const { tenant_id } = tx
   const text = (sentence: string, values: unknown[] = []) => ({ text: sentence, values: [tenant_id, ...values] })

@@ -5,7 +5,7 @@ import type { Measured } from './bench.ts'
 
 const page = new URL('../docs/benchmarks.md', import.meta.url)
 
-/** The table as Markdown, with what it was measured on. */
+/** The table as Markdown, with a description of the machine. */
 export function asMarkdown(name: string, { columns, rows, notes }: Measured): string {
   const [cpu] = cpus()
   const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'a processor'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`
@@ -13,7 +13,7 @@ export function asMarkdown(name: string, { columns, rows, notes }: Measured): st
   return [...asTable(columns, rows), '', ...notes, '', where].join('\n')
 }
 
-/** Its lines, padded as the formatter of this repository pads a table: what a bench writes is to pass the check as it is. */
+/** The lines of the table, padded as this repository's formatter does: the output must pass the check unchanged. */
 function asTable(columns: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = columns.map((_, at) => Math.max(3, ...[columns, ...rows].map((row) => row[at]?.length ?? 0)))
   const isLeft = (at: number) => at === 0
@@ -35,7 +35,7 @@ function revision(): string {
   }
 }
 
-/** Puts it in its place in docs/benchmarks.md, between the markers of that bench. */
+/** Writes it into docs/benchmarks.md, between the markers of that bench. */
 export function writeReport(name: string, markdown: string): void {
   const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`]
   const text = readFileSync(page, 'utf8')

@@ -1,14 +1,14 @@
 import type { Effort } from './bench.ts'
 
-/** Something that can be measured again and again, in things done in a second. */
+/** Something that can be measured repeatedly, in operations per second. */
 export type Contender = { row: string; column: string; measure(seconds: number): Promise<number> }
 
-/** What a contender reached in each round. */
+/** A contender's result in each round. */
 export type Result = { row: string; column: string; perSecond: number[] }
 
 /**
- * Each contender in turn, round after round, so that whatever else the machine does meets them all alike. A short round
- * before the first warms them up and does not count, save in a miniature, which has no other.
+ * Measures each contender in turn, round after round, so that other load on the machine affects all alike. A short warm-up
+ * round comes first and does not count, except in a miniature, which has no other round.
  */
 export async function measureInRounds(
   contenders: readonly Contender[],
@@ -26,7 +26,7 @@ export async function measureInRounds(
   return results
 }
 
-/** Calls `once` again and again, so many at a time; answers how often in a second. */
+/** Calls `once` repeatedly with this concurrency; returns calls per second. */
 export async function measureCalls(once: () => Promise<unknown>, atOnce: number, seconds: number): Promise<number> {
   const began = performance.now()
   const until = began + seconds * 1000

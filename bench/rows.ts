@@ -1,18 +1,18 @@
 import { type ConnectionTarget, connectAlone } from '../server/src/db/client/connect.ts'
 import type { People } from './sallyport.ts'
 
-/** How many rows of each kind there are: requests to be read, and requests to be approved. */
+/** The number of rows of each kind: requests to read, and requests to approve. */
 export type Rows = { read: number; pending: number; groups: number }
 
-/** Ids of the rows begin with this, behind it stand twelve digits: `idOf`. */
+/** Ids of the rows begin with this, followed by twelve digits: `idOf`. */
 export const idHead = '00000000-0000-7000-8000-'
 export const firstNumber = 100_000_000_000
-/** Where the numbers of pending requests begin. */
+/** The first number of the pending requests. */
 export const firstPending = 200_000_000_000
 
 export const idOf = (number: number): string => `${idHead}${number}`
 
-/** Many of what `gather` made one of, and groups with members and roles. */
+/** Copies the rows that `gather` made, many times; adds groups with members and roles. */
 export async function fill(target: ConnectionTarget, rows: Rows, { tenant_id, approver }: People): Promise<void> {
   const client = await connectAlone(target)
   const clone = (table: string, set: string, where: string, first: number, count: number) =>
@@ -48,7 +48,7 @@ export async function fill(target: ConnectionTarget, rows: Rows, { tenant_id, ap
   await client.query(
     `insert into group_role (tenant_id, group_id, role_id) select tenant_id, id, 'user' from tenant_group`,
   )
-  // The planner knows nothing of new rows.
+  // The planner has no statistics of new rows.
   await client.query('vacuum analyze')
   await client.end()
 }

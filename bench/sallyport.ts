@@ -7,18 +7,18 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** Somebody who signed in. */
+/** A user who has signed in. */
 export type Person = { id: string; token: string }
 
-/** A tenant's people who are there to be measured with. */
+/** The users of the measured tenant. */
 export type People = { tenant_id: string; owner: Person; approver: Person }
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** Beyond what a few credentials can ask for; what it costs to limit them is in the figures all the same. */
+/** Higher than a few credentials can reach; the cost of limiting is still in the figures. */
 const unlimited = { RATE_LIMIT_PER_SECOND: '999999', RATE_LIMIT_BURST: '999999' }
 
-/** The service as `npm start` starts it, in a process of its own. */
+/** The service as `npm start` starts it, in its own process. */
 export async function startService(env: Record<string, string>) {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
   const port = await freePort()
@@ -38,7 +38,7 @@ export async function startService(env: Record<string, string>) {
     child.kill('SIGTERM')
     await ended
   }
-  /** As a power cut would. */
+  /** As in a power cut. */
   const kill = async () => {
     child.kill('SIGKILL')
     await ended
@@ -55,7 +55,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** The owner and somebody who approves, both signed in; and one request that is pending, and one that was approved. */
+/** The owner and an approver, both signed in; and one pending and one approved request. */
 export async function gather(base_url: string, data_dir: string) {
   const bootstrap = JSON.parse(readFileSync(join(data_dir, 'bootstrap.json'), 'utf8')) as {
     tenant_id: string

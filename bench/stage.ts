@@ -9,18 +9,18 @@ import { startEmbedded } from '../server/src/embedded-postgres/start.ts'
 import { fill, firstPending, type Rows } from './rows.ts'
 import { gather, type People, startService } from './sallyport.ts'
 
-/** What every bench of endpoints stands on. */
+/** The common fixture of all endpoint benches. */
 export type Stage = People & {
-  /** The database that the running service serves. */
+  /** The database of the running service. */
   served: ConnectionTarget
-  /** A copy that no service looks at: what is written there sets nothing off. */
+  /** A copy that no service uses: writes to it trigger no work. */
   quiet: ConnectionTarget
   port: number
   rows: Rows
   serverVersion: string
-  /** The number of the first of so many pending requests that nobody else is given. */
+  /** The number of the first of `count` pending requests that no other caller gets. */
   takePending(where: 'served' | 'quiet', count: number): number
-  /** Puts off all due work, so that the service has nothing to do beside what it is asked. */
+  /** Postpones all due work, so that the service only handles the measured calls. */
   postponeWork(): Promise<void>
   close(): Promise<void>
 }
@@ -28,14 +28,14 @@ export type Stage = People & {
 export const database = 'sallyport'
 const copy = 'sallyport_copy'
 
-/** An embedded PostgreSQL with rows in it and the real service in front, all in a folder that goes with `close`. */
+/** An embedded PostgreSQL with rows and the real service, in a folder that `close` removes. */
 export async function openStage(rows: Rows): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
   const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   const close = async () => {
     for (const stop of stops.splice(0).reverse()) await stop()
   }
-  // PostgreSQL would outlive us.
+  // Otherwise PostgreSQL would outlive this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => close().finally(() => process.exit(1)))
   try {
@@ -45,7 +45,7 @@ export async function openStage(rows: Rows): Promise<Stage> {
     const env = {
       DATA_DIR: join(folder, 'service'),
       DATABASE_URL: urlOf(as(appRole, database)),
-      // Tokens are issued in its name: it must outlive the first start, whose port does not.
+      // Tokens are issued in this URL's name, so it must stay the same; the port changes with each start.
       PUBLIC_URL: 'http://127.0.0.1',
       SECRET_KEY: randomBytes(32).toString('base64'),
     }

@@ -7,14 +7,17 @@ import type { Order } from './load-process.ts'
 
 const run = promisify(execFile)
 
-/** Whether the system has wrk, which asks over HTTP as cheaply as pgbench asks PostgreSQL. */
+/** Whether the system has wrk, which calls over HTTP as cheaply as pgbench calls PostgreSQL. */
 export async function hasWrk(): Promise<boolean> {
-  // It knows no option that only tells its version, and ends with 1 after doing so.
+  // It has no option that only prints its version, and exits with 1 after printing it.
   const told = await run('wrk', ['--version']).catch((error: { stdout?: string }) => error)
   return told.stdout?.startsWith('wrk ') === true
 }
 
-/** Answers right answers in a second. @throws where one of them was another than 2xx, or none came. */
+/**
+ * Returns successful answers per second.
+ * @throws if one of them was other than 2xx, or none came.
+ */
 export async function askByWrk({ port, connections, seconds, request, ids }: Order): Promise<number> {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-wrk-'))
   const script = join(home, 'ask.lua')
@@ -31,7 +34,7 @@ export async function askByWrk({ port, connections, seconds, request, ids }: Ord
   }
 }
 
-/** In wrk's own language: the request, with a row's id by chance where it speaks of one; and what is told at the end. */
+/** A script in wrk's language: the request, with a random row's id if it has one; and the report at the end. */
 function scriptOf([head, tail]: Order['request'], ids: Order['ids']): string {
   const id = ids && `..${quoted(ids.head)}..string.format("%.0f", ${ids.first} + math.random(0, ${ids.count - 1}))..`
   return `local head, tail = ${quoted(head)}, ${quoted(tail)}

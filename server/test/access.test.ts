@@ -5,11 +5,11 @@ import { operations } from './support/house.ts'
 import { addressed, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
-/** Walks every registered operation with each credential and each role, so that nobody can forget a permission. */
+/** Tries every registered operation with each credential and each role, so that no operation lacks its permission check. */
 const { house, ours: tenant, ourRecords: records } = await openStage()
 const { tenant_id } = tenant
 
-/** Without a provider to ask, or a signature, what comes after the door answers this. */
+/** The answers of operations that have passed the permission check but lack a provider or a signature. */
 const answeredInside: Record<string, string> = {
   beginAuthorization: 'not_found',
   exchangeAuthorizationCode: 'invalid_authorization_code',
@@ -71,7 +71,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
     test(`${operationId} ${may ? 'lets' : 'refuses'} ${role}, who ${may ? 'holds' : 'lacks'} ${operation.scope}`, async () => {
       const { token, api_key } = tenant.people[role as SystemRoleId]
       for (const credential of [{ token }, { api_key }]) {
-        // A body that is not right shows that permission is asked before the body is read, and changes nothing.
+        // The invalid body shows that the permission is checked before the body, and ensures that nothing changes.
         const reply = await house.call({ ...request, ...credential, tenant_id, body: may ? request.body : '{' })
         const refused = reply.status === 403 && reply.body.code === 'forbidden' && 'scope' in Object(reply.body.details)
         assert.equal(refused, !may, `${reply.status} ${reply.text}`)

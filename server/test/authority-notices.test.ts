@@ -7,8 +7,8 @@ import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
 import { until } from './support/wait.ts'
 
 /**
- * What tells other processes that rights changed, and what does not: the database's triggers, and the operations that say
- * of themselves that they change them, so that the process itself forgets before it answers.
+ * Which changes notify other processes that rights changed, and which do not. The database's triggers notify; operations that
+ * declare that they change rights also clear their own process's cache before they answer.
  */
 const house = await openHouse()
 const tenant = await house.tenant('rights')
@@ -23,7 +23,10 @@ before(async () => {
   await listener.query('listen sallyport_authority')
 })
 
-/** The tenants that were named while `act` ran. Notices come in the order of commits: marks of our own stand around them. */
+/**
+ * The tenants that were notified while `act` ran. Notices come in the order of commits, so our own marks before and after
+ * delimit them.
+ */
 async function noticesOf(act: () => Promise<unknown>): Promise<string[]> {
   await untilMarked()
   heard.length = 0
@@ -52,7 +55,7 @@ const someUser = () =>
   make('/v1/users', { email: `${newId()}@example.com`, name: 'X', roles: ['user'], auth_provider: 'oidc' })
 const someGroup = () => make('/v1/groups', { name: 'a group' })
 
-/** Each operation that says it changes rights, in a way in which it does. */
+/** Each operation that declares that it changes rights, with a call that does so. */
 const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
   createUser: async () => () =>
     call('POST', '/v1/users', { email: `${newId()}@example.com`, name: 'X', roles: ['user'], auth_provider: 'oidc' }),

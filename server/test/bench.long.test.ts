@@ -25,7 +25,7 @@ test('the bench of endpoints works, and tells how fast each contender is', async
       'POST /v1/requests/{id}/approve',
     ],
   )
-  // Without pgbench its column is empty; what a row does not measure is, too.
+  // Without pgbench its column is empty; so is a cell that a row does not measure.
   const measured = rows.map(({ cells }) => cells.map((cell) => /^[1-9]/.test(cell)))
   assert.deepEqual(measured, [
     [true, true, true],

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** `npm run check`: everything that can be said of the source without running the service, all at once. */
+/** `npm run check`: all checks of the source that do not need a running service, concurrently. */
 const steps = {
   'format and lint': ['biome', 'ci', '--error-on-warnings', '--colors=off', '.'],
   types: ['tsc', '--project', '.'],
@@ -17,7 +17,7 @@ const env = { ...process.env, PATH: [join(root, 'node_modules/.bin'), process.en
 
 type Outcome = { name: string; passed: boolean; output: string }
 
-/** Runs one step, tells its outcome in one line, and keeps what it said. */
+/** Runs one step, reports its result in one line, and keeps its output. */
 async function run(name: string, [command, ...rest]: readonly [string, ...string[]]): Promise<Outcome> {
   const begin = performance.now()
   const child = spawn(command, rest, {

@@ -88,7 +88,7 @@ test('the owner of the tables is refused as the service role', async () => {
   )
 })
 
-/** The tables that `sallyport_work` may look through across tenants, and nothing but their routing columns. */
+/** The tables that `sallyport_work` may read across tenants, and only their routing columns. */
 const workTables: Record<string, { select: string[]; update: string[] }> = {
   access_grant: {
     select: [

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { findStale, generateFiles } from './support/generated-files.ts'
 
 /**
- * `npm run generate`: writes what is made from the tables of the source. With `--check` it writes nothing, names what is
- * stale and exits with 1, as it does with either where a migration that has landed was edited.
+ * `npm run generate`: writes the generated files. With `--check` it writes nothing, lists the outdated files and exits with 1.
+ * It exits with 1 in both modes if a migration that has landed was edited.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const files = await generateFiles().catch((error: Error) => {

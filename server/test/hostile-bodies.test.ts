@@ -9,7 +9,7 @@ import { longVariable } from './support/race.ts'
 import { addressed, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
-/** Walks every operation that takes a body, and every place in it, with what a body should never hold; over HTTP. */
+/** Tries every operation that takes a body with invalid content in every place of it, over HTTP. */
 const { house, ours, ourRecords: records } = await openStage()
 const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
 const { tenant_id, owner } = ours
@@ -43,7 +43,7 @@ const taking = Object.entries(operations).flatMap(([name, { method, path, creden
   return [{ name, send, sample: sampleBodies[name] ?? {}, fields, takesText: bodyText !== undefined }]
 })
 
-/** Refused as faulty input, naming the place; and never with the database's words. */
+/** Asserts a refusal as invalid input that names the place, without text of the database. */
 function requireRefused(answer: Answer, pointer: string, what: string): void {
   assert.deepEqual([answer.status, answer.code], [400, 'invalid_input'], `${what}: ${answer.text}`)
   assert.ok(
@@ -125,7 +125,7 @@ for (const { name, send, sample, fields, takesText } of taking) {
   })
 }
 
-/** Texts that a careless expression tries in every way, and that are long in every other sense. */
+/** Texts that make a careless expression try every path, and that are as long as possible. */
 const longest = process.env[longVariable] === undefined ? 300_000 : 1_000_000
 const cunning: [string, string][] = [
   ['letters and a mark', `${'a'.repeat(longest)}!`],
@@ -137,8 +137,8 @@ const cunning: [string, string][] = [
 ]
 
 /**
- * No clock here: what takes each letter for every other would take minutes, and the call gives up long before. How long
- * the service was held up at most is told at the end.
+ * Measures no time per expression: trying each letter in place of every other would take minutes, and the call times out long
+ * before. The maximum time for which the service was blocked is reported at the end.
  */
 for (const { name, send, sample, fields } of taking) {
   test(`${name} answers soon whatever stands in its texts (I12)`, async (t) => {

@@ -5,7 +5,7 @@ import { operations, type Reply } from './support/house.ts'
 import { addressed, type Records, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
-/** Walks every operation with what its path and its query should never hold; every list with broken limits and cursors. */
+/** Tries every operation with invalid paths and queries, and every list with invalid limits and cursors. */
 const { house, ours: tenant, ourRecords: records } = await openStage()
 const { tenant_id, owner, people } = tenant
 
@@ -15,7 +15,7 @@ const asOwner = async (method: string, url: string, body?: unknown) => {
   return reply
 }
 
-// A second of each kind, so that a page of one has a next.
+// A second record of each kind, so that a page of one has a next page.
 await asOwner('PUT', '/v1/cloud/accounts', { resources: ['a', 'b'].map((id) => ({ id, account_id: id })) })
 await asOwner('POST', '/v1/policies', sampleBodies.createPolicy)
 await asOwner('POST', '/v1/groups', sampleBodies.createGroup)
@@ -26,11 +26,11 @@ await asOwner('POST', `/v1/requests/${records['/v1/requests/{id}']?.id}/approve`
 await asOwner('POST', `/v1/groups/${records['/v1/groups/{id}']?.id}/members`, { user_id: people.admin.user_id })
 await house.notification(tenant_id, people.user.user_id)
 
-/** Whose lists hold something: a person's own are the user's, all others the owner's. */
+/** The credential whose lists are not empty: the user's for personal lists, the owner's for all others. */
 const credentialOf = (credential: string) =>
   credential === 'user' ? { token: people.user.token } : { api_key: owner.api_key }
 
-/** Refused in our own words: nothing of the database, nothing of the service's inside. */
+/** Asserts a refusal without text of the database or the service's internals. */
 function requireRefused(reply: Reply, statuses: readonly number[], what: string): void {
   assert.ok(statuses.includes(reply.status), `${what}: ${reply.status} ${reply.text}`)
   assert.doesNotMatch(reply.text, /sql|relation|syntax|column|stack|\bat \//i, what)
@@ -112,7 +112,7 @@ for (const [name, operation] of Object.entries(operations)) {
   })
 }
 
-/** The records that lie on the way to a part of a path that is being tried. */
+/** The records whose ids fill the rest of a path while one part is tried. */
 function recordsFor(path: string): Records {
   return { ...records, [path.slice(0, path.indexOf('{'))]: Object.assign({}, ...Object.values(records)) }
 }

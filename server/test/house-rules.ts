@@ -34,7 +34,7 @@ const verbs: Rule = {
     }),
 }
 
-/** Adapters: driven from outside, they read the data they need themselves. They are neither nouns nor flows. */
+/** Adapters: they are driven from outside and read the data they need themselves. They are neither nouns nor flows. */
 const adapters: Exceptions = {
   'server/src/notification-channels/mail/email-carrier.ts': 'a carrier reads the sender that it may use',
   'server/src/notification-channels/webhook/webhook-carrier.ts':

@@ -4,12 +4,12 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { openHouse } from './support/house.ts'
 
-/** What reaches the server below its operations: paths, methods and bytes that are no request. */
+/** Requests that the server handles below its operations: unknown paths and methods, and bytes that are not a request. */
 const house = await openHouse()
 const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
 const port = Number(new URL(address).port)
 
-/** Sends these bytes and reads all that comes back. */
+/** Sends these bytes and reads the whole answer. */
 async function send(bytes: string): Promise<{ status: number; body: { code?: string; message?: string } }> {
   const socket = connect(port, '127.0.0.1')
   socket.write(bytes)
@@ -24,7 +24,7 @@ const get = (...headers: string[]) => request('GET /livez HTTP/1.1', ...headers)
 const post = (...headers: string[]) => request('POST /v1/requests HTTP/1.1', ...headers)
 const chunked = 'Transfer-Encoding: chunked'
 
-/** What is asked for, and where. */
+/** A request line and its expected answer. */
 const misaddressed: [string, string, number, string][] = [
   ['a path that is not well-formed', request('GET /v1/%zz HTTP/1.1'), 400, 'invalid_input'],
   ['a path with half a character', request('GET /v1/requests/%ed%a0%80 HTTP/1.1'), 400, 'invalid_input'],
@@ -47,7 +47,7 @@ const misaddressed: [string, string, number, string][] = [
   ['HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid_input'],
 ]
 
-/** What a proxy before the service may read otherwise: where a request ends, whose it is. */
+/** Requests that a proxy before the service may parse differently: their end, or their host. */
 const ambiguous: [string, string, number, string][] = [
   ['headers without end', get(`X: ${'x'.repeat(20_000)}`), 431, 'invalid_input'],
   ['a thousand headers too many', get(...Array(3_000).fill('a: b')), 431, 'invalid_input'],

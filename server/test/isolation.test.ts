@@ -6,7 +6,7 @@ import { picturesOf } from './support/picture.ts'
 import { addressed, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
-/** Walks every registered operation, so that nobody can forget one: a tenant is neither seen nor touched from another. */
+/** Tries every registered operation across tenants: no tenant can read or change another tenant's records. */
 const { house, ours, theirs, theirRecords } = await openStage()
 const noRecords = Object.fromEntries(
   Object.entries(theirRecords).map(([path, ids]) => [
@@ -15,7 +15,7 @@ const noRecords = Object.fromEntries(
   ]),
 )
 
-/** All that a tenant's tables hold, to see that nothing changed. */
+/** A picture of all rows of a tenant, to assert that nothing changed. */
 const picture = picturesOf(house, [
   'access_request',
   'access_grant',
@@ -57,7 +57,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
           house.call({ ...request, url: addressed(operation.path, records), tenant_id: ours.tenant_id }),
         ),
       )
-      // Who needs no credential for it proves themselves there, and learns no more.
+      // An operation without a credential authenticates in its body, and reveals no more.
       assert.equal(foreign?.status, operation.credential === 'tenant' ? 401 : 404)
       assert.equal(foreign?.text, missing?.text)
       const names = (reply: Reply | undefined) => Object.keys(reply?.headers ?? {}).sort()

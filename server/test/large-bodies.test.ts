@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { inLanes } from './support/race.ts'
 import { startOnTestServer } from './support/sallyport.ts'
 
-/** Bodies larger than is sensible, sent to the real process: each has a bound, and the process stays small. */
+/** Bodies larger than sensible, sent to the real process: each has a limit, and the process stays small. */
 const service = await startOnTestServer()
 const { base_url, bootstrap } = service
 const owner = service.client({ api_key: bootstrap.api_key })
@@ -19,7 +19,7 @@ const headers = {
   'content-type': 'application/json',
 }
 
-/** Begins a call and answers it with what it is told, which may come before the body is sent. */
+/** Begins a call and returns the answer, which may come before the body is sent. */
 function begin(method: string, path: string, more: Record<string, string | number>) {
   const call = request(base_url + path, { method, headers: { ...headers, ...more }, agent: false })
   const told = once(call, 'response').then(async ([reply]) => {
@@ -29,7 +29,7 @@ function begin(method: string, path: string, more: Record<string, string | numbe
   return { call, told }
 }
 
-/** Says that so many bytes will come, sends none, and answers what it is told. */
+/** Announces a body of this length, sends none, and returns the answer. */
 async function announce(method: string, path: string, bytes: number) {
   const { call, told } = begin(method, path, { 'content-length': bytes })
   call.flushHeaders()
@@ -38,7 +38,10 @@ async function announce(method: string, path: string, bytes: number) {
   return answer
 }
 
-/** Sends megabytes without a length for as long as they are taken. Whoever is cut off while sending may miss the answer. */
+/**
+ * Sends megabytes without a length for as long as they are accepted. A caller that is cut off while sending may miss the
+ * answer.
+ */
 async function pour(method: string, path: string, megabytes: number) {
   const { call, told } = begin(method, path, { 'transfer-encoding': 'chunked' })
   call.on('error', () => undefined)
@@ -127,7 +130,7 @@ test('the most that is taken is taken, again and again, and the process stays as
   await inLanes([...hostile, ...hostile, ...hostile], 4, async (send) => send())
   const after = service.memory()
   t.diagnostic(`resident: ${before.now} MB before, ${after.now} MB after, ${after.peak} MB at most`)
-  // Twelve bodies that a careless reader would keep hold 300 MB as text alone.
+  // Twelve bodies that a careless reader would keep take 300 MB as text alone.
   assert.ok(after.peak < 512, `the process took ${after.peak} MB`)
   assert.equal((await owner('GET', '/v1/cloud/accounts?limit=1')).status, 200)
 })

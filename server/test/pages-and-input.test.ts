@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse, type Person } from './support/house.ts'
 
-/** What every list and every body has in common, tried on requests. */
+/** The common behaviour of all lists and bodies, tested on requests. */
 const house = await openHouse()
 const tenant = await house.tenant('pages and input')
 const { tenant_id, owner, people } = tenant

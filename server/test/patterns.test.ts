@@ -5,12 +5,12 @@ import { patternsOf } from './support/patterns.ts'
 import { readSources } from './support/source-files.ts'
 
 /**
- * No text, however long and cunning, makes a regular expression of ours try every way: each is read by a checker that
- * looks for one. A schema's patterns too: its library tries them on a text that is far too long already, to tell all faults.
+ * No text can make one of our regular expressions backtrack without bound: a checker tests each of them for that. This
+ * includes schemas' patterns: the schema library matches them even against a text that is too long, to report all faults.
  */
 const sources = readSources(process.cwd(), ['server/src']).filter(({ path }) => !path.endsWith('.test.ts'))
 
-/** Files whose texts nobody outside can choose, each with its reason. */
+/** Files whose texts no outsider can choose, each with the reason. */
 const ownTexts: Readonly<Record<string, string>> = {
   'server/src/http/openapi.ts': 'reads our own document and headers',
   'server/src/embedded-postgres/': 'reads what our own PostgreSQL says',

@@ -13,8 +13,8 @@ import { policyTenants } from './support/policy-tenant.ts'
 import { sliceServer } from './support/slice-server.ts'
 
 /**
- * What policy answers, in cases to be read: each document of policy-cases/*.yaml is what a tenant would send to try a draft
- * of its rules, and is sent so.
+ * Policy verdicts as readable cases: each document of policy-cases/*.yaml is what a tenant would send to try a draft of its
+ * rules, and is sent so.
  */
 const testDb = await testDatabase()
 const call = await sliceServer(testDb.database, { replacePolicyCases, testPolicies })
@@ -45,7 +45,7 @@ for (const file of readdirSync(new URL('policy-cases/', import.meta.url)).sort()
   })
 }
 
-/** The bodies that a guide sends, by what it calls. */
+/** The bodies that a guide sends, by the names that it gives them. */
 function bodiesOf(guide: string, path: string): string[] {
   return [...textOf(`../../docs/guides/${guide}`).matchAll(/(?<path>\/v1\/\S+) -d \s*'(?<body>[^']*)'/g)]
     .filter(({ groups }) => groups?.path === path)
@@ -61,7 +61,7 @@ test('the rules of the-guide.yaml are those that the guide shows', () => {
       assert.ok(shown.includes(JSON.stringify(plain(rule))), JSON.stringify(rule))
 })
 
-/** The same whatever the order of the fields and the breaks in the lines. */
+/** A form that ignores the order of fields and line breaks. */
 function plain(rule: RuleInput): unknown {
   return Object.entries(rule)
     .map(([name, value]) => [name, typeof value === 'string' ? value.trim().replace(/\s+/g, ' ') : value])

@@ -11,7 +11,7 @@ import { findStale } from './support/generated-files.ts'
 
 type Json = { [name: string]: unknown }
 
-/** The committed document; that it is what the source says is what `npm run check` holds. */
+/** The committed document; `npm run check` verifies that it is current. */
 const document = JSON.parse(readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')) as Json & {
   paths: Record<string, Record<string, Json & { operationId: string }>>
   components: { schemas: Record<string, Json> }
@@ -24,7 +24,7 @@ test('the document is OpenAPI 3.1, and every reference in it leads somewhere', a
 })
 
 test('every schema in the document is JSON Schema of 2020-12', () => {
-  // That of OpenAPI takes any object for a schema.
+  // OpenAPI's own schema accepts any object as a schema.
   const schemas = [...schemasWithin(document)]
   assert.ok(schemas.length > 100, `found only ${schemas.length}`)
   const ajv = new Ajv2020({ strictSchema: true, strictTypes: false, validateFormats: false })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse, type Person } from './support/house.ts'
 
-/** The main job over HTTP: what policy and people answer, and what is kept of it. */
+/** The main flow over HTTP: the decisions of policy and approvers, and the stored results. */
 const house = await openHouse()
 const tenant = await house.tenant('main job')
 const { tenant_id, owner, people } = tenant

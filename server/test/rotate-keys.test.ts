@@ -25,7 +25,7 @@ const openTokens = (...keys: Buffer[]) =>
   openTokenKeys({ database: db.database, rootKeys: rootsOf(...keys), issuer, onFailure })
 const tokens = await openTokens(first)
 
-/** The operator's command, with these root keys. */
+/** Runs the operator's command with these root keys. */
 const rotate = (keys: Buffer[], asked: Parameters<typeof rotateKeys>[2] = {}) => {
   const config = readConfig({ SECRET_KEY: keys.map((key) => key.toString('base64')).join(',') })
   return rotateKeys(config, db.database, asked, () => undefined)
@@ -33,7 +33,7 @@ const rotate = (keys: Buffer[], asked: Parameters<typeof rotateKeys>[2] = {}) =>
 
 const place = (id: string) => ({ table: 'identity_provider', id, field: 'sealed_secrets' })
 
-/** A tenant with secrets of its providers: one sealed as of old, the others as now. */
+/** A tenant with secrets of its providers: one sealed in the old form, the others in the current form. */
 async function makeTenant(name: string, root: Buffer) {
   const tx = db.database.tenant((await createTenant(db.database, { name, owner })).tenant_id)
   const sealer = openSealer(rootsOf(root))
@@ -56,7 +56,7 @@ async function makeTenant(name: string, root: Buffer) {
     )
     return row?.sealed ?? ''
   }
-  /** What a process with this root key alone reads. */
+  /** The secrets that a process with only this root key can open. */
   const opened = async (key: Buffer) => {
     const reader = openSealer(rootsOf(key))
     return Promise.all(ids.map(async (id) => reader.unseal(tx, await read(id), place(id))))

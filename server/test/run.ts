@@ -51,13 +51,13 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-/** Breaks servers, or changes the process that it runs in: nothing of another file is beside it. */
+/** Breaks servers, or changes the process that it runs in, so it shares its process with no other file. */
 const alone = (file: string) => /\/(db\/embedded|kill|outage)\//.test(file)
 const durationsFile = join(root, 'server/test/durations.json')
 const durations = JSON.parse(readFileSync(durationsFile, 'utf8')) as Durations
 const batches = planBatches(files, durations, alone)
 
-// Everything that the run makes and starts carries this folder's name: so all of it is found again, however the run ends.
+// The name of this folder marks everything that the run makes and starts, so all of it can be found however the run ends.
 const folder = makeRunFolder()
 const watchdog = spawn(process.execPath, [join(root, 'server/test/runner/watchdog.ts')], {
   stdio: ['pipe', 'ignore', 'inherit'],
@@ -72,7 +72,7 @@ const { server, stop } = await (on15 ? startTestServerOn15() : startTestServer()
 const outcomes: Outcome[] = []
 await runBatches(batches, {
   root,
-  // Much of a test is waiting: two more at a time than there are cores.
+  // Tests spend much time waiting: run two more at a time than there are cores.
   width: availableParallelism() + 2,
   env: {
     ...process.env,

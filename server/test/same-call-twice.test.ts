@@ -9,13 +9,13 @@ import { picturesOfAll } from './support/picture.ts'
 import { addressed, makeRecords, type Records, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
-/** Walks every registered operation that changes something, so that nobody can forget one: with a key it is carried out once. */
+/** Calls every registered operation that changes something twice with one idempotency key: it is carried out once. */
 const { house, ours, theirs, theirRecords } = await openStage()
 
-/** All that a tenant's tables hold, beside the answers kept. */
+/** A picture of all rows of a tenant, except the kept answers. */
 const picture = await picturesOfAll(house, 'kept_answer')
 
-/** Bodies that do something, where the sample names what is not there. */
+/** Bodies that succeed, for operations whose sample names a record that does not exist. */
 const bodies: Record<string, (records: Records) => unknown> = {
   addGroupMember: () => ({ user_id: ours.people.approver.user_id }),
   createUser: () => ({ email: `${newId()}@example.com`, name: 'New', roles: ['user'], auth_provider: 'oidc' }),
@@ -23,11 +23,11 @@ const bodies: Record<string, (records: Records) => unknown> = {
   reorderRules: (records) => ({ ids: [records['/v1/policies/{id}/rules/{rule_id}']?.rule_id] }),
   setGroupRoleMappings: () => ({ role_ids: ['user'] }),
   setUserRoles: () => ({ roles: ['approver'] }),
-  // To require reasons would be in the way of whoever asks for the next records.
+  // Requiring reasons would break the creation of the next records.
   upsertSetting: () => ({ value: 'false' }),
 }
 
-/** The same with another word in it; undefined where the body has no place for words. */
+/** The same body with one text changed; undefined if the body has no text field. */
 function reworded(operation: Operation, body: unknown): unknown {
   const { properties = {} } = operation.body === undefined ? {} : jsonSchemaOf(operation.body)
   const field = ['name', 'reasoning', 'reason', 'notice', 'display_name'].find((name) => name in properties)

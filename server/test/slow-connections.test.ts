@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openHouse } from './support/house.ts'
 import { until } from './support/wait.ts'
 
-/** Connections that hold the service up by doing little: each is let go, and others are served meanwhile. */
+/** Connections that hold the service up by doing little: each is closed, and others are served meanwhile. */
 const house = await openHouse()
 const { server } = house.app
 const address = await server.listen({ host: '127.0.0.1', port: 0 })
 const port = Number(new URL(address).port)
 
-/** The same with less patience, so that what is bounded by it is seen in seconds. */
+/** The same with shorter timeouts, so that the test takes seconds. */
 const hasty = await openHouse()
 const tenant = await hasty.tenant('slow')
 Object.assign(hasty.app.server.server, { requestTimeout: 3_000, headersTimeout: 3_000, timeout: 2_500 })
@@ -22,17 +22,17 @@ after(() => {
   for (const socket of sockets) socket.destroy()
 })
 
-/** A connection that says this at once, and then a little more again and again as long as it is let. */
+/** A connection that sends this at once, and then a little more at intervals until it is closed. */
 function trickle(to: number, first: string, more: string): Socket {
   const socket = connect(to, '127.0.0.1', () => socket.write(first))
   const drip = setInterval(() => socket.write(more), 300)
-  // What is let go may end as it likes.
+  // A connection that the service closes may end in any way.
   socket.on('error', () => undefined).on('close', () => clearInterval(drip))
   sockets.add(socket)
   return socket
 }
 
-/** Waits until the service has let all of them go; answers what it said to each. */
+/** Waits until the service has closed all of them; returns the answer to each. */
 function ended(all: readonly Socket[]): Promise<string[]> {
   return Promise.all(
     all.map(async (socket) => {
@@ -62,7 +62,7 @@ suite('300 connections at once that are slow to say what they want (I13)', { con
 
   test('or their body does', async () => {
     const said = await ended(many(50, () => trickle(hastyPort, `${head}Content-Length: 1000\r\n\r\n{`, ' ')))
-    // On a machine so busy that the next byte is late, silence cuts it off first.
+    // On a machine so busy that the next byte is late, the idle timeout closes it first.
     assert.ok(
       said.every((answer) => ['', 'HTTP/1.1 408 Request Timeout'].includes(answer)),
       said.join(),

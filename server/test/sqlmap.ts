@@ -8,15 +8,15 @@ import { promisify } from 'node:util'
 import { openHouse } from './support/house.ts'
 
 /**
- * `npm run test:sqlmap`: sqlmap, at its most thorough, on every endpoint that looks for a text or keeps one; and on a
- * planted flaw, which it must find. Takes minutes, and sqlmap, which `pip install sqlmap` brings; no part of `npm test`.
- * Words behind the command choose among the targets: `npm run test:sqlmap -- groups planted`.
+ * `npm run test:sqlmap`: runs sqlmap at its most thorough on every endpoint that searches for or stores a text, and on a
+ * planted flaw that it must find. Takes minutes and needs sqlmap (`pip install sqlmap`); not part of `npm test`. Arguments
+ * choose among the targets: `npm run test:sqlmap -- groups planted`.
  */
 const run = promisify(execFile)
 const house = await openHouse()
 const { tenant_id, owner } = await house.tenant('sqlmap')
 
-/** The flaw: it listens beside the service, on the same database. */
+/** The planted flaw: it listens beside the service, on the same database. */
 house.app.server.get('/planted', async (request) => {
   const { q } = request.query as { q: string }
   const text = `select key from setting where tenant_id = '${tenant_id}' and value = '${q}'`
@@ -29,7 +29,7 @@ after(() => rm(folder, { recursive: true, force: true }))
 
 type Target = { method?: string; path: string; body?: object }
 
-/** A star stands where sqlmap puts its texts. */
+/** A star marks where sqlmap puts its texts. */
 const targets: Record<string, Target> = {
   planted: { path: '/planted?q=x*' },
   'api-keys': { path: '/v1/api-keys?identity_provider_id=x*' },
@@ -50,7 +50,7 @@ const targets: Record<string, Target> = {
 
 const options = [
   ...['--batch', '--flush-session', '--level=5', '--risk=3', '--dbms=PostgreSQL', '--threads=4'],
-  // Not by time: on a busy machine the clock proves nothing.
+  // Not by time: on a busy machine durations prove nothing.
   ...['--technique=BEUQ', '--ignore-code=*', `--output-dir=${folder}`, '--disable-coloring'],
 ]
 

@@ -4,8 +4,8 @@ import { whoMayDecide } from '../src/requests/possible-approvers.flow.ts'
 import { openHouse, type Person } from './support/house.ts'
 
 /**
- * Nobody makes their own approver (P8): whatever the requester of a request gives after asking does not count for deciding
- * it, by whatever road a right is given. Given by somebody else, or before asking, it counts.
+ * No requester makes their own approver (P8): rights that the requester of a request gives after requesting it do not count
+ * for deciding it, in whatever way a right is given. Rights given by another user, or before the request, count.
  */
 const house = await openHouse()
 const tenant = await house.tenant('whose word counts')
@@ -13,7 +13,7 @@ const { tenant_id, owner, people } = tenant
 const other = people.admin
 const helper = people.user
 
-/** By token, or by key where there is no token. */
+/** By token, or by key if there is no token. */
 async function call({ token, api_key }: Person, method: string, url: string, body?: unknown) {
   const credential = token === '' ? { api_key } : { token }
   return house.call({ method, url, ...credential, tenant_id, ...(body !== undefined && { body }) })
@@ -31,13 +31,13 @@ await must(owner, 'POST', `/v1/policies/${policy}/rules`, { effect: 'permit' })
 const ask = () =>
   must(owner, 'POST', '/v1/requests', { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' })
 
-/** What becomes of an approval by the helper. */
+/** The result of an approval by the helper. */
 async function approve(request: string): Promise<[number, unknown]> {
   const reply = await call(helper, 'POST', `/v1/requests/${request}/approve`, {})
   return [reply.status, reply.body.code]
 }
 
-/** Whether the helper would be told of it as one who may decide. */
+/** Whether the helper would be notified of it as an approver. */
 async function isTold(request: string): Promise<boolean> {
   const portions = await Array.fromAsync(whoMayDecide(house.database.tenant(tenant_id), request, new Date()))
   return portions.flat().includes(helper.user_id)
@@ -46,7 +46,10 @@ async function isTold(request: string): Promise<boolean> {
 const approved: [number, unknown] = [200, undefined]
 const forbidden: [number, unknown] = [403, 'forbidden']
 
-/** A way to give the helper the right to decide: what is there before, what gives it, and what takes it away again. */
+/**
+ * A way to give the helper the right to decide: `prepare` sets it up and returns a function that gives it, which returns one
+ * that takes it away.
+ */
 type Road = { prepare(): Promise<(giver: Person) => Promise<unknown>> }
 
 const roles = (giver: Person, ...ids: string[]) =>
@@ -82,7 +85,7 @@ const roads: Record<string, Road> = {
   },
 }
 
-/** The helper holds what a user holds, and belongs to nothing. */
+/** Asserts that the helper has only a user's rights, and is in no group. */
 async function bare(): Promise<void> {
   await roles(other)
   await house.asSuperuser('delete from group_member where user_id = $1', [helper.user_id])

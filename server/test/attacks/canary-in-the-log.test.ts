@@ -5,7 +5,7 @@ import { fullBody } from '../support/full-bodies.ts'
 import { startOnTestServer } from '../support/sallyport.ts'
 import { textFields, withText } from '../support/text-fields.ts'
 
-/** What a tenant writes in a body is its own: no line of the process says it, however much the log tells. */
+/** The contents of a tenant's bodies never appear in the process's log, even at its most verbose level. */
 const canary = 'canary4h9x2vb'
 const sallyport = await startOnTestServer({ LOG_LEVEL: 'trace' })
 const ada = await sallyport.join('Ada', ['admin'])
@@ -18,7 +18,7 @@ test('no line of the log holds a word of a body, nor a credential (T14)', async 
     const call = credential === 'user' ? ada.call : key
     const url = path.replaceAll(/\{\w+\}/g, id)
     for (const way of textFields(body)) {
-      // A hash costs more than all the rest: passwords are tried below.
+      // A hash costs more than everything else: passwords are tried below.
       if (way.join().includes('password')) continue
       for (const text of [canary, `${canary}@example.com`, `https://${canary}.example`, `${canary}\u0000`]) {
         const { status } = await call(method, url, withText(fullBody(operationId), way, text))
@@ -28,7 +28,7 @@ test('no line of the log holds a word of a body, nor a credential (T14)', async 
     if (body !== undefined) await call(method, url, { [canary]: canary })
   }
   assert.ok(taken >= 15, `taken ${taken} times`)
-  // What fails within is told to the operator in full; it has no word of the caller's in it either.
+  // The operator sees an internal error in full; it contains no text of the caller either.
   await sallyport.asSuperuser('alter table tenant_group rename to tenant_group_gone')
   const failed = await key('POST', '/v1/groups', { name: canary, description: canary })
   assert.equal(failed.status, 500)

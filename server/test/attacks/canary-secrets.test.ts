@@ -19,8 +19,8 @@ import { answerOf, redirect_uri } from '../support/sign-in-stage.ts'
 import { until } from '../support/wait.ts'
 
 /**
- * Two hundred secrets are given to a real process in every way that it takes one, rightly and wrongly, with the log at its
- * most talkative. Then everything that it says, keeps or shows is looked through.
+ * Gives two hundred secrets to a real process in every way that it accepts one, correctly and incorrectly, with the log at its
+ * most verbose level. Then searches everything that it logs, stores or shows.
  */
 const run = await openCanaryRun()
 const {
@@ -110,7 +110,7 @@ test('people sign in by providers, rightly and wrongly', async () => {
     await finish({ ...back, code: secrets.plant('code that is none') })
     await finish({ code: secrets.plant('code from elsewhere'), redirect_uri })
   }
-  // `fetch` says itself what it is.
+  // `fetch` sets its own `sec-fetch-mode`.
   const set = await new Promise<string>((resolve) => {
     get(`${base_url}/v1/auth/authorize?${query}`, { headers: { 'sec-fetch-mode': 'navigate' } }, (reply) => {
       reply.resume()
@@ -191,7 +191,7 @@ test('every operation is called, and every page', async () => {
   secrets.keep('/metrics', metrics)
 })
 
-/** What takes a secret, so that what fails below has one in hand. */
+/** Gives a secret in every way, so that the failures below happen while one is being processed. */
 async function giveSecrets(): Promise<number[]> {
   const config = () => ({ token: secrets.plant('a provider’s token while the database fails') })
   const password = () => secrets.plant('a password while the database fails')
@@ -242,7 +242,7 @@ test('what refuses to start says no secret of its environment (S4)', async () =>
   for (const env of environments) {
     const started = startScript('start', [], { ...env, DATA_DIR: join(sallyport.data_dir, 'nothing'), PORT: '0' })
     await until('it says why', async () => started.output().includes('\n'))
-    // One that cannot reach its database goes on trying.
+    // A process that cannot reach its database keeps trying.
     started.signal('SIGTERM')
     await started.end()
     secrets.keep(`what a start with ${Object.keys(env)[0]} says`, started.output())

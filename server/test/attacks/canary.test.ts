@@ -8,8 +8,8 @@ import { textFields, withText } from '../support/text-fields.ts'
 import { until } from '../support/wait.ts'
 
 /**
- * Another tenant writes a word of its own wherever it can write anything, and the workers carry it on. Then we call
- * everything, rightly and wrongly: the word is in no byte of any answer, and in no row of ours.
+ * Another tenant writes its canary into every field that it can, and the workers process it. Then we call everything,
+ * correctly and incorrectly: the canary is in no byte of any answer, and in no row of ours.
  */
 const canary = 'canary8w3q5zk'
 const house = await openHouse()
@@ -28,7 +28,7 @@ async function asTheirs(person: Person, method: string, url: string, body: unkno
   return reply
 }
 
-/** The word in every form that some field takes. */
+/** The canary in every form that some field accepts. */
 const forms = [
   canary,
   `${canary}@example.com`,
@@ -36,13 +36,13 @@ const forms = [
   `when { principal.name == "${canary}" }`,
 ]
 
-/** Writes it into every place for text of every body; answers where it was taken. */
+/** Writes it into every text field of every body; returns the fields that accepted it. */
 async function plant(): Promise<string[]> {
   const taken = new Set<string>()
   for (const [operationId, operation] of Object.entries(operations)) {
     if (operation.body === undefined || !['any', 'user'].includes(operation.credential)) continue
     for (const way of textFields(operation.body)) {
-      // Kept as a hash alone, which costs more than all the rest.
+      // Stored only as a hash, which costs more than everything else.
       if (way.join().includes('password')) continue
       for (const form of forms) {
         const { status } = await house.call({
@@ -59,7 +59,7 @@ async function plant(): Promise<string[]> {
   return [...taken]
 }
 
-/** What is said of a request on its way, to the people who are told of it. */
+/** The texts of a request's later steps, of which users are notified. */
 async function plantOnTheWay(): Promise<void> {
   const { owner, people } = theirs
   const { user, approver } = people
@@ -79,7 +79,7 @@ async function plantOnTheWay(): Promise<void> {
   })
 }
 
-/** The ways in which an operation is called, the sound one first. */
+/** The calls of an operation, the valid one first. */
 function callsOf(operationId: string, operation: Operation, as: TestTenant, records: Records): Call[] {
   const { method, path } = operation
   const url = addressed(path, records)

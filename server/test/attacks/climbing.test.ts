@@ -5,8 +5,8 @@ import { systemRoles } from '../../src/roles/role.ts'
 import { openHouse, type Person, type Reply } from '../support/house.ts'
 
 /**
- * Somebody who holds one scope and no more tries every road to another one, for themselves, a friend, a key or whoever
- * signs in. Afterwards nobody may do what they could not do before.
+ * A user with one scope tries every way to gain another, for themselves, a friend, a key or a user who signs in. Afterwards no
+ * user has a scope that they lacked before.
  */
 const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
 const allScopes = systemRoles.admin.scopes
@@ -20,7 +20,7 @@ async function made(reply: Promise<Reply>): Promise<string> {
 const everywhere = await house.tenant('climbing')
 let stages = 0
 
-/** A climber who holds one scope, a friend who holds nothing more, and things that would give more. */
+/** A climber with one scope, a friend without further scopes, and records that would give more. */
 async function openStage(scope: Scope, { tenant_id, owner } = everywhere) {
   stages += 1
   const stage = stages
@@ -56,7 +56,7 @@ async function openStage(scope: Scope, { tenant_id, owner } = everywhere) {
 type Ids = Awaited<ReturnType<typeof openStage>>['ids']
 type Try = [method: string, url: string, body?: unknown]
 
-/** Every road to more that the service has. */
+/** Every way to gain a scope. */
 function roads({ role, friendsRole, strong, climber, friend, admin, ownGroup, adminGroup, provider }: Ids): Try[] {
   const newUser = (name: string, ...roles: string[]) => ({
     ...{ email: `${name}@example.com`, name, roles, auth_provider: 'oidc' },
@@ -102,7 +102,7 @@ function roads({ role, friendsRole, strong, climber, friend, admin, ownGroup, ad
   ]
 }
 
-/** Who may do what, users and keys, by the tables themselves: `name scope`. */
+/** The scopes of users and keys, read from the tables: `name scope`. */
 async function standing(tenant_id: string): Promise<Set<string>> {
   const rows = await house.asSuperuser<{ who: string; scope: string }>(
     `with held as (
@@ -122,7 +122,7 @@ async function standing(tenant_id: string): Promise<Set<string>> {
 }
 
 suite('whoever holds one scope', () => {
-  // One that reads changes nothing anywhere: one of them stands for all.
+  // A read scope changes nothing: one of them is enough.
   for (const scope of allScopes.filter((one) => !one.endsWith(':read') || one === 'users:read')) {
     test(`${scope}, comes to no other by any road (P1, P4, P9, P10, P12)`, async () => {
       const { tenant_id, call, climber, ids } = await openStage(scope)
@@ -203,7 +203,7 @@ suite('the settings that weaken what guards a tenant', () => {
     for (const change of [{ enabled: false }, { enabled: true }, narrower]) {
       assert.equal((await put(climber, { client_secret: '[redacted]', ...change })).status, 200)
     }
-    // A key of an admin's that holds the setting alone names nobody either.
+    // A key of an admin with only the settings scope cannot set the provider.
     const key = await call(owner, 'POST', '/v1/api-keys', { name: 'a key', scopes: ['settings:write'] })
     const body = { ...set, issuer: 'http://127.0.0.1:10' }
     const byKey = { method: 'PUT', url: '/v1/settings/sign-in', tenant_id, body, api_key: String(key.body.key) }

@@ -5,12 +5,12 @@ import { operations, type Person, type TestTenant } from '../support/house.ts'
 import { addressed, makeRecords, type Records, sampleBodies } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
-/** Walks every list: where a page of it ended is good for the next page of that list alone. */
+/** Tries every list: the cursor of a page is valid only for the next page of the same list. */
 const { house, ours, theirs, ourRecords: otherRecords } = await openStage()
 const ourRecords = await makeMore(ours)
 const theirRecords = await makeMore(theirs)
 
-/** Of everything that has a list there must be two. */
+/** Every list needs two records. */
 async function makeMore(tenant: TestTenant): Promise<Records> {
   const { tenant_id, owner } = tenant
   const records = await makeRecords(house, tenant)
@@ -22,7 +22,7 @@ async function makeMore(tenant: TestTenant): Promise<Records> {
   await call(tenant, owner, 'PUT', '/v1/cloud/accounts', { resources })
   for (let count = 0; count < 2; count += 1) await house.notification(tenant_id, owner.user_id)
   await call(tenant, owner, 'POST', '/v1/requests', sampleBodies.createRequest)
-  // Policy was asked about it twice then.
+  // A second evaluation of the request.
   const request = records['/v1/requests/{id}'] ?? {}
   await call(tenant, tenant.people.approver, 'POST', `/v1/requests/${request.id}/deny`, {})
   return records
@@ -36,7 +36,7 @@ const lists = Object.entries(operations).filter(
   ([, { query }]) => query !== undefined && jsonSchemaOf(query).properties?.cursor !== undefined,
 )
 
-/** The cursor behind the first record of the list. */
+/** The cursor after the first record of the list. */
 async function cursorOf(tenant: TestTenant, url: string, mark: '?' | '&' = '?'): Promise<string> {
   const reply = await call(tenant, tenant.owner, 'GET', `${url}${mark}limit=1`)
   assert.equal(reply.status, 200, reply.text)

@@ -11,12 +11,12 @@ import { openStage } from '../support/stage.ts'
 import { textFields, type Way, withText } from '../support/text-fields.ts'
 
 /**
- * Walks every place for text in every query and body: what names something of another tenant there is answered like
- * what names nothing. Paths are walked in isolation.test.ts.
+ * Tries every place for text in every query and body: a name of another tenant's record gets the same answer as an unknown
+ * name. isolation.test.ts covers paths.
  */
 const { house, ours, theirs, ourRecords, theirRecords } = await openStage()
 
-/** Texts of each form that are in use there and nowhere here, beside one that is in use nowhere. */
+/** Texts of each form that the other tenant uses and we do not, each with one that no tenant uses. */
 const forms = {
   id: {
     nothing: newId(),
@@ -46,7 +46,7 @@ await asTheirs('POST', '/v1/users', {
 })
 await asTheirs('PUT', '/v1/cloud/accounts', { resources: [{ id: 'their-entry', account_id: '987654321098' }] })
 
-/** Moments, new ids and numbers that count up differ anyway; so do the words that were sent, where they are said again. */
+/** Ignores moments, new ids and counters, which always differ, and echoed input. */
 function comparable(text: string): string {
   return text
     .replaceAll(words, '<word>')
@@ -67,7 +67,7 @@ async function send(operationId: string, operation: Operation, where: 'query' | 
     body: where === 'body' ? withText(body, way, text) : body,
     ...who,
   })
-  // Many rules would make each further one slow to weigh; of channels there may be so many only.
+  // Many rules would slow down the evaluation of each further one; the number of channels is limited.
   const made = /^create(?:Rule|\w+Channel)$/.test(operationId) && reply.status === 201
   if (made) {
     const among = url.replace(/(?<=notification-channels)\/\w+$/, '')
@@ -99,7 +99,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
     for (const [where, way] of places) {
       test(`takes what is theirs for what is not there, in its ${where} at ${way.join('/')} (T2)`, async () => {
         const before = await picture(theirs.tenant_id)
-        // What changes by being done at all has changed then.
+        // A first call makes the changes that any call makes.
         await send(operationId, operation, where, way, newId())
         for (const { nothing, theirs: foreign } of Object.values(forms)) {
           const expected = await send(operationId, operation, where, way, nothing)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person, type Reply, type TestTenant } from '../support/house.ts'
 
-/** Rules that name people and resources of another tenant, and words of rules that reach whom they should not. */
+/** Rules that name users and resources of another tenant, and texts of rules that reach other users than intended. */
 const house = await openHouse()
 const ours = await house.tenant('ours')
 const theirs = await house.tenant('theirs')
@@ -17,7 +17,7 @@ async function made(tenant: TestTenant, method: string, url: string, body: unkno
   return reply
 }
 
-/** A policy of the tenant's with these rules and no other. */
+/** A policy of the tenant with exactly these rules. */
 async function withRules(tenant: TestTenant, ...rules: object[]): Promise<string> {
   const policy = await made(tenant, 'POST', '/v1/policies', { name: 'for this test' })
   for (const rule of rules) await made(tenant, 'POST', `/v1/policies/${policy.body.id}/rules`, rule)

@@ -7,13 +7,13 @@ import { newId } from '../../src/kernel/id.ts'
 import { openHouse } from '../support/house.ts'
 
 /**
- * Tokens that nobody issued. Those about claims are signed by the service's own key: the signature is good, and what the
- * token says is refused all the same. Every refusal is the one that a caller without a credential gets.
+ * Tokens that the service did not issue. Those about claims are signed with the service's own key: the signature is valid, and
+ * the token is refused for its claims. Every refusal equals that of a caller without a credential.
  */
 const made: webcrypto.CryptoKeyPair[] = []
 const { subtle } = globalThis.crypto
 const generateKey = subtle.generateKey.bind(subtle)
-// The key pair that the service makes for itself, kept aside for the test.
+// The key pair that the service generates, recorded for the test.
 subtle.generateKey = (async (...how: Parameters<typeof generateKey>) => {
   const pair = await generateKey(...how)
   if ('privateKey' in pair) made.push(pair)
@@ -54,7 +54,7 @@ const goodClaims = {
 }
 const without = (name: string) => Object.fromEntries(Object.entries(goodClaims).filter(([claim]) => claim !== name))
 
-/** A token of these parts, as objects or as text to the letter. */
+/** A token of these parts, as objects or as exact text. */
 async function signed(header: string | object, claims: string | object, by = ownKey): Promise<string> {
   const text = `${encoded(header)}.${encoded(claims)}`
   return `${text}.${Buffer.from(await subtle.sign('Ed25519', by, Buffer.from(text))).toString('base64url')}`
@@ -123,7 +123,7 @@ suite('a token whose signature', () => {
       const changed = token[place] === 'A' ? 'Q' : 'A'
       await assertRefused(`${token.slice(0, place)}${changed}${token.slice(place + 1)}`)
     }
-    // The last one says two bits alone: the others of it must be what they are.
+    // The last character carries only two bits: its other bits must be zero.
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     for (const letter of letters.replace(token.at(-1) ?? '', '')) await assertRefused(`${token.slice(0, -1)}${letter}`)
   })

@@ -9,15 +9,15 @@ import { addressed, type Records, sampleBodies } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
 /**
- * The service as it would be if every statement had forgotten whose rows it means: each `tenant_id = …` is taken
- * out of it on its way to the database. The walls of the database alone must keep tenants apart.
+ * The service as if every statement had forgotten its tenant condition: each `tenant_id = …` is removed on its way to the
+ * database. Row-level security alone must keep tenants apart.
  */
 const bound = /(?:\b\w+\.)?\btenant_id = (\$\d+)(?:::uuid)?/g
 const joined = /\b\w+\.tenant_id = \w+\.tenant_id\b/g
 const forgotten = new Set<string>()
 
 function forget(statement: Statement): Statement {
-  // The value stays in the statement, so that the others keep their numbers.
+  // The value stays in the statement, so that the other values keep their numbers.
   const text = statement.text.replace(bound, '$1::uuid is not null').replace(joined, 'true')
   if (text !== statement.text) forgotten.add(statement.text)
   return { ...statement, text }
@@ -38,7 +38,7 @@ const noRecords: Records = Object.fromEntries(
 const theirIds = new Set(Object.values(theirRecords).flatMap((ids) => Object.values(ids)))
 for (const common of ['requests.require_reason', 'provider_a']) theirIds.delete(common)
 
-/** Calls as our owner, who may do all that a tenant's own people may. */
+/** Calls as our owner, who has all permissions of a tenant's own users. */
 async function asOurs(house: House, tenant: TestTenant, operationId: string, records: Records) {
   const operation = operations[operationId]
   assert.ok(operation)

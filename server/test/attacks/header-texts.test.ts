@@ -5,7 +5,7 @@ import { addressed, sampleBodies } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 import { type Way, withText } from '../support/text-fields.ts'
 
-/** Whatever will stand in the header of a mail, or in what people read of others, sent as it must not be. */
+/** Invalid texts for everything that ends up in a mail's header, or in messages about other users. */
 const { house, ours: tenant, ourRecords: records } = await openStage()
 const { tenant_id, owner, people } = tenant
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openHouse, type Person, type TestTenant } from '../support/house.ts'
 import { until } from '../support/wait.ts'
 
-/** Two tenants that are given access on an account of one number, by the workers as they run. */
+/** Two tenants that are given access on accounts with the same number, by real workers. */
 const house = await openHouse()
 const ours = await house.tenant('ours')
 const theirs = await house.tenant('theirs')

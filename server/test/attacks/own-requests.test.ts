@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person } from '../support/house.ts'
 
-/** Who asks is not who decides, under whatever name, and gets for as long as may be asked for. */
+/** A requester never decides their own request, under any name, and gets access at most for the maximum duration. */
 const house = await openHouse()
 const { tenant_id, owner, people } = await house.tenant('own requests')
 
@@ -131,7 +131,7 @@ suite('the duration of a request', () => {
       [{ duration_seconds: 43200 }, 43200],
     ] as const) {
       const { id } = await ask(people.user, more)
-      // What is allowed later does not lengthen what was asked for before.
+      // A higher maximum does not extend an earlier request.
       const approved = await call(people.approver, 'POST', `/v1/requests/${id}/approve`, { reasoning: 'longer' })
       assert.deepEqual([approved.status, approved.body.duration_seconds], [200, seconds])
       const longer = await call(people.approver, 'POST', `/v1/requests/${id}/approve`, { duration_seconds: 86400 })

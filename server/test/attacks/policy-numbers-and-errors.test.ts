@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person, type Reply } from '../support/house.ts'
 
-/** Numbers that JSON in JavaScript would bend, patterns that a naive matcher would never end on, rules that fail. */
+/** Numbers that JavaScript's JSON would change, patterns on which a naive matcher would never end, and rules that fail. */
 const house = await openHouse()
 const tenant = await house.tenant('numbers')
 const { tenant_id, owner, people } = tenant
@@ -19,7 +19,7 @@ const create = async (body: object) => {
   return made.body as { id: string; conditions: string; policy_text: string }
 }
 
-/** One account each, so that no rule of another test speaks of it. */
+/** A separate account for each test, so that no other test's rule applies to it. */
 let accounts = 300_000_000_000
 function newAccount(): string {
   accounts += 1
@@ -91,7 +91,7 @@ suite('a pattern of many wildcards', () => {
 const overflows = '9223372036854775807 + context.duration_seconds > 0'
 
 suite('a rule that fails when it is asked', () => {
-  /** The last decision about it, and what the audit log says of it. */
+  /** The last decision about it, and its entry in the audit log. */
   async function kept(id: string) {
     const [decision] = await house.asSuperuser<{ allowed: boolean; errors: { rule_id: string }[] }>(
       `select allowed, errors from decision where question -> 'resource' ->> 'id' = $1 order by decided_at desc limit 1`,

@@ -7,7 +7,7 @@ import { policyAttack } from '../support/policy-attack.ts'
 /** What an author of rules may try, over HTTP. */
 const { create, change, remove, permitsAnything } = await policyAttack()
 
-/** The attempt to save a rule; nothing becomes permitted by it. */
+/** Tries to save a rule; asserts that it permits nothing. */
 async function attempt(body: object) {
   const reply = await create(body)
   assert.equal(await permitsAnything(), false, 'nothing became permitted')
@@ -66,7 +66,7 @@ suite('a value with syntax in it stays a value', () => {
         const parsed = textEngine.use((cedar) => cedar.policyToJson(policy_text))
         assert.equal(parsed.type, 'success', `not one statement: ${policy_text}`)
         for (const [name, value] of Object.entries(body)) assert.deepEqual(reply.body[name], value)
-        // The text alone says the same.
+        // The text alone has the same result.
         const { fields: read } = statementFromInput({ policy_text })
         for (const [name, value] of Object.entries(body)) assert.deepEqual(read[name as 'effect'], value)
         await remove(id)

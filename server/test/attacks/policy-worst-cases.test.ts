@@ -6,8 +6,8 @@ import { rounds } from '../support/race.ts'
 import { builders, forbiddenConditions } from '../support/worst-texts.ts'
 
 /**
- * The heaviest rules that can be thought of, each refused or decided with; after each the engines stand and another tenant
- * is answered.
+ * The heaviest rules: each is refused or used for a decision; after each the engines still run and another tenant gets its
+ * answer.
  */
 const { create, change, remove, permitsAnything } = await policyAttack()
 
@@ -15,10 +15,10 @@ const head = 'permit(principal, action, resource)'
 const whole = (condition: string, statement = head) => `${statement} when { ${condition} };`
 const times = (count: number, text: string) => text.repeat(count)
 
-/** How many were accepted, by what was tried: a walk that is refused everything tries nothing. */
+/** The number of accepted rules by builder: if every rule is refused, nothing is tested. */
 let accepted = 0
 
-/** Sends the rule; refused as it should be, or saved, decided with, changed and taken away again. */
+/** Sends the rule: it is refused as expected, or saved, used for a decision, changed and deleted. */
 async function endure(body: Record<string, unknown>) {
   const reply = await create(body)
   if (reply.status !== 201) {

@@ -6,7 +6,7 @@ import { operations } from '../support/house.ts'
 import { addressed, sampleBodies } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
-/** A credential that is sound, sent as no caller should: twice, beside another, elsewhere. Over a real socket. */
+/** A valid credential, sent incorrectly: twice, beside another, elsewhere. Over a real socket. */
 const { house, ours, ourRecords } = await openStage()
 const { tenant_id, owner, people } = await house.tenant('presented')
 const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
@@ -94,7 +94,7 @@ suite('a token', () => {
 
   test('of 1 MB is not read to its end (A13)', async () => {
     const line = `Authorization: Bearer ${'a'.repeat(1_000_000)}`
-    // The answer may be lost with the connection, which is closed upon whoever goes on sending.
+    // The answer may be lost with the connection, which is closed on a caller that keeps sending.
     const answer = await send(listing, line).catch((error: NodeJS.ErrnoException) => error.code)
     assert.ok(typeof answer === 'string' ? ['ECONNRESET', 'EPIPE'].includes(answer) : answer?.status === 431)
     assert.equal((await send(listing, bearer)).status, 200)
@@ -175,7 +175,7 @@ suite('a credential', () => {
   })
 })
 
-/** The credential that each of the 21 endpoints is shown with, and whether the other one will do as well. */
+/** The credential of each of the 21 endpoints, and whether the other kind works as well. */
 const endpoints: [operationId: string, takes: ('token' | 'api_key')[]][] = [
   ['approveRequest', ['api_key', 'token']],
   ['updateRole', ['token', 'api_key']],
@@ -218,7 +218,7 @@ suite('of the 21 endpoints', async () => {
           ...{ method, url: addressed(path, records), tenant_id: tenant.tenant_id, ...credential },
           ...(body !== undefined && { body: sampleBodies[operationId] }),
         })
-      // Refused first: what is taken changes the record.
+      // The refused one first: the accepted call changes the record.
       const refused = await call({ api_key: String(scimKey.body.key) })
       assert.deepEqual([refused.status, refused.text], [401, refusal.text])
       for (const [kind, credential] of Object.entries({ token: { token }, api_key: { api_key } })) {

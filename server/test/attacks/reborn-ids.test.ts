@@ -6,7 +6,7 @@ import { operations } from '../support/house.ts'
 import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
-/** An id belongs to one thing for ever: nobody chooses one, and who is gone does not come back as somebody else. */
+/** An id belongs to one record permanently: no caller chooses one, and a deleted user does not return as another user. */
 const { house, ours, theirs, ourRecords: records } = await openStage()
 
 for (const [operationId, { method, path, body, status, credential }] of Object.entries(operations)) {
@@ -58,7 +58,7 @@ suite('somebody who was deleted', () => {
   })
 
   test('opens nothing by what they held, not even where another tenant has somebody of that id (T12)', async () => {
-    // As no call can, and a careless restore could.
+    // No call can do this, but a careless restore could.
     await house.asSuperuser(
       `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
         values ($1, $2, 'reborn@example.com', 'reborn@example.com', 'Reborn', 'local')`,

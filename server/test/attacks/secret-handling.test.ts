@@ -2,18 +2,21 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { linesWith, readSources } from '../support/source-files.ts'
 
-/** What cannot be seen from outside without a stopwatch: read in the source itself. */
+/** Timing properties that are invisible from outside: checked in the source itself. */
 const sources = readSources(process.cwd(), ['server/src']).filter(({ path }) => !path.endsWith('.test.ts'))
 
 const secret = String.raw`\w*(?:secret|hash|digest|password|hmac|tag|verifier|nonce|signature)s?\b`
 const equals = String.raw`\s*[!=]==?\s*`
-/** `hash === other`, `other === row.hash`, `hash.equals(other)`, and the same with `includes`; never with what is a word. */
+/**
+ * Comparisons such as `hash === other`, `other === row.hash`, `hash.equals(other)`, and the same with `includes`; except with
+ * undefined, null, true and false.
+ */
 const comparisons = new RegExp(
   `${secret}${equals}(?!undefined|null|true|false)[\\w(]|${equals}[\\w.]*${secret}(?!\\.)|${secret}\\.(?:equals|includes|compare)\\(`,
   'i',
 )
 
-/** What writes files, and which. */
+/** The files that write files, and what they write. */
 const filesWritten: Readonly<Record<string, string>> = {
   'server/src/backup/backup-file.ts': 'the backup, for its owner alone; its secrets stay sealed',
   'server/src/embedded-postgres/': 'notes of the embedded database, and its password, for its owner alone',

@@ -4,10 +4,10 @@ import { operations, type Reply } from '../support/house.ts'
 import { addressed, sampleBodies } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
-/** The service breaks below every operation: callers learn that it did, and nothing of what it is made of. */
+/** The service fails below every operation: callers learn that it failed, and nothing about its internals. */
 const { house, ours: tenant, ourRecords: records } = await openStage()
 
-/** What a caller is told of the service's own fault: these headers, and nothing that names a program or a version. */
+/** The headers of an internal error; none names a program or a version. */
 const told = [
   ...['connection', 'content-length', 'content-type', 'date', 'x-request-id', 'retry-after'],
   ...['cross-origin-opener-policy', 'cross-origin-resource-policy', 'origin-agent-cluster', 'referrer-policy'],
@@ -30,7 +30,7 @@ test('a fault of the service is told by a code and a request id alone, wherever 
     }
     return replies
   }
-  // Two ways to break: a column is gone, and nothing may be read any more.
+  // Two failures: a column is missing, and no table may be read.
   await house.asSuperuser('alter table tenant_user rename column name to nobodys_name')
   await house.asSuperuser('alter table policy rename to policy_gone')
   await house.asSuperuser('alter table event rename to event_gone')

@@ -13,9 +13,9 @@ import { openStage } from '../support/stage.ts'
 import { textAt, textFields, type Way, withText } from '../support/text-fields.ts'
 
 /**
- * Sends what SQL would read as more than a value into every place for text: path, query and body of every operation. The
- * oracle is no clock: the text of no statement ever holds a word of what was sent, nothing answers 5xx, what is kept is
- * kept to the letter, and what is looked for is looked for to the letter.
+ * Sends texts that break out of an SQL value in every place for text: path, query and body of every operation. The check does
+ * not measure time: no statement's text ever contains a part of what was sent, no answer is 5xx, stored texts are stored
+ * unchanged, and searches match the exact text.
  */
 const mark = 'zq7x'
 const texts = [
@@ -30,19 +30,19 @@ const texts = [
   `{${mark},"x"}`,
   `["${mark}"]`,
   `${mark}%_\\`,
-  // Becomes a quote where a text is folded to its plain form.
+  // Becomes a quote when a text is folded to its plain form.
   `${mark}\uff07 or 1=1 --`,
   `1 and 1=(select 1 from pg_sleep(0)) ${mark}`,
 ]
 
-/** What each statement said since the last look. */
+/** The statements since the last check. */
 const said = new Set<string>()
 const listen = (statement: Statement) => {
   said.add(statement.text)
   return statement
 }
 
-/** The statements that hold a word of what was sent, and forgets what was said. */
+/** Returns the statements that contain a part of a sent text, and clears the list. */
 function injected(): string[] {
   const found = [...said].filter((text) => text.toLowerCase().includes(mark))
   said.clear()
@@ -52,7 +52,7 @@ function injected(): string[] {
 const { house, ours, ourRecords: records } = await openStage({}, (database) => rewrittenDatabase(database, listen))
 const { tenant_id, owner } = ours
 
-/** Calls as the owner, with a sound request but for what is given. */
+/** Calls as the owner, with a valid request except for the given parts. */
 async function send(
   { method, path, credential }: Operation,
   changed: { url?: string; body?: unknown },
@@ -68,11 +68,11 @@ async function send(
   })
 }
 
-/** A password's hash costs a tenth of a second: two of the texts are enough there. */
+/** A password's hash costs a tenth of a second: two of the texts suffice there. */
 const textsFor = (operationId: string, way: Way) =>
   operationId === 'login' || way.join().includes('password') ? texts.slice(0, 2) : texts
 
-// What is looked for first: what is kept afterwards would be found.
+// Search operations first: they would find texts that later operations store.
 for (const [operationId, operation] of Object.entries(operations)) {
   const url = addressed(operation.path, records)
   for (const way of textFields(operation.query)) {
@@ -112,7 +112,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
         assert.deepEqual(injected(), [])
         const kept = reply.status < 300 ? textAt(reply.body, way) : undefined
         if (typeof kept === 'string') assert.equal(kept === '[redacted]' ? text : kept, text)
-        // Many rules would make each further one slow to weigh.
+        // Many rules would slow down the evaluation of each further one.
         if (operationId === 'createRule' && reply.status === 201)
           await send(operations.deleteRule as Operation, { url: `${url}/${reply.body.id}` })
       }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { openHouse } from '../support/house.ts'
 
-/** The tenant that a request names, in every spelling that some reader takes for another. Over a real socket. */
+/** The tenant header in every spelling that some parser reads differently. Over a real socket. */
 const house = await openHouse()
 const ours = await house.tenant('ours')
 const theirs = await house.tenant('theirs')
@@ -12,7 +12,7 @@ const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
 const port = Number(new URL(address).port)
 const id = ours.tenant_id
 
-/** Lists our policies with these header lines beside the credential, and reads all that comes back. */
+/** Lists our policies with these header lines besides the credential, and reads the whole answer. */
 async function ask(...lines: string[]): Promise<{ status: number; code: string | undefined }> {
   const socket = connect(port, '127.0.0.1')
   const head = ['GET /v1/policies HTTP/1.1', 'Host: x', 'Connection: close', `X-API-Key: ${ours.owner.api_key}`]

@@ -4,7 +4,7 @@ import { connectAlone } from '../../src/db/client/connect.ts'
 import { seedTenant } from '../support/backup-seed.ts'
 import { testDatabase } from '../support/database.ts'
 
-/** Walks the tables of the database, so that a new one is walled too: what the service's own role can do past its tenant. */
+/** Tests what the service's own role can do beyond its tenant, on all tables of the database, so that new ones are included. */
 const db = await testDatabase()
 const [{ tenant_id: our_id }, { tenant_id: their_id }] = [await seedTenant(db, 'ours'), await seedTenant(db, 'theirs')]
 
@@ -18,7 +18,7 @@ const tables = await db.asSuperuser<Table>(`
 const service = await connectAlone(db.service)
 db.atEnd(() => service.end())
 
-/** Says it as the service's role in a transaction that is taken back. `tenant_id`: whose walls are up; undefined: none. */
+/** Runs it as the service's role in a transaction that is rolled back. `tenant_id`: the tenant set in it; undefined: none. */
 async function say(tenant_id: string | undefined, text: string, values: unknown[] = []) {
   await service.query('begin')
   try {
@@ -30,10 +30,10 @@ async function say(tenant_id: string | undefined, text: string, values: unknown[
   }
 }
 
-/** Refused by row-level security or for want of the right: either is a wall. */
+/** Refused by row-level security or for lack of a privilege: both isolate. */
 const refused = { code: '42501' }
 
-/** Succeeds with nothing, or is refused. */
+/** Asserts that it succeeds without any row, or is refused. */
 async function touchesNothing(tenant_id: string | undefined, text: string, values: unknown[] = []): Promise<void> {
   const outcome = await say(tenant_id, text, values).catch((error: { code: string }) => error)
   if ('code' in outcome) assert.equal(outcome.code, refused.code)

@@ -15,20 +15,20 @@ const tx = db.database.tenant(opening.tenant_id)
 const signal = new AbortController().signal
 const ends = new Date(Date.now() + 3_600_000)
 
-/** Each act is asked after twice before it ends, so that there are calls between its beginning and its end. */
+/** Each act needs two status checks before it ends, so that there are calls between its beginning and its end. */
 aws.settings.acts.looks = 2
 afterEach(() => aws.behave())
 
-/** What a process has of its own and loses when it dies: the driver, its pace, what it knows of names, its session. */
+/** The state that a process loses when it dies: the driver, its rate limiter, its cached names, its session. */
 const openProcess = (): Driver => awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 }).open(opening)
 
 /**
- * Where the line is cut: at the call of that number, before it did anything, or when it was done and not answered.
- * `dies`: and the process with it.
+ * The interruption: at the call of that number, before it has an effect, or after the effect and before the answer. `dies`:
+ * the process dies with it.
  */
 type Cut = { call: number; cut: 'before' | 'after'; dies: boolean }
 
-/** A job that goes on in another process where the one before it died, which told nobody what it had begun. */
+/** A job that continues in another process if its process died, without any message about what it had begun. */
 function openJob({ call, cut, dies }: Cut) {
   let process = openProcess()
   const from = aws.entries().length
@@ -38,11 +38,11 @@ function openJob({ call, cut, dies }: Cut) {
       .slice(from)
       .some(({ outcome }) => outcome.startsWith('cut'))
   aws.next({ operation: '*', skip: call }, { cut })
-  // From its death on nothing that it does arrives.
+  // From its death on, none of its calls has an effect.
   if (dies) aws.always({ operation: '*', skip: call }, { cut: 'before' })
   let interrupted = false
 
-  /** Tries again, as the work list does, where the process died in another; says once that it was interrupted. */
+  /** Tries again, as the work list does, in another process if the process died; reports one interruption. */
   const again = async <Answer>(step: (process: Driver) => Promise<Answer>): Promise<Answer | 'interrupted'> => {
     for (let tries = 0; ; tries++) {
       try {
@@ -52,7 +52,7 @@ function openJob({ call, cut, dies }: Cut) {
           interrupted = true
           if (dies) {
             aws.behave()
-            // Another process has it when the lease of this one is over, and lists have caught up by then.
+            // Another process takes over when the lease is over, and lists are up to date by then.
             aws.settings.listLag.lists = 0
             await process.close()
             process = openProcess()
@@ -71,7 +71,7 @@ function openJob({ call, cut, dies }: Cut) {
 
   return {
     plan: (ask: GrantAsk) => once((one) => one.plan(tx, ask, signal)),
-    /** `stop`: when it is interrupted, what it was at is left as it is. */
+    /** `stop`: when it is interrupted, its act is left unfinished. */
     async toItsEnd(target: Target, begin: (one: Driver) => Promise<Progress>, stop = false): Promise<void> {
       let reference: string | undefined
       for (;;) {
@@ -106,7 +106,7 @@ const setsThere = (): string[] =>
     .sort()
 const seatsOf = (principal: string) => aws.assignments().filter((one) => one.principal === principal)
 
-/** A grant from its plan to its end, with one cut on the way; answers whether it came to that. */
+/** A grant from its plan to its end, with one interruption; returns whether the interruption happened. */
 async function live(ask: ReturnType<typeof askFor>, cut: Cut): Promise<boolean> {
   const before = setsThere()
   const job = openJob(cut)
@@ -126,7 +126,7 @@ async function live(ask: ReturnType<typeof askFor>, cut: Cut): Promise<boolean> 
   }
 }
 
-/** One that is called off as soon as its giving was interrupted; answers whether it came to that. */
+/** A grant that is revoked as soon as its creation was interrupted; returns whether the interruption happened. */
 async function liveShortly(ask: ReturnType<typeof askFor>, cut: Cut): Promise<boolean> {
   const before = setsThere()
   const job = openJob(cut)
@@ -153,8 +153,8 @@ const ways = {
 type Trial = { lists: number; what: keyof typeof targets; way: keyof typeof ways }
 
 /**
- * Those that leave the most behind: the longest way, what was done and not told, and lists that do not tell it yet.
- * `node server/test/run.ts --long aws/crash` tries each way with each kind of set, late lists or not.
+ * The interruptions that leave the most behind: the longest sequence, effects without an answer, and lists that do not show
+ * them yet. `node server/test/run.ts --long aws/crash` tries every combination of sequence, kind of set, and list delay.
  */
 const long = process.env[longVariable] !== undefined
 const trials: Trial[] = (long ? [0, 3] : [3]).flatMap((lists) =>
@@ -175,7 +175,7 @@ describe('whatever becomes of a call to AWS, a grant comes to its end', () => {
       assert.ok(call > 10, `it was cut at each of its ${call} calls`)
     })
 
-    // A process that lives on doubts for longer than a test takes whether a set was made that it got no answer for.
+    // A process that stays alive waits longer than a test before it assumes that an unanswered call made no set.
     if (what === 'a set of its own' && way === 'before') continue
     test(`there is none, and no orphan, when it is called off then: ${where} (F1, F7)`, async () => {
       let call = 0

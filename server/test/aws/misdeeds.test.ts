@@ -13,7 +13,7 @@ const set = aws.addPermissionSet('ReadOnly')
 const ada = aws.addUser('ada')
 const { grant, granted, revoke, revoked } = seatsOf(aws, client, set, ada)
 
-// The pace is for the first test; the others would have to wait for it.
+// The rate limit is for the first test; the others would have to wait for it.
 afterEach(() => {
   aws.behave()
   aws.settings.rate = 1000
@@ -28,7 +28,7 @@ describe('the pretended AWS keeps its pace', () => {
     const answers = await Promise.all(calls)
     const took = performance.now() - began
     const refusals = answers.filter((one) => one instanceof Error && one.name === 'ThrottlingException')
-    // On a machine that takes longer than a second over it, some of them came in the next.
+    // On a machine that needs longer than a second, some calls fell into the next second.
     assert.ok(took > 1000 || refusals.length === 5, `${refusals.length} of 25 were refused in ${took} ms`)
     await organization.send(new DescribeAccountCommand({ AccountId: aws.management_account }))
     assert.ok(took > 1000 || aws.busiestSecond('sso') === 25)

@@ -3,34 +3,34 @@ import type { House, Person, TestTenant } from '../support/house.ts'
 import type { Finish } from '../support/sign-in-stage.ts'
 import type { Endpoint, rows } from './rows.ts'
 
-/** What is tried: the endpoint with these ids in its path, this body, as this person (the owner where none is named). */
+/** One call: the endpoint with these ids in its path, this body, as this user (the owner if none is named). */
 export type Try = {
   ids?: Record<string, string>
   body?: unknown
   as?: Person
-  /** No credential at all. */
+  /** Sends no credential. */
   nobody?: true
   tenant_id?: string
 }
 
-/** What tries may need: a tenant with its people, and ways to make what an endpoint addresses. */
+/** The fixtures of calls: a tenant with its users, and functions that create what an endpoint addresses. */
 export type World = {
   house: House
   tenant: TestTenant
-  /** Goes to a certified provider, which becomes the tenant's, and signs in there; answers what came back. */
+  /** Configures a certified provider as the tenant's, and signs in there; returns the redirect's parameters. */
   signedInAtProvider(account: string): Promise<Finish>
-  /** Makes something by an endpoint of its own, as the owner; answers its id. */
+  /** Creates a record by its own endpoint, as the owner; returns its id. */
   make(method: string, url: string, body: unknown, as?: Person): Promise<string>
 }
 
 type Labels<Number extends Endpoint> = 'success' | keyof (typeof rows)[Number]['errors']
-/** For each endpoint a way to each of its outcomes: one that is missing is a type error, and a test fails. */
+/** For each endpoint a call for each of its outcomes: a missing one is a type error, and fails a test. */
 export type Cases = {
   [Number in Endpoint]: Record<Labels<Number>, (world: World) => Promise<Try> | Try>
 }
 
 const nobody = (): Try => ({ nobody: true })
-/** Somebody with the fewest rights: refused wherever a scope is asked for. */
+/** The user with the fewest rights, whom every endpoint that needs a scope refuses. */
 const lacking =
   (more: Try = {}) =>
   ({ tenant }: World): Try => ({ ids: { id: newId() }, ...more, as: tenant.people.user })
@@ -59,7 +59,7 @@ const person = () => ({
 const email = { name: 'on call', to_addresses: ['oncall@example.com'] }
 const largeAvatar = `data:image/png;base64,${'A'.repeat(300_000)}`
 
-/** A tenant's own user of a kind that an identity provider manages, with a token. */
+/** A tenant's own user that looks like one managed by an identity provider, with a token. */
 async function managedPerson({ house, tenant, make }: World): Promise<Person> {
   const { password: _none, ...local } = person()
   const id = await make('POST', '/v1/users', { ...local, auth_provider: 'oidc' })

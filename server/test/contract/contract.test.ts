@@ -6,7 +6,7 @@ import { openProviderOfAll, signInWays } from '../support/sign-in-stage.ts'
 import { cases, type Try, type World } from './cases.ts'
 import { type Endpoint, type Row, rows } from './rows.ts'
 
-/** The 21 endpoints of the interface, to the letter: each one's success and each of its errors, tried over HTTP. */
+/** The 21 endpoints of the interface exactly as specified: each one's success and each of its errors, over HTTP. */
 const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
 const tenant = await house.tenant('contract')
 const ways = signInWays(house, await openProviderOfAll(), () => tenant)

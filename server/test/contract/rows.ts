@@ -1,7 +1,7 @@
-/** What a label of the interface comes out as: status and code. */
+/** The status and code of one outcome in the interface. */
 export type Outcome = readonly [status: number, code: string]
 
-/** An endpoint of the interface: where, by which credential, and every outcome that its page names. */
+/** An endpoint of the interface: its address, its credential, and every outcome that its page names. */
 export type Row = {
   method: string
   path: string

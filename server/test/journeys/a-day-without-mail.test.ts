@@ -5,7 +5,7 @@ import { readMail, startMailPeer, type TakenMail } from '../support/mail-peer.ts
 import { freePort, type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** The service as a process whose mail server is away for a day, and then comes back; and one that is killed meanwhile. */
+/** The service as a process whose mail server is unreachable for a day, and then returns; and one that is killed meanwhile. */
 const port = await freePort()
 const connections = 3
 const sallyport = await startOnTestServer({
@@ -21,7 +21,7 @@ const keyOf = (process: Sallyport) => process.client({ api_key: process.bootstra
 
 type Sent = { id: string; recipient: string; status: string; last_error: string | null }
 
-/** All deliveries of this channel, in the order in which each recipient must see theirs. */
+/** All deliveries of this channel, in the order that each recipient must see. */
 const ledger = (channel_id: string) =>
   asSuperuser<Sent>(
     `select d.id, l.recipient, d.status, d.last_error from delivery d
@@ -43,7 +43,7 @@ async function makeBacklog(name: string, events: number): Promise<string> {
   return channel.body.id
 }
 
-/** The ids of deliveries that this recipient was sent, in the order in which the mail server took them. */
+/** The ids of this recipient's deliveries, in the order in which the mail server accepted them. */
 async function takenBy(taken: readonly TakenMail[], recipient: string): Promise<string[]> {
   const mails = await Promise.all(taken.filter(({ to }) => to === recipient).map(readMail))
   return mails.map(({ messageId }) => /^<([0-9a-f-]{36})\./.exec(messageId ?? '')?.[1] ?? '')
@@ -56,7 +56,7 @@ test('a day without the mail server loses nothing and slows no change: then each
     return tried.size === recipients.length
   })
   assert.ok((await ledger(channel_id)).every(({ status }) => status === 'pending'))
-  // A day goes by.
+  // As if a day had passed.
   await asSuperuser(`update delivery set created_at = created_at - interval '1 day', give_up_at = give_up_at - interval '1 day',
     attempted_at = attempted_at - interval '1 day' where finished_at is null`)
 
@@ -89,7 +89,7 @@ test('killed in the middle of a backlog, it sends all of it: twice only what was
   const channel_id = await makeBacklog('killed', 12)
   const peer = await startMailPeer({ port })
   after(() => peer.stop())
-  // The server has the last of these, and nobody hears of it.
+  // The server has accepted the last of these, and its answer is lost.
   let swallowed = 0
   peer.behave = (step) => {
     if (step !== 'end' || peer.taken.length < 20) return 'go on'

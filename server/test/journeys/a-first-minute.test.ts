@@ -16,7 +16,7 @@ const key = client({ api_key: bootstrap.api_key })
 const resource = { type: 'cloud_account', id: '123456789012' }
 const wanted = { resource, action: 'ReadOnlyAccess', reason: 'a first look', duration_seconds: 600 }
 
-/** The whole error object and nothing beside it, with a request id to find it by. */
+/** Asserts the whole error object, with a request id to find it by. */
 function assertRefused({ status, headers, body }: Reply<Refusal>, expected: number, code: string): void {
   assert.deepEqual([status, body.code], [expected, code], body.message)
   assert.match(body.message, /^\S.{5,}/)
@@ -142,7 +142,7 @@ const [asBen, asNobody] = [ben.call, client(undefined)]
 const bad = { 'x-api-key': `${bootstrap.api_key.slice(0, -1)}?` }
 const otherTenant = randomUUID()
 
-/** Each check comes before those below it: the calls fail several at once, and are refused by the first. */
+/** Each check comes before those below it: each call fails several checks, and the first one refuses it. */
 const inOrder: [string, () => Promise<Reply<Refusal>>, number, string][] = [
   [
     'no credential, before the tenant',

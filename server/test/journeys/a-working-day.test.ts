@@ -10,7 +10,7 @@ import { answered, type Grant, type Made, type Name, openWorkingDay, refused } f
 type Named = Made & { name: string }
 type AccessRequest = Made & { status: string; decided_by: string | null }
 
-/** A whole working day over HTTP alone, in the order in which it is lived. */
+/** A whole working day, over HTTP only, in chronological order. */
 const day = await openWorkingDay()
 const { as, idOf, words, make, invite, heldAtTarget, grantOf, untilTold } = day
 
@@ -137,7 +137,7 @@ test('somebody asks, an approver by group approves, and the access is there', as
   )
   assert.ok(read.read_at !== undefined)
   await refused(403, 'forbidden', as('Ada')('POST', `/v1/requests/${request}/approve`))
-  // An admin has the scope; policy names the people on duty alone.
+  // An admin has the scope; policy permits only users on duty.
   await refused(403, 'policy_denied', as('Olga')('POST', `/v1/requests/${request}/approve`))
   const approved = await answered(200, as('Ben')<AccessRequest>('POST', `/v1/requests/${request}/approve`))
   assert.deepEqual([approved.status, approved.decided_by], ['approved', idOf('Ben')])
@@ -199,7 +199,7 @@ test('people say how they like things', async () => {
   await answered(200, as('Ada')('PUT', '/v1/users/me/profile', { display_name: 'Countess' }))
   const me = await answered(200, as('Ada')('GET', '/v1/users/me/profile'))
   assert.deepEqual([me.name, me.display_name, me.first_name], ['Ada', 'Countess', null])
-  // Her names are the provider’s.
+  // The provider manages her name.
   await refused(400, 'invalid_input', as('Ada')('PUT', '/v1/users/me/profile', { first_name: 'Augusta' }))
 })
 

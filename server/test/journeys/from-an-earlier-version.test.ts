@@ -8,7 +8,7 @@ import { unpackFolder } from '../support/packed-folder.ts'
 import { dataFolder, type Sallyport, startOnEmbedded, startScript } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** What earlier versions left opens in this one: secrets unseal, cursors go on, and what is over ends. */
+/** Data of earlier versions opens in this one: secrets unseal, cursors continue, and due grants end. */
 const past = fileURLToPath(new URL('../past/before-0026-was-edited/', import.meta.url))
 const holds = JSON.parse(readFileSync(join(past, 'holds.json'), 'utf8')) as {
   tenant_id: string
@@ -20,7 +20,7 @@ const holds = JSON.parse(readFileSync(join(past, 'holds.json'), 'utf8')) as {
   next_ids: string[]
 }
 
-/** PostgreSQL's files are those of one kind of machine. */
+/** PostgreSQL's files fit only one kind of machine. */
 const skipFolder = process.platform !== 'linux' && 'the data folder was made on Linux'
 
 async function openDataFolder(): Promise<Sallyport> {
@@ -30,7 +30,7 @@ async function openDataFolder(): Promise<Sallyport> {
   return startOnEmbedded(data_dir)
 }
 
-/** Under root PostgreSQL runs as nobody. */
+/** When root runs the tests, PostgreSQL runs as nobody. */
 function giveToNobody(folder: string): void {
   const nobody = 65_534
   for (const path of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {

@@ -4,7 +4,7 @@ import { type Client, clientAt } from '../support/client.ts'
 import { dataFolder, startOnEmbedded, startScript } from '../support/sallyport.ts'
 import { builders, forbiddenConditions } from '../support/worst-texts.ts'
 
-/** The heaviest rules there can be, sent to the running service by one tenant while another is served. */
+/** The heaviest possible rules, sent to the running service by one tenant while another is served. */
 const data_dir = await dataFolder()
 const service = await startOnEmbedded(data_dir)
 const attacker = service.client({ api_key: service.bootstrap.api_key })

@@ -9,7 +9,7 @@ import { cheapPassword } from '../support/house.ts'
 import { startOnTestServer, startScript, urlOf } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** Keys are changed by the operator's command while two processes of the service are at work. */
+/** The operator's command changes keys while two processes of the service are under load. */
 const first = await startOnTestServer({ PUBLIC_URL: 'http://127.0.0.1:8080', LOG_LEVEL: 'info' })
 const second = await first.beside()
 const { asSuperuser, data_dir, bootstrap } = first
@@ -57,7 +57,7 @@ const published = (base_url: string) =>
     .then((reply) => reply.json() as Promise<{ keys: { kid: string }[] }>)
     .then(({ keys }) => keys.map(({ kid }) => kid))
 
-/** Keeps a secret by one process, and has the other open it: it must, to keep it beside another name. */
+/** Seals a secret at one process, and has the other open it: it must, to store it again under another name. */
 async function makeProvider(at: number) {
   const config = { url: 'https://idp.example', token: 'canary-7c1f' }
   const made = await adminAt(at)<{ id: string }>('POST', '/v1/identity-providers', {
@@ -87,7 +87,7 @@ test('a token key is changed under load: no call and no sign-in fails, and a ret
       const token = await signIn()
       const kid = kidOf(token)
       seen.set(kid, (seen.get(kid) ?? new Set()).add(at))
-      // The other one first: it has never seen the token, and at the takeover perhaps not its key.
+      // The other one first: it has never seen the token, and perhaps has not loaded its key at the takeover.
       for (const [one, what] of [
         [1 - at, token],
         [at, token],
@@ -105,7 +105,7 @@ test('a token key is changed under load: no call and no sign-in fails, and a ret
     (await Promise.all(processes.map(({ base_url }) => published(base_url)))).every((kids) => kids.includes(kid)),
   )
   assert.ok(!seen.has(kid), 'it signs before it was published for a while')
-  // Its minute is over sooner: whoever has not heard of that knows the key all the same.
+  // The key begins to sign earlier: a process that was not notified knows the key all the same.
   await asSuperuser('update signing_key set signs_from = clock_timestamp() where kid = $1', [kid])
   await until('both sign with it', async () => seen.get(kid)?.size === 2)
   const sofar = calls
@@ -168,7 +168,7 @@ test('the root key is changed under load; every process opens what any sealed, b
   await requireOpens(before, third.client({ api_key: bootstrap.api_key }))
   for (const admin of admins) await requireOpens(before, admin)
 
-  // The old key alone is no key any more.
+  // The old key alone no longer works.
   writeFileSync(keyFile, `${old}\n`)
   const env = { DATABASE_URL: urlOf(first.service), DATA_DIR: data_dir, PORT: '65535' }
   const refused = startScript('start', [], env)

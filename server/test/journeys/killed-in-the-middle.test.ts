@@ -9,10 +9,10 @@ import { dataFolder, startOnEmbedded, startScript } from '../support/sallyport.t
 import { faultSchema, injectFaults } from '../support/sandbox-faults.ts'
 import { until } from '../support/wait.ts'
 
-/** The same as `server/test/kill`, once, on what `npm start` brings by itself: the embedded database, and the demo. */
+/** The same as `server/test/kill`, once, on what `npm start` starts by itself: the embedded database, and the demo. */
 const data_dir = await dataFolder()
 
-/** Looks past every wall of the embedded database, which outlives a killed service; to be called while it runs. */
+/** Queries the embedded database, which survives a killed service, as the superuser; call it while the database runs. */
 async function openQuery(): Promise<Query> {
   const endpoint = await until('the embedded PostgreSQL answers', () => readRunningEmbedded(data_dir))
   const { host, port, superuser: user, password } = endpoint

@@ -5,18 +5,18 @@ import { openDatabaseLine } from '../support/database-line.ts'
 import { startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** Processes that are killed while they answer a call with a key, and one that is asked the same afterwards. */
+/** Processes that are killed while they answer a call with an idempotency key, and one that gets the same call afterwards. */
 const survivor = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' })
 const { asSuperuser, bootstrap } = survivor
 const line = await openDatabaseLine(survivor.service)
 
-/** Makes an API key, whose secret is answered once and never kept: nothing but the kept answer can give it again. */
+/** Creates an API key, whose secret is returned once and never stored in clear: only the kept answer can return it again. */
 function make(at: typeof survivor | Awaited<ReturnType<typeof survivor.beside>>, name: string) {
   const headers = { 'idempotency-key': `make ${name}`.replace(' ', '-') }
   return at.client({ api_key: bootstrap.api_key })('POST', '/v1/api-keys', { name, scopes: ['users:read'] }, headers)
 }
 
-/** The same, until nobody is at it any more: the database learns a moment later that a process has died. */
+/** Repeats the call until no process is working on it: the database learns a moment later that a process has died. */
 async function makeAgain(name: string): Promise<Reply<Record<string, unknown>>> {
   return until('the key is free', async () => {
     const reply = await make(survivor, name)
@@ -24,7 +24,7 @@ async function makeAgain(name: string): Promise<Reply<Record<string, unknown>>> 
   })
 }
 
-/** How many keys of that name there are, and how many events tell that one was made. */
+/** The number of keys of that name, and of events about their creation. */
 async function madeSoFar(name: string): Promise<[keys: number, events: number]> {
   const [row] = await asSuperuser<{ keys: number; events: number }>(
     `select count(*)::int as keys, count(e)::int as events
@@ -56,7 +56,7 @@ test('killed between the commit and the answer: the answer is given, the secret 
 
 test('killed before the commit: nothing was done, and the next call does it (R12)', async () => {
   const victim = await survivor.beside()
-  // The answer cannot be kept while this stands, so that nothing is committed.
+  // While this transaction is open the answer cannot be stored, so nothing is committed.
   await asSuperuser('begin')
   await asSuperuser('lock table kept_answer in share mode')
   let answered = false
@@ -75,7 +75,7 @@ test('killed before the commit: nothing was done, and the next call does it (R12
   })
   await victim.kill()
   await asSuperuser('rollback')
-  // Where it had waited too long for the lock, it had said so.
+  // If it had waited too long for the lock, it has already answered 503.
   assert.ok(['cut off', 503].includes(await cutOff))
 
   const done = await makeAgain('uncommitted')

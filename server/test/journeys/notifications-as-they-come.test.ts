@@ -5,7 +5,7 @@ import { openStream } from '../support/event-stream.ts'
 import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** The client of the guide, as it stands there. */
+/** The client from the guide, unchanged. */
 type Heard = { event: string; data?: { id: string } }
 type Listen = (url: string, headers: () => Promise<Record<string, string>>, signal: AbortSignal) => AsyncIterable<Heard>
 const guide = readFileSync(new URL('../../../docs/guides/notifications.md', import.meta.url), 'utf8')
@@ -26,7 +26,7 @@ await owner('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' }
 const dana = await one.join('Dana', ['user'])
 const kim = await one.join('Kim', ['approver'])
 
-/** Dana asks at a process; answers the request's id. */
+/** Dana requests access at a process; returns the request's id. */
 async function ask(at: Sallyport): Promise<string> {
   const request = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' }
   const reply = await at.client({ token: dana.token })<{ id: string }>('POST', '/v1/requests', request)
@@ -48,7 +48,7 @@ test('whoever is deactivated by another process hears no more within seconds (A6
 test('what one process writes comes at the other, a stop sends its readers there, and nothing is lost or twice (F13)', async () => {
   let url = one.base_url
   const headers = async () => ({ ...tenant, authorization: `Bearer ${kim.token}` })
-  // Asked anew at each call, as a balancer is, which leaves out whoever stops.
+  // Resolved again at each call, like a load balancer that skips a stopping process.
   const balanced = { toString: () => url + path } as string
   const heard: Heard[] = []
   const count = (event: string) => heard.filter((one) => one.event === event).length
@@ -63,7 +63,7 @@ test('what one process writes comes at the other, a stop sends its readers there
   url = other.base_url
   one.signal('SIGTERM')
   assert.equal(await until('the stream has ended', async () => raw.ended()), 'whole')
-  // Its port is open for as long as a balancer may need: it was not the end of the process that ended the stream.
+  // Its port stays open as long as a load balancer may need: the stream did not end because the process ended.
   assert.equal(one.exitCode(), undefined)
   const refused = await openStream(one.base_url + path, await headers())
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])

@@ -8,11 +8,11 @@ import { type MailPeer, readMail, startMailPeer } from '../support/mail-peer.ts'
 import { type Sallyport, startOnTestServer, startScript, urlOf } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** From a request to a mail on its way: the service as a process, a mail server that asks for TLS and for a login. */
+/** From a request to a mail: the service as a process, and a mail server that requires TLS and a login. */
 const login = { user: 'sallyport@ops.example', password: 'hunter2/+=@ü' }
 const authority = makeAuthority()
 
-/** A service whose mail goes to the peer, as its operator would set it up. */
+/** A service whose mail goes to the peer, configured as an operator would. */
 async function startWithMail({ port }: MailPeer, ca: string) {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-authority-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
@@ -28,7 +28,7 @@ async function startWithMail({ port }: MailPeer, ca: string) {
   })
 }
 
-/** Anybody may ask for anything. */
+/** A rule that permits every request. */
 async function permitAll(key: ReturnType<Sallyport['client']>) {
   const policy = await key<{ id: string }>('POST', '/v1/policies', { name: 'all' })
   const rule = await key('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })

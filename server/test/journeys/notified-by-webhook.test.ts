@@ -8,7 +8,7 @@ import { startGuideReceiver } from '../support/guide-program.ts'
 import { startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** The real service tells the receiver of the guide, a process of its own, which is killed and comes back. */
+/** The real service notifies the guide's receiver, a separate process, which is killed and restarted. */
 type Message = { webhook_id: string; type: string; timestamp: string; data: AuditEvent & { tenant_id: string } }
 type AuditEvent = { id: string; subject: { id: string }; data: object }
 type Channel = { id: string; secret: string; enabled: boolean }
@@ -40,7 +40,7 @@ const entry = async (type: string, id: string) => {
 }
 
 test('a receiver is told of a request, and of what happened while it was dead when it is back, each once (S7)', async () => {
-  // Its address is not known before it runs, nor its secret before its channel is there.
+  // Its address is unknown before it runs, and its secret before its channel exists.
   const waiting = await startGuideReceiver('webhook-channels.md', 'whsec_')
   const channel = await create(waiting.url, ['request.created'])
   await waiting.close()

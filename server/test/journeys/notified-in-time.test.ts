@@ -4,7 +4,7 @@ import type { Page } from '../support/client.ts'
 import { type PersonAtBoth, startTwoProcesses } from '../support/two-processes.ts'
 import { until } from '../support/wait.ts'
 
-/** What people are told while they wait, by two processes that both look: once to each, whoever it was. */
+/** The notifications that users get while they wait, with two processes checking: each user gets each once. */
 const { asSuperuser, owner, join, faults } = await startTwoProcesses()
 const [call] = owner
 const [ada, kim, lou] = [await join('Ada', ['user']), await join('Kim', ['approver']), await join('Lou', ['approver'])]
@@ -20,7 +20,7 @@ async function ask(): Promise<string> {
   return asked.body.id
 }
 
-/** What somebody was told of this, the oldest first. */
+/** The user's notifications about this, the oldest first. */
 async function toldOf(person: PersonAtBoth, resource_id: string): Promise<string[]> {
   type Told = { event_type: string; resource_id: string }
   const { body } = await person.at[1]<Page<Told>>('GET', '/v1/users/me/notifications?limit=200')
@@ -30,7 +30,7 @@ async function toldOf(person: PersonAtBoth, resource_id: string): Promise<string
 const untilTold = (person: PersonAtBoth, resource_id: string, told: readonly string[]) =>
   until(`they are told ${told.join()}`, async () => (await toldOf(person, resource_id)).join() === told.join())
 
-/** Lets the next moment of these reminders come. */
+/** Makes the next moment of these reminders due. */
 const hasten = (ids: readonly string[]) =>
   asSuperuser('update reminder set next_look_at = clock_timestamp() where id = any($1::uuid[])', [ids])
 

@@ -44,7 +44,7 @@ test('access ends on time, is taken away, and its holder is told', async (t) => 
   const held = () => asSuperuser(`select key from sandbox_assignment where key like '%"Look"%'`)
   assert.equal((await held()).length, 1)
 
-  // Its minute is as good as over: the ledger looks when the grant ends, as it always does.
+  // Sets its end to a moment from now: the ledger's check is due at the end, as always.
   await asSuperuser(
     `with nearer as (update access_grant set activated_at = clock_timestamp() - interval '59.3 seconds',
         expires_at = clock_timestamp() + interval '0.7 seconds' where id = $1 returning *)
@@ -66,7 +66,7 @@ test('access ends on time, is taken away, and its holder is told', async (t) => 
 test('a request that nobody decides in time expires, and its requester is told', async () => {
   const request_id = await ask(ada, 'Change')
   await asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [request_id])
-  // Its time is over from that moment on, whether or not anybody has come by to say so.
+  // From that moment on its time is over, whether or not a worker has ended it yet.
   const refused = await key<Refusal>('POST', `/v1/requests/${request_id}/approve`)
   assert.deepEqual([refused.status, refused.body.code], [409, 'request_not_pending'])
   assert.equal(refused.body.details?.status, 'expired')

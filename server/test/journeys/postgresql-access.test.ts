@@ -104,7 +104,7 @@ async function makeLoginOf(server: TargetPostgres, { email }: Person, managed: b
   if (managed) await server.asSuperuser(`grant ${login} to sallyport with admin true, inherit false, set false`)
 }
 
-/** Asks, has it approved, and waits until it is given. */
+/** Requests access, has it approved, and waits until it is given. */
 async function given(person: Person, database: string): Promise<Grant> {
   const resource = { type: 'cloud_db_instance', id: database }
   const asked = await person.call<{ id: string }>('POST', '/v1/requests', {

@@ -5,7 +5,7 @@ import { openDatabaseLine } from '../support/database-line.ts'
 import { type Credential, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** Two processes on one database: a change in the first is in force there at once, in the second within a moment. */
+/** Two processes on one database: a change made at the first is effective there at once, at the second within a moment. */
 const first = await startOnTestServer({ PUBLIC_URL: 'http://127.0.0.1:8080', LOG_LEVEL: 'info' })
 const line = await openDatabaseLine(first.service)
 const second = await first.beside(line.target)
@@ -15,7 +15,7 @@ const usersPage = '/v1/users?limit=1'
 
 const heard = 'changes of rights by other processes are heard'
 const unheard = 'changes of rights by other processes are not heard'
-/** Whether the second process has last said that it hears, and not that it does not. */
+/** Whether the second process has logged `what` after `other`. */
 const says = (what: string, other: string) => second.output().lastIndexOf(what) > second.output().lastIndexOf(other)
 const hears = () => until('the second process hears', async () => says(heard, unheard))
 const hearsNot = () => until('the second process knows that it does not hear', async () => says(unheard, heard))
@@ -28,13 +28,13 @@ async function change(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string,
 
 const keyOf = (call: Client, scopes = ['users:read']) => change('POST', '/v1/api-keys', { name: 'a key', scopes }, call)
 
-/** What both processes answer to whoever shows this credential. */
+/** The answers of both processes to this credential. */
 function seenWith(credential: Credential, path = usersPage) {
   const calls = [first.client(credential), second.client(credential)]
   const statuses = () => Promise.all(calls.map(async (call) => (await call('GET', path)).status))
   return {
     statuses,
-    /** Both know it, and keep it. */
+    /** Asserts that both accept it, and cache it. */
     async areLetIn() {
       await hears()
       assert.deepEqual(
@@ -45,7 +45,7 @@ function seenWith(credential: Credential, path = usersPage) {
         ],
       )
     },
-    /** The first made the change and says so in its very next answer; the second does as soon as it has heard. */
+    /** The first made the change and applies it in its very next answer; the second does once it is notified. */
     async get(status: 401 | 403) {
       assert.equal((await statuses())[0], status, 'the process that made the change does not know of it')
       await until(`the second process says ${status} too`, async () => (await statuses())[1] === status)
@@ -159,7 +159,7 @@ test('a key that is used all the time ends at its moment, by the database’s cl
   assert.deepEqual(await holder.statuses(), [401, 401])
 })
 
-/** Changes that nobody tells of, as if the notice were lost. */
+/** Changes without a notice, as if the notice were lost. */
 async function untold(act: () => Promise<void>): Promise<void> {
   await asSuperuser('alter table tenant_user disable trigger tenant_user_authority')
   try {

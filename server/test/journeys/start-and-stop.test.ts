@@ -21,7 +21,7 @@ const keeping = new Agent({ keepAlive: true })
 after(() => keeping.destroy())
 const bootstrapFile = join(data_dir, 'bootstrap.json')
 
-/** A program that refuses to go on: exit code 1 and one sentence, no more. */
+/** Asserts that a program exits with code 1 and prints one sentence. */
 async function assertOneSentence(env: Record<string, string>, sentence: RegExp): Promise<void> {
   const refused = startScript('start', [], { DATA_DIR: data_dir, PORT: '65535', ...env })
   assert.equal(await refused.end(), 1, refused.output())
@@ -29,7 +29,7 @@ async function assertOneSentence(env: Record<string, string>, sentence: RegExp):
   assert.match(refused.output(), /^Sallyport does not start: [^\n]+\n$/)
 }
 
-/** The head of a call whose body is still to come: the service has it in hand once it says `100 Continue`. */
+/** The head of a call whose body follows later: the service processes it once it answers `100 Continue`. */
 async function beginCall({ base_url, bootstrap }: Sallyport): Promise<ClientRequest> {
   const call = request(`${base_url}/v1/users`, {
     method: 'POST',
@@ -39,7 +39,7 @@ async function beginCall({ base_url, bootstrap }: Sallyport): Promise<ClientRequ
       'content-type': 'application/json',
       expect: '100-continue',
     },
-    // One that its caller would keep for ever: the stop does not wait for that.
+    // The caller would keep this connection open indefinitely: the stop does not wait for that.
     agent: keeping,
   })
   call.flushHeaders()

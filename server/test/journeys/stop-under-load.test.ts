@@ -4,13 +4,13 @@ import { type Outcome, openCaller } from '../support/load.ts'
 import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** Longer than a busy machine keeps a caller from its next call. */
+/** Longer than a busy machine delays a caller's next call. */
 const STOP_DELAY_SECONDS = '2'
 
 const leaseTables = ['access_request', 'access_grant', 'entitlement', 'event_cursor'] as const
 const ask = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'Look', duration_seconds: 60 }
 
-/** People who ask for access one time after another, each on a connection of their own, until `enough`. */
+/** Users who request access one after another, each on their own connection, until `enough`. */
 async function askOnAndOn(
   count: number,
   headers: Record<string, string>,
@@ -42,13 +42,13 @@ function ids(outcomes: readonly Outcome[]): string[] {
   )
 }
 
-/** What went wrong, each kind once. */
+/** The failures, each kind once. */
 function failures(outcomes: readonly Outcome[]): string[] {
   const failed = outcomes.filter((outcome) => !('status' in outcome) || ![200, 201].includes(outcome.status))
   return [...new Set(failed.map((outcome) => JSON.stringify(outcome)))]
 }
 
-/** Signs Ada in, whose requests are given at once. */
+/** Signs Ada in; her requests are approved automatically. */
 async function prepare(sallyport: Sallyport): Promise<Record<string, string>> {
   const key = sallyport.client({ api_key: sallyport.bootstrap.api_key })
   const policy = await key<{ id: string }>('POST', '/v1/policies', { name: 'At once' })
@@ -60,7 +60,7 @@ async function prepare(sallyport: Sallyport): Promise<Record<string, string>> {
 test('told to stop under load, it answers all that was sent, gives back what it holds, and ends with 0 (F13)', async (t) => {
   const sallyport = await startOnTestServer({ STOP_DELAY_SECONDS })
   const headers = await prepare(sallyport)
-  // Each caller goes on until it is told that its connection ends.
+  // Each caller continues until it is told that its connection ends.
   const asking = askOnAndOn(
     12,
     headers,
@@ -92,7 +92,7 @@ test('of two behind a balancer one stops, and no call fails (F13)', async (t) =>
   const first = await startOnTestServer({ STOP_DELAY_SECONDS, PUBLIC_URL: 'http://sallyport.example' })
   const second = await first.beside()
   const headers = await prepare(first)
-  // The balancer: asks both how they are, and leaves out whoever is not ready.
+  // The load balancer: checks the readiness of both, and skips one that is not ready.
   const ready = new Map([first, second].map((one) => [one.base_url, true]))
   const looking = setInterval(() => {
     for (const url of ready.keys()) {

@@ -5,7 +5,7 @@ import { openHouse, type Person } from '../support/house.ts'
 import { until } from '../support/wait.ts'
 import { type Received, signedResult, startReceiver } from '../support/webhook-receiver.ts'
 
-/** Access on a system of the tenant's own: asked for, approved, told to a receiver, which takes its time, and ended. */
+/** Access on a tenant's own system: requested, approved, sent to a receiver, which takes its time, and ended. */
 const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
 const tenant = await house.tenant('Own systems')
 const other = await house.tenant('Other')
@@ -72,7 +72,7 @@ test('a receiver is told, takes its time, reports; access is active, ends, and i
   assert.equal(new URL(url).pathname, results)
   assert.equal(tenant_id, tenant.tenant_id)
 
-  // Only the result has it looked at within the hour.
+  // Without the result the next check would be within the hour.
   await until('it waits for its receiver', async () => {
     const waiting = await house.asSuperuser(
       `update entitlement set next_look_at = clock_timestamp() + interval '1 hour'
@@ -157,7 +157,7 @@ test('only who holds the secret reports, just now, of this provisioner and tenan
   const [act] = await house.asSuperuser('select outcome from webhook_act where id = $1', [id])
   assert.deepEqual(act, { outcome: null })
 
-  // Replayed it changes nothing, nor does a second word, nor a word of what nobody waits for.
+  // A replayed result changes nothing, nor does a second result, nor one that no act waits for.
   assert.equal((await send(report(id, { status: 'failed' }))).status, 204)
   for (const late of [sound, report(newId(), { status: 'done' }), report('nothing', { status: 'done' })]) {
     assert.equal((await send(late)).status, 204)

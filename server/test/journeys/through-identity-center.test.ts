@@ -4,7 +4,10 @@ import { openAwsTarget } from '../support/aws-stage.ts'
 import { openHouse, type Person } from '../support/house.ts'
 import { until } from '../support/wait.ts'
 
-/** Access in AWS, from the first set-up to the last end: every type of resource, on a pretended AWS that is as strict as the real. */
+/**
+ * Access in AWS, from the first setup to the last end: every type of resource, on a simulated AWS that is as strict as the
+ * real one.
+ */
 const { aws, config, accounts, sets } = await openAwsTarget({ rate: 20, outstanding: 10, acts: { ms: 100, looks: 1 } })
 const [account, another] = accounts
 const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })

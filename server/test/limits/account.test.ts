@@ -5,7 +5,7 @@ import { countInMemory } from '../../src/users/sign-in-failure.ts'
 import { openHouse, type TestTenant } from '../support/house.ts'
 import { until } from '../support/wait.ts'
 
-/** What can be tried of one account, and what is kept of it. */
+/** The limits on guesses at one account, and the records of them. */
 const house = await openHouse()
 const right = 'a long enough password'
 const email = 'owner@example.com'
@@ -20,7 +20,7 @@ beforeEach(async () => {
 const signIn = (address: string, password: string, tenant_id = tenant.tenant_id) =>
   house.call({ method: 'POST', url: '/v1/auth/login', tenant_id, body: { email: address, password } })
 
-/** All that a caller sees, but for the clock. */
+/** Everything that a caller sees, except the clock. */
 async function seen(address: string, password: string, tenant_id = tenant.tenant_id) {
   const { status, body, headers } = await signIn(address, password, tenant_id)
   const { retry_after_seconds, ...details } = (body.details ?? {}) as Record<string, unknown>

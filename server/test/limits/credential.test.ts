@@ -4,7 +4,7 @@ import { openHouse } from '../support/house.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
 import { asShipped } from '../support/unlimited.ts'
 
-/** What one credential may send to one process, where the operator lets it send little. */
+/** The calls of one credential to one process with a low limit. */
 let statements = 0
 const house = await openHouse({ ...asShipped, RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '3' }, (database) =>
   rewrittenDatabase(database, (statement) => {
@@ -17,7 +17,7 @@ const { tenant_id, people } = tenant
 
 const whoAmI = { method: 'GET', url: '/v1/users/me/profile', tenant_id }
 
-/** Calls until it is refused; busy as the machine may be, 40 at once are more than 3 and what a second gives back. */
+/** Calls until it is refused; even on a busy machine 40 calls at once exceed 3 and the refill of a second. */
 async function callUntilRefused(credential: { token: string } | { api_key: string }, call = whoAmI, least = 3) {
   const replies = await Promise.all(Array.from({ length: 40 }, () => house.call({ ...call, ...credential })))
   const refused = replies.filter(({ status }) => status === 429)
@@ -70,6 +70,7 @@ test('the limit asks the database nothing', async () => {
     Array.from({ length: 20 }, () => house.call({ ...whoAmI, token: people.admin.token })),
   )
   const passed = replies.filter(({ status }) => status !== 429).length
-  // Nobody tells this house of changes, so each call asks who calls: one statement, and one more for whoever passes.
+  // This house receives no notices of changes, so each call reads the caller: one statement, and one more for each admitted
+  // call.
   assert.ok(statements - before <= 20 + passed, `${statements - before} statements for ${passed} that passed`)
 })

@@ -7,7 +7,7 @@ import { type Call, openHouse, type Reply } from '../support/house.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
 import { asShipped } from '../support/unlimited.ts'
 
-/** What an address may send that proves nothing. */
+/** The limits on invalid credentials from one address. */
 let statements = 0
 const house = await openHouse({ ...asShipped, TRUST_PROXY: 'true' }, (database) =>
   rewrittenDatabase(database, (statement) => {
@@ -101,7 +101,7 @@ test('10,000 codes from one address in a minute are 429 but for the first hundre
     refused += replies.filter(({ status, body }) => status === 401 && body.code === 'invalid_authorization_code').length
     assert.ok(replies.every(({ status }) => status === 401 || status === 429))
   }
-  // One comes back in nine seconds; the first come together, before any of them has failed.
+  // One slot is free again every nine seconds; the first calls run concurrently, before any of them has failed.
   assert.ok(refused >= 100 && refused < 1_000, `${refused} were tried`)
   const over = (await flood('192.0.2.20', exchange, 50)).find(({ status }) => status === 429)
   assert.equal(over?.headers['ratelimit-policy'], '"failed_sign_ins";q=100;w=900')
@@ -128,7 +128,7 @@ test('a stranger cannot begin sign-ins without end (O14)', async () => {
   assert.ok(begun >= 300, `${begun} were begun`)
 })
 
-/** Well-formed to its checksum, so that it gets as far as the record of the key. */
+/** Well-formed including its checksum, so that the key's record is read. */
 function withWrongSecret(api_key: string): string {
   const [prefix, id] = api_key.split('_')
   const body = [prefix, id, makeKeyText('api').text.split('_')[2]].join('_')

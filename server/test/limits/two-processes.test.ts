@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Client, Refusal } from '../support/client.ts'
 import { startOnTestServer } from '../support/sallyport.ts'
 
-/** Two processes on one database count the failures of an account together. */
+/** Two processes on one database count an account's failures together. */
 const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' })
 const other = await one.beside()
 const strangers = [one.client(undefined), other.client(undefined)] as const

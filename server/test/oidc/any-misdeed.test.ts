@@ -10,13 +10,13 @@ import { rounds } from '../support/race.ts'
 import { anna, own, redirect_uri } from '../support/sign-in-stage.ts'
 import { byHmac, type Json, type Signer, strangers, theirs, unsigned } from '../support/token-forge.ts'
 
-/** Thousands of exchanges that are wrong in one way or several, over real HTTP: only the one without a fault is taken. */
+/** Thousands of exchanges that are wrong in one or more ways, over real HTTP: only the one without a fault is accepted. */
 const evil = await openHostileProvider()
 const realm = evil.realm()
 const providers = openProviders(openEgress(readEgressAllow('127.0.0.1')))
 const known = { tenant_id: newId(), issuer: realm.issuer, client_id: own.client_id, client_secret: own.client_secret }
 
-/** One exchange: whose account comes of it, or why none does. */
+/** One exchange: returns the account, or the cause of the refusal. */
 async function exchange(misdeed: Misdeed): Promise<string> {
   realm.misdeed = misdeed
   const bound = { nonce: 'n'.repeat(43), code_verifier: 'v'.repeat(43) }
@@ -36,7 +36,7 @@ const odd = fc.oneof(
   fc.array(text, { maxLength: 2 }),
   fc.dictionary(text, text),
 )
-/** Of each claim that matters, values that none of them may have; undefined: it is missing. */
+/** Invalid values of each claim that is checked; undefined: it is missing. */
 const wrongClaims: Record<string, fc.Arbitrary<unknown>> = {
   iss: fc.oneof(odd, text, fc.webUrl(), fc.constant(`${realm.issuer}/`), fc.constant(undefined)),
   aud: fc.oneof(odd, text, fc.constantFrom(undefined, [own.client_id, 'other'], ['other'], `${own.client_id} `)),
@@ -56,7 +56,7 @@ const wrongSigners: fc.Arbitrary<Signer> = fc.oneof(
   fc.constantFrom(strangers.sign, unsigned, theirs.ec.sign, byHmac(own.client_secret)),
   fc.uint8Array({ maxLength: 300 }).map((bytes) => () => Buffer.from(bytes)),
 )
-/** A letter of the token that is another one; not the last, of which several stand for the same bits. */
+/** Changes one letter of the token; not the last, where several letters stand for the same bits. */
 const slips = fc.record({ at: fc.double({ min: 0, max: 0.999, noNaN: true }), by: fc.integer({ min: 1, max: 63 }) })
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -66,7 +66,7 @@ function slip(token: string, { at, by }: { at: number; by: number }): string {
   return token[place] === '.' ? token.replaceAll('.', '') : `${token.slice(0, place)}${letter}${token.slice(place + 1)}`
 }
 
-/** What may be wrong with one exchange, each part of it present or not. */
+/** The possible faults of one exchange, each present or absent. */
 const faults = fc.record(
   {
     claims: fc.record(wrongClaims, { requiredKeys: [] }),

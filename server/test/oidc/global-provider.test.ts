@@ -11,7 +11,7 @@ import {
   redirect_uri,
 } from '../support/sign-in-stage.ts'
 
-/** Sign-ins that were begun elsewhere, by the provider of the environment. */
+/** Sign-ins that begin at an external portal, by the provider from the environment. */
 const idp = await openProviderOfAll()
 const stage = await openSignInStage(idp, asGlobal(idp))
 const { tenant, configure, finish, assertRefused, usersOf, makeOidcUser, walkElsewhere, house } = stage

@@ -5,13 +5,13 @@ import { claiming, heading, openHostileStage } from '../support/hostile-stage.ts
 import { anna, claimsOf, own } from '../support/sign-in-stage.ts'
 import { byHmac, type Json, jwt, publicText, rsaKey, strangers, theirs, unsigned } from '../support/token-forge.ts'
 
-/** Identity tokens that a good provider never gives. */
+/** Identity tokens that a correct provider never issues. */
 const { set, assertComesToNothing, evil } = await openHostileStage()
 
 const other = 'another-client'
 const soon = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 const at = (claim: string, seconds: number): Misdeed => ({ claims: (good) => ({ ...good, [claim]: soon(seconds) }) })
-/** Claims with a text in place of JSON.stringify's. */
+/** Claims as this text instead of JSON.stringify's. */
 const written = (write: (good: string) => string): Misdeed => ({ claims: (good) => write(JSON.stringify(good)) })
 const algorithms = (...listed: string[]): Misdeed => ({
   metadata: (good) => ({ ...good, id_token_signing_alg_values_supported: listed }),

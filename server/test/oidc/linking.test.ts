@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { assertSecretKept, claiming, openHostileStage } from '../support/hostile-stage.ts'
 import { claimsOf } from '../support/sign-in-stage.ts'
 
-/** Whose account somebody becomes by what a provider says of them. */
+/** The account that a user gets by the provider's claims. */
 const { set, house, tenant, people, assertRefused } = await openHostileStage()
 
 async function waiting(name: string, auth_provider = 'oidc'): Promise<{ id: string; email: string }> {

@@ -11,7 +11,7 @@ import {
   redirect_uri,
 } from '../support/sign-in-stage.ts'
 
-/** Sign-in by a tenant's own provider, over HTTP from end to end. */
+/** Sign-in by a tenant's own provider, end to end over HTTP. */
 const idp = await openProviderOfAll()
 const stage = await openSignInStage(idp)
 const { tenant, asOwner, configure, begin, finish, walk, signIn, causes, assertRefused, usersOf, makeOidcUser, house } =
@@ -121,7 +121,7 @@ suite('a sign-in by the tenant’s own provider', () => {
   })
 
   test('goes on after the provider has changed its key (O12)', async () => {
-    // A key that is not known is looked for at most once a minute: the first sign-in was a minute ago.
+    // An unknown key is fetched at most once a minute: the first sign-in was a minute ago.
     mock.timers.enable({ apis: ['Date'], now: Date.now() - 61_000 })
     const turning = await openIdentityProvider([{ ...own, pkce: true }])
     await configure({ issuer: turning.issuer })

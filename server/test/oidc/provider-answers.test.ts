@@ -7,11 +7,11 @@ import { claiming, heading, openHostileStage } from '../support/hostile-stage.ts
 import { anna } from '../support/sign-in-stage.ts'
 import { type Json, jwt, strangers, theirs, unsigned } from '../support/token-forge.ts'
 
-/** A provider that answers otherwise than it should, at each step. */
+/** A provider that answers incorrectly, at each step. */
 const stage = await openHostileStage()
 const { set, assertComesToNothing, refusals, house } = stage
 
-/** Beside the provider, where nobody should be led. */
+/** An address besides the provider's, to which no call may go. */
 let catcher: Server
 let caught: string[] = []
 let elsewhere: string
@@ -38,13 +38,13 @@ const away = (status: number, location: () => string) => (good: Answer) => ({
   status,
   headers: { location: location() },
 })
-/** Two megabytes that are right but for their length. */
+/** Two megabytes that are valid except for their length. */
 const long = (good: Answer) => ({ ...good, body: `${good.body}${' '.repeat(2_000_000)}` })
 const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`
 
 type Bad = [name: string, answer: (good: Answer) => Answer | Worse, why: RegExp | 'unavailable']
 
-/** What is wrong with an answer at whatever step it comes. */
+/** Faults of an answer that are possible at any step. */
 const anywhere: Bad[] = [
   ['404', with_({ status: 404 }), /status code: 404/],
   ['204', with_({ status: 204, body: '' }), /status code: 204/],
@@ -73,7 +73,7 @@ const anywhere: Bad[] = [
   ],
 ]
 
-/** Leaves the address to the endpoint of userinfo, so that it is asked. */
+/** Leaves the address to the userinfo endpoint, so that it is called. */
 const terse: Misdeed = claiming({ email: undefined })
 const before_: Record<Step, Misdeed> = { discovery: {}, token: {}, jwks: {}, userinfo: terse }
 

@@ -5,11 +5,11 @@ import { assertSecretKept, claiming, openHostileStage } from '../support/hostile
 import { anna, claimsOf, type Finish, signInWays } from '../support/sign-in-stage.ts'
 import type { Json } from '../support/token-forge.ts'
 
-/** A provider that takes its time, and what is kept of one. */
+/** A slow provider, and the caching of a provider's data. */
 const stage = await openHostileStage()
 const { set, assertComesToNothing, assertUnavailable, people, tenant, house, evil } = stage
 
-/** Leaves the address to the endpoint of userinfo, so that it is asked. */
+/** Leaves the address to the userinfo endpoint, so that it is called. */
 const terse: Misdeed = claiming({ email: undefined })
 
 suite('a provider that takes its time', () => {

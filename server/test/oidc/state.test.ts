@@ -12,7 +12,7 @@ import {
   redirect_uri,
 } from '../support/sign-in-stage.ts'
 
-/** What a sign-in is bound to. */
+/** The values that a sign-in is bound to. */
 const idp = await openProviderOfAll()
 const stage = await openSignInStage(idp, asGlobal(idp))
 const { tenant, configure, begin, finish, walk, assertRefused, usersOf, house } = stage

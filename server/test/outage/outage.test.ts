@@ -8,13 +8,13 @@ import { longVariable } from '../support/race.ts'
 import { freePort, type Sallyport } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** How long the database is gone, at least: `npm run test:outage` is the long form. */
+/** The minimum time that the database is gone: `npm run test:outage` is the long form. */
 const goneForMs = process.env[longVariable] === undefined ? 3_000 : 60_000
 
 type Server = Awaited<ReturnType<typeof startBreakableServer>>
 type Call = Outcome & { ms: number; at: number }
 
-/** Ada, whose requests are given at once, and who holds access that ends in a moment: while the database is gone. */
+/** Ada, whose requests are approved automatically, and who holds access that ends while the database is gone. */
 async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
   const key = sallyport.client({ api_key: sallyport.bootstrap.api_key })
   const policy = await key<{ id: string }>('POST', '/v1/policies', { name: 'At once' })
@@ -40,7 +40,7 @@ async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
   }
 }
 
-/** People who go on asking for access and for what they hold, whatever they are answered, until they are told to stop. */
+/** Users who keep requesting access and reading their grants, whatever the answers, until they are told to stop. */
 function goOnAsking(base_url: string, headers: Record<string, string>) {
   const calls: Call[] = []
   let stopped = false
@@ -70,7 +70,7 @@ function isRefused(call: Call): boolean {
   return 'status' in call && call.status === 503
 }
 
-/** Whatever is no good answer: each kind once. */
+/** The failed calls: each kind once. */
 function failures(calls: readonly Call[]): string[] {
   const bad = calls.filter((call) => {
     if (!('status' in call)) return true
@@ -80,7 +80,7 @@ function failures(calls: readonly Call[]): string[] {
   return [...new Set(bad.map(({ ms, at, ...outcome }) => JSON.stringify(outcome)))]
 }
 
-/** All that ended while nobody could see to it has ended, and is taken away. */
+/** Waits until all access whose end passed during the outage has ended and is revoked. */
 function untilEnded({ asSuperuser }: Server): Promise<unknown> {
   return until(
     'what ended meanwhile is taken away',

@@ -16,7 +16,7 @@ const [approver, otherApprover, requester] = await Promise.all([
 ])
 const approvers = [approver, otherApprover] as const
 
-/** How many races are under way at once: enough to keep every connection of both processes busy. */
+/** The number of concurrent races: enough to keep every connection of both processes busy. */
 const width = 16
 
 type Told = Reply<Record<string, unknown> & { code?: string; details?: Record<string, unknown> }>
@@ -29,7 +29,7 @@ before(async () => {
 
 let asked = 0
 
-/** Each on an account of its own, so that what the target holds tells of this request alone. */
+/** Each on its own account, so that the target's state is about this request alone. */
 async function ask(): Promise<string> {
   asked += 1
   const resource = { type: 'cloud_account', id: String(100_000_000_000 + asked) }
@@ -44,7 +44,7 @@ const cancel = (id: string) => (): Promise<Told> => anyOf(requester.at)('DELETE'
 const revoke = (side: 0 | 1, id: string) => (): Promise<Told> =>
   requester.at[side]('POST', `/v1/grants/${id}/revoke`, {})
 
-/** What became of a request: its row, its grants, and every event that tells of its end. */
+/** The result of a request: its row, its grants, and every event about its end. */
 type Outcome = {
   id: string
   status: string
@@ -68,7 +68,7 @@ async function outcomes(ids: readonly string[]): Promise<Map<string, Outcome>> {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Exactly one call won; every other was told what the request is now, and who decided it. */
+/** Exactly one call won; every other got the request's current status and who decided it. */
 function requireOneWinner(told: readonly Told[], now: Outcome): void {
   const all = JSON.stringify(told.map(({ status, body }) => [status, body]))
   assert.equal(told.filter(({ status }) => status < 300).length, 1, all)
@@ -80,14 +80,14 @@ function requireOneWinner(told: readonly Told[], now: Outcome): void {
   }
 }
 
-/** One end, one event of it, and one grant where it is an approval: never two, never none. */
+/** One end, one event about it, and one grant if it was approved: never two, never none. */
 function requireOneEnd(now: Outcome): void {
   const approvals = now.status === 'approved' ? 1 : 0
   assert.deepEqual(now.ends, [`request.${now.status}`])
   assert.deepEqual([now.grants.length, now.decisions], [approvals, approvals], JSON.stringify(now))
 }
 
-/** Races the calls over fresh requests, and holds every outcome against what the callers were told. */
+/** Races the calls over new requests, and compares every result with the callers' answers. */
 async function raceOver(few: number, callsOn: (id: string) => (() => Promise<Told>)[]): Promise<Outcome[]> {
   const told = new Map<string, Told[]>()
   await inLanes(rounds(few), width, async () => {
@@ -128,7 +128,7 @@ test('approve ‖ approve ‖ cancel: one wins; what was cancelled gives nothing
   assert.deepEqual(statuses, new Set(['approved', 'cancelled']), 'the race is no race: one side always won')
 })
 
-/** Wherever the sandbox still holds something for one of these requests, or works on it. */
+/** The access that the sandbox still holds for one of these requests, or works on. */
 async function heldFor(ids: readonly string[]): Promise<unknown[]> {
   return service.asSuperuser(
     `select g.id, g.status, g.provisioning_status, e.observed, e.act, s.key from access_grant g
@@ -141,7 +141,7 @@ async function heldFor(ids: readonly string[]): Promise<unknown[]> {
 }
 
 test('revoke ‖ revoke ‖ cancel while it is being given: one revokes, and nothing stays given (R3)', async () => {
-  // A slow target: the create lands after the revoke was asked for.
+  // A slow target: the create takes effect after the revoke was requested.
   await injectFaults(service.asSuperuser, service.tenant_id, { polls: 2, delay_ms: 20 })
   const ids: string[] = []
   await inLanes(rounds(20), width, async () => {
@@ -178,7 +178,7 @@ function untilAvailable(send: () => Promise<Told>): () => Promise<Told> {
 
 let bending: Promise<unknown> = Promise.resolve()
 
-/** Has the request's time be over in so many milliseconds. One after the other: the superuser has one connection. */
+/** Makes the request expire in this many milliseconds. One after another: the superuser has one connection. */
 async function endPending(id: string, inMs: number): Promise<void> {
   const deadline = `update access_request set next_look_at = clock_timestamp() + make_interval(secs => $2 / 1000.0)
     where id = $1`
@@ -192,7 +192,7 @@ test('approve ‖ approve at the instant of expiry: the database’s clock decid
   const wait = balancedWait(40)
   await inLanes(rounds(60), width, async () => {
     const id = await ask()
-    // For every third it is over already when the first approval comes.
+    // Every third one has already expired when the first approval comes.
     const inMs = anyOf([0, 1, 1]) * wait.next()
     await endPending(id, inMs)
     const replies = await together([approve(0, 0, id), approve(1, 1, id)])

@@ -31,7 +31,7 @@ test('bulk upserts of the same ids in any order wait for each other, never in a 
   const ids = Array.from({ length: 300 }, (_, index) => `account-${index}`)
   for (const round of rounds(6)) {
     const writers = [0, 1, 2, 3].map((writer) => {
-      // One brings all of them, the others most.
+      // One writer sends all of them, the others most.
       const own = shuffled(ids).slice(0, ids.length - 40 * writer)
       const name = `round ${round} by ${writer}`
       const resources = own.map((id) => ({ id, account_id: '1', name, metadata: { name } }))

@@ -1,19 +1,19 @@
-/** Seconds that a file took when durations were last recorded. */
+/** The seconds that a file took when durations were last recorded. */
 export type Durations = Readonly<Record<string, number>>
 
-/** Files that one process runs one after another, and the seconds they are expected to take. */
+/** Files that one process runs one after another, and their expected seconds. */
 export type Batch = { files: readonly string[]; seconds: number }
 
-/** What a process is filled up to: with what is beside it on the machine it ends within 30 s. */
+/** The capacity of a process, in seconds: beside the others on the machine it ends within 30 s. */
 const fullSeconds = 25
 
-/** What a file is taken to need of which nothing is known. */
+/** The assumed duration of a file without a record. */
 const unknownSeconds = 1
 
 /**
- * Packs the files into processes: as few as hold them, since each loads all modules again; files of one folder together, which
- * load the same ones; each of `alone` by itself. The longest batch comes first, so that none is left running at the end. The
- * same files are packed the same way each time: what failed in a process fails again in it.
+ * Packs the files into as few processes as hold them, since each process loads all modules again; files of one folder
+ * together, since they load the same modules; each of `alone` by itself. The longest batch comes first, so that none is left
+ * running at the end. The same files are always packed the same way: a failure in a process is reproducible.
  */
 export function planBatches(files: readonly string[], durations: Durations, alone: (file: string) => boolean): Batch[] {
   const lonely: Batch[] = []
@@ -27,12 +27,12 @@ export function planBatches(files: readonly string[], durations: Durations, alon
   return [...lonely, ...packed].sort(longestFirst)
 }
 
-/** `server/src/grants` of a file anywhere below it. */
+/** The folder of a file, such as `server/src/grants`, for a file anywhere below it. */
 function folderOf(file: string): string {
   return file.split('/').slice(0, 3).join('/')
 }
 
-/** The longest first, each into the first that has room for it. */
+/** The longest first, each into the first batch with room for it. */
 function pack(batches: readonly Batch[]): Batch[] {
   const packed: Batch[] = []
   for (const batch of [...batches].sort(longestFirst)) {

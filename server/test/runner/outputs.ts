@@ -1,17 +1,17 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** Written to both outputs of a process at the end of each test file: what stands before it is that file's. */
+/** Written to both outputs of a process at the end of each test file: the output before it belongs to that file. */
 export const endOfFile = '\0end of a test file\0'
 
-/** What a process writes, file by file. */
+/** The outputs of a process, file by file. */
 export type Outputs = {
-  /** What was written up to the next end of a file; undefined while that is still to come. */
+  /** The output up to the next end of a file; undefined if that has not arrived. */
   take(): string | undefined
-  /** All that is left. */
+  /** The rest of the output. */
   rest(): string
 }
 
-/** Reads both outputs of a process. `onMore`: something was read. */
+/** Reads both outputs of a process. `onMore`: called after each read. */
 export function readOutputs({ stdout, stderr }: ChildProcess, onMore: () => void): Outputs {
   let texts = ['', '']
   for (const [index, stream] of [stdout, stderr].entries()) {

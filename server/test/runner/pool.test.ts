@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { type PoolOptions, runBatches } from './pool.ts'
 import type { Outcome } from './report.ts'
 
-/** A repository of a few test files, each of which ends in a way of its own. */
+/** A repository with a few test files, each of which ends in a different way. */
 const root = mkdtempSync(join(tmpdir(), 'pool-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const bodies = {
@@ -31,7 +31,7 @@ for (const [name, body] of Object.entries(bodies)) {
   writeFileSync(join(root, `${name}.test.mjs`), `import { after, before, test } from 'node:test'\n${body}\n`)
 }
 
-/** Runs files in one process; answers how each ended, in order. */
+/** Runs files in one process; returns how each ended, in order. */
 async function outcomesOf(names: Name[], options: Partial<PoolOptions> = {}) {
   const outcomes: Outcome[] = []
   await runBatches([{ files: names.map((name) => `${name}.test.mjs`), seconds: 1 }], {

@@ -7,15 +7,15 @@ import { brokenOff, type FromWorker, type Outcome } from './report.ts'
 
 export type PoolOptions = {
   root: string
-  /** How many processes at once. */
+  /** The number of concurrent processes. */
   width: number
   env: NodeJS.ProcessEnv
-  /** Milliseconds without the end of any test, on the reference machine, after which a process hangs. */
+  /** A process counts as hanging after this many milliseconds, on the reference machine, in which no test ends. */
   hangMs: number
-  /** What the tests of a process may leave to settle after their end: connections that are just closing, say. */
+  /** The time for work that tests leave behind after their end, such as connections that are closing. */
   settleMs?: number
   onOutcome: (outcome: Outcome) => void
-  /** Ends the run: what is running is killed, nothing more is begun. */
+  /** Ends the run: running processes are killed, and no more are started. */
   signal: AbortSignal
 }
 
@@ -23,7 +23,7 @@ const usualSettleMs = 10_000
 const checkEveryMs = 500
 const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
 
-/** Runs all batches, `width` processes at a time, in their order. */
+/** Runs all batches in order, `width` processes at a time. */
 export async function runBatches(batches: readonly Batch[], options: PoolOptions): Promise<void> {
   const left = batches.values()
   const slot = async () => {
@@ -32,7 +32,7 @@ export async function runBatches(batches: readonly Batch[], options: PoolOptions
   await Promise.all(Array.from({ length: options.width }, slot))
 }
 
-/** The files of one process; after one that ended it, the rest in another. */
+/** Runs the files of one batch; if a file ends the process, the rest run in another. */
 async function runFiles(files: readonly string[], options: PoolOptions): Promise<void> {
   for (let left = files; left.length > 0 && !options.signal.aborted; ) {
     const ended = await runProcess(left, options)
@@ -40,17 +40,17 @@ async function runFiles(files: readonly string[], options: PoolOptions): Promise
   }
 }
 
-/** Runs files in a process until it ends; answers of how many the outcome is known. */
+/** Runs files in a process until it ends; returns the number of files with a known result. */
 async function runProcess(files: readonly string[], options: PoolOptions): Promise<number> {
   const child = spawn(process.execPath, [worker, ...files], {
     cwd: options.root,
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // A group of its own: whatever it started and did not end goes with it.
+    // In its own process group: child processes that it did not end are ended with it.
     detached: true,
   })
   const state = { ended: 0, file: files[0] ?? '', startedAt: performance.now(), heardAt: performance.now(), test: '' }
-  /** Files that have ended, whose words may still be on their way. */
+  /** Files that have ended, whose output may still arrive. */
   const untold: Omit<Outcome, 'said'>[] = []
   const outputs = readOutputs(child, () => tell(outputs.take))
   const tell = (take: () => string | undefined) => {
@@ -91,7 +91,7 @@ async function runProcess(files: readonly string[], options: PoolOptions): Promi
   return state.ended + 1
 }
 
-/** Waits for the end of a process and of its outputs; answers what was wrong with it. `findFault` is asked now and then. */
+/** Waits for the end of a process and of its outputs; returns what was wrong. `findFault` is called at intervals. */
 async function endOf(
   child: ChildProcess,
   { signal }: PoolOptions,
@@ -102,7 +102,7 @@ async function endOf(
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // It ended just now.
+      // It has just ended.
     }
   }
   const timer = setInterval(() => {
@@ -116,7 +116,7 @@ async function endOf(
   })
   clearInterval(timer)
   signal.removeEventListener('abort', kill)
-  // Children of tests that outlived it.
+  // Ends child processes that outlived it.
   kill()
   return fault ?? ended
 }

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { until } from '../support/wait.ts'
 import { endRemains, findRemains } from './remains.ts'
 
-/** Only Linux tells which processes a run has left. */
+/** Only Linux lists the processes that a run has left. */
 const skip = process.platform !== 'linux' && 'not Linux'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const isThere = (pid: number) => existsSync(`/proc/${pid}`)
 
-/** A process that nobody waits for, and that stays. */
+/** A detached process that keeps running. */
 function stay(env: NodeJS.ProcessEnv, ...more: string[]): ChildProcess & { pid: number } {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1_000)', ...more], {
     env: { ...process.env, ...env },
@@ -67,7 +67,7 @@ test('a run that is killed leaves no process, and no folder', { skip }, async ()
   )
   const [, folder = ''] = readFileSync(`/proc/${worker.pid}/environ`, 'latin1').match(/(?:^|\0)TMPDIR=([^\0]+)/) ?? []
   try {
-    // PostgreSQL keeps no environment: it is found by where it works.
+    // PostgreSQL does not keep its environment: it is found by its working folder.
     assert.ok(findRemains(folder).some(({ command }) => command.includes('postgres')))
     process.kill(run.pid ?? 0, 'SIGKILL')
     const isLeft = () => [mark, folder].some((word) => findRemains(word).length > 0) || existsSync(folder)

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A process that a run of tests started and that is there still. */
+/** A process that a test run started and that is still running. */
 export type Remain = { pid: number; command: string }
 
 /**
- * The processes that belong to the run whose temporary folder is `folder`: it stands in their environment, on their command
- * line, or they work in it. Only Linux tells; elsewhere none is found.
+ * The processes of the run whose temporary folder is `folder`: it is in their environment, on their command line, or is their
+ * working folder. Works only on Linux; elsewhere none is found.
  */
 export function findRemains(folder: string): Remain[] {
   if (process.platform !== 'linux') return []
@@ -21,18 +21,18 @@ export function findRemains(folder: string): Remain[] {
         readFileSync(`/proc/${pid}/environ`, 'latin1').includes(folder)
       return command !== '' && belongs() ? [{ pid, command }] : []
     } catch {
-      // It ended while it was looked at, or is another user's.
+      // It has ended meanwhile, or is another user's.
       return []
     }
   })
 }
 
-/** Ends what is left of a run, and removes its folder. */
+/** Ends the remaining processes of a run, and removes its folder. */
 export async function endRemains(folder: string): Promise<void> {
   for (let round = 0; round < 100; round += 1) {
     const remains = findRemains(folder)
     if (remains.length === 0) break
-    // PostgreSQL gives back its shared memory at the one signal and not at the other.
+    // PostgreSQL releases its shared memory at SIGQUIT and not at SIGKILL.
     for (const { pid, command } of remains) {
       signal(pid, command.includes('postgres') && round < 50 ? 'SIGQUIT' : 'SIGKILL')
     }
@@ -45,6 +45,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It ended meanwhile.
+    // It has ended meanwhile.
   }
 }

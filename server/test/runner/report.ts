@@ -1,4 +1,4 @@
-/** How many tests of a file ended how. */
+/** The number of a file's tests by result. */
 export type Totals = {
   tests: number
   suites: number
@@ -10,26 +10,26 @@ export type Totals = {
   success: boolean
 }
 
-/** What a process that runs test files says to its parent. */
+/** The messages of a process that runs test files to its parent. */
 export type FromWorker =
   | { type: 'started'; file: string }
   | { type: 'progress'; test: string }
   | { type: 'finished'; file: string; seconds: number; totals: Totals; output: string }
 
-/** What became of a file. `output`: what its tests reported; `said`: what was written beside that. */
+/** The result of a file. `output`: the reports of its tests; `said`: everything else that was written. */
 export type Outcome = { file: string; seconds: number; totals: Totals; output: string; said: string }
 
 const counted = ['tests', 'suites', 'passed', 'failed', 'cancelled', 'skipped', 'todo'] as const
 
 const nothing: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0, success: true }
 
-/** A file that did not come to its end. */
+/** The result of a file that did not finish. */
 export function brokenOff(file: string, seconds: number, why: string, said: string): Outcome {
   const totals = { ...nothing, tests: 1, failed: 1, success: false }
   return { file, seconds, totals, output: `✖ ${file}\n  ${why}\n`, said }
 }
 
-/** One line for a file, and all that it said where it failed or where the caller wants to read it. */
+/** One line for a file, with all its output if it failed or the caller wants it. */
 export function describe({ file, seconds, totals, output, said }: Outcome, place: string, whole: boolean): string {
   const tests = totals.tests === 1 ? '1 test' : `${totals.tests} tests`
   const line = `${totals.success ? '✔' : '✖'} ${place} ${file} (${tests}, ${seconds.toFixed(1)} s)\n`
@@ -37,7 +37,7 @@ export function describe({ file, seconds, totals, output, said }: Outcome, place
   return whole || !totals.success ? `${line}${output}${spoken}` : `${line}${spoken}`
 }
 
-/** The closing lines: as node:test itself ends a run. */
+/** The closing lines, in the form of node:test itself. */
 export function summarize(outcomes: readonly Outcome[], seconds: number): string {
   const failed = outcomes.filter(({ totals }) => !totals.success)
   const sums = counted.map((name) => outcomes.reduce((sum, { totals }) => sum + totals[name], 0))
@@ -49,7 +49,7 @@ export function summarize(outcomes: readonly Outcome[], seconds: number): string
   ].join('\n')
 }
 
-/** The files that took longest: where to look when a run has become slow. */
+/** The files that took longest, for finding why a run has become slow. */
 export function slowest(outcomes: readonly Outcome[], count: number): string[] {
   return [...outcomes]
     .sort((a, b) => b.seconds - a.seconds)

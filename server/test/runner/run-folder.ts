@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const memory = '/dev/shm'
-/** Databases of a run, all at once, take a part of this. */
+/** The space that the databases of a run may need together. */
 const neededBytes = 4 * 1024 ** 3
 
 /**
- * Makes the folder in which a run keeps all that it writes. In memory where there is room: a run makes hundreds of databases,
- * and nothing of them outlives it. Short, since it holds sockets, and open to PostgreSQL's own user where the run is root's.
+ * Makes the folder for everything that a run writes. In memory if there is room: a run makes hundreds of databases, and none
+ * outlives it. The path is short, since the folder holds sockets. If root runs the tests, PostgreSQL's own user can access it.
  */
 export function makeRunFolder(): string {
   const folder = mkdtempSync(join(holdsRuns() ? memory : tmpdir(), 'sallyport-'))
@@ -16,7 +16,7 @@ export function makeRunFolder(): string {
   return folder
 }
 
-/** Programs may have to be copied there. */
+/** Whether programs may be copied and run there. */
 function holdsRuns(): boolean {
   try {
     const mount = readFileSync('/proc/mounts', 'utf8')

@@ -2,32 +2,32 @@ import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Which tests are wanted. */
+/** Which tests to run. */
 export type Selection = {
   /** Parts of paths; none: every file. */
   words: readonly string[]
-  /** The tests that take minutes, and all that is tried by chance many times as often. */
+  /** Also the tests that take minutes, and many times as many rounds of random tests. */
   long: boolean
-  /** On the PostgreSQL 15 of the system. */
+  /** On the system's PostgreSQL 15. */
   on15: boolean
-  /** On PostgreSQL 15 what could not differ there, too. */
+  /** On PostgreSQL 15, also the tests that cannot differ there. */
   all: boolean
 }
 
-/** What can differ between two versions of PostgreSQL: its SQL, its isolation of tenants, how it is migrated and backed up. */
+/** What can differ between versions of PostgreSQL: SQL, tenant isolation, migration and backup. */
 const differsByVersion =
   /server\/src\/(db\/|backup\/|commands\/file-command|events\/|grants\/|jobs\/|\S+-store\.test)|server\/test\/(contract\/|database\.|isolation\.)|journeys\/(a-working-day|on-time)\./
 
-/** Has minutes of work in it, and a command of its own. */
+/** Takes minutes, and has its own command. */
 const isLong = (file: string) => file.endsWith('.long.test.ts')
 
 /** Is about PostgreSQL 15 itself, as a target. */
 const isOf15 = (file: string) => file.endsWith('-15.test.ts')
 
-/** Draws by chance, or races for so many rounds: the long run does that many times as often. */
+/** Has random tests or races: the long run repeats them many times as often. */
 const drawsByChance = /from '(?:\.\.?\/)+(?:test\/)?support\/(?:chance|race)\.ts'/
 
-/** The test files of the repository at `root` that are wanted, in the order of their paths. */
+/** The wanted test files of the repository at `root`, ordered by path. */
 export async function findTestFiles(root: string, selection: Selection): Promise<string[]> {
   const files: string[] = []
   for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root })) files.push(file)

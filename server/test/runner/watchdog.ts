@@ -2,8 +2,9 @@ import { text } from 'node:stream/consumers'
 import { endRemains } from './remains.ts'
 
 /**
- * Stands beside a run of tests and ends what is left of it when the run itself was killed: its standard input closes with
- * the run, whatever ended that. It reads the run's folder there; as an argument that would name this process too.
+ * Runs beside a test run and ends its remaining processes if the run itself was killed: its standard input closes when the run
+ * ends, whatever the cause. It reads the run's folder from there; as an argument the folder would mark this process as part of
+ * the run.
  */
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined)
 const folder = await text(process.stdin)

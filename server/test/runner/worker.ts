@@ -9,18 +9,18 @@ import { endOfFile } from './outputs.ts'
 import type { FromWorker, Totals } from './report.ts'
 
 /**
- * Runs the test files of its arguments one after another in this process, and reports each to the parent. A file's own
- * `after` hooks run at its end, before the next file is loaded. The process ends by itself once nothing is open any more.
+ * Runs the test files of its arguments one after another in this process, and reports each to the parent. A file's own `after`
+ * hooks run at its end, before the next file is loaded. The process ends by itself once nothing keeps it open.
  */
 let sent: Promise<unknown> = Promise.resolve()
 const send = (message: FromWorker) => {
   sent = new Promise((done) => process.send?.(message, done))
 }
 
-/** What node:test says at the end of each run; the parent says it once, for all files. */
+/** The closing lines that node:test prints for each run; the parent prints them once, for all files. */
 const closingLine = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /
 
-// The parent ends a process that hangs: an empty event loop is no end.
+// The channel keeps the process alive: the parent ends a process that hangs, an empty event loop does not.
 process.channel?.ref()
 for (const file of process.argv.slice(2)) {
   send({ type: 'started', file })
@@ -29,9 +29,9 @@ for (const file of process.argv.slice(2)) {
   for (const stream of [process.stdout, process.stderr]) stream.write(endOfFile)
   send({ type: 'finished', file, seconds: (performance.now() - began) / 1_000, totals, output })
 }
-// A disconnect drops what is not written yet, which is a lot where the parent is busy.
+// A disconnect drops unsent messages, which are many if the parent is busy.
 await sent
-// Whatever a test left open keeps this process alive from here on, and its parent says so.
+// From here on anything that a test left open keeps this process alive, and the parent reports it.
 process.disconnect()
 
 async function runFile(file: string): Promise<{ totals: Totals; output: string }> {
@@ -44,7 +44,7 @@ async function runFile(file: string): Promise<{ totals: Totals; output: string }
   for await (const event of events) {
     if (event.type === 'test:summary') totals = { ...event.data.counts, success: event.data.success }
     if (event.type === 'test:complete') send({ type: 'progress', test: event.data.name })
-    // Of all failures, this name is that of a hook of the file's own.
+    // Only a failed hook of the file itself has this name.
     if (event.type === 'test:fail' && event.data.name === event.data.file) {
       faults.push('a hook failed')
       hooks.failed()
@@ -54,7 +54,7 @@ async function runFile(file: string): Promise<{ totals: Totals; output: string }
   }
   reporter.end()
   if (totals === undefined) throw new Error(`\`${file}\` ended without a summary`)
-  // What a file throws after its first test node:test keeps to itself. Asked for once more, the module throws it again.
+  // node:test hides an error that a file throws after its first test. Importing the module again throws it again.
   await import(pathToFileURL(file).href).catch((error) => faults.push(inspect(error)))
   if (faults.length === 0 || !totals.success) return { totals, output: await output }
   return {
@@ -64,10 +64,10 @@ async function runFile(file: string): Promise<{ totals: Totals; output: string }
 }
 
 /**
- * Ends the run of the file whose `run()` was called just now, once its last `after` hook has run or one has failed. Where
- * files share a process, node:test itself ends a run when the event loop is empty, and learns of that by `beforeExit`.
- * A hook that is registered outside any test belongs to the newest run: this one comes before those of the file, begins when
- * its tests are done, and registers another, which comes after them.
+ * Ends the run of the file whose `run()` was just called, once its last `after` hook has run or one has failed. For files that
+ * share a process, node:test itself ends a run when the event loop is empty, which it learns from `beforeExit`. A hook
+ * registered outside any test belongs to the newest run. This hook is registered before those of the file, starts when the
+ * file's tests are done, and registers another hook, which runs after the file's own.
  */
 function watchHooks(): { failed(): void } {
   const begun = Promise.withResolvers<void>()
