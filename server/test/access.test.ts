@@ -36,7 +36,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
     continue
   }
 
-  test(`${operationId} refuses a caller without a credential, or with one that proves nothing`, async () => {
+  test(`${operationId} refuses a caller without a credential, or with an invalid one`, async () => {
     const credentials = [
       {},
       { token: 'nobody' },
@@ -59,7 +59,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   })
 
   if (operation.credential === 'user') {
-    test(`${operationId} belongs to a person: an API key is no credential there (A11)`, async () => {
+    test(`${operationId} is only for users: an API key is refused there (A11)`, async () => {
       const reply = await house.call({ ...request, api_key: tenant.owner.api_key, tenant_id })
       assert.deepEqual([reply.status, reply.body.code], [401, 'unauthenticated'])
     })

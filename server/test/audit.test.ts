@@ -25,7 +25,7 @@ const made = await house.call({
 const policy_id = String(made.body.id)
 await house.call({ method: 'GET', url: '/v1/settings', token: people.user.token, tenant_id })
 
-test('tells who did what to what, newest first, the person behind a key and the key', async () => {
+test('lists actor, event and subject, newest first, with the user behind a key and the key', async () => {
   const [event] = await eventsOf(`?subject=${policy_id}`)
   assert.equal(event?.type, 'policy.created')
   assert.equal(event.actor.kind, 'api_key')
@@ -42,13 +42,13 @@ test('tells who did what to what, newest first, the person behind a key and the 
   )
 })
 
-test('keeps refusals: who lacked what', async () => {
+test('logs refusals with the user and the missing scope', async () => {
   const [refused] = await eventsOf(`?type=access.refused&actor=${people.user.user_id}`)
   assert.equal(refused?.data.operation, 'listSettings')
   assert.equal(refused.data.code, 'forbidden')
 })
 
-test('is narrowed by kind, person, subject and time', async () => {
+test('can be filtered by kind, user, subject and time', async () => {
   const all = await eventsOf('?limit=200')
   const oldest = all.at(-1)?.at ?? ''
   assert.deepEqual(await eventsOf(`?to=${encodeURIComponent(oldest)}`), [])
@@ -59,7 +59,7 @@ test('is narrowed by kind, person, subject and time', async () => {
   assert.equal((await read('?from=yesterday')).status, 400)
 })
 
-test('comes in pages without a gap, and whole as lines, oldest first', async () => {
+test('comes in pages without a gap, and as a whole in lines, oldest first', async () => {
   const paged: AuditEvent[] = []
   let cursor = ''
   for (;;) {

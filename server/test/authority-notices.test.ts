@@ -104,30 +104,30 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
   },
 }
 
-test('every operation that says that it changes rights is tried here, and those that are tried say so', () => {
+test('every operation that declares that it changes rights is tested here, and only these', () => {
   const declared = Object.keys(operations).filter((operationId) => operations[operationId]?.changes === 'authority')
   assert.deepEqual(declared.sort(), Object.keys(changing).sort())
 })
 
 for (const [operationId, prepare] of Object.entries(changing)) {
-  test(`${operationId} changes rights, and the database tells of it`, async () => {
+  test(`${operationId} changes rights, and the database notifies of it`, async () => {
     const act = await prepare()
-    const told = await noticesOf(async () => {
+    const notified = await noticesOf(async () => {
       const reply = await act()
       assert.ok(reply.status < 300, reply.text)
     })
-    assert.deepEqual([...new Set(told)], [tenant_id])
+    assert.deepEqual([...new Set(notified)], [tenant_id])
   })
 }
 
-test('no operation changes rights that does not say so', async () => {
+test('no operation changes rights without declaring it', async () => {
   const records = await makeRecords(house, tenant)
   const silent: string[] = []
   for (const [operationId, operation] of Object.entries(operations)) {
     const url = addressed(operation.path, records)
     const body = operation.body === undefined ? undefined : sampleBodies[operationId]
-    const told = await noticesOf(() => call(operation.method, url, body))
-    if (told.length > 0 && operation.changes === undefined) silent.push(operationId)
+    const notified = await noticesOf(() => call(operation.method, url, body))
+    if (notified.length > 0 && operation.changes === undefined) silent.push(operationId)
   }
   assert.deepEqual(silent, [], "add `changes: 'authority'`")
 })
@@ -135,7 +135,7 @@ test('no operation changes rights that does not say so', async () => {
 const given = `(tenant_id, user_id, role_id) values ('${other.tenant_id}', '${other.people.auditor.user_id}'`
 const mapped = `(tenant_id, group_id, role_id) values ('${other.tenant_id}', '${otherRecords['/v1/groups/{id}']?.id}'`
 const whose = `where tenant_id = '${other.tenant_id}'`
-const statements: [says: string, text: string, told: boolean][] = [
+const statements: [says: string, text: string, notifies: boolean][] = [
   ['a key is used', `update api_key set last_used_at = clock_timestamp() ${whose}`, false],
   ['a key is revoked', `update api_key set revoked_at = clock_timestamp() ${whose}`, true],
   ['a key’s end is moved', `update api_key set expires_at = clock_timestamp() ${whose}`, true],
@@ -155,13 +155,13 @@ const statements: [says: string, text: string, told: boolean][] = [
   ['a group gives no role', `delete from group_role ${whose}`, true],
   ['a tenant is called otherwise', `update tenant set name = 'Z' where id = '${other.tenant_id}'`, false],
 ]
-for (const [says, text, told] of statements) {
-  test(`the database ${told ? 'tells' : 'does not tell'} that ${says}`, async () => {
-    assert.deepEqual(await noticesOf(() => house.asSuperuser(text)), told ? [other.tenant_id] : [])
+for (const [says, text, notifies] of statements) {
+  test(`the database ${notifies ? 'notifies' : 'does not notify'} that ${says}`, async () => {
+    assert.deepEqual(await noticesOf(() => house.asSuperuser(text)), notifies ? [other.tenant_id] : [])
   })
 }
 
-test('asking, approving, and what becomes of it tell nothing: a notice would make every commit wait its turn', async () => {
+test('requests, approvals and their results send no notice: a notice would make commits wait for each other', async () => {
   const triggers = await house.asSuperuser<{ name: string }>(
     `select distinct tgrelid::regclass::text as name from pg_trigger t join pg_proc f on f.oid = t.tgfoid
       where f.proname = 'authority_changed' order by 1`,

@@ -10,7 +10,7 @@ const bench = fileURLToPath(new URL('../../bench/run.ts', import.meta.url))
 const { PATH, HOME, TMPDIR } = process.env
 const env = { ...(PATH && { PATH }), ...(HOME && { HOME }), ...(TMPDIR && { TMPDIR }) }
 
-test('the bench of endpoints works, and tells how fast each contender is', async () => {
+test('the bench of endpoints works, and reports the speed of each contender', async () => {
   const { stdout } = await run(process.execPath, [bench, 'endpoints', '--miniature'], { env })
   const rows = stdout.split('\n').flatMap((line) => {
     const [, row, ...cells] = line.split('|').map((cell) => cell.trim())
@@ -35,7 +35,7 @@ test('the bench of endpoints works, and tells how fast each contender is', async
   ])
 })
 
-test('the bench of grants works: all that ended is dispatched and gone', async () => {
+test('the bench of grants works: every end is dispatched and every grant is gone', async () => {
   const { stdout } = await run(process.execPath, [bench, 'grants', '--miniature'], { env })
   const counts = [...stdout.matchAll(/^\| (.*): (dispatched|gone) after its end +\|.*\| +(\d+) \|$/gm)]
   assert.deepEqual(
@@ -45,10 +45,10 @@ test('the bench of grants works: all that ended is dispatched and gone', async (
       ['3 tenants', 'gone', '300'],
       ['one of two is killed', 'dispatched', '300'],
       ['one of two is killed', 'gone', '300'],
-      ['the pretended AWS', 'gone', '20'],
+      ['the simulated AWS', 'gone', '20'],
     ],
   )
-  assert.match(stdout, /^At the pretended AWS 20 ends took \d+ calls/m)
+  assert.match(stdout, /^At the simulated AWS 20 ends took \d+ calls/m)
 })
 
 test('the bench of policy works: all contenders answer alike', async () => {
@@ -65,18 +65,18 @@ test('the bench of policy works: all contenders answer alike', async () => {
   )
 })
 
-test('the bench of deliveries works: every mail comes, and none twice', async () => {
+test('the bench of deliveries works: every mail arrives, and none twice', async () => {
   const { stdout } = await run(process.execPath, [bench, 'deliveries', '--miniature'], { env })
   assert.match(stdout, /^250 mails of 5 events to 50 recipients, each in order/m)
 })
 
-test('it says what there is to measure', async () => {
+test('it lists the benches', async () => {
   const { stdout } = await run(process.execPath, [bench, '--help'], { env })
   assert.match(stdout, /^ {2}endpoints /m)
   await assert.rejects(run(process.execPath, [bench, 'nonsense'], { env }), /there is no bench `nonsense`/)
 })
 
-test('what a bench writes into the docs is what the formatter would write', () => {
+test('a bench writes tables into the docs as the formatter would', () => {
   const rows = [
     ['GET — /v1', '1', '22 (3 %)', '4.2', '1'],
     ['é', '10,000,000', '', '9.4', '22'],

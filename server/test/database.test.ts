@@ -15,7 +15,7 @@ before(async () => {
   }
 })
 
-test('a read in one tenant sees nothing of another, even when the statement forgets to say whose rows it means', async () => {
+test('a read in one tenant returns no row of another, even without a tenant condition', async () => {
   const rows = await db.database.tenant(tenant_id).read(sql<{ id: string }>`select id from tenant`)
   assert.deepEqual(rows, [{ id: tenant_id }])
 })
@@ -33,7 +33,7 @@ test('a tenant cannot write a row of another', async () => {
   await assert.rejects(db.database.tenant(tenant_id).write([stray]), /row-level security/)
 })
 
-test('whoever looks for work finds ids across tenants and cannot read content', async () => {
+test('the work role finds ids across tenants and cannot read content', async () => {
   const rows = await db.database.work.read(sql<{ id: string }>`select id from tenant order by id`)
   assert.deepEqual(
     rows.map((row) => row.id),
@@ -42,7 +42,7 @@ test('whoever looks for work finds ids across tenants and cannot read content', 
   await assert.rejects(db.database.work.read(sql`select name from tenant`), /permission denied/)
 })
 
-test('a later failure in a batch takes the earlier statements back', async () => {
+test('a later failure in a batch rolls the earlier statements back', async () => {
   const tx = db.database.tenant(tenant_id)
   const put = sql`insert into setting (tenant_id, key, value) values (${tenant_id}, 'requests.require_reason', 'true')`
   await assert.rejects(tx.write([put, sql`select 1 / 0`]), /division by zero/)
@@ -73,7 +73,7 @@ test('an interactive transaction that throws leaves nothing', async () => {
   assert.deepEqual(await tx.read(sql`select key from setting where key = 'x'`), [])
 })
 
-test('the service role finds the walls standing, and a fallen one is named', async () => {
+test('the isolation check passes for the service role, and names a missing policy', async () => {
   assert.deepEqual(await findIsolationFaults(db.service), [])
   await db.asSuperuser('alter table setting no force row level security')
   assert.deepEqual(await findIsolationFaults(db.service), ['table `setting` has no forced row-level security'])
@@ -141,7 +141,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
   tenant_user: { select: ['tenant_id', 'id', 'issuer', 'subject', 'link_key'], update: [] },
 }
 
-test('the catalogue holds the walls: every policy, and every grant of the role that looks for work', async () => {
+test('the catalogue has every row-level security policy, and every grant of the work role', async () => {
   const policies = await db.asSuperuser<{ tablename: string; policyname: string; qual: string; roles: string[] }>(
     `select tablename, policyname, qual, roles::text[] from pg_policies where schemaname = 'public'`,
   )
@@ -186,7 +186,7 @@ test('every foreign key between tenant tables carries the tenant, and has an ind
   }
 })
 
-test('no view, function or materialized view stands outside the walls', async () => {
+test('no view, function or materialized view bypasses tenant isolation', async () => {
   const views = await db.asSuperuser(
     `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')`,
   )

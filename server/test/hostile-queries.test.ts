@@ -45,7 +45,7 @@ for (const [name, operation] of Object.entries(operations)) {
 
   const placeholders = path.match(/\{\w+\}/g) ?? []
   for (const placeholder of placeholders) {
-    test(`${name} finds nothing by ${placeholder} that is no name of anything (I3, I11)`, async () => {
+    test(`${name} finds nothing by ${placeholder} that names no record (I3, I11)`, async () => {
       for (const part of hostileParts) {
         const url = addressed(path.replace(placeholder, '@part@'), recordsFor(path)).replace('@part@', part)
         requireRefused(await call(url), [400, 403, 404], url)
@@ -56,7 +56,7 @@ for (const [name, operation] of Object.entries(operations)) {
   const { properties = {} } = operation.query === undefined ? {} : jsonSchemaOf(operation.query)
   const url = addressed(path, records)
   if (operation.query !== undefined) {
-    test(`${name} takes no parameter twice, none that it does not know, and NUL in none (I3, I7)`, async () => {
+    test(`${name} refuses a repeated parameter, an unknown one, and NUL (I3, I7)`, async () => {
       for (const unknown of ['no_such', '__proto__', 'constructor']) {
         requireRefused(await call(`${url}?${unknown}=1`), [400], unknown)
       }
@@ -80,7 +80,7 @@ for (const [name, operation] of Object.entries(operations)) {
     requireRefused(await call(`${url}?limit=${'9'.repeat(30)}`), [400], 'a limit beyond every number')
   })
 
-  test(`${name} takes its own cursors as they were given, and no others (I8)`, async () => {
+  test(`${name} accepts its own unchanged cursors, and no others (I8)`, async () => {
     const first = await call(`${url}?limit=1`)
     const cursor = first.body.next_cursor
     assert.ok(typeof cursor === 'string', `make a second record for ${name}: ${first.text}`)

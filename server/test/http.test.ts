@@ -83,7 +83,7 @@ for (const [what, bytes, status, code] of broken) {
   })
 }
 
-test('of two requests on one connection the second is none of the first’s, and a broken one ends it (I11)', async () => {
+test('two requests on one connection are separate, and a broken one closes it (I11)', async () => {
   const smuggled = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'
   const socket = connect(port, '127.0.0.1')
   socket.write(`${post(chunked, 'Content-Length: 5')}0\r\n\r\n${smuggled}`)
@@ -91,13 +91,13 @@ test('of two requests on one connection the second is none of the first’s, and
   assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, answer)
 })
 
-test('HTTP/1.0, in which proxies speak by default, is served one request at a time (I11)', async () => {
+test('HTTP/1.0, the default of many proxies, is served one request at a time (I11)', async () => {
   const socket = connect(port, '127.0.0.1')
   socket.write('GET /livez HTTP/1.0\r\n\r\n')
   assert.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*?Connection: close\r\n/)
 })
 
-test('a method that is not taken is told those that are', async () => {
+test('an unsupported method is answered with the supported ones', async () => {
   const reply = await fetch(`${address}/v1/policies/reorder`, { method: 'POST' })
   assert.equal(reply.status, 405)
   assert.equal(reply.headers.get('allow'), 'PATCH')

@@ -40,7 +40,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   const request = { method: operation.method, body, ...credential }
 
   if (operation.credential === 'any' || operation.credential === 'user') {
-    test(`${operationId}: our credential with their tenant in the header is a mismatch, whatever else is asked (T1)`, async () => {
+    test(`${operationId}: our credential with their tenant in the header is a mismatch, whatever else is requested (T1)`, async () => {
       const before = await picture(theirs.tenant_id)
       const url = addressed(operation.path, theirRecords)
       const reply = await house.call({ ...request, url, tenant_id: theirs.tenant_id })
@@ -50,7 +50,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   }
 
   if (/\{(?!setting_key|type)/.test(operation.path)) {
-    test(`${operationId}: a record of theirs is answered like one that never existed, to the byte (T2)`, async () => {
+    test(`${operationId}: a record of theirs gets exactly the answer of an unknown one (T2)`, async () => {
       const before = await picture(theirs.tenant_id)
       const [foreign, missing] = await Promise.all(
         [theirRecords, noRecords].map((records) =>
@@ -67,7 +67,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   }
 
   if (operation.method === 'GET' && !operation.path.includes('{') && operation.credential !== 'none') {
-    test(`${operationId}: a list of ours holds nothing of theirs (T14)`, async () => {
+    test(`${operationId}: a list of ours contains nothing of theirs (T14)`, async () => {
       const reply = await house.call({ ...request, url: operation.path, tenant_id: ours.tenant_id })
       assert.equal(reply.status, 200)
       const foreign = new Set(Object.values(theirRecords).flatMap((ids) => Object.values(ids)))
@@ -78,7 +78,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   }
 }
 
-test('a mismatch stands in the audit log of the credential’s own tenant alone (T1)', async () => {
+test('a mismatch is only in the audit log of the credential’s own tenant (T1)', async () => {
   const rows = await house.asSuperuser<{ tenant_id: string }>(
     `select distinct tenant_id from event where type = 'access.refused' and data ->> 'code' = 'tenant_mismatch'`,
   )

@@ -59,7 +59,7 @@ const entries = (count: number) => Array.from({ length: count }, (_, index) => (
 const put = (resources: unknown[]) =>
   owner<{ code?: string; upserted?: number }>('PUT', '/v1/cloud/accounts', { resources })
 
-test('200 MB are refused by their length before they come, and cut off where no length is said (I1)', async () => {
+test('200 MB are refused by their length before they are sent, and cut off without a length (I1)', async () => {
   assert.deepEqual(await announce('PUT', '/v1/cloud/accounts', 200_000_000), tooLarge)
   const poured = await pour('PUT', '/v1/cloud/accounts', 200)
   assert.ok(poured[0] === 'cut off' || isDeepStrictEqual(poured, tooLarge), poured.join())
@@ -116,7 +116,7 @@ for (const [what, send, status, code] of refused) {
   })
 }
 
-test('the most that is taken is taken, again and again, and the process stays as small as it is (I1)', async (t) => {
+test('bodies of the maximum size are accepted repeatedly, and the process does not grow (I1)', async (t) => {
   const room = { text: 'x'.repeat(600) }
   const most = Array.from({ length: 5_000 }, (_, index) => entry(index, room))
   assert.deepEqual([(await put(most)).status, (await put(most)).body.upserted], [200, 5_000])

@@ -24,7 +24,7 @@ async function scrape() {
   return { text, families: readExposition(text) }
 }
 
-test('tells everything that the table lists, of its kind, and nothing else of its own', async () => {
+test('exports every metric of the table, with its kind, and no other of its own', async () => {
   const { families } = await scrape()
   const own = [...families].filter(([name]) => name.startsWith('sallyport_'))
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('tells everything that the table lists, of its kind, and nothing else of it
   assert.ok(families.has('nodejs_eventloop_lag_p99_seconds') && families.has('process_resident_memory_bytes'))
 })
 
-test('counts requests by operation and status, and tells a refused sign-in from one that went well', async () => {
+test('counts requests by operation and status, and failed sign-ins apart from successful ones', async () => {
   const wrong = { email: 'nobody@example.com', password: 'a wrong password' }
   assert.equal((await sallyport.client(undefined)('POST', '/v1/auth/login', wrong)).status, 401)
   await fetch(`${sallyport.base_url}/nowhere`)
@@ -57,14 +57,14 @@ test('counts requests by operation and status, and tells a refused sign-in from 
   assert.equal(took.find(({ name, labels }) => name.endsWith('_count') && labels.operation === 'login')?.value, 1)
 })
 
-test('counts what is refused for a limit by its name', async () => {
+test('counts refusals by the name of the limit', async () => {
   const wrong = { email: 'somebody@example.com', password: 'a wrong password' }
   for (let tries = 0; tries < 12; tries += 1) await sallyport.client(undefined)('POST', '/v1/auth/login', wrong)
   const limited = (await scrape()).families.get('sallyport_limited_total')?.samples
   assert.deepEqual(limited, [{ name: 'sallyport_limited_total', labels: { limit: 'account' }, value: 2 }])
 })
 
-test('tells how the connections to the database stand, and whether others are heard', async () => {
+test('exports the state of the database connections, and whether notices arrive', async () => {
   await until('they are heard', async () => {
     const [heard] = (await scrape()).families.get('sallyport_rights_heard')?.samples ?? []
     return heard?.value === 1
@@ -80,7 +80,7 @@ test('tells how the connections to the database stand, and whether others are he
   for (const { value, labels } of open) assert.ok(value >= 1, `${labels.pool}: ${value}`)
 })
 
-test('holds no tenant, no id and nothing that anybody wrote (T14)', async () => {
+test('contains no tenant, no id and no text of a user (T14)', async () => {
   const canary = `canary-${newId()}`
   const ada = await sallyport.join(canary, ['user'])
   const resource = { type: 'cloud_account', id: '123456789012' }
@@ -95,14 +95,14 @@ test('holds no tenant, no id and nothing that anybody wrote (T14)', async () => 
   assert.doesNotMatch(text, /[0-9a-f]{8}-[0-9a-f]{4}-/, 'an id is told')
 })
 
-test('is there on the loopback address alone, by GET, apart from the service', async () => {
+test('is served only on the loopback address, by GET, apart from the service', async () => {
   await assert.rejects(fetch(`http://127.0.0.2:${METRICS_PORT}/metrics`))
   assert.equal((await fetch(page, { method: 'POST' })).status, 405)
   assert.equal((await fetch(`http://127.0.0.1:${METRICS_PORT}/v1/users`)).status, 404)
   assert.equal((await fetch(`${sallyport.base_url}/metrics`)).status, 404)
 })
 
-test('what only the database knows is told: what is due, what is stuck, how far behind who acts on events is', async () => {
+test('exports what only the database knows: due work, stuck work, and the lag of each subscriber', async () => {
   const { database, asSuperuser } = await testDatabase()
   const read = watch({ metrics: openMetrics(), database, subscribers: ['told', 'not-yet'], ...idle })
   const [tenant_id, user_id, request_id, due_id] = [newId(), newId(), newId(), newId()]
@@ -154,7 +154,7 @@ test('what only the database knows is told: what is due, what is stuck, how far 
   assert.equal(figure('sallyport_events_parked', 'told'), 2)
 })
 
-test('where the database is gone it says so, leaves out what it cannot know, and goes on when it is back', async () => {
+test('without a database it says so, omits unknown values, and continues when the database is back', async () => {
   const { database, asSuperuser, service } = await testDatabase()
   const read = watch({ metrics: openMetrics(), database, subscribers: [], ...idle })
   const up = async () => readExposition(await read()).get('sallyport_database_up')?.samples[0]?.value
@@ -188,7 +188,7 @@ test('a hundred scrapes at once ask the database once', async () => {
   assert.equal(asked, 1)
 })
 
-test('what waits to leave by channels is told, and whose way is closed', async () => {
+test('exports deliveries that wait, and channels that are failing', async () => {
   const { database, asSuperuser } = await testDatabase()
   const read = watch({ metrics: openMetrics(), database, subscribers: [], ...idle })
   const [tenant_id, lane_id] = [newId(), newId()]

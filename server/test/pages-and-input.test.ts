@@ -24,7 +24,7 @@ for (let n = 0; n < 8; n += 1) {
   assert.equal(asked.status, 201, asked.text)
 }
 
-test('pages follow one another without a gap, and a cursor serves its own list alone (T8)', async () => {
+test('pages follow one another without a gap, and a cursor works only for its own list (T8)', async () => {
   const seen: string[] = []
   let url = '/v1/requests?limit=3'
   for (;;) {

@@ -68,7 +68,7 @@ function plain(rule: RuleInput): unknown {
     .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
 }
 
-test('what the guide about cases sends is taken, and its required case holds', async () => {
+test('the examples of the guide about cases are accepted, and its required case passes', async () => {
   const [sent] = bodiesOf('policy-cases.md', '/v1/policies/cases')
   const kept = await call(admin, 'PUT', '/v1/policies/cases', JSON.parse(sent ?? ''))
   assert.deepEqual([kept.status, kept.body.failed], [200, 0], JSON.stringify(kept.body))
@@ -84,7 +84,7 @@ test('what the guide about cases sends is taken, and its required case holds', a
   assert.equal(status, 200, JSON.stringify(body))
 })
 
-test('whatever changes policies is held to the required cases, or says here why it need not be', () => {
+test('every operation that changes policies checks the required cases, or has a reason here', () => {
   const free: Record<string, string> = {
     createPolicy: 'a new policy has no rules',
     reorderPolicies: 'order decides nothing',

@@ -53,7 +53,7 @@ async function eventsOf(subject_id: string): Promise<string[]> {
   return rows.map((row) => row.type)
 }
 
-test('what a rule permits with a person’s word is pending, and somebody else approves it', async () => {
+test('a request that needs an approval is pending, and another user approves it', async () => {
   const id = await ask(people.user, '100000000001', { reason: 'to look', duration_seconds: 600 })
   const approved = await call(people.approver, 'POST', `/v1/requests/${id}/approve`, { reasoning: 'go ahead' })
   assert.equal(approved.status, 200, approved.text)
@@ -86,19 +86,19 @@ test('an approval without a body, whatever its content type, is one without reas
   assert.deepEqual([reply.status, reply.body.decision_reasoning], [200, null])
 })
 
-test('what a rule approves is approved at once, by nobody, in words', async () => {
+test('a rule can approve at once, without an approver, with a message', async () => {
   const reply = await call(people.user, 'POST', '/v1/requests', asking('100000000002'))
   assert.deepEqual([reply.status, reply.body.status, reply.body.decided_by], [201, 'approved', null])
   assert.match(String(reply.body.decision_reasoning), /approved at once by rule/)
   assert.deepEqual(await eventsOf(String(reply.body.id)), ['request.created', 'request.approved'])
 })
 
-test('a rule approves nothing for whoever saved it last: a person decides (P15)', async () => {
+test('a rule approves nothing for the user who saved it last: a person decides (P15)', async () => {
   const reply = await call(owner, 'POST', '/v1/requests', asking('100000000002'))
   assert.deepEqual([reply.status, reply.body.status, reply.body.approval_mode], [201, 'pending', 'require'])
 })
 
-test('what a rule forbids is refused with its notice; there is no request, but the refusal is kept', async () => {
+test('a request that a rule forbids is refused with the rule’s notice; no request is stored, but the refusal is', async () => {
   const count = () => house.asSuperuser<{ n: number }>('select count(*)::integer as n from access_request')
   const before = await count()
   const reply = await call(people.user, 'POST', '/v1/requests', asking('100000000003'))
@@ -111,13 +111,13 @@ test('what a rule forbids is refused with its notice; there is no request, but t
   assert.deepEqual(kept, [{ allowed: false }])
 })
 
-test('what no rule permits is refused, naming it', async () => {
+test('a request that no rule permits is refused, and the refusal says so', async () => {
   const reply = await call(people.user, 'POST', '/v1/requests', asking('999999999999'))
   assert.deepEqual([reply.status, reply.body.code], [403, 'policy_denied'])
   assert.match(String(reply.body.message), /no rule permits `ReadOnly` on cloud_account `999999999999`/)
 })
 
-test('an emergency is approved at once where a rule says so, is audited, and needs a reason', async () => {
+test('a break-glass request is approved at once if a rule says so, is audited, and needs a reason', async () => {
   const without = await call(people.user, 'POST', '/v1/requests', asking('100000000001', { break_glass: true }))
   assert.deepEqual([without.status, without.body.code], [400, 'invalid_input'])
   const more = { break_glass: true, reason: 'the site is down' }
@@ -130,7 +130,7 @@ test('an emergency is approved at once where a rule says so, is audited, and nee
   ])
 })
 
-test('nobody approves or denies their own, by token or by key (P5)', async () => {
+test('a requester cannot approve or deny their own request, by token or by key (P5)', async () => {
   const id = await ask(owner, '100000000001')
   for (const verb of ['approve', 'deny']) {
     for (const credential of [{ token: owner.token }, { api_key: owner.api_key }]) {
@@ -147,7 +147,7 @@ test('nobody approves or denies their own, by token or by key (P5)', async () =>
   assert.ok((await eventsOf(id)).includes('access.refused'))
 })
 
-test('an approver whom the requester made one after asking does not count (P8)', async () => {
+test('an approver made by the requester after the request does not count (P8)', async () => {
   const id = await ask(owner, '100000000001')
   await house.asSuperuser(
     `insert into user_role (tenant_id, user_id, role_id, granted_by, granted_at)
@@ -162,7 +162,7 @@ test('an approver whom the requester made one after asking does not count (P8)',
   await house.asSuperuser(`delete from user_role where user_id = $1 and role_id = 'approver'`, [people.user.user_id])
 })
 
-test('nor does one whom somebody made an approver whom the requester had given rights since (P8)', async () => {
+test('nor does an approver made by a user to whom the requester gave rights after the request (P8)', async () => {
   const id = await ask(owner, '100000000001')
   const give = (to: Person, role: string, by: Person) =>
     house.asSuperuser(
@@ -176,7 +176,7 @@ test('nor does one whom somebody made an approver whom the requester had given r
   await house.asSuperuser('delete from user_role where granted_by = any($1)', [[owner.user_id, people.auditor.user_id]])
 })
 
-test('of two approvals at once, and a cancel, exactly one wins; the others are told what it is now (R1, R2)', async () => {
+test('of two approvals at once, and a cancel, exactly one wins; the others get the current status (R1, R2)', async () => {
   const id = await ask(people.user, '100000000001')
   const replies = await Promise.all([
     call(people.approver, 'POST', `/v1/requests/${id}/approve`, {}),
@@ -195,7 +195,7 @@ test('of two approvals at once, and a cancel, exactly one wins; the others are t
   assert.equal((await eventsOf(id)).length, 2)
 })
 
-test('what has been forbidden since it was asked for is no longer approved, and can still be denied', async () => {
+test('a request that was forbidden after it was made cannot be approved, and can still be denied', async () => {
   const account = '100000000009'
   await rule({ effect: 'permit', ...onAccount(account) })
   const id = await ask(people.user, account)
@@ -206,7 +206,7 @@ test('what has been forbidden since it was asked for is no longer approved, and 
   assert.equal(denied.status, 200, denied.text)
 })
 
-test('a rule about deciding sees the circumstances of the deciding, not of the asking', async () => {
+test('a rule about approval sees the circumstances of the approval, not of the request', async () => {
   await rule({
     effect: 'forbid',
     action_scope_type: 'eq',
@@ -230,7 +230,7 @@ test('a denied request stays denied, and gives nothing', async () => {
   assert.deepEqual(await house.asSuperuser('select id from access_grant where request_id = $1', [id]), [])
 })
 
-test('a request is cancelled by whoever asked or whoever may; others are forbidden', async () => {
+test('a request is cancelled by the requester or by a user with the scope; others are forbidden', async () => {
   const id = await ask(people.user, '100000000001')
   assert.equal((await call(people.approver, 'DELETE', `/v1/requests/${id}`)).status, 403)
   const cancelled = await call(people.user, 'DELETE', `/v1/requests/${id}`)
@@ -239,7 +239,7 @@ test('a request is cancelled by whoever asked or whoever may; others are forbidd
   assert.deepEqual([again.status, again.body.code], [409, 'request_not_cancellable'])
 })
 
-test('a request whose time is over is decided by nobody, even before the worker has said so (R5)', async () => {
+test('an expired request cannot be decided, even before the worker has expired it (R5)', async () => {
   const id = await ask(people.user, '100000000001')
   await house.asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [id])
   const reply = await call(people.approver, 'POST', `/v1/requests/${id}/approve`, {})
@@ -249,7 +249,7 @@ test('a request whose time is over is decided by nobody, even before the worker 
   )
 })
 
-test('the database refuses to decide twice, and to let somebody decide their own', async () => {
+test('the database refuses a second decision, and a decision by the requester', async () => {
   const id = await ask(people.user, '100000000001')
   await assert.rejects(
     house.asSuperuser(
@@ -285,7 +285,7 @@ test('a unit fans out: one grant for each account under it, all or nothing by po
   assert.match(String(denied.body.message), /200000000002/)
 })
 
-test('whoever may not see a request is told that there is none', async () => {
+test('a user who may not see a request gets not_found', async () => {
   const id = await ask(owner, '100000000001')
   for (const url of [`/v1/requests/${id}`, `/v1/access/requests/${id}`]) {
     assert.equal((await call(people.user, 'GET', url)).status, 404)

@@ -68,7 +68,7 @@ const secrets = ['secret 0', 'secret 1', 'secret 2']
 const tenants = [await makeTenant('A', first), await makeTenant('B', first), await makeTenant('C', first)]
 const rootKeys = async () => (await db.asSuperuser<{ id: string }>('select id from root_key')).map(({ id }) => id)
 
-test('every column of sealed values is known to whoever changes keys', async () => {
+test('the key rotation knows every column of sealed values', async () => {
   const columns = await db.asSuperuser<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns
       where table_schema = 'public' and column_name like 'sealed_%' and table_name <> 'signing_key' order by 1`,
@@ -102,20 +102,20 @@ suite('a new root key', () => {
     assert.ok(await (await openTokens(second)).verify(token), 'the token keys are the same')
   })
 
-  test('is done when it is done: a second time nothing is left to do', async () => {
+  test('is idempotent: a second run has nothing to do', async () => {
     const { data } = await rotate([second, first])
     const { token_keys, rewrapped, resealed, removed } = data as Record<string, number>
     assert.deepEqual([token_keys, rewrapped, resealed, removed], [0, 0, 0, 0])
   })
 
-  test('is refused where what is there was sealed with a key that is not listed', async () => {
+  test('is refused if stored values were sealed with a key that is not listed', async () => {
     await assert.rejects(rotate([third]), /list it behind the new one/)
     await assert.rejects(rotate([second], { newRoot: true }), /SECRET_KEY is set/)
     await assert.rejects(rotate([second], { endTokens: true }), /is for --token-key/)
     assert.deepEqual(await rootKeys(), [rootKeyOf(second).id])
   })
 
-  test('is changed by two at once, beside tenants that seal their first secret', async () => {
+  test('can be introduced by two commands at once, while tenants seal their first secret', async () => {
     const sealer = openSealer(rootsOf(third, second))
     const made = Array.from({ length: 12 }, async (_, n) => {
       const tx = db.database.tenant((await createTenant(db.database, { name: `new ${n}`, owner })).tenant_id)
@@ -131,7 +131,7 @@ suite('a new root key', () => {
     for (const { tx, sealed: text } of sealed) assert.equal(await reader.unseal(tx, text, place('x')), 'first')
   })
 
-  test('leaves the old one needed while something under it cannot be opened, and names that', async () => {
+  test('leaves the old one needed while a value under it cannot be opened, and names the value', async () => {
     const [{ tx, ids } = assert.fail()] = tenants
     const [id = ''] = ids
     const planted = seal(randomBytes(32), 'x', [tx.tenant_id])
@@ -147,11 +147,11 @@ suite('a new root key', () => {
     assert.deepEqual(await rootKeys(), [rootKeyOf(fourth).id])
   })
 
-  test('is not forgotten by the database while a key is wrapped with it', async () => {
+  test('cannot be deleted from the database while a key is wrapped with it', async () => {
     await assert.rejects(db.asSuperuser('delete from root_key'), /tenant_key_root_key_id_fk|signing_key_root_key_id_fk/)
   })
 
-  test('shows with --check what is under which, and changes nothing', async () => {
+  test('is shown with its values by --check, which changes nothing', async () => {
     const before = await db.asSuperuser('select * from tenant_key order by 1, 2')
     const { data } = await rotate([first, fourth], { check: true })
     assert.deepEqual(data, {
@@ -175,7 +175,7 @@ suite('new data keys', () => {
       ])
     ).map(({ version }) => version)
 
-  test('seal every secret anew; the old ones stay for whoever has one in hand, for an hour', async () => {
+  test('seal every secret again; the old ones stay for an hour, for work in flight', async () => {
     await rotate([fourth], { dataKeys: true })
     assert.deepEqual(await versions(), [2, 2, 2])
     assert.deepEqual(await opened(fourth), secrets)
@@ -186,7 +186,7 @@ suite('new data keys', () => {
     assert.deepEqual(await opened(fourth), secrets)
   })
 
-  test('never take the place of a secret that was changed meanwhile', async () => {
+  test('never replace a secret that was changed meanwhile', async () => {
     const sealer = openSealer(rootsOf(fourth))
     const [id = ''] = ids
     let n = 0
@@ -229,7 +229,7 @@ suite('a new token key', () => {
     assert.ok(claims !== undefined && claims.exp === claims.iat + 3600 && ends > claims.exp + 60, 'it ends as it said')
   })
 
-  test('ends every token before it when it takes over, where that is asked for', async () => {
+  test('invalidates every earlier token when it takes over, if requested', async () => {
     const keys = await openTokens(fourth)
     const { token } = await keys.issue(user)
     const made = await rotateTokenKey(db.database.service, rootKeyOf(fourth), { endTokens: true })

@@ -41,7 +41,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   if (!takesKey(operation)) continue
   const headers = { 'idempotency-key': `walk:${operationId}` }
 
-  test(`${operationId}: the same call with one key is one call; another’s with that key is another (R12)`, async () => {
+  test(`${operationId}: the same call with one key is carried out once; another caller’s with that key is separate (R12)`, async () => {
     const records = await makeRecords(house, ours)
     const body = operation.body && (bodies[operationId]?.(records) ?? sampleBodies[operationId])
     const call = (person: Person, tenant_id = ours.tenant_id, at = records, said = body) => {
@@ -85,12 +85,12 @@ for (const [operationId, operation] of Object.entries(operations)) {
   })
 }
 
-test('most of them were carried out, and most could be asked in other words', () => {
+test('most of them were carried out, and most could be sent with another body', () => {
   assert.ok(carriedOut.length >= 42, `only ${carriedOut.length}: ${carriedOut}`)
   assert.ok(told422.length >= 20, `only ${told422.length}: ${told422}`)
 })
 
-test('reading takes no key, nor does signing in: the header is not even looked at (R12)', async () => {
+test('reads and sign-ins take no key: the header is ignored (R12)', async () => {
   const headers = { 'idempotency-key': 'not a key' }
   const { tenant_id, owner } = ours
   const list = await house.call({ method: 'GET', url: '/v1/roles', token: owner.token, tenant_id, headers })

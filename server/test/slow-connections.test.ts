@@ -48,19 +48,19 @@ function ended(all: readonly Socket[]): Promise<string[]> {
 
 const many = <Item>(count: number, make: () => Item): Item[] => Array.from({ length: count }, make)
 
-suite('300 connections at once that are slow to say what they want (I13)', { concurrency: true }, () => {
+suite('300 slow connections at once (I13)', { concurrency: true }, () => {
   const head = `POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nX-Tenant-ID: ${tenant.tenant_id}\r\nContent-Type: application/json\r\n`
 
-  test('are let go when their headers take too long', async () => {
+  test('are closed when their headers take too long', async () => {
     const slow = many(200, () => trickle(port, 'GET /livez HTTP/1.1\r\nHost: x\r\n', 'X-A: b\r\n'))
     assert.deepEqual(new Set(await ended(slow)), new Set(['HTTP/1.1 408 Request Timeout']))
   })
 
-  test('or say nothing at all', async () => {
+  test('are closed when they send nothing', async () => {
     await ended(many(50, () => trickle(port, '', '')))
   })
 
-  test('or their body does', async () => {
+  test('are closed when their body takes too long', async () => {
     const said = await ended(many(50, () => trickle(hastyPort, `${head}Content-Length: 1000\r\n\r\n{`, ' ')))
     // On a machine so busy that the next byte is late, the idle timeout closes it first.
     assert.ok(
@@ -69,7 +69,7 @@ suite('300 connections at once that are slow to say what they want (I13)', { con
     )
   })
 
-  test('or read nothing of what they asked for', async () => {
+  test('are closed when they do not read the answer', async () => {
     const ask = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
     const deaf = many(10, () => {
       const socket = connect(hastyPort, '127.0.0.1', () => socket.write(ask.repeat(50)))
@@ -80,7 +80,7 @@ suite('300 connections at once that are slow to say what they want (I13)', { con
     await until('the service holds no connection', async () => (await held()) === 0)
   })
 
-  test('while others are served', async () => {
+  test('do not keep others from being served', async () => {
     for (let n = 0; n < 20; n += 1) {
       const reply = await fetch(`${address}/livez`, { headers: { connection: 'close' } })
       assert.equal(reply.status, 200)
@@ -95,7 +95,7 @@ function held(): Promise<number> {
   )
 }
 
-test('connections have a bound, and each of their silences (I13)', () => {
+test('the number of connections is limited, and each kind of idle time (I13)', () => {
   const { maxConnections, timeout, requestTimeout, headersTimeout } = server.server
   assert.deepEqual(
     { maxConnections, timeout, requestTimeout, headersTimeout },

@@ -92,7 +92,7 @@ async function bare(): Promise<void> {
 }
 
 for (const [name, { prepare }] of Object.entries(roads)) {
-  test(`${name}, given by the requester after asking, counts for other requests alone`, async () => {
+  test(`${name}, given by the requester after the request, counts only for other requests`, async () => {
     await bare()
     const give = await prepare()
     const request = await ask()
@@ -102,7 +102,7 @@ for (const [name, { prepare }] of Object.entries(roads)) {
     assert.deepEqual(await approve(await ask()), approved, 'asked afterwards')
   })
 
-  test(`${name}, given by the requester with a key, counts no more (P5)`, async () => {
+  test(`${name}, given by the requester with a key, does not count either (P5)`, async () => {
     await bare()
     const give = await prepare()
     const request = await ask()
@@ -110,7 +110,7 @@ for (const [name, { prepare }] of Object.entries(roads)) {
     assert.deepEqual(await approve(request), forbidden)
   })
 
-  test(`${name}, given by somebody else, counts`, async () => {
+  test(`${name}, given by another user, counts`, async () => {
     await bare()
     const give = await prepare()
     const request = await ask()
@@ -120,7 +120,7 @@ for (const [name, { prepare }] of Object.entries(roads)) {
     assert.deepEqual(await approve(request), approved)
   })
 
-  test(`${name}, given again by somebody else where the requester gave it, stays the requester’s`, async () => {
+  test(`${name}, given again by another user after the requester gave it, stays the requester’s`, async () => {
     await bare()
     const give = await prepare()
     const request = await ask()
@@ -130,7 +130,7 @@ for (const [name, { prepare }] of Object.entries(roads)) {
   })
 }
 
-test('one road that counts is enough', async () => {
+test('one way that counts is enough', async () => {
   await bare()
   const request = await ask()
   const [mine, theirs] = [await newGroup(), await newGroup()]
@@ -141,7 +141,7 @@ test('one road that counts is enough', async () => {
   assert.deepEqual(await approve(request), approved)
 })
 
-test('a rule that speaks of a group does not see whom the requester put there after asking', async () => {
+test('a rule about a group ignores users whom the requester added after the request', async () => {
   await bare()
   await roles(other, 'approver')
   const id = await newGroup()

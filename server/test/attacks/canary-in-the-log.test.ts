@@ -11,7 +11,7 @@ const sallyport = await startOnTestServer({ LOG_LEVEL: 'trace' })
 const ada = await sallyport.join('Ada', ['admin'])
 const id = '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'
 
-test('no line of the log holds a word of a body, nor a credential (T14)', async () => {
+test('no line of the log contains text of a body, or a credential (T14)', async () => {
   const key = sallyport.client({ api_key: sallyport.bootstrap.api_key })
   let taken = 0
   for (const [operationId, { method, path, body, credential }] of Object.entries(operations)) {

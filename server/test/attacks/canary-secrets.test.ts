@@ -39,7 +39,7 @@ const {
 } = run
 const { bootstrap, base_url, asSuperuser } = sallyport
 
-test('secrets are given in every way that the service takes one', async () => {
+test('secrets are given in every way that the service accepts one', async () => {
   for (let person = 0; person < 12; person += 1) {
     const credentials = { email: `person-${person}@example.com`, password: secrets.plant('password') }
     const made = await owned('POST', '/v1/users', { ...credentials, name: 'Person', roles: ['admin'] })
@@ -90,7 +90,7 @@ test('secrets are given in every way that the service takes one', async () => {
   }
 })
 
-test('people sign in by providers, rightly and wrongly', async () => {
+test('users sign in by providers, correctly and incorrectly', async () => {
   const setting = { ...client, issuer: idp.issuer }
   assert.equal((await owned('PUT', '/v1/settings/sign-in', setting)).status, 200)
   const query = new URLSearchParams({ tenant: bootstrap.tenant_id, redirect_uri })
@@ -120,7 +120,7 @@ test('people sign in by providers, rightly and wrongly', async () => {
   secrets.plant('cookie', /=([^;]{20,})/.exec(set)?.[1])
 })
 
-test('and in ways that it does not', async () => {
+test('secrets are given in ways that it refuses', async () => {
   const names = ['api_key', 'access_token', 'token', 'password', 'code', 'client_secret']
   for (const path of ['/v1/users', '/v1/policies', '/v1/nothing', '/docs', '/livez']) {
     for (const name of names)
@@ -215,7 +215,7 @@ async function giveSecrets(): Promise<number[]> {
   return replies.map(({ status }) => status)
 }
 
-test('the database fails, then is gone, while secrets are on their way', async () => {
+test('the database fails, then is gone, while secrets are in flight', async () => {
   const tables = ['identity_provider', 'provisioner', 'notification_channel', 'ai_provider', 'sign_in_setting', 'event']
   for (const name of tables) await asSuperuser(`alter table ${name} rename to ${name}_gone`)
   assert.ok((await giveSecrets()).filter((status) => status === 500).length >= 3)
@@ -231,7 +231,7 @@ test('the database fails, then is gone, while secrets are on their way', async (
   await until('the service is ready again', async () => (await fetch(`${base_url}/readyz`)).ok)
 })
 
-test('what refuses to start says no secret of its environment (S4)', async () => {
+test('a process that refuses to start prints no secret of its environment (S4)', async () => {
   const environments: Record<string, string>[] = [
     { DATABASE_URL: `postgres://sallyport_app:${secrets.plant('DATABASE_URL')}@127.0.0.1:9/nothing` },
     { DATABASE_URL: `mysql://sallyport_app:${secrets.plant('DATABASE_URL of another kind')}@127.0.0.1:9/nothing` },
@@ -249,8 +249,8 @@ test('what refuses to start says no secret of its environment (S4)', async () =>
   }
 })
 
-suite('of all these secrets', () => {
-  test('there are two hundred at least, and one that stands somewhere is found', () => {
+suite('the secrets', () => {
+  test('are at least two hundred, and one in a known place is found', () => {
     assert.ok(secrets.count >= 200, `${secrets.count}`)
     for (const write of [String, encodeURIComponent, (text: string) => Buffer.from(text).toString('hex'), btoa]) {
       const one = new CanarySecrets()
@@ -259,7 +259,7 @@ suite('of all these secrets', () => {
     }
   })
 
-  test('none is in a table but as a hash or sealed, and none in the backup (S4)', async () => {
+  test('are in tables only hashed or sealed, and not in the backup (S4)', async () => {
     const tables = await asSuperuser<{ name: string }>(
       `select table_name as name from information_schema.tables
         where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
@@ -278,12 +278,12 @@ suite('of all these secrets', () => {
     assert.deepEqual(secrets.findIn({ where: 'the backup', text: backup }), [])
   })
 
-  test('none is in an answer but the one that shows it, in the figures, or in what a failed start says (S4)', () => {
+  test('are in no answer except the one that shows each once, not in metrics, and not in a failed start’s output (S4)', () => {
     assert.ok(secrets.seen.length > 500, `${secrets.seen.length} answers`)
     assert.deepEqual(secrets.findAll(), [])
   })
 
-  test('none is in the log, nor in what the system shows of the process (S4)', async () => {
+  test('are not in the log, and not in the system’s data of the process (S4)', async () => {
     const shown = readFileSync(`/proc/${sallyport.pid}/cmdline`, 'utf8')
     await sallyport.stop()
     const log = sallyport.output()

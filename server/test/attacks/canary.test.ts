@@ -101,14 +101,14 @@ function callsOf(operationId: string, operation: Operation, as: TestTenant, reco
   ]
 }
 
-suite('a word of another tenant', () => {
-  test('is taken in many places, and told to their people', async () => {
+suite('a canary of another tenant', () => {
+  test('is accepted in many fields, and sent to their users', async () => {
     const taken = await plant()
     assert.ok(taken.length >= 35, `only in ${taken.join(', ')}`)
     await plantOnTheWay()
   })
 
-  test('is seen by that tenant in what it lists', async () => {
+  test('is visible to that tenant in its lists', async () => {
     const seen: string[] = []
     for (const [operationId, operation] of Object.entries(operations)) {
       if (operation.method !== 'GET' || !['any', 'user'].includes(operation.credential)) continue
@@ -129,7 +129,7 @@ suite('a word of another tenant', () => {
     })
   }
 
-  test('is on no page that is everybody’s (T14)', async () => {
+  test('is on no public page (T14)', async () => {
     for (const url of [
       '/',
       '/docs/',
@@ -145,7 +145,7 @@ suite('a word of another tenant', () => {
     }
   })
 
-  test('is in no row of ours, and in theirs all over (T14)', async () => {
+  test('is in no row of ours, and in many of theirs (T14)', async () => {
     const tables = await house.asSuperuser<{ name: string }>(
       `select table_name as name from information_schema.columns
         where table_schema = 'public' and column_name = 'tenant_id' order by 1`,

@@ -121,10 +121,10 @@ async function standing(tenant_id: string): Promise<Set<string>> {
   return new Set(rows.map(({ who, scope }) => `${who}: ${scope}`))
 }
 
-suite('whoever holds one scope', () => {
+suite('a user with one scope', () => {
   // A read scope changes nothing: one of them is enough.
   for (const scope of allScopes.filter((one) => !one.endsWith(':read') || one === 'users:read')) {
-    test(`${scope}, comes to no other by any road (P1, P4, P9, P10, P12)`, async () => {
+    test(`${scope}, gains no other in any way (P1, P4, P9, P10, P12)`, async () => {
       const { tenant_id, call, climber, ids } = await openStage(scope)
       const before = await standing(tenant_id)
       for (const [method, url, body] of roads(ids)) {
@@ -135,7 +135,7 @@ suite('whoever holds one scope', () => {
     })
   }
 
-  test('api_keys:write, makes keys that hold that alone, and keys of those hold no more (P4)', async () => {
+  test('api_keys:write, makes keys with only that scope, and keys of those have no more (P4)', async () => {
     const { tenant_id, call, climber } = await openStage('api_keys:write')
     let key: string | undefined
     for (let generation = 0; generation < 3; generation += 1) {
@@ -152,8 +152,8 @@ suite('whoever holds one scope', () => {
   })
 })
 
-suite('the settings that weaken what guards a tenant', () => {
-  test('are named ones alone, and the log tells what was and what is (P12)', async () => {
+suite('the settings that weaken a tenant’s protection', () => {
+  test('are only the named ones, and the log has the old and the new value (P12)', async () => {
     const { tenant_id, owner, call } = await openStage('settings:write', await house.tenant('settings'))
     for (const key of ['requests.approval', 'auth.session_seconds', 'sign-in.issuer', 'oidc.issuer', 'tenant.owner']) {
       const reply = await call(owner, 'PUT', `/v1/settings/${key}`, { value: 'off' })
@@ -175,7 +175,7 @@ suite('the settings that weaken what guards a tenant', () => {
     )
   })
 
-  test('and say who people are, are for whoever holds every scope; switching off is for less (P12)', async () => {
+  test('that decide who users are need every scope; switching off needs less (P12)', async () => {
     const { tenant_id, owner, call, climber } = await openStage('settings:write', await house.tenant('sign-in'))
     const set = {
       ...{ issuer: 'http://127.0.0.1:9', client_id: 'ours', client_secret: 'ours' },

@@ -56,7 +56,7 @@ for (const [operationId, { path, query }] of lists) {
   const url = addressed(path, ourRecords)
 
   suite(`a cursor of ${operationId}`, () => {
-    test('leads on in its own list', async () => {
+    test('leads to the next page of its own list', async () => {
       const cursor = await cursorOf(ours, url)
       const [first, next] = await Promise.all(
         ['', `&cursor=${cursor}`].map((more) => call(ours, ours.owner, 'GET', `${url}?limit=1${more}`)),

@@ -97,7 +97,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   if (places.length === 0) continue
   suite(operationId, () => {
     for (const [where, way] of places) {
-      test(`takes what is theirs for what is not there, in its ${where} at ${way.join('/')} (T2)`, async () => {
+      test(`treats their records as unknown, in its ${where} at ${way.join('/')} (T2)`, async () => {
         const before = await picture(theirs.tenant_id)
         // A first call makes the changes that any call makes.
         await send(operationId, operation, where, way, newId())

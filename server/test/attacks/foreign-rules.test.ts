@@ -65,7 +65,7 @@ suite('a rule of ours that names', () => {
     })
   }
 
-  test('everybody and everything forbids nothing there (T10)', async () => {
+  test('every user and resource forbids nothing there (T10)', async () => {
     const here = await withRules(ours, { effect: 'permit' }, { effect: 'forbid' })
     const there = await withRules(theirs, { effect: 'permit' })
     assert.equal((await ask(ours, ours.people.user, 'cloud_account', account)).body.code, 'policy_denied')
@@ -103,7 +103,7 @@ suite('a rule of ours that names', () => {
 })
 
 suite('the notices of a denial', () => {
-  test('are of the caller’s tenant alone, and of the rules that decided (D5)', async () => {
+  test('are only of the caller’s tenant, and of the rules that decided (D5)', async () => {
     const forbid = (notice: string, id: string) => ({
       ...{ effect: 'forbid', notice, resource_scope_type: 'eq', resource_entity_type: 'cloud_account' },
       resource_entity_id: id,
@@ -123,8 +123,8 @@ suite('the notices of a denial', () => {
   })
 })
 
-suite('how dangerous a role is said to be', () => {
-  test('counts its own scopes, and nothing that anybody else holds (D6)', async () => {
+suite('the shown risk of a role', () => {
+  test('depends on its own scopes, and not on what other users have (D6)', async () => {
     const scopes = ['requests:create']
     const mine = await made(ours, 'POST', '/v1/roles', { name: 'the same', scopes })
     await made(theirs, 'POST', '/v1/roles', { name: 'the same', scopes: ['requests:create', 'policies:write'] })

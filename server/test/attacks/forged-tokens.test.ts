@@ -83,7 +83,7 @@ await new Promise((listening) => keyServer.once('listening', listening))
 after(() => keyServer.close())
 const keysAt = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}`
 
-test('a token made as the service makes them is taken', async () => {
+test('a token made as the service makes them is accepted', async () => {
   assert.equal(refusal.status, 401)
   assert.equal((await ask(`Bearer ${await signed(goodHeader, goodClaims)}`)).status, 200)
 })
@@ -156,7 +156,7 @@ suite('a token whose header', () => {
     test(`${name} is refused (A3)`, async () => assertRefused(await signed(header, goodClaims)))
   }
 
-  test('brings its own key, by value or by address, is refused, and the address is not asked (A3)', async () => {
+  test('brings its own key, by value or by address, is refused, and the address is not called (A3)', async () => {
     const jwk = await subtle.exportKey('jwk', strangerKey.publicKey)
     for (const more of [{ jwk }, { jku: `${keysAt}/jwks` }, { x5u: `${keysAt}/cert` }, { x5c: ['MIIB'] }]) {
       await assertRefused(await signed({ ...goodHeader, ...more }, goodClaims, strangerKey.privateKey))

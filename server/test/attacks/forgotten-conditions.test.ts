@@ -54,7 +54,7 @@ const closed = Object.entries(operations).filter(([, { credential }]) => credent
 
 suite('a service that forgot every tenant condition', () => {
   for (const [operationId, { path }] of closed.filter(([, { path }]) => /\{(?!setting_key|type)/.test(path))) {
-    test(`${operationId} answers a record of theirs like one that never was, and touches nothing: ${path} (T13)`, async () => {
+    test(`${operationId} answers a record of theirs like an unknown one, and changes nothing: ${path} (T13)`, async () => {
       const before = await picture(theirTenant.tenant_id)
       const foreign = await asOurs(ours, ourTenant, operationId, theirRecords)
       const missing = await asOurs(ours, ourTenant, operationId, noRecords)
@@ -65,14 +65,14 @@ suite('a service that forgot every tenant condition', () => {
 
   for (const [operationId, { method, path }] of closed) {
     if (method !== 'GET' || path.includes('{')) continue
-    test(`${operationId} holds nothing of theirs (T13)`, async () => {
+    test(`${operationId} returns nothing of theirs (T13)`, async () => {
       const reply = await asOurs(ours, ourTenant, operationId, {})
       assert.equal(reply.status, 200, reply.text)
       for (const id of [...theirIds, theirTenant.tenant_id]) assert.ok(!reply.text.includes(id), `${id} is in it`)
     })
   }
 
-  test('changes nothing of theirs by what addresses no record (T13)', async () => {
+  test('changes nothing of theirs in operations without a record (T13)', async () => {
     const before = await picture(theirTenant.tenant_id)
     for (const [operationId, { method, path }] of closed) {
       if (method === 'GET' || path.includes('{')) continue
@@ -81,12 +81,12 @@ suite('a service that forgot every tenant condition', () => {
     assert.deepEqual(await picture(theirTenant.tenant_id), before)
   })
 
-  test('forgot a condition in most of what it says (T13)', () => {
+  test('has lost the condition in most of its statements (T13)', () => {
     assert.ok(forgotten.size > 60, `only ${forgotten.size} statements had one`)
   })
 })
 
-test('with the walls of the database down as well, such a service gives them away: it is the walls that held (T13)', async () => {
+test('without row-level security such a service leaks them: row-level security kept them apart (T13)', async () => {
   for (const { name } of await ours.asSuperuser<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relrowsecurity`,
   )) {

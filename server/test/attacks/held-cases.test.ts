@@ -6,7 +6,7 @@ import { knownCases } from '../support/known-cases.ts'
 
 const held = readHeldCases(fileURLToPath(new URL('../../../', import.meta.url)))
 
-test('every id in a test’s name is that of a known case', () => {
+test('every id in a test’s name belongs to a known case', () => {
   const known = Object.entries(knownCases).flatMap(([letter, cases]) =>
     cases.map((_, index) => `${letter}${index + 1}`),
   )
@@ -21,7 +21,7 @@ for (const [letter, last] of [
   ['T', 15],
   ['J', 9],
 ] as const) {
-  test(`each of ${letter}1 to ${letter}${last} is held by a test that is named by it`, () => {
+  test(`each of ${letter}1 to ${letter}${last} is covered by a test whose name has its id`, () => {
     const ids = Array.from({ length: last }, (_, index) => `${letter}${index + 1}`)
     assert.deepEqual(
       ids.filter((id) => !held.has(id)),

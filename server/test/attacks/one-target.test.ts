@@ -35,7 +35,7 @@ function grantThat(tenant: TestTenant, wanted: (grant: Grant) => boolean): Promi
 const heldBy = ({ tenant_id }: TestTenant) =>
   house.asSuperuser<{ key: string }>('select key from sandbox_assignment where tenant_id = $1', [tenant_id])
 
-test('what one tenant is given is never the other’s, and ending it ends nothing there (T15)', async () => {
+test('one tenant’s access is never the other’s, and ending it ends nothing there (T15)', async () => {
   const [mine] = await Promise.all([given(ours), given(theirs)])
   for (const tenant of [ours, theirs]) {
     const held = await heldBy(tenant)

@@ -32,8 +32,8 @@ async function newKey(person: Partial<Person>, scopes: string[]): Promise<{ api_
 
 const deciding = ['requests:approve', 'api_keys:write', 'requests:create']
 
-suite('one’s own request', () => {
-  test('is approved by no key of one’s own, nor by a key of that key, whichever of them asked (P5)', async () => {
+suite('a requester’s own request', () => {
+  test('cannot be approved by their key, nor by a key of that key, whichever made the request (P5)', async () => {
     const child = await newKey(people.admin, deciding)
     const grandchild = await newKey(child, deciding)
     const all = [{ token: people.admin.token }, { api_key: people.admin.api_key }, child, grandchild]
@@ -48,7 +48,7 @@ suite('one’s own request', () => {
     }
   })
 
-  test('is decided by the person behind a key, and by no key whose person is gone (P5)', async () => {
+  test('can be decided by the user behind another key, and by no key of a deleted user (P5)', async () => {
     const made = await call(owner, 'POST', '/v1/users', {
       ...{ email: 'passing@example.com', name: 'Passing', roles: ['admin'], auth_provider: 'oidc' },
     })
@@ -63,7 +63,7 @@ suite('one’s own request', () => {
     assert.deepEqual([refused.status, refused.body.code], [401, 'unauthenticated'])
   })
 
-  test('is approved by no second account of the same person: there is none (P6)', async () => {
+  test('cannot be approved by a second account of the same person: there is none (P6)', async () => {
     const twin = (email: string) =>
       call(owner, 'POST', '/v1/users', { email, name: 'Twin', roles: ['approver'], auth_provider: 'oidc' })
     const [first, other] = [await twin('twin@example.com'), await twin('another@example.com')]
@@ -77,7 +77,7 @@ suite('one’s own request', () => {
     await assert.rejects(house.asSuperuser(link, [other.body.id]), /tenant_user_issuer_subject_uq/)
   })
 
-  test('in an emergency is approved by policy alone, never by whoever asked; all who may decide are told (P7)', async () => {
+  test('with break-glass is approved only by policy, never by the requester; all approvers are notified (P7)', async () => {
     const { id, status } = await ask(people.approver, { break_glass: true, reason: 'the site is down' })
     assert.equal(status, 'approved')
     const again = await call(people.approver, 'POST', `/v1/requests/${id}/approve`, {})
@@ -124,7 +124,7 @@ suite('the duration of a request', () => {
     })
   }
 
-  test('is the tenant’s own where there is none or null, and stays as it was asked (P17)', async () => {
+  test('is the tenant’s default if none or null is given, and does not change later (P17)', async () => {
     for (const [more, seconds] of [
       [{}, 3600],
       [{ duration_seconds: null }, 3600],

@@ -35,7 +35,7 @@ const ask = (id: string, more: object = {}) =>
 
 suite('a whole number in a rule', () => {
   for (const number of ['9223372036854775807', '-9223372036854775808', '9007199254740993', '-9007199254740993']) {
-    test(`${number} is kept and compared exactly (J4)`, async () => {
+    test(`${number} is stored and compared exactly (J4)`, async () => {
       const [equal, beside] = [newAccount(), newAccount()]
       const neighbour = String(BigInt(number) + (number.endsWith('7') ? -1n : 1n))
       const same = await create({ effect: 'permit', ...on(equal), conditions: `when { ${number} == ${number} }` })
@@ -72,7 +72,7 @@ suite('a whole number in a rule', () => {
 })
 
 suite('a pattern of many wildcards', () => {
-  test('is answered, whatever it is matched with (J4)', async () => {
+  test('is evaluated, whatever it is matched with (J4)', async () => {
     const id = newAccount()
     await call(owner, 'PUT', '/v1/cloud/accounts', {
       resources: [{ id, account_id: id, name: 'a'.repeat(200), metadata: { tag: 'a'.repeat(15_000) } }],
@@ -90,7 +90,7 @@ suite('a pattern of many wildcards', () => {
 
 const overflows = '9223372036854775807 + context.duration_seconds > 0'
 
-suite('a rule that fails when it is asked', () => {
+suite('a rule that fails in evaluation', () => {
   /** The last decision about it, and its entry in the audit log. */
   async function kept(id: string) {
     const [decision] = await house.asSuperuser<{ allowed: boolean; errors: { rule_id: string }[] }>(
@@ -113,7 +113,7 @@ suite('a rule that fails when it is asked', () => {
     assert.deepEqual(told?.data.failed_rule_ids, [failing.id])
   })
 
-  test('and forbids what is automatic, leaves it to a person (J5)', async () => {
+  test('and forbids automatic approval, leaves the approval to a person (J5)', async () => {
     const id = newAccount()
     await create({ effect: 'permit', ...on(id), approval_mode: 'auto' })
     await create({ effect: 'forbid', ...on(id), conditions: `when { ${overflows} }`, approval_mode: 'auto' })

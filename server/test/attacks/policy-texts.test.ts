@@ -74,7 +74,7 @@ suite('a value with syntax in it stays a value', () => {
     })
   }
 
-  test('and is none where a name is wanted (J1)', async () => {
+  test('and is refused where a name is needed (J1)', async () => {
     for (const text of ['User::"x"); permit(principal, action, resource', 'User"', 'User, action', 'Us er', '*']) {
       for (const side of ['principal', 'resource']) {
         for (const scope of ['eq', 'is', 'is_in']) {
@@ -136,7 +136,7 @@ suite('a text that is not exactly one plain statement is an invalid policy', () 
     })
   }
 
-  test('also where a rule is changed (J2)', async () => {
+  test('also in a change of a rule (J2)', async () => {
     const { body } = await create({ effect: 'forbid', action_scope_type: 'eq', action_ids: ['Nothing'] })
     for (const policy_text of Object.values(texts)) {
       const reply = await change(body.id, { policy_text })
@@ -187,7 +187,7 @@ suite('conditions that are more or less than conditions, or too much', () => {
     })
   }
 
-  test('as a text of its own likewise (J3)', async () => {
+  test('the same as a whole text (J3)', async () => {
     for (const text of Object.values(conditions)) {
       const reply = await attempt({ policy_text: `${head} ${text};` })
       assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_policy'], reply.text.slice(0, 300))

@@ -34,7 +34,7 @@ async function endure(body: Record<string, unknown>) {
   assert.equal((await remove(reply.body.id)).status, 204)
 }
 
-suite('conditions that climb', () => {
+suite('nested conditions', () => {
   for (const [name, build] of Object.entries(builders))
     test(`${name}: refused or decided with`, async () => {
       await endure({ effect: 'permit', conditions: `when { ${build('context.has_reason', 28)} }` })
@@ -56,7 +56,7 @@ suite('conditions that climb', () => {
   })
 })
 
-suite('what no rule may hold', () => {
+suite('a forbidden construct', () => {
   test('is refused in every disguise, in a condition and in a text', async () => {
     for (const condition of forbiddenConditions)
       for (const body of [
@@ -134,6 +134,6 @@ suite('fields that are large', () => {
     endure({ policy_text: 'permit(principal == User::"\\0", action, resource);' }))
 })
 
-test('of all these many were accepted, so that deciding was tried too', () => {
+test('enough rules were accepted that decisions were tested too', () => {
   assert.ok(accepted > 60, `only ${accepted} were accepted`)
 })

@@ -30,7 +30,7 @@ const bearer = `Authorization: Bearer ${owner.token}`
 const apiKey = `X-API-Key: ${owner.api_key}`
 const refusal = await send(listing)
 
-test('each is taken when it comes as it should', async () => {
+test('each is accepted when it is sent correctly', async () => {
   assert.deepEqual([refusal.status, refusal.code], [401, 'unauthenticated'])
   for (const line of [bearer, apiKey]) assert.equal((await send(listing, line)).status, 200)
 })
@@ -121,7 +121,7 @@ suite('an API key', () => {
     encoded: [encodeURIComponent(`${api_key} `), Buffer.from(api_key).toString('base64')],
   }
   for (const [name, texts] of Object.entries(cases)) {
-    test(`${name} is refused, as one that nobody made (A8)`, async () => {
+    test(`${name} is refused like an unknown one (A8)`, async () => {
       for (const one of texts) {
         const answer = await send(listing, `X-API-Key: ${one}`)
         assert.deepEqual([answer.status, answer.text], [401, refusal.text], one.slice(0, 12))
@@ -150,19 +150,19 @@ suite('a credential', () => {
     'that is a token where a key belongs': [listing, `X-API-Key: ${token}`],
   }
   for (const [name, lines] of Object.entries(elsewhere)) {
-    test(`${name} is none (A12)`, async () => {
+    test(`${name} does not count (A12)`, async () => {
       const answer = await send(...lines)
       assert.deepEqual([answer.status, answer.text], [401, refusal.text])
     })
   }
 
-  test('in a body is none (A12)', async () => {
+  test('in a body does not count (A12)', async () => {
     const body = { name: 'x', authorization: `Bearer ${token}`, api_key, access_token: token }
     const reply = await house.call({ method: 'POST', url: '/v1/policies', tenant_id, body })
     assert.deepEqual([reply.status, reply.text], [401, refusal.text])
   })
 
-  test('is sent by no page of another origin: nothing allows one to read or ask (A12)', async () => {
+  test('is not sent by pages of other origins: no header allows them to call or read (A12)', async () => {
     const origin = 'Origin: https://evil.example'
     for (const lines of [
       [listing, bearer, origin],
@@ -229,7 +229,7 @@ suite('of the 21 endpoints', async () => {
     })
   }
 
-  test('exchangeAuthorizationCode takes none, and is no other for having one (A11)', async () => {
+  test('exchangeAuthorizationCode takes none, and ignores one (A11)', async () => {
     const body = sampleBodies.exchangeAuthorizationCode
     const replies = await Promise.all(
       [{}, { token }, { api_key }, { token: 'nobody' }].map((credential) =>

@@ -11,7 +11,7 @@ const { house, ours, theirs, ourRecords: records } = await openStage()
 
 for (const [operationId, { method, path, body, status, credential }] of Object.entries(operations)) {
   if (method !== 'POST' || status !== 201 || body === undefined) continue
-  test(`${operationId} makes its ids itself: neither one nor a tenant is taken from a caller (T12)`, async () => {
+  test(`${operationId} makes its ids itself: it accepts neither an id nor a tenant from a caller (T12)`, async () => {
     for (const name of ['id', 'tenant_id', 'created_by', 'uuid']) {
       const reply = await house.call({
         method,
@@ -30,13 +30,13 @@ for (const [operationId, { method, path, body, status, credential }] of Object.e
   })
 }
 
-suite('somebody who was deleted', () => {
+suite('a deleted user', () => {
   const { tenant_id, owner } = ours
   const gone = ours.people.user
   const as = (credential: object, in_tenant: string) =>
     house.call({ method: 'GET', url: '/v1/requests', tenant_id: in_tenant, ...credential })
 
-  test('keeps their id: their row stays, changes never again and cannot be made anew (T12)', async () => {
+  test('keeps their id: their row stays, never changes again and cannot be created again (T12)', async () => {
     const reply = await house.call({
       method: 'DELETE',
       url: `/v1/users/${gone.user_id}`,
@@ -57,7 +57,7 @@ suite('somebody who was deleted', () => {
     )
   })
 
-  test('opens nothing by what they held, not even where another tenant has somebody of that id (T12)', async () => {
+  test('gets no access by their old credentials, not even if another tenant has a user of that id (T12)', async () => {
     // No call can do this, but a careless restore could.
     await house.asSuperuser(
       `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)

@@ -25,14 +25,14 @@ const filesWritten: Readonly<Record<string, string>> = {
 }
 
 suite('a secret', () => {
-  test('is compared by nothing that stops at the first difference (S8)', () => {
+  test('is compared only in constant time (S8)', () => {
     const found = sources.flatMap((source) =>
       linesWith(source, comparisons).map((line) => `${source.path}: ${source.text.split('\n')[line - 1]?.trim()}`),
     )
     assert.deepEqual(found, [])
   })
 
-  test('in a comparison would be found', () => {
+  test('in an unsafe comparison would be found', () => {
     for (const text of [
       'if (secret_hash === given) x',
       'if (a !== row.secret) x',
@@ -43,7 +43,7 @@ suite('a secret', () => {
     }
   })
 
-  test('is written to no file but those that are made for their owner alone, and to none that is only for now (S8)', () => {
+  test('is written only to files that only their owner can read, and to no temporary file (S8)', () => {
     const pathsWith = (pattern: RegExp) =>
       sources.filter((source) => linesWith(source, pattern).length > 0).map(({ path }) => path)
     const writers = pathsWith(

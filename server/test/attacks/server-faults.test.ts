@@ -15,7 +15,7 @@ const told = [
   ...['x-frame-options', 'x-permitted-cross-domain-policies', 'x-xss-protection'],
 ]
 
-test('a fault of the service is told by a code and a request id alone, wherever it happens (S5)', async () => {
+test('an internal error is answered with only a code and a request id, wherever it happens (S5)', async () => {
   const walk = async () => {
     const replies: (Reply & { operationId: string })[] = []
     for (const [operationId, { method, path, body, credential }] of Object.entries(operations)) {

@@ -76,7 +76,7 @@ const textsFor = (operationId: string, way: Way) =>
 for (const [operationId, operation] of Object.entries(operations)) {
   const url = addressed(operation.path, records)
   for (const way of textFields(operation.query)) {
-    test(`${operationId} takes what is SQL for a text, in its query at ${way.join('/')} (J6)`, async () => {
+    test(`${operationId} treats SQL as plain text, in its query at ${way.join('/')} (J6)`, async () => {
       const ask = (text: string) => send(operation, { url: `${url}?${way.join('.')}=${encodeURIComponent(text)}` })
       const harmless = await ask('a text that is nowhere')
       assert.ok(harmless.status < 500, harmless.text)
@@ -92,7 +92,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
 for (const [operationId, operation] of Object.entries(operations)) {
   const url = addressed(operation.path, records)
   for (const name of operation.path.match(/(?<=\{)\w+(?=\})/g) ?? []) {
-    test(`${operationId} takes what is SQL for a text, in its path at ${name} (J6)`, async () => {
+    test(`${operationId} treats SQL as plain text, in its path at ${name} (J6)`, async () => {
       for (const text of texts) {
         const hostile = operation.path.replaceAll(/\{(\w+)\}/g, (_all, part: string) =>
           part === name ? encodeURIComponent(text) : newId(),
@@ -105,7 +105,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   }
 
   for (const way of textFields(operation.body)) {
-    test(`${operationId} takes what is SQL for a text, in its body at ${way.join('/')} (J6)`, async () => {
+    test(`${operationId} treats SQL as plain text, in its body at ${way.join('/')} (J6)`, async () => {
       for (const text of textsFor(operationId, way)) {
         const reply = await send(operation, { url, body: withText(fullBody(operationId), way, text) })
         assert.ok(reply.status < 500, reply.text)
@@ -120,7 +120,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   }
 }
 
-suite('the oracle', () => {
+suite('the check for injected SQL', () => {
   const database = rewrittenDatabase(house.database, listen)
   const pasted = (where: (q: string) => string) =>
     operation({
@@ -143,7 +143,7 @@ suite('the oracle', () => {
     'a text pasted into a comment': (q) => `true /* ${q.replaceAll('*/', '')} */`,
   }
   for (const [what, where] of Object.entries(flaws)) {
-    test(`sees ${what} (J6)`, async () => {
+    test(`finds ${what} (J6)`, async () => {
       injected()
       const call = await sliceServer(database, { planted: pasted(where) })
       const caller = { tenant_id, user_id: owner.user_id }
@@ -153,7 +153,7 @@ suite('the oracle', () => {
   }
 })
 
-suite('what is looked for is looked for to the letter', () => {
+suite('a search matches the exact text', () => {
   const wild = ['%', '_', "'", '\\', '$1', '"', '.*', '%25', '\\%', '--', '/*']
 
   test('a part of an account’s name (J7)', async () => {
@@ -177,7 +177,7 @@ suite('what is looked for is looked for to the letter', () => {
     ['listRequests', '/v1/requests?resource_id='],
     ['listAuditEvents', '/v1/audit-events?subject='],
   ] as const) {
-    test(`and finds nothing by a wildcard: ${operationId} (J7)`, async () => {
+    test(`finds nothing by a wildcard: ${operationId} (J7)`, async () => {
       for (const text of wild) {
         const reply = await send(operations[operationId] as Operation, { url: `${url}${encodeURIComponent(text)}` })
         assert.deepEqual([reply.status, reply.body.data], [200, []], text)
@@ -201,7 +201,7 @@ suite('what is looked for is looked for to the letter', () => {
   })
 })
 
-test('nothing that was sent has taken a table away, or its rows (J6)', async () => {
+test('no table was dropped, and no rows were lost (J6)', async () => {
   const [{ count } = {}] = await house.asSuperuser('select count(*) from policy where tenant_id = $1', [tenant_id])
   assert.notEqual(count, '0')
 })

@@ -56,7 +56,7 @@ suite('the tenant that a request names', () => {
     })
   }
 
-  test('not at all is refused, also where a name is only like it (T3)', async () => {
+  test('not at all is refused, also with a similar header name (T3)', async () => {
     for (const line of ['', `X_Tenant_ID: ${id}`, `Tenant-ID: ${id}`, `X-Tenant-ID-: ${id}`]) {
       const lines = line === '' ? [] : [line]
       assert.deepEqual(await ask(...lines), { status: 400, code: 'invalid_input' }, line)
@@ -77,7 +77,7 @@ suite('the tenant that a request names', () => {
   })
 })
 
-suite('a tenant named twice is refused, whichever stands first', () => {
+suite('a tenant named twice is refused, whichever is first', () => {
   const other = theirs.tenant_id
   const pairs: [string, string[]][] = [
     ['the same', [`X-Tenant-ID: ${id}`, `X-Tenant-ID: ${id}`]],
@@ -107,7 +107,7 @@ suite('a tenant named twice is refused, whichever stands first', () => {
     assert.deepEqual(await ask(`X-Tenant-ID : ${id}`), { status: 400, code: 'invalid_input' })
   })
 
-  test('and one behind the body, in a trailer, is none at all (T4)', async () => {
+  test('a tenant in a trailer after the body does not count (T4)', async () => {
     const chunked = ['Transfer-Encoding: chunked', 'Trailer: X-Tenant-ID', '', `0\r\nX-Tenant-ID: ${id}`]
     assert.deepEqual(await ask(...chunked), { status: 400, code: 'invalid_input' })
     assert.equal((await ask(`X-Tenant-ID: ${id}`, ...chunked.with(-1, `0\r\nX-Tenant-ID: ${other}`))).status, 200)

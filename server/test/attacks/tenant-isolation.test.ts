@@ -45,7 +45,7 @@ for (const { name, key, columns } of tables) {
     const countOf = async (tenant_id: string) =>
       (await db.asSuperuser<{ count: string }>(`select count(*) from ${name} where ${key} = $1`, [tenant_id]))[0]?.count
 
-    test('shows all our rows and none of theirs to a statement that forgot whose it means (T13)', async () => {
+    test('returns all our rows and none of theirs to a statement without a tenant condition (T13)', async () => {
       for (const id of [our_id, their_id]) {
         assert.notEqual(await countOf(id), '0', 'give it a row in server/test/support/backup-seed.ts')
       }
@@ -57,13 +57,13 @@ for (const { name, key, columns } of tables) {
       assert.deepEqual(rows, [{ count: await countOf(our_id), theirs: '0' }])
     })
 
-    test('shows nothing at all where no tenant is named, or what is none (T13)', async () => {
+    test('returns nothing without a tenant, or with an invalid one (T13)', async () => {
       await touchesNothing(undefined, `select 1 from ${name}`)
       await touchesNothing('', `select 1 from ${name}`)
       await assert.rejects(say('theirs', `select 1 from ${name}`), { code: '22P02' })
     })
 
-    test('lets nothing of theirs be changed or deleted, not even by its key (T13)', async () => {
+    test('allows no change or deletion of their rows, not even by key (T13)', async () => {
       for (const column of columns) {
         await touchesNothing(our_id, `update ${name} set ${column} = ${column} where ${key} = $1`, [their_id])
         await touchesNothing(undefined, `update ${name} set ${column} = ${column}`)
@@ -73,7 +73,7 @@ for (const { name, key, columns } of tables) {
       await assert.rejects(say(our_id, `truncate ${name} cascade`), refused)
     })
 
-    test('takes no row into another tenant, neither new nor moved (T13)', async () => {
+    test('accepts no row for another tenant, neither new nor moved (T13)', async () => {
       const [foreign] = await db.asSuperuser<{ row: object }>(
         `select to_jsonb(t) as row from ${name} t where ${key} = $1 limit 1`,
         [their_id],

@@ -25,7 +25,7 @@ const given = async (account = aws.addAccount()): Promise<string> => {
 }
 const held = (account: string): boolean => aws.assignments().some((one) => one.account === account)
 
-describe('an assignment in the pretended AWS', () => {
+describe('an assignment in the simulated AWS', () => {
   test('is in progress until it was asked after, then there, then taken away', async () => {
     const account = aws.addAccount()
     aws.settings.acts.looks = 3
@@ -90,7 +90,7 @@ describe('an assignment in the pretended AWS', () => {
   })
 })
 
-describe('the pretended AWS changes one thing at a time', () => {
+describe('the simulated AWS changes one thing at a time', () => {
   test('in an account: a second one conflicts until the first has ended', async () => {
     const account = aws.addAccount()
     aws.settings.acts.looks = 2
@@ -128,7 +128,7 @@ describe('the pretended AWS changes one thing at a time', () => {
   })
 })
 
-describe('lists in the pretended AWS', () => {
+describe('lists in the simulated AWS', () => {
   test('come late: what was given is not there yet, what was taken is there still', async () => {
     aws.settings.listLag.lists = 2
     const account = await given()

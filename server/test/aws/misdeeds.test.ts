@@ -19,7 +19,7 @@ afterEach(() => {
   aws.settings.rate = 1000
 })
 
-describe('the pretended AWS keeps its pace', () => {
+describe('the simulated AWS keeps its pace', () => {
   test('twenty calls within a second and no more, of each service', async () => {
     const calls = Array.from({ length: 25 }, () =>
       client.send(new ListInstancesCommand()).catch((error: Error) => error),
@@ -44,7 +44,7 @@ describe('the pretended AWS keeps its pace', () => {
   })
 })
 
-describe('the pretended AWS misbehaves when it is told to', () => {
+describe('the simulated AWS misbehaves when it is told to', () => {
   test('with an error, in its own words or ours, and as a fault of its own', async () => {
     aws.next('ListInstances', { error: 'AccessDeniedException' })
     await refused(client.send(new ListInstancesCommand()), 'AccessDeniedException', 400, /sufficient access/)
@@ -122,7 +122,7 @@ describe('the pretended AWS misbehaves when it is told to', () => {
   })
 })
 
-describe('the account book of the pretended AWS', () => {
+describe('the account book of the simulated AWS', () => {
   test('holds every call in its order, who made it, and how it ended', async () => {
     const from = aws.entries().length
     aws.next('ListPermissionSets', { error: 'ThrottlingException' })

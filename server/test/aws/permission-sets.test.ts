@@ -19,7 +19,7 @@ const policy = (Action: string): string =>
 const put = (PermissionSetArn: string, InlinePolicy: string) =>
   client.send(new sso.PutInlinePolicyToPermissionSetCommand({ InstanceArn, PermissionSetArn, InlinePolicy }))
 
-describe('a permission set in the pretended AWS', () => {
+describe('a permission set in the simulated AWS', () => {
   test('is as it was made, tags and all, until it is deleted', async () => {
     const arn = await make({ Name: 'Whole', SessionDuration: 'PT2H', Tags: [{ Key: 'sallyport:grant', Value: 'g1' }] })
     const described = new sso.DescribePermissionSetCommand({ InstanceArn, PermissionSetArn: arn })

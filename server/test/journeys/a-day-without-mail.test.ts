@@ -49,7 +49,7 @@ async function takenBy(taken: readonly TakenMail[], recipient: string): Promise<
   return mails.map(({ messageId }) => /^<([0-9a-f-]{36})\./.exec(messageId ?? '')?.[1] ?? '')
 }
 
-test('a day without the mail server loses nothing and slows no change: then each is told of all of it, in order (F9)', async () => {
+test('a day without the mail server loses nothing and slows no change: afterwards each recipient gets every mail, in order (F9)', async () => {
   const channel_id = await makeBacklog('outage', 12)
   await until('every recipient was tried', async () => {
     const tried = new Set((await ledger(channel_id)).flatMap((one) => (one.last_error === null ? [] : [one.recipient])))
@@ -85,7 +85,7 @@ test('a day without the mail server loses nothing and slows no change: then each
   assert.equal((await key('DELETE', `/v1/notification-channels/${channel_id}`)).status, 204)
 })
 
-test('killed in the middle of a backlog, it sends all of it: twice only what was on its way, under one id (F9)', async () => {
+test('killed in the middle of a backlog, it sends all of it: twice only the mails in flight, under one id (F9)', async () => {
   const channel_id = await makeBacklog('killed', 12)
   const peer = await startMailPeer({ port })
   after(() => peer.stop())

@@ -31,7 +31,7 @@ function assertRefused({ status, headers, body }: Reply<Refusal>, expected: numb
 test('a first minute: a user, a rule, an ask, an approval', async (t) => {
   const ada = await sallyport.join('Ada', ['user'])
 
-  await t.test('without a rule nothing is permitted, and only who may add one is told how', async () => {
+  await t.test('without a rule nothing is permitted, and only a user who may add one is told how', async () => {
     const refused = await ada.call<Refusal>('POST', '/v1/requests', wanted)
     assertRefused(refused, 403, 'policy_denied')
     assert.match(refused.body.message, /no rule permits `ReadOnlyAccess` on cloud_account `123456789012`/)

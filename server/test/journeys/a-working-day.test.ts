@@ -123,7 +123,7 @@ test('policies and their rules are written, and put in order', async () => {
 
 let adas: Grant
 
-test('somebody asks, an approver by group approves, and the access is there', async () => {
+test('a user requests access, an approver by group approves, and the access is there', async () => {
   const forbidden = await refused(403, 'policy_denied', as('Ada')('POST', '/v1/requests', asking('Administrate')))
   assert.deepEqual(forbidden.notices, [notice])
   await refused(403, 'policy_denied', as('Olga')('POST', '/v1/requests', asking('Change')))
@@ -157,7 +157,7 @@ test('access is revoked before its end, and taken away', async () => {
   await until('it is taken away', async () => (await heldAtTarget()) === 0)
 })
 
-test('a colleague who leaves loses what they hold and what they wait for', async () => {
+test('a colleague who leaves loses their access and their pending requests', async () => {
   const waiting = await make('Cleo', '/v1/requests', asking('Change'), 'Cleo’s change')
   const look = await make('Cleo', '/v1/requests', asking('Look'), 'Cleo’s look')
   words.set((await grantOf('Olga', look, { status: 'active' })).id, 'Cleo’s grant')
@@ -192,7 +192,7 @@ test('a key is made, changes a setting, is listed without itself, and revoked', 
   await refused(401, 'unauthenticated', asKey('PUT', '/v1/settings/requests.require_reason', { value: 'false' }))
 })
 
-test('people say how they like things', async () => {
+test('users set their preferences', async () => {
   const liked = { locale: 'en-GB', timezone: 'Europe/London', date_format: 'DD/MM/YYYY', time_format: '24h' }
   await answered(200, as('Ada')('PATCH', '/v1/users/me/preferences', liked))
   assert.deepEqual(await answered(200, as('Ada')('GET', '/v1/users/me/preferences')), liked)
@@ -269,7 +269,7 @@ Olga by the key: access.refused listUsers
 Olga: api_key.revoked the key
 Ada: user.updated Ada`
 
-test('the audit log tells all of it, each thing with who did it, and no secret', async () => {
+test('the audit log has every event with its actor, and no secret', async () => {
   const log = '/v1/audit-events'
   const exported = await answered(200, as('Dora')<AuditEvent[]>('GET', `${log}/export`))
   assert.deepEqual(exported.map(day.lineOf), lived.trim().split('\n'))

@@ -39,7 +39,7 @@ async function works(key: unknown): Promise<boolean> {
   return reply.status === 200
 }
 
-test('killed between the commit and the answer: the answer is given, the secret in it too, and nothing done twice (R12)', async () => {
+test('killed between the commit and the answer: a retry gets the answer with the secret, and nothing is done twice (R12)', async () => {
   const victim = await survivor.beside(line.target)
   line.muteFrom('commit')
   const cutOff = make(victim, 'committed').catch(() => 'cut off')

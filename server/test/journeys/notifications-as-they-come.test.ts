@@ -34,7 +34,7 @@ async function ask(at: Sallyport): Promise<string> {
   return reply.body.id
 }
 
-test('whoever is deactivated by another process hears no more within seconds (A6)', async () => {
+test('a user whom another process deactivated receives nothing more within seconds (A6)', async () => {
   const ben = await one.join('Ben', ['approver'])
   const headers = async () => ({ ...tenant, authorization: `Bearer ${ben.token}` })
   const stream = await openStream(other.base_url + path, await headers())
@@ -45,7 +45,7 @@ test('whoever is deactivated by another process hears no more within seconds (A6
   await assert.rejects(again[Symbol.asyncIterator]().next(), /credential/)
 })
 
-test('what one process writes comes at the other, a stop sends its readers there, and nothing is lost or twice (F13)', async () => {
+test('notifications written at one process arrive at the other, readers of a stopped one move there, and nothing is lost or doubled (F13)', async () => {
   let url = one.base_url
   const headers = async () => ({ ...tenant, authorization: `Bearer ${kim.token}` })
   // Resolved again at each call, like a load balancer that skips a stopping process.

@@ -52,7 +52,7 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
       event_filters: ['request.created'],
     })
 
-  test('is told to each mailbox of a channel, each alone, over TLS and after a login', async () => {
+  test('is mailed to each mailbox of a channel separately, over TLS and after a login', async () => {
     await channel('On call', 'oncall@ops.example', 'archive@ops.example')
     const asked = await ada.call<{ id: string }>('POST', '/v1/requests', wanted)
     assert.equal(asked.status, 201)
@@ -68,7 +68,7 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
     }
   })
 
-  test('to a mailbox that is refused fails, visibly, and no word of our login is kept or logged (S3)', async () => {
+  test('to a refused mailbox fails visibly, and the login is neither stored nor logged (S3)', async () => {
     const { user, password } = login
     const base64 = (text: string) => Buffer.from(text).toString('base64')
     const secrets = [password, base64(password), base64(`\0${user}\0${password}`), encodeURIComponent(password)]
@@ -90,7 +90,7 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
     }
   })
 
-  test('to a mailbox that is greylisted is told when it comes again, in the order in which it happened (F9)', async () => {
+  test('to a greylisted mailbox is mailed on the retry, in the order of the events (F9)', async () => {
     peer.behave = (step, { to }) => (step === 'rcpt' && to.startsWith('grey@') ? '451 come again' : 'go on')
     await channel('Grey', 'grey@ops.example')
     const asked: string[] = []
@@ -114,7 +114,7 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
     assert.ok(asked.every((id, index) => texts[index]?.includes(id)))
   })
 
-  test('comes from the tenant’s own address from when on the operator’s command says so (J8)', async () => {
+  test('comes from the tenant’s own address once the operator’s command has set it (J8)', async () => {
     const own = { to_addresses: ['own@ops.example'], from_address: 'access@acme.example' }
     const made = await key('POST', '/v1/notification-channels/email', { name: 'Own', ...own })
     assert.equal(made.status, 201)

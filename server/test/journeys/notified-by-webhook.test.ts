@@ -39,7 +39,7 @@ const entry = async (type: string, id: string) => {
   return body.data[0]
 }
 
-test('a receiver is told of a request, and of what happened while it was dead when it is back, each once (S7)', async () => {
+test('a receiver gets each event of a request once, also those that happened while it was down (S7)', async () => {
   // Its address is unknown before it runs, and its secret before its channel exists.
   const waiting = await startGuideReceiver('webhook-channels.md', 'whsec_')
   const channel = await create(waiting.url, ['request.created'])
@@ -81,7 +81,7 @@ test('a receiver is told of a request, and of what happened while it was dead wh
   )
 })
 
-test('a receiver that says that it is gone has its channel switched off, and that is told', async () => {
+test('a receiver that answers 410 has its channel disabled, with a notification', async () => {
   const receiver = await startEventReceiver()
   receiver.answer = (reply) => reply.writeHead(410).end()
   const channel = await create(receiver.url, ['request.created'])

@@ -34,7 +34,7 @@ const untilTold = (person: PersonAtBoth, resource_id: string, told: readonly str
 const hasten = (ids: readonly string[]) =>
   asSuperuser('update reminder set next_look_at = clock_timestamp() where id = any($1::uuid[])', [ids])
 
-test('whoever may decide is reminded once each time, for as long as they may', async () => {
+test('an approver gets each reminder once, for as long as they may decide', async () => {
   const ids = await Promise.all(Array.from({ length: 10 }, ask))
   for (const id of ids) for (const person of [kim, lou]) await untilTold(person, id, ['request.created'])
   await hasten(ids)
@@ -55,7 +55,7 @@ test('whoever may decide is reminded once each time, for as long as they may', a
   await untilTold(ada, first, ['request.denied'])
 })
 
-test('whoever holds access is told of its end before it comes, however short it is', async () => {
+test('a holder of access is notified before its end, however short it is', async () => {
   await call('PUT', '/v1/settings/notifications.expiring_seconds', { value: '86400' })
   const request_id = await ask()
   assert.equal((await kim.at[0]('POST', `/v1/requests/${request_id}/approve`, {})).status, 200)

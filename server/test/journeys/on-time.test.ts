@@ -38,7 +38,7 @@ function untilTold(event_type: string, resource_id: string): Promise<Told> {
   })
 }
 
-test('access ends on time, is taken away, and its holder is told', async (t) => {
+test('access ends on time, is revoked, and its holder is notified', async (t) => {
   const request_id = await ask(ada, 'Look')
   const { id } = await grantOf(request_id, ({ status }) => status === 'active')
   const held = () => asSuperuser(`select key from sandbox_assignment where key like '%"Look"%'`)
@@ -63,7 +63,7 @@ test('access ends on time, is taken away, and its holder is told', async (t) => 
   t.diagnostic(`ended ${late} ms after its moment`)
 })
 
-test('a request that nobody decides in time expires, and its requester is told', async () => {
+test('a request that is not decided in time expires, and its requester is notified', async () => {
   const request_id = await ask(ada, 'Change')
   await asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [request_id])
   // From that moment on its time is over, whether or not a worker has ended it yet.

@@ -35,12 +35,12 @@ for (const [index, major] of targetVersions.entries()) {
     await makeLoginOf(server, ada, managed)
     const signIn = () => server.signIn(ada.email, 'her own')
 
-    test('the way to it is tried, and is sound', async () => {
+    test('the health check passes', async () => {
       const { body } = await owner<{ ok: boolean; checks: object[] }>('POST', `/v1/provisioners/${made.body.id}/test`)
       assert.ok(body.ok, JSON.stringify(body.checks))
     })
 
-    test('asked, approved, read, revoked: she is cut off, and reads no more', async () => {
+    test('requested, approved, read, revoked: her connection is closed, and she reads no more', async () => {
       const grant = await given(ada, database)
       const client = await signIn()
       assert.deepEqual((await client.query('select number from orders')).rows, [{ number: 42 }])
@@ -51,7 +51,7 @@ for (const [index, major] of targetVersions.entries()) {
       else await assert.rejects((await signIn()).query('select number from orders'), /permission denied/)
     })
 
-    test('asked for twice, it stays until the later end, and so do her connections (R4)', async () => {
+    test('requested twice, it stays until the later end, and so do her connections (R4)', async () => {
       const first = await given(ada, database)
       const client = await signIn()
       const second = await given(ada, database)
@@ -63,7 +63,7 @@ for (const [index, major] of targetVersions.entries()) {
       await assert.rejects(client.query('select 1'))
     })
 
-    test('the end comes while the server cannot be reached: it is told, and carried out when it can (F7)', async () => {
+    test('an end while the server is unreachable is reported, and carried out later (F7)', async () => {
       const grant = await given(ada, database)
       const client = await signIn()
       const comeBack = await server.goAway('refuses')

@@ -53,14 +53,14 @@ function seenWith(credential: Credential, path = usersPage) {
   }
 }
 
-test('a token that is kept lets nobody in as an API key (A11)', async () => {
+test('a cached token does not work as an API key (A11)', async () => {
   const { token } = await first.join('Tom', ['admin'])
   await seenWith({ token }).areLetIn()
   const swapped = await second.client({ api_key: `Bearer ${token}` })('GET', usersPage)
   assert.equal(swapped.status, 401)
 })
 
-test('whom a process has seen a moment ago it lets in without asking', async () => {
+test('a process admits a caller that it has just seen without a query', async () => {
   const api_key = first.bootstrap.api_key
   await until('an answer comes while nobody can be asked', async () => {
     await seenWith({ api_key }, '/v1/policies').areLetIn()
@@ -127,7 +127,7 @@ describe('what changes in one process is in force in the other', () => {
     await holder.get(401)
   })
 
-  test('the maker of a key loses a scope, then is shut out: so is the key (A10)', async () => {
+  test('the maker of a key loses a scope, then is deactivated: so is the key (A10)', async () => {
     const { id, call } = await first.join('Kim', ['user', 'admin'])
     const { key } = await keyOf(call)
     const holder = seenWith({ api_key: key })
@@ -172,7 +172,7 @@ async function untold(act: () => Promise<void>): Promise<void> {
 const setActive = (id: string, active: boolean) =>
   asSuperuser('update tenant_user set active = $2 where id = $1', [id, active])
 
-test('a change that nobody tells of is in force all the same, once what was kept is too old (A6)', async () => {
+test('a change without a notice takes effect all the same, once the cached entry is too old (A6)', async () => {
   const { id, token } = await first.join('Nora', ['admin'])
   const nora = seenWith({ token })
   await nora.areLetIn()
@@ -182,7 +182,7 @@ test('a change that nobody tells of is in force all the same, once what was kept
   })
 })
 
-test('while the listening connection is open and silent, every request asks the database (F15)', async () => {
+test('while the listening connection is half-open, every request queries the database (F15)', async () => {
   const { id, token } = await first.join('Hal', ['admin'])
   await seenWith({ token }).areLetIn()
   line.hold()
@@ -199,7 +199,7 @@ test('while the listening connection is open and silent, every request asks the 
   await hears()
 })
 
-test('when the database cannot be asked either, the answer is 503; what was not heard meanwhile is in force after it (F3, F15)', async () => {
+test('when the database cannot be queried either, the answer is 503; changes missed meanwhile take effect after it (F3, F15)', async () => {
   const { id, token } = await first.join('Cora', ['admin'])
   await seenWith({ token }).areLetIn()
   const cora = second.client({ token })

@@ -54,7 +54,7 @@ async function endCall(call: ClientRequest, body: unknown): Promise<number | und
   return reply.statusCode
 }
 
-test('starts on an empty folder, stops when told to, and goes on where it was', async (t) => {
+test('starts on an empty folder, stops at a signal, and continues where it was', async (t) => {
   const first = await startOnEmbedded(data_dir)
   t.diagnostic(`ready on an empty folder after ${Math.round(first.readyAfterMs)} ms (at most 5000)`)
   const postmaster = postmasterOf(data_dir) ?? 0
@@ -88,7 +88,7 @@ test('starts on an empty folder, stops when told to, and goes on where it was', 
     assert.ok(now <= 200, `the process holds ${now} MB after the demo`)
   })
 
-  await t.test('told to stop, it finishes what is under way, and the database after it', async () => {
+  await t.test('stopped by a signal, it finishes calls in flight, and then the database', async () => {
     const call = await beginCall(first)
     const told = performance.now()
     first.signal('SIGTERM')
@@ -116,7 +116,7 @@ test('starts on an empty folder, stops when told to, and goes on where it was', 
     assert.equal(postmasterOf(data_dir), undefined)
   })
 
-  await t.test('a command that is told the wrong folder says so, and makes no database there', async () => {
+  await t.test('a command with the wrong folder says so, and makes no database there', async () => {
     const elsewhere = join(data_dir, 'elsewhere')
     const lost = startScript('admin', ['tenant', 'list'], { DATA_DIR: elsewhere })
     assert.equal(await lost.end(), 1, lost.output())

@@ -57,7 +57,7 @@ async function prepare(sallyport: Sallyport): Promise<Record<string, string>> {
   return { authorization: `Bearer ${token}`, 'x-tenant-id': sallyport.bootstrap.tenant_id }
 }
 
-test('told to stop under load, it answers all that was sent, gives back what it holds, and ends with 0 (F13)', async (t) => {
+test('stopped under load, it answers every call that was sent, releases its leases, and ends with 0 (F13)', async (t) => {
   const sallyport = await startOnTestServer({ STOP_DELAY_SECONDS })
   const headers = await prepare(sallyport)
   // Each caller continues until it is told that its connection ends.

@@ -63,7 +63,7 @@ async function grantOf(request_id: string, status: string) {
   })
 }
 
-test('a receiver is told, takes its time, reports; access is active, ends, and is taken away', async () => {
+test('a receiver is called, reports its result later; access is active, ends, and is revoked', async () => {
   const request_id = await approved('000000000001')
   const grant: Received = await told('access.grant', '000000000001')
   assert.equal((grant.data.user as { email: string }).email, 'user@example.com')
@@ -99,7 +99,7 @@ test('a receiver is told, takes its time, reports; access is active, ends, and i
   assert.equal(receiver.held.size, 0)
 })
 
-test('a receiver that says done before it is: access is not active until a look finds it, and what was said is told', async () => {
+test('a receiver reports done too early: access is not active until a check finds it, and the contradiction is shown', async () => {
   receiver.behave = ({ type }, usual) => (type === 'access.grant' ? { status: 200, body: { status: 'done' } } : usual())
   const request_id = await approved('000000000005')
   const failing = await until('the contradiction is told', async () => {
@@ -116,7 +116,7 @@ test('a receiver that says done before it is: access is not active until a look 
   receiver.later = Number.POSITIVE_INFINITY
 })
 
-test('a result that says why it failed fails the grant in those words', async () => {
+test('a failed result fails the grant with the receiver’s message', async () => {
   const request_id = await approved('000000000002')
   const { id } = await told('access.grant', '000000000002')
   const words = `the door is\n\u0007being painted${' and dries'.repeat(100)}`
@@ -129,7 +129,7 @@ test('a result that says why it failed fails the grant in those words', async ()
   assert.ok((row?.last_error ?? '').length <= 500)
 })
 
-test('only who holds the secret reports, just now, of this provisioner and tenant; to everybody else all is the same (S7)', async () => {
+test('only the holder of the secret can report, only recently signed, for this provisioner and tenant; all others get one answer (S7)', async () => {
   await approved('000000000003')
   const { id } = await told('access.grant', '000000000003')
   const sound = report(id, { status: 'done' })
@@ -183,7 +183,7 @@ test('for a day after it was rotated results may be signed by either secret, and
   assert.deepEqual([await statusOf(before), await statusOf(next), await statusOf(receiver.secret)], [401, 401, 204])
 })
 
-test('a result of another provisioner’s act is nobody’s', async () => {
+test('a result of another provisioner’s act is ignored', async () => {
   await approved('000000000004')
   const { id } = await told('access.grant', '000000000004')
   const body = { name: 'Another', provisioner_type: 'webhook', config: { url: receiver.url } }

@@ -69,7 +69,7 @@ const nameOf = (arn: string) => {
   return name.startsWith('sallyport-') ? 'its own' : name
 }
 
-test('the external id is made here and shown once, and a test says what is amiss until the role demands it', async () => {
+test('the external id is made here and shown once, and a health check fails until the role requires it', async () => {
   const before = await tested()
   assert.equal(before.ok, false)
   assert.match(before.checks.find(({ ok }) => !ok)?.message ?? '', /external id/)
@@ -84,7 +84,7 @@ test('the external id is made here and shown once, and a test says what is amiss
   )
 })
 
-test('each type of resource is given as AWS knows it, and nothing of it is left at the end', async () => {
+test('each type of resource is given in AWS’s form, and nothing of it is left at the end', async () => {
   const unit = 'ou-abcd-12345678'
   const closed = aws.addAccount('SUSPENDED')
   const metadata = { organizational_unit_ids: [unit] }
@@ -137,7 +137,7 @@ test('each type of resource is given as AWS knows it, and nothing of it is left 
   assert.equal(aws.needlessGrants(), 0, 'nothing was given twice')
 })
 
-test('an assignment that the house made stays the house’s, whoever is granted the same (F8)', async () => {
+test('an assignment that the customer made stays, even if a user is granted the same (F8)', async () => {
   aws.assignByHand(account, sets.Administrator, ada)
   const id = await approved('cloud_account', account, 'Admin')
   const [grant] = await allAre(id, ({ status }) => status === 'active')

@@ -15,7 +15,7 @@ after(async () => {
   for (const stop of stops) await stop()
 })
 
-test('stopped past its lease before it gives a role, a worker that wakes leaves nothing given that has ended meanwhile (F2)', async () => {
+test('stopped past its lease before it gives a role, a resumed worker leaves no access whose grant has ended meanwhile (F2)', async () => {
   const { reached, faults } = await pair.putToSleep(pointAt('after', 'giving begun'))
   assert.ok(reached, 'the point never came: has its statement changed? It is described in crash-points.ts')
   assert.deepEqual(faults, [])

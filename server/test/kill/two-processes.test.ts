@@ -22,7 +22,7 @@ function assertSound({ reached, faults }: Outcome): void {
   assert.deepEqual(faults, [])
 }
 
-test('two processes on one database both do the work, and each thing is done once', async () => {
+test('two processes on one database both work, and each task is done once', async () => {
   const outcome = await pair.share(anySeed())
   assertSound(outcome)
   assert.ok(
@@ -31,7 +31,7 @@ test('two processes on one database both do the work, and each thing is done onc
   )
 })
 
-test('one is killed in the middle of an act: the other takes over what it held (F1)', async () => {
+test('one is killed in the middle of an act: the other takes over its work (F1)', async () => {
   assertSound(await pair.loseOne(pointAt('after', 'create sent'), anySeed()))
 })
 
@@ -44,7 +44,7 @@ const sleeping = {
 } as const
 
 for (const [name, promise] of Object.entries(sleeping)) {
-  test(`stopped past its lease before: ${name}, a worker that wakes ${promise} (F2)`, async () => {
+  test(`stopped past its lease before: ${name}, a resumed worker ${promise} (F2)`, async () => {
     assertSound(await pair.putToSleep(pointAt('before', name as keyof typeof sleeping)))
   })
 }

@@ -27,7 +27,7 @@ function hear(pattern: RegExp): AnsweredBatch[] {
 const makeTenant = (id: string) => sql`insert into tenant (id, name) values (${id}, 'wired')`
 const countOf = (id: string) => db.asSuperuser('select from tenant where id = $1', [id]).then((rows) => rows.length)
 
-test('a transaction sent as one batch is heard as one, with its values and the rows it touched', async () => {
+test('a transaction sent as one batch is reported as one, with its values and the rows it changed', async () => {
   const database = openDatabase(through, { writes: 1, long: 1 })
   const heard = hear(/into tenant/)
   const id = newId()
@@ -65,7 +65,7 @@ for (const [point, kept] of [
   [before, 0],
   [after, 1],
 ] as const) {
-  test(`struck ${point.name} a batch, the database has ${kept === 0 ? 'never seen it' : 'committed it, and nobody hears'}`, async () => {
+  test(`struck ${point.name} a batch, the database has ${kept === 0 ? 'never seen it' : 'committed it, and no answer arrives'}`, async () => {
     const database = openDatabase(through, { writes: 1, long: 1 })
     const id = newId()
     proxy.listen(strikeAt(point, 1, proxy.freeze, async () => true))
@@ -75,7 +75,7 @@ for (const [point, kept] of [
   })
 }
 
-test('a batch that failed has not come, nor one that is taken back', async () => {
+test('a failed batch does not count, nor one that is rolled back', async () => {
   const client = await connectAlone(through)
   let strikes = 0
   const [, afterAny] = anyBatch

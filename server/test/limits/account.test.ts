@@ -37,7 +37,7 @@ const refusals = (of = tenant) =>
     [of.tenant_id],
   )
 
-test('a known account, an unknown one, one of a provider, a shut one and one of no tenant are refused and limited alike (D1, D4)', async () => {
+test('a known account, an unknown one, one of a provider, a deactivated one and one of no tenant are refused and limited alike (D1, D4)', async () => {
   await house.asSuperuser(
     `update tenant_user set auth_provider = case email when 'user@example.com' then 'oidc' else 'local' end,
        active = email <> 'approver@example.com' where tenant_id = $1`,
@@ -61,7 +61,7 @@ test('a known account, an unknown one, one of a provider, a shut one and one of 
   assert.deepEqual(await seen(email, right), known.at(-1), 'and the right password tells nothing any more')
 })
 
-test('a success takes no failure back: who may sign in does not give a guesser ten more (D4)', async () => {
+test('a success does not reset failures: a user who signs in does not give a guesser ten more (D4)', async () => {
   for (let wrong = 0; wrong < 9; wrong += 1) assert.equal((await signIn(email, 'wrong')).status, 401)
   assert.equal((await signIn(email, right)).status, 200)
   assert.equal((await signIn(email, 'wrong')).status, 401)
@@ -77,7 +77,7 @@ test('an account is one in every spelling, and another tenant’s is another', a
   assert.equal((await signIn(email, right, beside.tenant_id)).status, 200)
 })
 
-test('a guess that was right is refused when the account came over its limit while it was looked at', async () => {
+test('a guess that was right is refused when the account went over its limit while it was checked', async () => {
   const guesses = [...Array<string>(25).fill('wrong'), right]
   const replies = await Promise.all(guesses.map((guess) => signIn(email, guess)))
   assert.equal(replies.filter(({ status }) => status === 401).length, 10)
@@ -88,7 +88,7 @@ test('a guess that was right is refused when the account came over its limit whi
   assert.deepEqual(signedIn, [])
 })
 
-test('the auditor sees each failure of somebody’s account, and that it went on', async () => {
+test('the auditor sees each failure of an account, and that more followed', async () => {
   for (let tries = 0; tries < 13; tries += 1) await signIn(email, 'wrong')
   await until('the notes beside the answers are there', async () => (await refusals()).length === 13)
   const rows = await refusals()
@@ -99,7 +99,7 @@ test('the auditor sees each failure of somebody’s account, and that it went on
   )
 })
 
-test('strangers who try what does not exist do not fill the audit log: a sample of it stands there', async () => {
+test('attempts at unknown accounts do not fill the audit log: it has a sample of them', async () => {
   for (let tries = 0; tries < 40; tries += 1) await signIn(`nobody-${tries}@example.com`, 'wrong')
   const rows = await refusals()
   assert.deepEqual(
@@ -109,7 +109,7 @@ test('strangers who try what does not exist do not fill the audit log: a sample 
   assert.ok(rows.every((row) => row.subject_id === 'unknown' && row.cause === 'unknown_user'))
 })
 
-test('nothing that was typed is kept, and what is over is cleared away', async () => {
+test('no typed text is stored, and old records are deleted', async () => {
   for (let tries = 0; tries < 5; tries += 1) await signIn(`hunter2-${tries}`, 'wrong')
   const failures = () =>
     house.asSuperuser<{ row: string }>('select f::text as row from sign_in_failure f where tenant_id = $1', [
@@ -125,7 +125,7 @@ test('nothing that was typed is kept, and what is over is cleared away', async (
   assert.equal((await failures()).length, 1)
 })
 
-test('one’s own password is found out by nobody who stole a token, and failed sign-ins do not hinder its change', async () => {
+test('a stolen token does not allow guessing the user’s password, and failed sign-ins do not hinder its change', async () => {
   const { token } = tenant.owner
   const change = (current_password: string) =>
     house.call({

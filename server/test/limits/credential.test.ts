@@ -27,7 +27,7 @@ async function callUntilRefused(credential: { token: string } | { api_key: strin
   return first
 }
 
-test('more than a credential may send gets 429, and when to come again (F6)', async () => {
+test('a credential over its limit gets 429, and when to retry (F6)', async () => {
   const { body, headers } = await callUntilRefused({ token: people.user.token })
   assert.equal(body.code, 'rate_limited')
   const details = { limit: 'credential', quota: 3, window_seconds: 3, retry_after_seconds: 1 }
@@ -37,7 +37,7 @@ test('more than a credential may send gets 429, and when to come again (F6)', as
   assert.equal(headers.ratelimit, '"credential";r=0;t=1')
 })
 
-test('an answer says how the credential stands, and no two share a limit', async () => {
+test('an answer has the credential’s remaining limit, and credentials do not share a limit', async () => {
   for (const token of [people.approver.token, people.auditor.token]) {
     const { status, headers } = await house.call({ ...whoAmI, token })
     assert.equal(status, 200)
@@ -63,7 +63,7 @@ test('a limit comes before every refusal that is kept, and before the body', asy
   assert.ok(kept.length >= 3 && kept.length < 40, `${kept.length} rows were kept`)
 })
 
-test('the limit asks the database nothing', async () => {
+test('the limit needs no query', async () => {
   await callUntilRefused({ token: people.admin.token })
   const before = statements
   const replies = await Promise.all(

@@ -43,7 +43,7 @@ test('an address that sends 100 invalid credentials in a minute gets 429, others
   assert.deepEqual(statuses(await flood('192.0.2.2', wrongKey, 50)), [401])
 })
 
-test('what an address is over its limit with costs no look in the database (A14)', async () => {
+test('calls of an address over its limit cost no query (A14)', async () => {
   await flood('192.0.2.3', wrongKey)
   const before = statements
   const replies = await flood('192.0.2.3', wrongKey, 200)
@@ -52,7 +52,7 @@ test('what an address is over its limit with costs no look in the database (A14)
   assert.ok(statements - before <= 2 * asked + 2, `${statements - before} statements for ${asked}`)
 })
 
-test('who shares an address with a guesser goes on: by a token, and by a key that was in use (A14)', async () => {
+test('a caller who shares an address with a guesser can continue: by a token, and by a key that was in use (A14)', async () => {
   const [used, unused] = [tenant.people.approver, tenant.people.auditor]
   assert.equal((await from('192.0.2.4', { api_key: used.api_key })).status, 200)
   await flood('192.0.2.4', wrongKey)
@@ -61,7 +61,7 @@ test('who shares an address with a guesser goes on: by a token, and by a key tha
   assert.equal((await from('192.0.2.5', { api_key: unused.api_key })).status, 200, 'and from anywhere else')
 })
 
-test('a lockout cannot be aimed at a key: whoever sends its id with a wrong secret shuts out nobody but themselves (A14)', async () => {
+test('a lockout cannot be aimed at a key: a caller who sends its id with a wrong secret locks out only themselves (A14)', async () => {
   assert.equal(readKeyText(withWrongSecret(owner.api_key))?.id, readKeyText(owner.api_key)?.id)
   const guess = () => ({ api_key: withWrongSecret(owner.api_key) })
   assert.deepEqual(statuses(await flood('192.0.2.6', guess)), [401, 429])
@@ -80,7 +80,7 @@ test('a revoked key is no longer one that was in use', async () => {
   assert.ok(statements - before < 100, 'and is asked about no more')
 })
 
-test('tokens that prove nothing count as well, and calls without a credential do not', async () => {
+test('invalid tokens count as well, and calls without a credential do not', async () => {
   assert.deepEqual(statuses(await flood('192.0.2.9', () => ({ token: 'a.b.c' }))), [401, 429])
   assert.deepEqual(statuses(await flood('192.0.2.10', () => ({}))), [401])
 })
@@ -120,7 +120,7 @@ test('failed sign-ins of every kind count together, whichever tenant they are fo
   assert.equal((await from('192.0.2.23', signIn)).status, 401)
 })
 
-test('a stranger cannot begin sign-ins without end (O14)', async () => {
+test('an anonymous caller can begin only a limited number of sign-ins (O14)', async () => {
   const url = `/v1/auth/authorize?tenant=${tenant_id}&redirect_uri=https%3A%2F%2Fapp.example.com`
   const replies = await flood('192.0.2.24', () => ({ method: 'GET', url }), 600)
   assert.deepEqual(statuses(replies), [404, 429])

@@ -18,7 +18,7 @@ async function makeUser(email: string): Promise<string> {
 const signIn = (at: Client, email: string, text: string) =>
   at<Refusal>('POST', '/v1/auth/login', { email, password: text })
 
-test('ten wrong passwords at two processes shut both for a quarter of an hour and no longer (D4)', async () => {
+test('ten wrong passwords at two processes lock the account at both for a quarter of an hour and no longer (D4)', async () => {
   const email = await makeUser('ada@example.com')
   for (let wrong = 0; wrong < 10; wrong += 1) {
     const reply = await signIn(strangers[wrong % 2] ?? strangers[0], email, 'wrong')
@@ -35,7 +35,7 @@ test('ten wrong passwords at two processes shut both for a quarter of an hour an
   for (const at of strangers) assert.equal((await signIn(at, email, password)).status, 200)
 })
 
-test('of many guesses at once at both processes ten are answered, be one of the rest right (D4)', async () => {
+test('of many guesses at once at both processes ten are answered, even if one of the rest is right (D4)', async () => {
   const email = await makeUser('ben@example.com')
   const guesses = Array.from({ length: 24 }, (_, index) => signIn(strangers[index % 2] ?? strangers[0], email, 'wrong'))
   const answers = Map.groupBy(await Promise.all(guesses), ({ status }) => status)

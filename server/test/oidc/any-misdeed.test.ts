@@ -94,7 +94,7 @@ function misdeedOf({ claims, head, signer, slip: slipped, tokens, status }: Faul
 }
 
 suite('of hundreds of exchanges', () => {
-  test('with one fault or several none is taken, and the one without is (O4, O5, O8)', async () => {
+  test('with one or more faults none is accepted, and the one without is (O4, O5, O8)', async () => {
     const property = fc.asyncProperty(faults, async (found) => {
       assert.equal(await exchange(misdeedOf(found)), isWrong(found) ? 'refused' : 'anna')
     })

@@ -29,7 +29,7 @@ suite('a sign-in by the global provider', () => {
     assert.equal(claimsOf(await finish(await walkElsewhere('gina', gina))).sub, id)
   })
 
-  test('makes nobody where no claim names the tenant, and guesses none of two', async () => {
+  test('creates no user if no claim names the tenant, and chooses none of two', async () => {
     const hugo = { email: 'hugo@example.com', email_verified: true }
     await assertRefused(await finish(await walkElsewhere('hugo', hugo)))
     await makeOidcUser('hugo@example.com')
@@ -38,7 +38,7 @@ suite('a sign-in by the global provider', () => {
     assert.deepEqual(await usersOf(), [{ email: 'hugo@example.com', issuer: null, subject: null }])
   })
 
-  test('links nobody by an address that is not verified, and nobody who waits for the tenant’s own provider', async () => {
+  test('links no user by an unverified address, and none who is invited for the tenant’s own provider', async () => {
     const ida = { email: 'ida@example.com', email_verified: true }
     await makeOidcUser('ida@example.com')
     await assertRefused(await finish(await walkElsewhere('ida', { ...ida, email_verified: false })))
@@ -46,7 +46,7 @@ suite('a sign-in by the global provider', () => {
     await assertRefused(await finish(await walkElsewhere('ida', ida)), 'other_provider')
   })
 
-  test('takes its own redirect addresses alone, and a code once', async () => {
+  test('accepts only its own redirect addresses, and a code once', async () => {
     await makeOidcUser('jo@example.com')
     const begun = await walkElsewhere('jo', { email: 'jo@example.com', email_verified: true })
     const before = idp.asked.length
@@ -71,7 +71,7 @@ suite('a global provider whose claim names the tenant', async () => {
   const finishNamed = async (account: string, claims: object) =>
     named.call({ method: 'POST', url: '/v1/auth/callback', body: await walkElsewhere(account, claims) })
 
-  test('makes its people users there', async () => {
+  test('creates its users there', async () => {
     const there = await named.tenant('there')
     const lea = { email: 'lea@example.com', email_verified: true, tid: there.tenant_id }
     const reply = await finishNamed('lea', lea)
@@ -80,7 +80,7 @@ suite('a global provider whose claim names the tenant', async () => {
     assert.equal(claimsOf(await finishNamed('lea', lea)).sub, claimsOf(reply).sub)
   })
 
-  test('leads nowhere when it names no tenant that is, even for somebody who is known', async () => {
+  test('is refused when it names an unknown tenant, even for a known user', async () => {
     const there = await named.tenant('there too')
     const max = { email: 'max@example.com', email_verified: true }
     assert.equal((await finishNamed('max', { ...max, tid: there.tenant_id })).status, 200)

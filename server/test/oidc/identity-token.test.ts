@@ -138,7 +138,7 @@ function changed(token: string): string {
 suite('an identity token is refused when it is signed', () => {
   for (const [name, misdeed, why] of signatures) test(`${name} (O8)`, () => assertComesToNothing(misdeed, why))
 
-  test('by a stranger, to whose keys it points: nobody looks there (O8)', async () => {
+  test('by a stranger, to whose keys it points: these are not fetched (O8)', async () => {
     const strange = evil.realm({ keys: () => [strangers.jwk] })
     const there = `${strange.issuer}/jwks`
     await assertComesToNothing({ ...heading({ jku: there, x5u: there }), signer: strangers.sign }, /signature/)

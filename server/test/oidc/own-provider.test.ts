@@ -33,7 +33,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     assert.ok(asked.state?.startsWith(`${tenant().tenant_id}.`))
   })
 
-  test('makes the user the first time and finds them by the account the second, whatever became of their address', async () => {
+  test('creates the user the first time and finds them by the account the second, whatever their address is then', async () => {
     const first = await signIn('anna-1')
     assert.equal(first.status, 200, first.text)
     const { sub, tid } = claimsOf(first)
@@ -77,7 +77,7 @@ suite('a sign-in by the tenant’s own provider', () => {
   })
 
   for (const email_verified of [false, undefined, 'true', 1]) {
-    test(`links nobody while email_verified is ${JSON.stringify(email_verified)} (O10)`, async () => {
+    test(`links no user while email_verified is ${JSON.stringify(email_verified)} (O10)`, async () => {
       await makeOidcUser(anna.email)
       await assertRefused(await signIn('anna-4', { ...anna, email_verified }), 'address_not_verified')
       assert.deepEqual(await usersOf(), [{ email: anna.email, issuer: null, subject: null }])
@@ -88,7 +88,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     await assertRefused(await signIn('mallory', { ...anna, email: 'owner@example.com' }), 'address_taken')
   })
 
-  test('without an address makes nobody', async () => {
+  test('without an address creates no user', async () => {
     await assertRefused(await signIn('nameless', { name: 'Nameless' }), 'no_address')
   })
 
@@ -101,7 +101,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     await assertRefused(await signIn('bob', { ...anna, email: 'bob@example.com' }), 'inactive')
   })
 
-  test('brings no deleted user back, until somebody makes them anew', async () => {
+  test('brings no deleted user back, unless they are created again', async () => {
     const { sub } = claimsOf(await signIn('anna-6'))
     await house.asSuperuser('update tenant_user set active = false, deleted_at = now() where id = $1', [sub])
     await assertRefused(await signIn('anna-6'), 'unknown_user')
@@ -141,7 +141,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     assert.deepEqual([fetched, turning.asked.filter((path) => path === '/jwks').length], [2, 2])
   })
 
-  test('answers that the provider does not answer, and refuses nobody for it (O14)', async () => {
+  test('answers that the provider is unavailable, and logs no refusal of the user (O14)', async () => {
     const begun = await walk('anna-9')
     idp.state.down = true
     const reply = await finish(begun)

@@ -81,7 +81,7 @@ for (const step of ['token', 'jwks', 'userinfo'] as const) {
   suite(`the provider’s ${step} answers`, () => {
     const id = { token: 'O7', jwks: 'O12', userinfo: 'O9' }[step]
     for (const [name, answer, why] of anywhere) {
-      test(`${name}: nobody is signed in (${id}, S1)`, async () => {
+      test(`${name}: no user is signed in (${id}, S1)`, async () => {
         caught = []
         await assertComesToNothing({ ...before_[step], answer: { [step]: answer } }, why)
         assert.deepEqual(caught, [])
@@ -142,7 +142,7 @@ suite('the provider’s metadata is', () => {
     ['that signs with a list that is none', { id_token_signing_alg_values_supported: 'ES256' }, /provider/],
   ]
   for (const [name, change, why] of endpoints) {
-    test(`${name}: nobody is signed in (O12, S1)`, () => {
+    test(`${name}: no user is signed in (O12, S1)`, () => {
       const signedOtherwise = 'id_token_signing_alg_values_supported' in change
       const token: Misdeed = signedOtherwise
         ? { ...heading({ alg: 'ES256', kid: 'ec-1' }), signer: theirs.ec.sign }

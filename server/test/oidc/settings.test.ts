@@ -72,13 +72,13 @@ suite('the settings of sign-in', () => {
     })
   }
 
-  test('of a provider that calls itself otherwise begin nothing (O5)', async () => {
+  test('of a provider with another issuer begin no sign-in (O5)', async () => {
     await configure({ issuer: `${idp.issuer}/` })
     const reply = await begin()
     assert.deepEqual([reply.status, reply.body.code], [503, 'unavailable'])
   })
 
-  test('that are not there are the same as a tenant that is not', async () => {
+  test('that do not exist get the answer of an unknown tenant', async () => {
     const [none, noTenant] = [await begin(), await begin(nobody)]
     assert.equal(none.status, 404)
     assert.equal(none.text, noTenant.text)

@@ -21,7 +21,7 @@ suite('a provider that takes its time', () => {
     ['userinfo', 'hang'],
     ['userinfo', 'drip'],
   ]
-  test('is waited for a while and not for ever, at each step (O12, O14, S1)', async () => {
+  test('is waited for with a deadline, at each step (O12, O14, S1)', async () => {
     const attempts = slow.map(async ([step, worse]) => {
       const of = await house.tenant(`of a ${step} that does ${worse}`)
       const { realm, walk, finish } = await set(
@@ -36,7 +36,7 @@ suite('a provider that takes its time', () => {
     await Promise.all(attempts)
   })
 
-  test('before anything is begun is waited for a while and not for ever (O12, O14, S1)', async () => {
+  test('is waited for with a deadline before a sign-in begins (O12, O14, S1)', async () => {
     const { begin } = await set({ answer: { discovery: () => 'drip' } })
     assert.equal((await begin()).status, 503)
   })
@@ -56,7 +56,7 @@ suite('a provider that takes its time', () => {
     assert.ok(claimsOf(await finish(await walk('anna', anna, busy))).sub)
   })
 
-  test('by half an answer or another protocol leaves no place taken (O14)', async () => {
+  test('frees its slot after half an answer or another protocol (O14)', async () => {
     const { realm, walk, finish } = await set({})
     for (let n = 0; n < 33; n += 1) {
       realm.misdeed.answer = { token: () => (n % 2 === 0 ? 'switch' : 'cut') }
@@ -79,7 +79,7 @@ suite('the keys of a provider', () => {
   ]
   for (const [name, keys, why] of odd) test(`are refused: ${name} (O12)`, () => assertComesToNothing({ keys }, why))
 
-  test('are asked for once for many sign-ins, and once a minute at most for a name that is unknown (O12)', async () => {
+  test('are fetched once for many sign-ins, and at most once a minute for an unknown key id (O12)', async () => {
     const { realm, walk, finish } = await set({})
     for (let n = 0; n < 5; n += 1)
       assert.equal((await finish(await walk('kept', { ...anna, email: 'kept@example.com' }))).status, 200)

@@ -52,7 +52,7 @@ suite('the state of a sign-in', () => {
     assert.equal((await finish(begun)).status, 200, 'none of them used it up')
   })
 
-  test('that is null is no state that is absent (O2)', async () => {
+  test('that is null differs from an absent one (O2)', async () => {
     const begun = await walk('carl-4')
     const reply = await finish({ ...begun, state: null as unknown as string })
     assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
@@ -107,7 +107,7 @@ suite('the state of a sign-in', () => {
     assert.deepEqual(await usersOf(), [])
   })
 
-  test('holds the redirect_uri: another is refused before anybody is asked (O6)', async () => {
+  test('holds the redirect_uri: another is refused before any provider is called (O6)', async () => {
     const others = [
       elsewhere,
       `${redirect_uri}/`,
@@ -127,7 +127,7 @@ suite('the state of a sign-in', () => {
     }
   })
 
-  test('holds the provider: an `iss` beside the code that is another is refused before anybody is asked (O5)', async () => {
+  test('holds the provider: an `iss` beside the code that differs is refused before any provider is called (O5)', async () => {
     const begun = await walk('carl-10')
     const before = idp.asked.length
     await assertRefused(await finish({ ...begun, iss: 'https://evil.example' }), 'other_issuer')
@@ -194,7 +194,7 @@ suite('a sign-in that a browser began (O15)', () => {
     assert.equal((await finish(first.answer, { ...page, cookie: first.cookie })).status, 200)
   })
 
-  test('and one that none began ends in none: a stranger’s link signs nobody in', async () => {
+  test('and one that no browser began ends in none: a stranger’s link signs no user in', async () => {
     const strangers = await walk('mallory-2')
     await assertRefused(await finish(strangers, page), 'not_begun_by_browser')
   })

@@ -19,7 +19,7 @@ const approvers = [approver, otherApprover] as const
 /** The number of concurrent races: enough to keep every connection of both processes busy. */
 const width = 16
 
-type Told = Reply<Record<string, unknown> & { code?: string; details?: Record<string, unknown> }>
+type Answer = Reply<Record<string, unknown> & { code?: string; details?: Record<string, unknown> }>
 
 before(async () => {
   const policy = await service.owner[0]('POST', '/v1/policies', { name: 'everybody may ask' })
@@ -38,10 +38,10 @@ async function ask(): Promise<string> {
   return String(reply.body.id)
 }
 
-const approve = (who: number, side: number, id: string) => (): Promise<Told> =>
+const approve = (who: number, side: number, id: string) => (): Promise<Answer> =>
   (approvers[who] ?? approver).at[side % 2 === 0 ? 0 : 1]('POST', `/v1/requests/${id}/approve`, {})
-const cancel = (id: string) => (): Promise<Told> => anyOf(requester.at)('DELETE', `/v1/requests/${id}`)
-const revoke = (side: 0 | 1, id: string) => (): Promise<Told> =>
+const cancel = (id: string) => (): Promise<Answer> => anyOf(requester.at)('DELETE', `/v1/requests/${id}`)
+const revoke = (side: 0 | 1, id: string) => (): Promise<Answer> =>
   requester.at[side]('POST', `/v1/grants/${id}/revoke`, {})
 
 /** The result of a request: its row, its grants, and every event about its end. */
@@ -69,10 +69,10 @@ async function outcomes(ids: readonly string[]): Promise<Map<string, Outcome>> {
 }
 
 /** Exactly one call won; every other got the request's current status and who decided it. */
-function requireOneWinner(told: readonly Told[], now: Outcome): void {
-  const all = JSON.stringify(told.map(({ status, body }) => [status, body]))
-  assert.equal(told.filter(({ status }) => status < 300).length, 1, all)
-  for (const { status, body } of told.filter((reply) => reply.status >= 300)) {
+function requireOneWinner(answers: readonly Answer[], now: Outcome): void {
+  const all = JSON.stringify(answers.map(({ status, body }) => [status, body]))
+  assert.equal(answers.filter(({ status }) => status < 300).length, 1, all)
+  for (const { status, body } of answers.filter((reply) => reply.status >= 300)) {
     assert.equal(status, 409, all)
     assert.ok(['request_not_pending', 'request_not_cancellable'].includes(String(body.code)), all)
     const expected = { status: now.status, ...(now.decided_by !== null && { decided_by: now.decided_by }) }
@@ -88,14 +88,14 @@ function requireOneEnd(now: Outcome): void {
 }
 
 /** Races the calls over new requests, and compares every result with the callers' answers. */
-async function raceOver(few: number, callsOn: (id: string) => (() => Promise<Told>)[]): Promise<Outcome[]> {
-  const told = new Map<string, Told[]>()
+async function raceOver(few: number, callsOn: (id: string) => (() => Promise<Answer>)[]): Promise<Outcome[]> {
+  const answers = new Map<string, Answer[]>()
   await inLanes(rounds(few), width, async () => {
     const id = await ask()
-    told.set(id, await together(callsOn(id)))
+    answers.set(id, await together(callsOn(id)))
   })
-  const seen = await outcomes([...told.keys()])
-  for (const [id, replies] of told) {
+  const seen = await outcomes([...answers.keys()])
+  for (const [id, replies] of answers) {
     const now = seen.get(id)
     assert.ok(now)
     requireOneWinner(replies, now)
@@ -104,7 +104,7 @@ async function raceOver(few: number, callsOn: (id: string) => (() => Promise<Tol
   return [...seen.values()]
 }
 
-test('approve ‖ approve on two processes: one wins, the other is told who did (R1)', async () => {
+test('approve ‖ approve on two processes: one wins, the other gets the winner (R1)', async () => {
   const seen = await raceOver(100, (id) => [approve(0, 0, id), approve(1, 1, id)])
   const winners = new Set(seen.map((now) => now.decided_by))
   assert.deepEqual(winners, new Set(approvers.map(({ id }) => id)), 'the race is no race: one side always won')
@@ -114,7 +114,7 @@ test('the same approver on two processes at once decides once (R1)', async () =>
   await raceOver(20, (id) => [approve(0, 0, id), approve(0, 1, id), approve(0, 0, id)])
 })
 
-test('approve ‖ approve ‖ cancel: one wins; what was cancelled gives nothing, what was approved gives once (R2)', async () => {
+test('approve ‖ approve ‖ cancel: one wins; a cancelled request gives nothing, an approved one gives once (R2)', async () => {
   const wait = balancedWait(2)
   const cancelLate = (id: string) => async () => {
     await pause(wait.next())
@@ -150,8 +150,8 @@ test('revoke ‖ revoke ‖ cancel while it is being given: one revokes, and not
     const status = await requester.at[0]<{ grants: { id: string }[] }>('GET', `/v1/access/requests/${id}`)
     const grant = String(status.body.grants[0]?.id)
     await pause(Math.floor(Math.random() * 200))
-    const told = await together([revoke(0, grant), revoke(1, grant), cancel(id)].map(untilAvailable))
-    const codes = told.map(({ status, body }) => `${status} ${body.code ?? body.status}`)
+    const answers = await together([revoke(0, grant), revoke(1, grant), cancel(id)].map(untilAvailable))
+    const codes = answers.map(({ status, body }) => `${status} ${body.code ?? body.status}`)
     assert.equal(codes.pop(), '409 request_not_cancellable')
     assert.deepEqual(codes.sort(), ['200 revoked', '409 grant_not_live'])
     ids.push(id)
@@ -169,10 +169,10 @@ test('revoke ‖ revoke ‖ cancel while it is being given: one revokes, and not
 })
 
 /** As a caller does: a row that is locked for longer than a second, on a busy machine, is answered with 503. */
-function untilAvailable(send: () => Promise<Told>): () => Promise<Told> {
+function untilAvailable(send: () => Promise<Answer>): () => Promise<Answer> {
   return async () => {
-    const told = await send()
-    return told.status === 503 ? untilAvailable(send)() : told
+    const answers = await send()
+    return answers.status === 503 ? untilAvailable(send)() : answers
   }
 }
 
@@ -187,7 +187,7 @@ async function endPending(id: string, inMs: number): Promise<void> {
 }
 
 test('approve ‖ approve at the instant of expiry: the database’s clock decides once (R5)', async () => {
-  const told = new Map<string, Told[]>()
+  const answers = new Map<string, Answer[]>()
   const over = new Set<string>()
   const wait = balancedWait(40)
   await inLanes(rounds(60), width, async () => {
@@ -196,16 +196,16 @@ test('approve ‖ approve at the instant of expiry: the database’s clock decid
     const inMs = anyOf([0, 1, 1]) * wait.next()
     await endPending(id, inMs)
     const replies = await together([approve(0, 0, id), approve(1, 1, id)])
-    told.set(id, replies)
+    answers.set(id, replies)
     if (inMs === 0) over.add(id)
     else if (replies.some(({ status }) => status === 200)) wait.shorten()
     else wait.lengthen()
   })
-  const ids = [...told.keys()]
+  const ids = [...answers.keys()]
   const pending = async () => [...(await outcomes(ids)).values()].filter(({ status }) => status === 'pending')
   await until('what nobody decided in time has expired', async () => (await pending()).length === 0)
   const seen = await outcomes(ids)
-  for (const [id, replies] of told) {
+  for (const [id, replies] of answers) {
     const now = seen.get(id)
     assert.ok(now)
     requireOneEnd(now)
@@ -222,4 +222,4 @@ test('approve ‖ approve at the instant of expiry: the database’s clock decid
   assert.deepEqual(await service.asSuperuser(stillborn), [])
 })
 
-test('and neither process has met a fault of its own', () => assert.deepEqual(service.faults(), []))
+test('and neither process has logged an internal error', () => assert.deepEqual(service.faults(), []))

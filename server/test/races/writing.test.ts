@@ -9,9 +9,9 @@ import { until } from '../support/wait.ts'
 const service = await startTwoProcesses()
 const { owner } = service
 
-type Told = Reply<Record<string, unknown>>
+type Answer = Reply<Record<string, unknown>>
 
-const told = (replies: readonly Told[]) =>
+const outcomesOf = (replies: readonly Answer[]) =>
   replies.map(({ status, body }) => `${status} ${body.code ?? ''}`.trim()).sort()
 
 async function made(path: string, body: unknown): Promise<string> {
@@ -27,7 +27,7 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
     .map(({ item }) => item)
 }
 
-test('bulk upserts of the same ids in any order wait for each other, never in a circle; each row is one writer’s (R8)', async () => {
+test('bulk upserts of the same ids in any order wait for each other without a deadlock; each row is one writer’s (R8)', async () => {
   const ids = Array.from({ length: 300 }, (_, index) => `account-${index}`)
   for (const round of rounds(6)) {
     const writers = [0, 1, 2, 3].map((writer) => {
@@ -60,7 +60,7 @@ test('reorders of all, of some, and new policies beside them leave a total order
       () => owner[1]('PATCH', '/v1/policies/reorder', { ids: shuffled(ids).slice(0, 5) }),
       () => anyOf(owner)('POST', '/v1/policies', { name: 'one more' }),
     ])
-    assert.deepEqual(told(replies), ['201', '204', '204'])
+    assert.deepEqual(outcomesOf(replies), ['201', '204', '204'])
   })
   const twice = 'select priority from policy group by tenant_id, priority having count(*) > 1'
   assert.deepEqual(await service.asSuperuser(twice), [])
@@ -76,7 +76,7 @@ test('rules made and reordered on two processes stand each on a place of its own
       () => owner[1]('POST', path, { effect: 'permit' }),
       () => anyOf(owner)('PATCH', `${path}/reorder`, { ids: shuffled(rules) }),
     ])
-    assert.deepEqual(told(replies), ['201', '201', '204'])
+    assert.deepEqual(outcomesOf(replies), ['201', '201', '204'])
   })
   const all = 'select ordinal from policy_rule where policy_id = $1 order by ordinal'
   const ordinals = (await service.asSuperuser<{ ordinal: number }>(all, [policy])).map(({ ordinal }) => ordinal)
@@ -94,7 +94,7 @@ const spellings: ((number: number) => readonly [string, string])[] = [
   (n) => [`jose\u0301${n}@example.com`, `JOSÉ${n}@example.com`],
 ]
 
-test('a user made twice at once under two spellings is one; the other is told so (R10)', async () => {
+test('a user made twice at once under two spellings is one; the other call gets a conflict (R10)', async () => {
   const counted = `select (select count(*)::integer from tenant_user) as users,
     (select count(*)::integer from event where type = 'user.created') as told`
   const [before] = await service.asSuperuser<{ users: number; told: number }>(counted)
@@ -105,14 +105,14 @@ test('a user made twice at once under two spellings is one; the other is told so
       const user = { email: pair[side], name: 'Twice', roles: ['user'], auth_provider: 'oidc' }
       return owner[side]('POST', '/v1/users', user)
     }
-    assert.deepEqual(told(await together([create(0), create(1)])), ['201', '409 user_exists'], pair.join())
+    assert.deepEqual(outcomesOf(await together([create(0), create(1)])), ['201', '409 user_exists'], pair.join())
   })
   const [after] = await service.asSuperuser<{ users: number; told: number }>(counted)
   assert.ok(before && after)
   assert.deepEqual([after.users - before.users, after.told - before.told], [races.length, races.length])
 })
 
-test('a member added twice at once is one; the other is told so, and the count is right (R11)', async () => {
+test('a member added twice at once is one; the other call gets a conflict, and the count is right (R11)', async () => {
   const people = await Promise.all(
     rounds(20).map((n) =>
       made('/v1/users', { email: `member-${n}@example.com`, name: 'M', roles: ['user'], auth_provider: 'oidc' }),
@@ -121,7 +121,7 @@ test('a member added twice at once is one; the other is told so, and the count i
   const group = await made('/v1/groups', { name: 'the group' })
   await inLanes(people, 6, async (user_id) => {
     const add = (side: 0 | 1) => () => owner[side]('POST', `/v1/groups/${group}/members`, { user_id })
-    assert.deepEqual(told(await together([add(0), add(1)])), ['201', '409 already_member'])
+    assert.deepEqual(outcomesOf(await together([add(0), add(1)])), ['201', '409 already_member'])
   })
   assert.equal((await owner[1]('GET', `/v1/groups/${group}`)).body.member_count, people.length)
 })
@@ -137,14 +137,14 @@ test('a notification read twice at once keeps the first moment (R11)', async () 
     assert.equal(asked.status, 201, JSON.stringify(asked.body))
   }
   const list = () => reader.at[0]<{ data: { id: string }[] }>('GET', '/v1/users/me/notifications?limit=200')
-  const data = await until('all are told', async () => {
+  const data = await until('all are notified', async () => {
     const page = (await list()).body.data
     return page.length >= races.length && page
   })
   await inLanes(data, 4, async ({ id }) => {
     const read = (side: 0 | 1) => () => reader.at[side]('POST', `/v1/users/me/notifications/${id}/read`, {})
     const replies = await together([read(0), read(1), read(0)])
-    assert.deepEqual(told(replies), ['200', '200', '200'])
+    assert.deepEqual(outcomesOf(replies), ['200', '200', '200'])
     const moments = new Set(replies.map(({ body }) => body.read_at))
     assert.equal(moments.size, 1, [...moments].join())
     await reader.at[1]('POST', '/v1/users/me/notifications/read-all', {})
@@ -152,4 +152,4 @@ test('a notification read twice at once keeps the first moment (R11)', async () 
   })
 })
 
-test('and neither process has met a fault of its own', () => assert.deepEqual(service.faults(), []))
+test('and neither process has logged an internal error', () => assert.deepEqual(service.faults(), []))

@@ -45,7 +45,7 @@ for (const [sentence, planned, expected] of trials) {
   test(sentence, () => assert.deepEqual(planned, expected))
 }
 
-test('a file of which nothing is known is taken for a second', () => {
+test('a file without a record is assumed to take a second', () => {
   assert.deepEqual(
     planBatches(['a/b/c/new'], {}, () => false),
     [{ files: ['a/b/c/new'], seconds: 1 }],

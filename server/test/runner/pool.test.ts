@@ -82,7 +82,7 @@ const failures: [Name, RegExp][] = [
   ['throws-late', /nobody waited/],
 ]
 for (const [name, why] of failures) {
-  test(`a file that ${name.replaceAll('-', ' ')} is told, and those beside it go on`, async () => {
+  test(`a file that ${name.replaceAll('-', ' ')} is reported, and the others continue`, async () => {
     const outcomes = await outcomesOf(['passes', name, 'skips'])
     assert.deepEqual(
       outcomes.map(({ name, success }) => [name, success]),
@@ -99,7 +99,7 @@ for (const [name, why] of failures) {
 }
 
 for (const name of ['crashes', 'is-killed'] as const) {
-  test(`after a file that ${name.replaceAll('-', ' ')} those that are left run in another process`, async () => {
+  test(`after a file that ${name.replaceAll('-', ' ')} the remaining ones run in another process`, async () => {
     const outcomes = await outcomesOf(['passes', name, 'skips'])
     assert.deepEqual(inShort(outcomes), [
       ['passes', 2, 0, true],
@@ -110,7 +110,7 @@ for (const name of ['crashes', 'is-killed'] as const) {
   })
 }
 
-test('a process that something was left open in is ended and told', async () => {
+test('a process with an open handle is ended and reported', async () => {
   const outcomes = await outcomesOf(['leaks', 'passes'], { settleMs: 300 })
   assert.deepEqual(
     outcomes.map(({ success }) => success),
@@ -119,7 +119,7 @@ test('a process that something was left open in is ended and told', async () => 
   assert.match(outcomes[2]?.output ?? '', /is still open: leaks\.test\.mjs, passes\.test\.mjs/)
 })
 
-test('a file that hangs is ended and told, and those that are left run', async () => {
+test('a file that hangs is ended and reported, and the remaining ones run', async () => {
   const outcomes = await outcomesOf(['hangs', 'passes'], { hangMs: 2_000 })
   assert.deepEqual(inShort(outcomes), [
     ['hangs', 0, 1, false],

@@ -26,7 +26,7 @@ function stay(env: NodeJS.ProcessEnv, ...more: string[]): ChildProcess & { pid: 
   return child as ChildProcess & { pid: number }
 }
 
-test('what a run started is found by its folder, in the environment or on the command line, and ended', {
+test('processes of a run are found by its folder, in the environment or on the command line, and ended', {
   skip,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'remains-'))
@@ -44,7 +44,7 @@ test('what a run started is found by its folder, in the environment or on the co
   await endRemains(other)
 })
 
-test('the watchdog ends what is left of a run once that has ended', { skip }, async () => {
+test('the watchdog ends the remaining processes of a run once that has ended', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'remains-'))
   const left = stay({ TMPDIR: folder })
   await until('it is found', async () => findRemains(folder).length === 1)

@@ -7,9 +7,9 @@ const migration = (name: string, checksum: string) => ({ name, checksum })
 const a = migration('0001_a', 'aa')
 const b = migration('0002_b', 'bb')
 
-test('what has landed stays as it is', () => assert.deepEqual(extendManifest(landed, [a, b]), landed))
+test('a landed migration stays as it is', () => assert.deepEqual(extendManifest(landed, [a, b]), landed))
 
-test('what is new is added', () =>
+test('a new migration is added', () =>
   assert.deepEqual(extendManifest(landed, [a, b, migration('0003_c', 'cc')]), { ...landed, '0003_c': 'cc' }))
 
 const refused: [string, ReturnType<typeof migration>[]][] = [
@@ -18,6 +18,6 @@ const refused: [string, ReturnType<typeof migration>[]][] = [
   ['removed', [a]],
 ]
 for (const [what, migrations] of refused) {
-  test(`what has landed may not be ${what}`, () =>
+  test(`a landed migration may not be ${what}`, () =>
     assert.throws(() => extendManifest(landed, migrations), /`0002_b`: a migration that has landed is never edited/))
 }
