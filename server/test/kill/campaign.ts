@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../support/server.ts'
 import { type CrashPoint, pointAt, sleepingPoints } from './crash-points.ts'
 import { comesTo } from './field-target.ts'
 import { openPair, type Pair } from './pair.ts'
-import { openSingleService, type SingleService } from './single-service.ts'
+import { openSingleService, type SingleService } from './solo.ts'
 import type { Leases, Outcome } from './under-fire.ts'
 
 export type CampaignOptions = {

@@ -4,7 +4,7 @@ import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import { anySeed } from '../support/chance.ts'
 import { findServer } from '../support/database.ts'
 import { type CrashPoint, pointAt } from './crash-points.ts'
-import { openSingleService } from './single-service.ts'
+import { openSingleService } from './solo.ts'
 
 /** One service, whose company gets access by that type of provisioner, killed at each of the points. */
 export function killAt(type: ProvisionerType, points: readonly CrashPoint[]): void {
