@@ -3,10 +3,10 @@ import { batched } from '../kernel/batch.ts'
 import { openEntitlements } from './open-entitlement-store.ts'
 import * as take from './take-store.ts'
 
-/** So many rows go in one statement at most. */
+/** The maximum number of rows in one statement. */
 const maxBatch = 512
 
-/** The store of one entitlement: what the runs of a tenant ask at the same moment goes in one round trip. */
+/** The store of one entitlement. Calls that a tenant's runs make at the same moment share one round trip. */
 export const openEntitlement = batched(maxBatch, openEntitlements, isRowsOwnFault)
 export const beginRevoke = batched(maxBatch, take.beginRevokes, isRowsOwnFault)
 export const settle = batched(maxBatch, take.settle, isRowsOwnFault)

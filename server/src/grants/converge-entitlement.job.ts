@@ -26,10 +26,10 @@ import {
 } from './convergence.ts'
 import { saveDrift } from './drift-store.ts'
 import { contradicts, driftSeen, nextStep, type Step, saysDisabled } from './entitlement.ts'
-import { type Blocked, beginGrant, failRefused, nobody, type StillPermitted, savePresent } from './give-store.ts'
+import { type Blocked, beginGrant, failRefused, noGrants, type StillPermitted, savePresent } from './give-store.ts'
 import type { Reauthorize } from './policy-verdict.ts'
 
-/** What a run needs beside the entitlement. */
+/** What a run needs besides the entitlement. */
 type Dependencies = {
   driver: Driver
   reauthorize: Reauthorize
@@ -38,21 +38,21 @@ type Dependencies = {
   maxCallMs: number
 }
 
-/** What a step comes to: the run goes on with what it knows now, or ends. */
+/** The result of a step: the run continues with its new state, or it ends. */
 type Outcome = { run: Run } | { ending: Ending }
 
-/** More than any sane course of one run; what is left is done in the next. */
+/** More steps than any normal run needs. The next run does the rest. */
 const maxSteps = 8
 
-/** What is taken away goes in large batches, many rows in one trip; what is given is asked about one by one. */
+/** Revokes run in large batches, many rows in one round trip. Policy evaluates grants one by one. */
 const bounds: Record<'takes' | 'gives', Bounds> = {
   takes: { width: 2_048, perTenant: 1_024 },
   gives: { width: 64, perTenant: 32 },
 }
 
 /**
- * Brings entitlements closer to what their live grants want: observes, decides on the smallest step, takes it, and observes
- * again. Nothing is given to a pending grant without policy's permission of that moment.
+ * Brings entitlements closer to what their live grants want: it observes, decides on the smallest step, takes it, and observes
+ * again. A pending grant gets access only if policy permits it at that moment.
  */
 export function convergeEntitlement(
   drivers: Drivers,
@@ -79,7 +79,7 @@ async function converge(
   let run = beginRun(row)
   let step: Step = 'verify'
   try {
-    // A driver that cannot be had is a failure like the target's own.
+    // A driver that cannot be created counts as a failure of the target.
     const driver = await drivers.of(ctx.tx, row)
     for (let steps = 0; steps < maxSteps; steps += 1) {
       step = nextStep(run)
@@ -108,86 +108,89 @@ function take(
   return step === 'grant' ? grant(ctx, item, run, deps) : revoke(ctx, item, run, deps)
 }
 
-/** Gives it to the grants that wait, as far as policy still permits them. */
+/** Gives access to the waiting grants that policy still permits. */
 async function grant(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependencies): Promise<Outcome> {
   const { driver, reauthorize, maxCallMs } = deps
   if (!before.enabled) throw new TargetError('transient', saysDisabled)
-  const asked = await askPolicy(ctx, item, before, before.waiting, reauthorize)
-  if ('ending' in asked) return asked
-  const { run, permitted } = asked
-  // All that wanted it was refused: nothing is given.
+  const result = await reauthorizeGrants(ctx, item, before, before.waiting, reauthorize)
+  if ('ending' in result) return result
+  const { run, permitted } = result
+  // Policy refused every grant that wanted it.
   if (!run.wanted) return { run }
   const outcome = await beginGrant(ctx.tx, item, permitted, endOf(run))
   if (outcome !== 'begun') return blocked(outcome)
   const begun = reduce(run, { type: 'begun', act: 'grant' })
   const progress = await inTime(maxCallMs, (signal) => driver.grant(ctx.tx, run.target, endOf(run), signal))
-  return answered(begun, 'grant', progress, driver)
+  return onProgress(begun, 'grant', progress, driver)
 }
 
 async function revoke(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallMs }: Dependencies) {
   if (!(await beginRevoke(ctx.tx, item))) return { ending: stop }
   const begun = reduce(run, { type: 'begun', act: 'revoke' })
   const progress = await inTime(maxCallMs, (signal) => driver.revoke(ctx.tx, run.target, signal))
-  return answered(begun, 'revoke', progress, driver)
+  return onProgress(begun, 'revoke', progress, driver)
 }
 
 async function poll(ctx: WorkCtx, run: Run, { driver, maxCallMs }: Dependencies): Promise<Outcome> {
   const { target, act_reference } = run
   const progress = await inTime(maxCallMs, (signal) => driver.poll(ctx.tx, target, act_reference ?? '', signal))
-  return answered(run, 'poll', progress, driver)
+  return onProgress(run, 'poll', progress, driver)
 }
 
-function answered(before: Run, step: 'grant' | 'revoke' | 'poll', progress: Progress, driver: Driver): Outcome {
+function onProgress(before: Run, step: 'grant' | 'revoke' | 'poll', progress: Progress, driver: Driver): Outcome {
   const run = reduce(before, { type: 'answered', step, progress })
   if (progress.done) return { run }
   const polls = step === 'poll' ? run.act_polls : 0
   return { ending: underWay(run, progress.reference, driver.pollAfterMs(polls)) }
 }
 
-/** Reads from the target what it holds. Where it holds it, grants that wait become active; what was changed by hand is kept. */
+/** Reads the entitlement's state from the target. If the access is there, waiting grants become active. Drift is saved. */
 async function verify(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependencies): Promise<Outcome> {
   const { driver, maxCallMs } = deps
   const heldUntil = mustHoldUntil(before)
   const held = await inTime(maxCallMs, (signal) => driver.verify(ctx.tx, before.target, heldUntil, signal))
-  const observed = asObserved(held, before)
-  if (contradicts(before.told_now, observed)) {
-    throw new TargetError('transient', `the target says that the ${before.told_now} is done, and does not show it`)
+  const observed = observedState(held, before)
+  if (contradicts(before.completed_now, observed)) {
+    throw new TargetError(
+      'transient',
+      `the target reports that the ${before.completed_now} is done, but does not show it`,
+    )
   }
   const drift = held === 'ends_early' ? null : driftSeen(before, observed)
   if (drift !== null && !(await saveDrift(ctx, item, drift))) return { ending: runAgain }
-  const run = reduce(before, { type: 'seen', observed, drift })
+  const run = reduce(before, { type: 'observed', observed, drift })
   return observed === 'present' ? activate(ctx, item, run, deps) : { run }
 }
 
-/** What the target will drop too early is given once more; to take it away it is there. */
-function asObserved(held: Held, { wanted }: Run): 'present' | 'absent' {
+/** Access that the target will end too early counts as absent while a grant wants it, and as present when it is to be revoked. */
+function observedState(held: Held, { wanted }: Run): 'present' | 'absent' {
   return held === 'held' || (held === 'ends_early' && !wanted) ? 'present' : 'absent'
 }
 
-/** The target holds it: grants that wait become active. */
+/** The target holds the access: waiting grants become active. */
 async function activate(ctx: WorkCtx, item: WorkItem, before: Run, { reauthorize }: Dependencies): Promise<Outcome> {
   const full = before.waiting.length === maxWaiting
-  // What our own act has just given was asked about before it began; whoever joins is asked about now.
-  const given = before.waiting.filter((one) => one.begun && before.told_now === 'grant')
+  // Policy was evaluated before our own act began. For grants that joined since, it is evaluated now.
+  const given = before.waiting.filter((one) => one.begun && before.completed_now === 'grant')
   const joining = before.waiting.filter((one) => !given.includes(one))
-  const asked = await askPolicy(ctx, item, before, joining, reauthorize)
-  if ('ending' in asked) return asked
-  const { run, permitted } = asked
+  const result = await reauthorizeGrants(ctx, item, before, joining, reauthorize)
+  if ('ending' in result) return result
+  const { run, permitted } = result
   const ends_early = endsEarly(run)
   const activated = await savePresent(ctx, item, idsOf(given), permitted, { reference: run.reference, ends_early })
   if (ends_early || full || permitted.grant_ids.some((id) => !activated.includes(id))) return { ending: runAgain }
   return { run: reduce(run, { type: 'activated' }) }
 }
 
-/** Asks policy again about grants that are about to be given; those it refuses fail, and wait no more. */
-async function askPolicy(
+/** Reauthorizes grants that are about to be given. Grants that policy refuses fail and stop waiting. */
+async function reauthorizeGrants(
   ctx: WorkCtx,
   item: WorkItem,
   run: Run,
   grants: readonly Waiting[],
   reauthorize: Reauthorize,
 ): Promise<{ run: Run; permitted: StillPermitted } | { ending: Ending }> {
-  if (grants.length === 0) return { run, permitted: nobody }
+  if (grants.length === 0) return { run, permitted: noGrants }
   const request_ids = grants.map(({ request_id }) => request_id)
   const { rulesUnchanged, refused } = await reauthorize(ctx.tx, request_ids)
   const failing = grants.filter(({ request_id }) => refused.has(request_id))
@@ -197,7 +200,7 @@ async function askPolicy(
   return { run: reduce(run, { type: 'refused', ids: idsOf(failing) }), permitted }
 }
 
-/** How a run ends whose write a guard has blocked. */
+/** How a run ends when a guard blocked its write. */
 function blocked(guard: Blocked): { ending: Ending } {
   return { ending: guard === 'lease_lost' ? stop : runAgain }
 }

@@ -47,7 +47,7 @@ suite('a run begins', () => {
     ['with nobody who wants it', {}, { wanted: false, joining: false }],
     ['wanted by an active grant', { held: true }, { wanted: true, joining: false }],
     ['wanted by one that waits', { waiting: [one] }, { wanted: true, joining: true }],
-    ['by the name of the act under way', { act: 'grant', act_reference: 'r' }, { reference: 'r', told_now: null }],
+    ['by the name of the act under way', { act: 'grant', act_reference: 'r' }, { reference: 'r', completed_now: null }],
   ]
   for (const [name, about, expected] of cases) {
     test(name, () => assert.deepEqual(pick(beginRun({ ...row, ...about }), expected), expected))
@@ -99,28 +99,38 @@ suite('an event changes what a run knows', () => {
       { type: 'begun', act: 'revoke' },
       { reference: null, given_until_ms: null },
     ],
-    ['the act goes on', {}, answered('grant', false, 'r'), { reference: 'r', told_now: null, observed: 'absent' }],
-    ['the act is done', {}, answered('grant', true, 'r'), { reference: 'r', told_now: 'grant', observed: 'unknown' }],
+    ['the act goes on', {}, answered('grant', false, 'r'), { reference: 'r', completed_now: null, observed: 'absent' }],
+    [
+      'the act is done',
+      {},
+      answered('grant', true, 'r'),
+      { reference: 'r', completed_now: 'grant', observed: 'unknown' },
+    ],
     [
       'what was asked about is done',
       { act: 'revoke', act_reference: 'r', reference: 'r' },
       { type: 'answered', step: 'poll', progress: { done: true } },
-      { act: null, act_reference: null, reference: 'r', told_now: 'revoke', observed: 'unknown' },
+      { act: null, act_reference: null, reference: 'r', completed_now: 'revoke', observed: 'unknown' },
     ],
     [
       'it is not there',
       { observed: 'unknown' },
-      { type: 'seen', observed: 'absent', drift: null },
-      { observed: 'absent', seen_now: true },
+      { type: 'observed', observed: 'absent', drift: null },
+      { observed: 'absent', observed_now: true },
     ],
     [
       'it is there',
       { observed: 'unknown' },
-      { type: 'seen', observed: 'present', drift: null },
-      { observed: 'present', seen_now: true },
+      { type: 'observed', observed: 'present', drift: null },
+      { observed: 'present', observed_now: true },
     ],
-    ['it drifted', {}, { type: 'seen', observed: 'absent', drift: 'removed' }, { drift: 'removed' }],
-    ['it drifted before', { drift: 'added' }, { type: 'seen', observed: 'present', drift: null }, { drift: 'added' }],
+    ['it drifted', {}, { type: 'observed', observed: 'absent', drift: 'removed' }, { drift: 'removed' }],
+    [
+      'it drifted before',
+      { drift: 'added' },
+      { type: 'observed', observed: 'present', drift: null },
+      { drift: 'added' },
+    ],
     ['who waited is active', waiting, { type: 'activated' }, { wanted: true, joining: false }],
   ]
   for (const [name, about, event, expected] of cases) {
@@ -134,7 +144,7 @@ suite('an event changes what a run knows', () => {
 suite('a run ends', () => {
   test('at rest, and says so where it saw that nothing is left', () => {
     assert.deepEqual(rest(runOf()), { wait_ms: undefined, last: undefined })
-    assert.deepEqual(rest(runOf({ seen_now: true, reference: 'r' })), { wait_ms: undefined, last: { gone: 'r' } })
+    assert.deepEqual(rest(runOf({ observed_now: true, reference: 'r' })), { wait_ms: undefined, last: { gone: 'r' } })
   })
 
   test('to ask about an act, within a minute', () => {
@@ -180,7 +190,7 @@ suite('a run ends', () => {
     ],
     [
       'a look at what an act did',
-      { told_now: 'grant', reference: 'r' },
+      { completed_now: 'grant', reference: 'r' },
       'verify',
       lost,
       { clears_act: true, reference: 'r' },
@@ -207,11 +217,11 @@ suite('until when', () => {
   })
 
   test('what was just given ends early where the act took longer than a minute; it must be held as long as it was given', () => {
-    const early = runOf({ wanted: true, told_now: 'grant', given_until_ms: 939_999 })
+    const early = runOf({ wanted: true, completed_now: 'grant', given_until_ms: 939_999 })
     assert.equal(endsEarly(early), true)
     assert.equal(mustHoldUntil(early)?.getTime(), 939_999)
     assert.equal(endsEarly({ ...early, given_until_ms: 940_000 }), false)
-    assert.equal(endsEarly({ ...early, told_now: null }), false)
+    assert.equal(endsEarly({ ...early, completed_now: null }), false)
   })
 })
 

@@ -1,16 +1,16 @@
 /**
- * One run of the job that converges an entitlement: what it knows, what each observation makes of that, and how it ends.
- * The job observes and writes; everything that follows from it is decided here, without I/O.
+ * One run of the job that converges an entitlement: its state, how each event changes that state, and how the run ends.
+ * The job observes and writes. This module makes every decision, without I/O.
  */
 import type { NotNow, Progress, Target, TargetError } from '../provisioners/driver.ts'
 import type { ProvisionerType } from '../provisioners/provisioner.ts'
 import { alarmAfterFailures, backoffMs, type Drift, type EntitlementState, type Step, waitMs } from './entitlement.ts'
 
-/** A pending grant. `begun`: an act that gives it was begun, with policy's permission. */
+/** A pending grant. `begun`: an act that gives it has begun, and policy permitted it. */
 export type Waiting = { id: string; request_id: string; begun: boolean }
 
 /** An entitlement as a run begins. */
-export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'wanted' | 'joining'> & {
+export type EntitlementRow = Omit<EntitlementState, 'observed_now' | 'completed_now' | 'wanted' | 'joining'> & {
   /** An active grant wants it. */
   held: boolean
   /** The oldest pending grants that want it, at most `maxWaiting`. */
@@ -21,20 +21,20 @@ export type EntitlementRow = Omit<EntitlementState, 'seen_now' | 'told_now' | 'w
   /** A disabled provisioner gives nothing new. */
   enabled: boolean
   target: Target
-  /** When it should end as of now, in milliseconds since 1970; null where no live grant wants it. */
+  /** When the access should end as of now, in milliseconds since 1970; null if no live grant wants it. */
   until_ms: number | null
-  /** When the act that last gave it said that it would end. */
+  /** The end that the last granting act was given. */
   given_until_ms: number | null
   act_polls: number
   failures: number
-  /** The moment that made it due, to the microsecond: whoever sets another one meanwhile is not overruled. */
+  /** The moment that made it due, to the microsecond. The run does not overwrite a moment that was set meanwhile. */
   due_at: string
 }
 
-/** So many pending grants of one entitlement are given in one run; the rest come in the next. */
+/** The maximum number of pending grants of one entitlement in one run. The next run gives the rest. */
 export const maxWaiting = 50
 
-/** What a run knows. */
+/** The state of a run. */
 export type Run = Readonly<
   EntitlementState &
     EntitlementRow & {
@@ -43,25 +43,31 @@ export type Run = Readonly<
     }
 >
 
-/** Something that the run has found out, or done. */
+/** Something that the run has observed or done. */
 export type RunEvent =
-  /** Policy refuses these of the grants that wait; they have failed. */
+  /** Policy refused these waiting grants; they have failed. */
   | { type: 'refused'; ids: readonly string[] }
-  /** It is written down that the act begins. */
+  /** The start of the act is recorded. */
   | { type: 'begun'; act: 'grant' | 'revoke' }
-  /** The target answered an act, or the question how it is going. */
+  /** The target answered an act or a poll. */
   | { type: 'answered'; step: 'grant' | 'revoke' | 'poll'; progress: Progress }
-  /** The target itself was looked at; what was changed there by hand is kept. */
-  | { type: 'seen'; observed: 'absent' | 'present'; drift: Drift | null }
-  /** The grants that waited are active. */
+  /** The run observed the target itself; any drift is saved. */
+  | { type: 'observed'; observed: 'absent' | 'present'; drift: Drift | null }
+  /** The waiting grants are active. */
   | { type: 'activated' }
 
-/** The run as it begins. */
+/** The state at the start of a run. */
 export function beginRun(row: EntitlementRow): Run {
-  return { ...row, ...demand(row.held, row.waiting), told_now: null, seen_now: false, reference: row.act_reference }
+  return {
+    ...row,
+    ...demand(row.held, row.waiting),
+    completed_now: null,
+    observed_now: false,
+    reference: row.act_reference,
+  }
 }
 
-/** What the run knows after the event. */
+/** The state of the run after the event. */
 export function reduce(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'refused': {
@@ -77,13 +83,13 @@ export function reduce(run: Run, event: RunEvent): Run {
       const { step, progress } = event
       const reference = progress.reference ?? run.reference
       if (!progress.done) return { ...run, reference }
-      // Done, as the target says; what it holds, only a look at it will say. An act is done again without harm.
-      const told_now = step === 'poll' ? run.act : step
-      return { ...run, reference, told_now, observed: 'unknown', act: null, act_reference: null }
+      // The target reports the act as done. Only an observation shows what it holds. Acts are idempotent.
+      const completed_now = step === 'poll' ? run.act : step
+      return { ...run, reference, completed_now, observed: 'unknown', act: null, act_reference: null }
     }
-    case 'seen': {
+    case 'observed': {
       const drift = event.drift ?? run.drift
-      return { ...run, drift, observed: event.observed, seen_now: true }
+      return { ...run, drift, observed: event.observed, observed_now: true }
     }
     case 'activated':
       return { ...run, joining: false }
@@ -97,9 +103,9 @@ function demand(held: boolean, waiting: readonly Waiting[]) {
 // ── How a run ends ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * An act, a poll or a look failed. `giving`: it was to give access. `permanent`: grants that wait for it fail. `alarm`: what
- * should be taken away has failed so often that people are notified; it is retried. `may_land`: what was to give access may
- * have been begun all the same. `reference`: the target's own name for what failed.
+ * An act, a poll or an observation failed. `giving`: it was to give access. `permanent`: grants that wait for it fail. `alarm`:
+ * a revoke has failed so often that people are notified; it is still retried. `may_land`: an act that gives access may have
+ * begun anyway (late effect). `reference`: the target's own name for what failed.
  */
 export type Failure = {
   message: string
@@ -116,10 +122,10 @@ export type Ending = {
   /** Milliseconds until the next run; undefined: at the next deadline of its live grants. */
   wait_ms: number | undefined
   /**
-   * What happened last: the act goes on at the target, to be asked about by a reference, and a live grant wanted the
-   * entitlement or none did; or the target does not hold it: what was to be taken away is gone, by the act of that
-   * reference; or something failed; or the act that was written down as begun was not, since the target had no room.
-   * Undefined: nothing that is not written down.
+   * What happened last. `under_way`: the act continues at the target and is polled by this reference; `wanted` says whether a
+   * live grant wanted the entitlement. `gone`: the target no longer holds the access; the act with this reference removed it.
+   * `failure`: something failed. `unbegun`: the act was recorded as begun, but did not begin because the target had no
+   * capacity. Undefined: nothing is left to record.
    */
   last:
     | { under_way: string; wanted: boolean }
@@ -129,32 +135,32 @@ export type Ending = {
     | undefined
 }
 
-/** What was decided on has changed: it runs again at once. */
+/** The facts behind the decision have changed: the entitlement runs again at once. */
 export const runAgain: Ending = { wait_ms: 0, last: undefined }
 
-/** Another has it: this run has nothing more to write. */
+/** Another worker has the lease: this run writes nothing more. */
 export const stop: Ending = { wait_ms: undefined, last: undefined }
 
 /** Desired and observed agree. */
-export function rest({ seen_now, observed, reference }: Run): Ending {
-  return { wait_ms: undefined, last: seen_now && observed === 'absent' ? { gone: reference } : undefined }
+export function rest({ observed_now, observed, reference }: Run): Ending {
+  return { wait_ms: undefined, last: observed_now && observed === 'absent' ? { gone: reference } : undefined }
 }
 
-/** The act goes on at the target: it is asked about after the wait. */
+/** The act continues at the target: it is polled after the wait. */
 export function underWay({ wanted }: Run, under_way: string, poll_after_ms: number): Ending {
   return { wait_ms: waitMs(poll_after_ms), last: { under_way, wanted } }
 }
 
-/** No room for it now. What was written down as begun in this run was not: nobody shall look for what it may have left. */
+/** The target has no capacity now. The act that this run recorded did not begin, so a late effect of it is impossible. */
 export function comeBack({ act }: Run, step: Step, { after_ms }: NotNow): Ending {
   const unbegun = step === 'grant' && act === null
   return { wait_ms: waitMs(after_ms), last: unbegun ? { unbegun } : undefined }
 }
 
-/** A poll whose operation the target has lost is repeated so often; then the target itself is looked at. */
+/** After this many failed polls of an operation that the target has lost, the run observes the target itself. */
 const maxPollFailures = 4
 
-/** Nothing is given up: a revoke is retried indefinitely, a grant until its deadline or a refusal that will not pass. */
+/** A revoke is retried indefinitely. A grant is retried until its deadline or a permanent refusal. */
 export function fail(run: Run, step: Step, { kind, message }: TargetError, random: number): Ending {
   const failures = run.failures + 1
   const lostTrack = step === 'poll' && (kind === 'permanent' || failures >= maxPollFailures)
@@ -163,7 +169,7 @@ export function fail(run: Run, step: Step, { kind, message }: TargetError, rando
     message,
     giving: step === 'verify' ? run.wanted : (step === 'poll' ? run.act : step) === 'grant',
     permanent: kind === 'permanent',
-    clears_act: begins || run.told_now !== null || lostTrack,
+    clears_act: begins || run.completed_now !== null || lostTrack,
     alarm: failures >= alarmAfterFailures,
     may_land: (step === 'grant' || (lostTrack && run.act === 'grant')) && kind === 'transient',
     reference: begins ? null : run.reference,
@@ -173,20 +179,25 @@ export function fail(run: Run, step: Step, { kind, message }: TargetError, rando
 
 // ── Until when ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** So much before its grants a target may end it of itself. */
+/** A target may end access by itself this long before its grants end. */
 const earlyMs = 60_000
 
-/** When access that is given now is to end. */
+/** When access given now should end. */
 export function endOf({ until_ms }: Run): Date {
   return new Date(until_ms ?? 0)
 }
 
-/** What an act took its time for was given to end before its grants do, which begin only now. */
-export function endsEarly({ told_now, given_until_ms, until_ms }: Run): boolean {
-  return told_now === 'grant' && given_until_ms !== null && until_ms !== null && given_until_ms < until_ms - earlyMs
+/** A slow act gave access that ends before its grants do, because those grants begin only now. */
+export function endsEarly({ completed_now, given_until_ms, until_ms }: Run): boolean {
+  return (
+    completed_now === 'grant' && given_until_ms !== null && until_ms !== null && given_until_ms < until_ms - earlyMs
+  )
 }
 
-/** Until when the target must not end it: what was just given, as long as it was given for; null where nobody wants it. */
+/**
+ * The target must hold the access until this moment; for access that was just given, until the end it was given. Null if no
+ * grant wants it.
+ */
 export function mustHoldUntil(run: Run): Date | null {
   if (!run.wanted) return null
   return new Date((endsEarly(run) ? run.given_until_ms : null) ?? (run.until_ms ?? 0) - earlyMs)

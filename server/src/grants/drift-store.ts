@@ -6,8 +6,9 @@ import type { Drift } from './entitlement.ts'
 import { grantsOf, ours } from './entitlement-store.ts'
 
 /**
- * Writes down what was changed at the target by hand, and tells of it: of what was removed on the grants that want it, of
- * what was added on the last that it was given to, or on the provisioner where it never was. False: the lease was lost.
+ * Records a change made at the target by hand and emits its event. A removal is reported on the grants that want the access.
+ * An addition is reported on the last grant that had the access, or on the provisioner if no grant ever had it.
+ * False: the lease was lost.
  */
 export async function saveDrift(ctx: WorkCtx, item: WorkItem, drift: Drift): Promise<boolean> {
   const { tx } = ctx

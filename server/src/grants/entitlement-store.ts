@@ -5,7 +5,7 @@ import type { WorkItem } from '../jobs/claim.ts'
 import { type Statement, systemActor, type Tx } from '../kernel/context.ts'
 import { isBefore } from './grant-transition-store.ts'
 
-/** INVARIANT: stands in the `where` of a write about one entitlement: a worker that lost its lease writes nothing. */
+/** INVARIANT: every write to one entitlement has this in its `where`: a worker that lost its lease writes nothing. */
 export function ours(tx: Tx, item: WorkItem): Statement {
   return sql`e.tenant_id = ${tx.tenant_id} and e.id = ${item.id} and e.generation = ${item.generation}::bigint`
 }
@@ -15,8 +15,8 @@ export function grantsOf(tx: Tx, item: WorkItem): Statement {
 }
 
 /**
- * Whether a live grant wants the entitlement `e`. With its limit each such question is a look into an index; without, a plan
- * may read all grants of a tenant to answer many of them.
+ * Whether a live grant wants the entitlement `e`. The limit makes each check one index lookup. Without it, a query plan may
+ * read all grants of a tenant to answer many checks.
  */
 export const isWanted = sql`(select true from access_grant live where live.tenant_id = e.tenant_id
   and live.entitlement_id = e.id and live.status in ('pending', 'active') limit 1) is not null`
@@ -25,29 +25,29 @@ export const isWanted = sql`(select true from access_grant live where live.tenan
 export const isWaitedFor = sql`(select true from access_grant waiting where waiting.tenant_id = e.tenant_id
   and waiting.entitlement_id = e.id and waiting.status = 'pending' limit 1) is not null`
 
-/** The same, beside the grants of a common table expression that ends them in this statement. */
+/** The same, without the grants of a common table expression that ends them in this statement. */
 export function isWaitedForBeside(ended: Statement): Statement {
   return sql`(select true from access_grant waiting where waiting.tenant_id = e.tenant_id
     and waiting.entitlement_id = e.id and waiting.status = 'pending'
     and waiting.id not in (select id from ${ended}) limit 1) is not null`
 }
 
-/** So long after a call that was not answered what it began is looked for: far longer than a target takes. */
+/** How long after an unanswered call its late effect is still checked for: far longer than a target takes. */
 export const lateEffectFor = sql`clock_timestamp() + interval '15 minutes'`
 
-/** Whether the grant `g` has ended and its access is not yet taken away. */
+/** Whether the grant `g` has ended and its access is not yet revoked. */
 export const isLeaving = sql`(${isBefore('finish')} and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed'))`
 
-/** An event of each grant of a common table expression, which names its entitlement: as if one worker had each in hand. */
+/** Emits one event for each grant of a common table expression. The event's worker is the entitlement, as for a single run. */
 export function emitOfGrants(tx: Tx, type: EventType, grants: Statement): Statement {
   const ctx = { tx, actor: systemActor, request_id: 'entitlement' }
   return emitEach(ctx, { type, subject_type: 'grant', worker: sql`'entitlement:' || entitlement_id` }, grants)
 }
 
 /**
- * The common table expression `mine`, for writes about many entitlements: those that are still held under their generation,
- * locked in the order of their ids, as whoever ends grants locks them. `facts`: more columns of the items, with types.
- * INVARIANT: every such write changes what is in `mine` and nothing else; a worker that lost a lease writes nothing there.
+ * The common table expression `mine`, for writes about many entitlements: those still held under their generation, locked in
+ * the order of their ids. Code that ends grants uses the same order. `facts`: more columns of the items, with types.
+ * INVARIANT: every such write changes only rows in `mine`; a worker that lost a lease writes nothing to that row.
  */
 export function mine(
   tx: Tx,
@@ -66,7 +66,7 @@ export function mine(
         for no key update) held)`
 }
 
-/** Has an entitlement on which an act is under way looked at now: its target has told how that went. */
+/** Makes an entitlement with an act under way due now, because its target has reported how the act went. */
 export async function requestReconciliation(tx: Tx, provisioner_id: string, key: string): Promise<void> {
   await tx.write([
     sql`update entitlement e set next_look_at = clock_timestamp(), updated_at = clock_timestamp()

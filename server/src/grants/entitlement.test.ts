@@ -10,8 +10,8 @@ const calm: EntitlementState = {
   suspected: false,
   drift: null,
   corrects_drift: false,
-  told_now: null,
-  seen_now: false,
+  completed_now: null,
+  observed_now: false,
   may_land: false,
   act: null,
   act_reference: null,
@@ -22,16 +22,20 @@ const table: [string, Partial<EntitlementState>, Step][] = [
   ['it is wanted and not there', { wanted: true, joining: true }, 'grant'],
   ['it is wanted and there, nobody waits', { wanted: true, observed: 'present' }, 'rest'],
   ['somebody joins what is held', { wanted: true, joining: true, observed: 'present' }, 'verify'],
-  ['somebody joins what was just seen', { wanted: true, joining: true, observed: 'present', seen_now: true }, 'rest'],
+  [
+    'somebody joins what was just seen',
+    { wanted: true, joining: true, observed: 'present', observed_now: true },
+    'rest',
+  ],
   ['nobody wants what is there', { observed: 'present' }, 'revoke'],
   ['nobody wants what was there before us', { observed: 'present', held_before: true }, 'rest'],
   ['it is wanted and nobody knows', { wanted: true, observed: 'unknown' }, 'verify'],
   ['nobody wants it and nobody knows', { observed: 'unknown' }, 'revoke'],
   ['nobody wants it, nobody knows, and it was there before us', { observed: 'unknown', held_before: true }, 'verify'],
-  ['the target just said that the act is done', { observed: 'unknown', told_now: 'revoke' }, 'verify'],
+  ['the target just said that the act is done', { observed: 'unknown', completed_now: 'revoke' }, 'verify'],
   ['nobody wants it and what a lost call began may land', { may_land: true }, 'verify'],
-  ['it was just looked for', { may_land: true, seen_now: true }, 'rest'],
-  ['what a lost call began has landed', { may_land: true, seen_now: true, observed: 'present' }, 'revoke'],
+  ['it was just looked for', { may_land: true, observed_now: true }, 'rest'],
+  ['what a lost call began has landed', { may_land: true, observed_now: true, observed: 'present' }, 'revoke'],
   ['what a lost call began may land, and is wanted', { may_land: true, wanted: true, observed: 'present' }, 'rest'],
   ['an act is under way', { wanted: true, act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
   ['an act is under way and is no longer wanted', { act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
@@ -47,7 +51,7 @@ const table: [string, Partial<EntitlementState>, Step][] = [
   ],
   [
     'what was suspected is as it should be',
-    { wanted: true, observed: 'present', suspected: true, seen_now: true },
+    { wanted: true, observed: 'present', suspected: true, observed_now: true },
     'rest',
   ],
   ['it was removed by hand', { wanted: true, drift: 'removed' }, 'rest'],
@@ -59,7 +63,11 @@ const table: [string, Partial<EntitlementState>, Step][] = [
     'rest',
   ],
   ['it was removed by hand and its grants end', { drift: 'removed' }, 'revoke'],
-  ['it was removed by hand and was taken away', { drift: 'removed', told_now: 'revoke', seen_now: true }, 'rest'],
+  [
+    'it was removed by hand and was taken away',
+    { drift: 'removed', completed_now: 'revoke', observed_now: true },
+    'rest',
+  ],
   ['it was removed by hand, was not ours, and its grants end', { drift: 'removed', held_before: true }, 'rest'],
   ['a sweep suspects that it came back', { wanted: true, drift: 'removed', suspected: true }, 'verify'],
   ['it was added by hand', { observed: 'present', drift: 'added' }, 'rest'],
@@ -82,10 +90,10 @@ for (const [situation, state, step] of table) {
 test('what was there before us is never revoked, in any state without an act of ours', () => {
   for (const observed of ['absent', 'present', 'unknown'] as const) {
     for (const wanted of [true, false]) {
-      for (const told_now of ['grant', 'revoke', null] as const) {
+      for (const completed_now of ['grant', 'revoke', null] as const) {
         for (const drift of ['removed', 'added', null] as const) {
           for (const more of [{}, { suspected: true }, { corrects_drift: true }]) {
-            const state = { ...calm, observed, wanted, told_now, drift, held_before: true, ...more }
+            const state = { ...calm, observed, wanted, completed_now, drift, held_before: true, ...more }
             assert.notEqual(nextStep(state), 'revoke')
           }
         }
@@ -109,7 +117,7 @@ const looks: [string, EntitlementState, 'absent' | 'present', 'removed' | 'added
   ['what was gone is not there', taken, 'absent', null],
   ['nobody suspected it', { ...kept, suspected: false }, 'absent', null],
   ['somebody joins: it is given anyway', { ...kept, joining: true }, 'absent', null],
-  ['our own act was just done', { ...kept, told_now: 'grant' }, 'absent', null],
+  ['our own act was just done', { ...kept, completed_now: 'grant' }, 'absent', null],
   ['a lost call of ours may have landed', { ...taken, may_land: true }, 'present', null],
   ['it was known to be removed', { ...kept, observed: 'absent', drift: 'removed' }, 'absent', null],
   ['it was known to be added', { ...taken, observed: 'present', drift: 'added' }, 'present', null],

@@ -7,7 +7,7 @@ import { findGrant } from './grant-store.ts'
 export const getGrant = operation({
   method: 'GET',
   path: '/v1/grants/{id}',
-  summary: 'A grant and how it stands with its target: your own, or anybody’s with grants:read',
+  summary: 'Get a grant and its state at its target: your own, or any grant with grants:read',
   credential: 'any',
   scope: null,
   params: IdParams,

@@ -8,15 +8,16 @@ import { grantsOf, isWanted, lateEffectFor, ours } from './entitlement-store.ts'
 import { assign, assignEither, isBefore } from './grant-transition-store.ts'
 import type { PolicyVerdict } from './policy-verdict.ts'
 
-/** Pending grants that policy permits, as long as `still` is true. */
+/** Pending grants that policy permits, as long as `rulesUnchanged` is true. */
 export type StillPermitted = { grant_ids: readonly string[]; rulesUnchanged: Statement }
 
-/** For where no pending grant is concerned. */
-export const nobody: StillPermitted = { grant_ids: [], rulesUnchanged: sql`true` }
+/** For a write that concerns no pending grant. */
+export const noGrants: StillPermitted = { grant_ids: [], rulesUnchanged: sql`true` }
 
 /**
- * The common table expression of permitted grants that may still be given: they wait, the rules are those that were asked,
- * the holder is active. Whoever shuts the holder out at the same moment comes before it, or after it and ends it.
+ * The common table expression of permitted grants that may still be given: they are pending, the rules are those that were
+ * evaluated, and the holder is active. A concurrent deactivation of the holder commits either before this, or after it and
+ * then ends the grant.
  */
 function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, rulesUnchanged }: StillPermitted): Statement {
   return sql`permitted as (
@@ -26,12 +27,15 @@ function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, rulesUnchanged }: S
       for share of u)`
 }
 
-/** The guard that blocked a write: another worker has the entitlement, the rules changed since they were asked, or a grant waits no more. */
+/**
+ * The guard that blocked a write: another worker has the entitlement, the rules changed since the evaluation, or a grant is no
+ * longer pending.
+ */
 export type Blocked = 'lease_lost' | 'rules_changed' | 'not_pending'
 
 /**
- * Writes down that access is about to be given, to end at `until`. What we give is ours from then on. Where somebody had begun it
- * before and never said how that went, their call may come later still: from a worker that sleeps.
+ * Records that access is about to be given, to end at `until`. From then on the access is ours. If another worker began a grant
+ * before and never recorded its outcome, that worker may be asleep and its call may still have a late effect.
  */
 export async function beginGrant(
   tx: Tx,
@@ -55,14 +59,14 @@ export async function beginGrant(
   return row?.outcome ?? 'lease_lost'
 }
 
-/** The guard that blocked a write about an entitlement, as the statement began. What no other explains is a grant that waits no more. */
+/** The guard that blocked a write about an entitlement, as the statement began. If no other guard explains it, a grant is not pending. */
 function blockedBy(tx: Tx, item: WorkItem, rulesUnchanged: Statement): Statement {
   return sql`case when not exists (select from entitlement e where ${ours(tx, item)}) then 'lease_lost'
     when not (${rulesUnchanged}) then 'rules_changed' else 'not_pending' end`
 }
 
 /**
- * Fails the grants that policy refuses now, keeps why, and tells of it. Where a guard refused some of them, it says which.
+ * Fails the grants that policy refuses now, keeps the decision, and emits events. If a guard blocked a write, returns that guard.
  */
 export async function failRefused(
   ctx: WorkCtx,
@@ -87,9 +91,9 @@ export async function failRefused(
 }
 
 /**
- * The target itself says that it holds it. Grants that wait become active, their time begins: those of `begun`, given by
- * our own act, and those of `joining`, which the target's word alone is enough for. `reference`: the target's own name for
- * that act. `ends_early`: it was given to end before the grants do, and is looked at once more. Answers the ids of the activated.
+ * The target shows that it holds the access. Waiting grants become active and their time begins: grants in `begun`, given by our
+ * own act, and grants in `joining`, for which the observation is enough. `reference`: the target's own name for that act.
+ * `ends_early`: the access ends before the grants do, so it is checked once more. Returns the ids of the activated grants.
  */
 export async function savePresent(
   ctx: WorkCtx,
@@ -99,7 +103,7 @@ export async function savePresent(
   { reference, ends_early }: { reference: string | null; ends_early: boolean },
 ): Promise<string[]> {
   const { tx } = ctx
-  // The holders are locked before the entitlement, in the order of whoever shuts them out.
+  // The holders are locked before the entitlement; a deactivation locks them in the same order.
   const [rows] = await tx.write([
     sql<{ id: string }>`with ${stillPermitted(tx, item, joining)},
       ${seenPresent(tx, item, ends_early, sql`(select count(*) from permitted) >= 0`)},

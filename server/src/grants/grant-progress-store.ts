@@ -1,11 +1,11 @@
 import { sql } from '../db/sql.ts'
 
-/** What of an entitlement concerns the grant `g`: its drift is that of who holds it, or of who held it last. */
+/** The part of an entitlement's drift that concerns the grant `g`: `removed` its active grants, `added` the last grant that had it. */
 const drift = sql`case when e.drift = 'removed' and g.status = 'active' then e.drift
   when e.drift = 'added' and g.id = (select last.id from access_grant last where last.tenant_id = g.tenant_id
     and last.entitlement_id = g.entitlement_id order by last.id desc limit 1) then e.drift end`
 
-/** How the grant `g` stands with its target: a `ProgressRow`, as a column. */
+/** The state of the grant `g` at its target: a `ProgressRow`, as a column. */
 export const progressColumn = sql`json_build_object('status', g.status, 'provisioning_status', g.provisioning_status,
   'since', coalesce(g.step_since, g.updated_at), 'now', statement_timestamp(), 'expires_at', g.expires_at,
   'reference', g.target_reference, 'failures', g.failures, 'last_error', g.last_error, 'activated_at', g.activated_at,

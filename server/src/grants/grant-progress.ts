@@ -2,17 +2,17 @@ import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type Drift, drifts } from './entitlement.ts'
 
-/** At which step a grant is, between its approval and the last trace of it at its target. */
+/** The steps of a grant, from its approval until its last trace at its target is gone. */
 const stepTable = {
-  planning: 'its target is being asked what it means there',
-  waiting: 'it waits for its turn',
-  giving: 'it is being given',
-  held: 'it is there, as the target said when it was last looked at',
-  taking_away: 'it is being taken away',
-  gone: 'it is not there any more, or is held by another grant alone',
-  not_given: 'it ended before it was given',
-  left: 'it was there before, and stays',
-  drifted: 'it was changed at the target by hand',
+  planning: 'Sallyport asks the target what the grant means there',
+  waiting: 'the grant waits to be processed',
+  giving: 'the access is being given',
+  held: 'the access is at the target, as of the last check',
+  taking_away: 'the access is being revoked',
+  gone: 'the access is no longer at the target, or only another grant holds it',
+  not_given: 'the grant ended before its access was given',
+  left: 'the access was there before the grant, and stays',
+  drifted: 'the access was changed at the target by hand',
 } as const
 type Step = keyof typeof stepTable
 
@@ -21,22 +21,22 @@ export const Provisioning = Type.Object(
     provisioner: Nullable(
       Type.Object(
         { id: Nullable(Uuid), type: Type.String(), name: Nullable(Type.String()) },
-        { description: 'null until its target is known; without an id: the sandbox, which gives access to nothing' },
+        { description: 'null until the target is known; without an id: the sandbox, which gives access to nothing' },
       ),
     ),
     step: OneOf(Object.keys(stepTable) as Step[], {
       description: Object.entries(stepTable)
-        .map(([step, means]) => `\`${step}\`: ${means}`)
+        .map(([step, meaning]) => `\`${step}\`: ${meaning}`)
         .join('; '),
     }),
     since: DateTime,
-    target_request_id: Nullable(Type.String({ description: 'the target’s own name for what was last asked of it' })),
-    failures: Type.Integer({ description: 'how often the step has failed so far; it is tried on' }),
-    last_error: Nullable(Type.String({ description: 'what its target last answered instead, in words' })),
+    target_request_id: Nullable(Type.String({ description: 'the target’s own id of the last request to it' })),
+    failures: Type.Integer({ description: 'how often the step has failed so far; Sallyport retries it' }),
+    last_error: Nullable(Type.String({ description: 'the last error message of the target' })),
     drift: Nullable(
       Type.Object(
         { kind: OneOf(drifts), since: DateTime },
-        { description: '`removed` by hand while it was held, or `added` by hand after it was gone' },
+        { description: '`removed`: by hand while the grant held it; `added`: by hand after it was gone' },
       ),
     ),
   },
@@ -48,20 +48,20 @@ export const sessionsMayLiveUntil = Type.Optional(
     Type.String({
       format: 'date-time',
       description:
-        'until when a session that was issued at the last moment may live on; null: nobody knows; left out: none lives on',
+        'until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid',
     }),
   ),
 )
 
-/** Where to look for what was done with a grant whose sessions are to be audited. */
+/** Where an auditor finds the actions of a grant whose sessions are to be audited. */
 export const SessionRecord = Type.Optional(
   Type.Object(
     {
       recorded_as: Nullable(
         Type.String({
           description:
-            'under which name the target’s own log has it, `…*` where the name goes on: in AWS, the role in CloudTrail’s ' +
-            '`sessionIssuer`; null: its target keeps no such log, or nobody knows',
+            'the name of the sessions in the target’s own log, with `…*` if the name continues: in AWS, the role in CloudTrail’s ' +
+            '`sessionIssuer`; null: the target keeps no such log, or the name is not known',
         }),
       ),
       from: DateTime,
@@ -69,15 +69,15 @@ export const SessionRecord = Type.Optional(
         Type.String({
           format: 'date-time',
           description:
-            'nothing was done later; null: it is being taken away still, or nobody knows how long sessions live on',
+            'no action is later than this; null: the access is still being revoked, or the lifetime of sessions is not known',
         }),
       ),
     },
-    { title: 'SessionRecord', description: 'of a grant whose sessions are to be audited, once it was active' },
+    { title: 'SessionRecord', description: 'present for a grant whose sessions are to be audited, once it was active' },
   ),
 )
 
-/** What the ledger has of a grant; moments as the database's JSON has them. */
+/** The ledger's facts about a grant; timestamps are in the format of the database's JSON. */
 export type ProgressRow = {
   status: string
   provisioning_status: string
@@ -107,7 +107,7 @@ type AtTarget = {
   recorded_as: string | null
 }
 
-/** How a grant stands with its target, as far as anybody knows. */
+/** The state of a grant at its target, as far as it is known. */
 export function progressOf(row: ProgressRow): {
   provisioning: Static<typeof Provisioning>
   sessions_may_live_until?: string | null
@@ -115,8 +115,8 @@ export function progressOf(row: ProgressRow): {
 } {
   const { at_target } = row
   const step = stepOf(row)
-  // What the entitlement goes through else is another grant's.
-  const turn = step === 'giving' || step === 'taking_away' || step === 'drifted' ? at_target : null
+  // In any other step, the entitlement's act and error concern another grant.
+  const current = step === 'giving' || step === 'taking_away' || step === 'drifted' ? at_target : null
   const drifted_at = text(at_target?.drifted_at ?? row.since)
   const until = sessionsUntil(row, step)
   return {
@@ -124,9 +124,9 @@ export function progressOf(row: ProgressRow): {
       provisioner: at_target && { id: at_target.provisioner_id, type: at_target.provisioner, name: at_target.name },
       step,
       since: step === 'drifted' ? drifted_at : text(row.since),
-      target_request_id: turn?.reference ?? row.reference,
-      failures: step === 'planning' ? row.failures : (turn?.failures ?? 0),
-      last_error: turn?.last_error ?? row.last_error,
+      target_request_id: current?.reference ?? row.reference,
+      failures: step === 'planning' ? row.failures : (current?.failures ?? 0),
+      last_error: current?.last_error ?? row.last_error,
       drift: at_target?.drift ? { kind: at_target.drift, since: drifted_at } : null,
     },
     ...(until !== undefined && { sessions_may_live_until: until }),
@@ -146,18 +146,18 @@ function stepOf({ status, provisioning_status, expires_at, at_target }: Progress
   return provisioning_status === 'deprovisioned' ? 'gone' : 'taking_away'
 }
 
-/** When the last session is issued: until the access is gone, whenever it should have been; null while that is not known. */
+/** When the last session can be issued: when the access is gone, even if that is late; null while not known. */
 function lastIssued({ status, expires_at, since }: ProgressRow, step: Step): string | null {
   if (status === 'active') return expires_at
   return step === 'gone' ? since : null
 }
 
-/** Until when a session of that moment may live on, in milliseconds. */
+/** Until when a session issued at that moment may stay valid, in milliseconds. */
 function sessionEnd(issued: string, session_seconds: number): number {
   return Date.parse(issued) + session_seconds * 1_000
 }
 
-/** Undefined where none lives on. */
+/** Undefined if no session stays valid. */
 function sessionsUntil(row: ProgressRow, step: Step): string | null | undefined {
   const { expires_at, provisioning_status, at_target, now } = row
   if (expires_at === null || at_target === null || provisioning_status === 'not_attempted') return undefined
@@ -174,7 +174,7 @@ function recordOf(row: ProgressRow, activated_at: string, step: Step): Static<ty
   return { recorded_as, from: text(activated_at), until: until === null ? null : new Date(until).toISOString() }
 }
 
-/** As answers have moments. */
+/** A timestamp in the format of replies. */
 function text(moment: string): string {
   return new Date(moment).toISOString()
 }

@@ -12,7 +12,7 @@ import { assign, isBefore } from './grant-transition-store.ts'
 /** Where a grant gives access, as its request fixed it. */
 type Place = { type: string; id: string; account_id?: string; permission_set?: string }
 
-/** A row of the table as it comes; `asGrant` makes the reply of it. */
+/** A row as read from the table; `asGrant` turns it into the reply. */
 type GrantRow = Omit<
   Grant,
   'resource' | 'approved' | 'expires_at' | 'activated_at' | 'ended_at' | keyof ReturnType<typeof progressOf>
@@ -43,8 +43,8 @@ function asGrant(row: GrantRow): Grant {
 }
 
 /**
- * The insert of the grants of an approved request, to stand in the statement that approves it: `approved` names its
- * common table expression, which has the columns of access_request. One grant a place, due at once.
+ * The insert of an approved request's grants, for use in the statement that approves it. `approved` names a common table
+ * expression with the columns of access_request. It inserts one grant per place, due at once.
  */
 export function insertGrants(places: readonly Place[], action: string, approved: Statement): Statement {
   const rows = places.map((place) => ({
@@ -85,7 +85,7 @@ export async function findGrant(tx: Tx, id: string): Promise<Grant | undefined> 
   return row && asGrant(row)
 }
 
-/** Ends a live grant early, tells of it and has its entitlement checked now. `not_live`: the status that it has instead. */
+/** Ends a live grant early, emits its event and makes its entitlement due now. `not_live`: the status that it has instead. */
 export async function revokeLiveGrant(
   ctx: WorkCtx,
   id: string,
@@ -103,15 +103,15 @@ export async function revokeLiveGrant(
   return { not_live: now.status }
 }
 
-/** The statements that end whatever somebody holds, to stand in the transaction that shuts them out, after that. */
+/** The statements that end all live grants of a user, for use in the transaction that deactivates the user, after the deactivation. */
 export function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string): Statement[] {
   return [...revoking(ctx, sql`g.user_id = ${user_id}`, reason)]
 }
 
 /**
- * Ends live grants of one holder and has their entitlements looked at now. INVARIANT: the transaction holds the holder first, then
- * the entitlements in the order of their ids, then the grants. Whoever links, gives or takes away does the same, so that no
- * grant is linked to an entitlement meanwhile, and none waits for another in a circle.
+ * Ends live grants of one holder and makes their entitlements due now. INVARIANT: the transaction locks the holder first, then
+ * the entitlements in the order of their ids, then the grants. Code that links, gives or revokes uses the same order, so no
+ * grant is linked to an entitlement meanwhile, and no deadlock occurs.
  */
 function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
   const { tx, actor } = ctx
@@ -138,9 +138,9 @@ type Retried =
   | { refused: 'not_failed' | 'was_active' | 'deadline_over' | 'holder_inactive'; status: GrantStatus }
 
 /**
- * failed → pending, as an approval would begin it: planned again, asked about again, its deadline the same as before. Whoever
- * deactivates its holder at the same moment comes before it, or after it and ends it. INVARIANT: what has been active is never
- * begun again.
+ * failed → pending, as after an approval: the grant is planned again and reauthorized, and keeps its deadline. A concurrent
+ * deactivation of its holder commits either before this, or after it and then ends the grant. INVARIANT: a grant that was
+ * active never begins again.
  */
 export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retried> {
   const { tx } = ctx

@@ -3,26 +3,27 @@ import type { Statement } from '../kernel/context.ts'
 import { type GrantChange, transitionsOf } from './grant-transition.ts'
 
 /**
- * What the change sets on the grant `g`: status, provisioning status, and of an end its moment and reason. To stand in the
- * `set` of an update, whose `where` says `isBefore` the change. A pair that the table does not foresee is changed like the
- * last row: no grant outlives its end because of a state that nobody thought of.
- * @param reason why it ends, where whoever ends it says so
+ * The assignments of the change on the grant `g`: status, provisioning status, and for an end its moment and reason. Use it in
+ * the `set` of an update whose `where` has `isBefore` of the same change. A pair of statuses that the table does not list is
+ * changed like the last row, so that no grant outlives its end because of an unforeseen state.
+ * @param reason why the grant ends, if the caller gives a reason
  */
 export function assign(change: GrantChange, reason: Statement = sql`null::text`): Statement {
   return sql`${assignStatus(change, reason)}provisioning_status = ${provisioningAfter(change)}`
 }
 
 function assignStatus(change: GrantChange, reason: Statement): Statement {
-  const [{ to, reason: words } = {}] = transitionsOf(change)
+  const [{ to, reason: listedReason } = {}] = transitionsOf(change)
   if (to === undefined) return sql``
   const status = sql`status = ${sqlLiteral(to)}, `
   if (to === 'active') return status
   if (to === 'pending') return sql`${status}ended_at = null, end_reason = null, `
-  const why = words === undefined ? sql`` : sql`end_reason = ${words === 'given' ? reason : sqlLiteral(words)}, `
+  const endReason = listedReason === 'given' ? reason : sqlLiteral(listedReason ?? '')
+  const why = listedReason === undefined ? sql`` : sql`end_reason = ${endReason}, `
   return sql`${status}ended_at = clock_timestamp(), ${why}`
 }
 
-/** The same for one of two changes to one status: the first where the condition holds, else the second. */
+/** The same for one of two changes that lead to the same status: the first if the condition holds, else the second. */
 export function assignEither(condition: Statement, one: GrantChange, other: GrantChange): Statement {
   const [first, second] = [provisioningAfter(one), provisioningAfter(other)]
   return sql`${assignStatus(one, sql`null::text`)}provisioning_status = case when ${condition} then ${first} else ${second} end`
@@ -32,7 +33,7 @@ export function assignEither(condition: Statement, one: GrantChange, other: Gran
 function provisioningAfter(change: GrantChange): Statement {
   const rows = [...transitionsOf(change)]
   const last = rows.pop()
-  if (last === undefined) throw new Error(`a grant knows no change \`${change}\``)
+  if (last === undefined) throw new Error(`\`grantTransitions\` has no change \`${change}\``)
   const others = rows.filter(({ becomes }) => becomes !== last.becomes)
   if (others.length === 0) return sqlLiteral(last.becomes)
   const cases = others.flatMap(({ was, becomes }) =>
@@ -41,17 +42,17 @@ function provisioningAfter(change: GrantChange): Statement {
   return sql`case g.provisioning_status ${cases.reduce((all, next) => sql`${all}${next}`)}else ${sqlLiteral(last.becomes)} end`
 }
 
-/** Whether the grant `g` has a status from which the change goes. */
+/** Whether the grant `g` has a status from which the change may start. */
 export function isBefore(change: GrantChange): Statement {
   const statuses = new Set(transitionsOf(change).flatMap(({ from }) => from))
   return sql`g.status in (${listed([...statuses])})`
 }
 
-function listed(words: readonly string[]): Statement {
-  return words.map(sqlLiteral).reduce((all, next) => sql`${all}, ${next}`)
+function listed(values: readonly string[]): Statement {
+  return values.map(sqlLiteral).reduce((all, next) => sql`${all}, ${next}`)
 }
 
-/** How many steps the life cycle did not foresee since the database was made; to be read as `sallyport_work`. */
+/** The number of steps outside the life cycle since the database was created; read it as `sallyport_work`. */
 export function unforeseenSteps(): Statement<{ steps: number }> {
   return sql<{ steps: number }>`select (case when is_called then last_value else 0 end)::float8 as steps
     from unforeseen_grant_step`

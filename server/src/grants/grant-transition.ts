@@ -2,7 +2,7 @@ import type { GrantStatus, ProvisioningStatus } from './grant.ts'
 
 /**
  * A row of the life cycle of a grant. `from` and `was` are its status and provisioning status before, `to` and `becomes` those
- * after; without `to` the status stays. `reason` is why it ended: `given` by whoever ends it, or these words.
+ * after; without `to` the status stays. `reason` is why it ended: `given` means that the caller states it, else this text.
  */
 type GrantTransition = {
   change: string
@@ -17,14 +17,14 @@ const notGiven = ['not_attempted', 'attempting'] as const
 const leaving = ['deprovisioning', 'deprovisioning_failed'] as const
 
 /**
- * The life cycle of a grant, as one table: every change, and between which pairs of status and provisioning status. It is pure.
- * The SQL of each change is made from it (`grant-transition-store.ts`), and so is the trigger that guards both columns.
+ * The life cycle of a grant, as one table: every change, with the pairs of status and provisioning status before and after it.
+ * The SQL of each change (`grant-transition-store.ts`) and the trigger that guards both columns are generated from it.
  */
 export const grantTransitions = [
   // An act that gives access is about to begin, for the first time or again.
   { change: 'begin', from: ['pending'], was: notGiven, becomes: 'attempting' },
   { change: 'activate', from: ['pending'], was: notGiven, to: 'active', becomes: 'successful' },
-  // It was at the target before any act of ours, and stays there when the grant ends.
+  // The access was at the target before any act of ours, and stays there when the grant ends.
   { change: 'adopt', from: ['pending'], was: notGiven, to: 'active', becomes: 'not_attempted' },
 
   { change: 'expire', from: ['active'], was: ['not_attempted'], to: 'expired', becomes: 'not_attempted' },
@@ -50,7 +50,7 @@ export const grantTransitions = [
     ...{ change: 'reject', from: ['pending'], was: notGiven },
     ...{ to: 'failed', becomes: 'failed', reason: 'its target refused it' },
   },
-  // Policy refuses what was approved, right before it is given.
+  // Policy refuses an approved grant right before it is given.
   { change: 'deny', from: ['pending'], was: notGiven, to: 'failed', becomes: 'failed', reason: 'given' },
   {
     ...{ change: 'retry', from: ['failed'], was: ['failed', 'deprovisioning_failed', 'deprovisioned'] },
@@ -60,7 +60,7 @@ export const grantTransitions = [
   { change: 'finish', from: ['expired', 'revoked'], was: leaving, becomes: 'deprovisioned' },
   { change: 'finish', from: ['failed'], was: ['deprovisioning_failed'], becomes: 'deprovisioned' },
   { change: 'alarm', from: ['expired', 'revoked'], was: leaving, becomes: 'deprovisioning_failed' },
-  // Giving it failed, and what it may have left at the target cannot be taken away.
+  // Giving the access failed, and what the attempt may have left at the target cannot be revoked.
   { change: 'alarm', from: ['failed'], was: ['failed', 'deprovisioning_failed'], becomes: 'deprovisioning_failed' },
 ] as const satisfies readonly GrantTransition[]
 

@@ -3,7 +3,7 @@ import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
 import { Provisioning, SessionRecord, sessionsMayLiveUntil } from './grant-progress.ts'
 
-/** How it goes from one to another: `grant-transition.ts`. */
+/** For the transitions see `grant-transition.ts`. */
 export const grantStatuses = ['pending', 'active', 'expired', 'revoked', 'failed'] as const
 export type GrantStatus = (typeof grantStatuses)[number]
 export const provisioningStatuses = [
@@ -35,7 +35,7 @@ export const GrantView = Type.Object(
 )
 export type GrantView = Static<typeof GrantView>
 
-/** A grant by itself: whose, of which request, where, and how it stands with its target. */
+/** A grant: its holder, request, place, and state at its target. */
 export const Grant = Type.Object(
   {
     ...GrantView.properties,
@@ -47,7 +47,7 @@ export const Grant = Type.Object(
     ended_at: Type.Optional(DateTime),
     ended_by: Nullable(Uuid),
     end_reason: Nullable(Type.String()),
-    last_error: Nullable(Type.String({ description: 'what its target last answered instead, in words' })),
+    last_error: Nullable(Type.String({ description: 'the last error message of the target' })),
     created_at: DateTime,
     updated_at: DateTime,
   },
@@ -55,13 +55,13 @@ export const Grant = Type.Object(
 )
 export type Grant = Static<typeof Grant>
 
-/** How a grant is called: what is given, where. A permission set goes by the end of its name. */
+/** A grant's name: the action and the place. A permission set is named by the last part of its name. */
 export function grantName(action: string, place: { type: string; id: string; permission_set?: string }): string {
   const set = place.permission_set?.split(':').at(-1)
   return `${set === undefined ? action : `${action} (${set})`} on ${place.type} ${place.id}`
 }
 
-/** Whoever holds the grant, or may read everybody's. */
+/** Whether the actor holds the grant or may read all grants. */
 export function maySeeGrant(
   actor: { user_id: string | null; scopes: ReadonlySet<string> },
   grant: { user_id: string },
@@ -69,15 +69,15 @@ export function maySeeGrant(
   return grant.user_id === actor.user_id || actor.scopes.has('grants:read')
 }
 
-/** Throws 403 for whoever neither holds the grant nor may end anybody's access. */
+/** Throws 403 if the actor neither holds the grant nor may end other users' access. */
 export function requireMayChange(
   actor: { user_id: string | null; scopes: ReadonlySet<string> },
   grant: { user_id: string },
   doing: 'ending' | 'retrying',
 ): void {
   if (grant.user_id === actor.user_id || actor.scopes.has('grants:revoke')) return
-  throw new Problem('forbidden', `${doing} somebody else’s access needs the scope \`grants:revoke\``)
+  throw new Problem('forbidden', `${doing} another user’s access needs the scope \`grants:revoke\``)
 }
 
-/** A grant not active so long after its approval fails; until then a failed one may be tried again. */
+/** A grant that is not active this long after its approval fails; until then a failed grant may be retried. */
 export const activateWithinSeconds = 3_600

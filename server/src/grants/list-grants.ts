@@ -7,7 +7,7 @@ import { listGrantsPage } from './grant-store.ts'
 export const listGrants = operation({
   method: 'GET',
   path: '/v1/grants',
-  summary: 'List grants: your own, or everybody’s with grants:read',
+  summary: 'List grants: your own, or all grants with grants:read',
   credential: 'any',
   scope: null,
   query: Type.Object(

@@ -7,17 +7,18 @@ import { emitOfGrants, isLeaving, isWanted, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
 /**
- * Does what the clock alone demands of many entitlements (ends what is over, fails what did not begin in time, tells of a
- * coming end, and of what is over for long and still there), then answers how desired and observed stand; undefined where the lease was lost. One trip.
+ * Makes the changes of many entitlements that are due by the clock alone, then returns their desired and observed state.
+ * It ends expired grants, fails grants that missed their deadline, announces ends that come soon, and alarms about access that
+ * is long overdue for removal. Undefined where the lease was lost. One round trip.
  */
 export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Promise<(EntitlementRow | undefined)[]> {
-  const asked = items.map((item) => ({ item }))
+  const wrapped = items.map((item) => ({ item }))
   const answers = await tx.write([
-    sql`with ${mine(tx, asked, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)}, ${emitExpiringSoon(tx)}, ${emitOverdue(tx)},
+    sql`with ${mine(tx, wrapped, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)}, ${emitExpiringSoon(tx)}, ${emitOverdue(tx)},
       told_expired as (${emitOfGrants(tx, 'grant.expired', sql`ended`)}),
       told_failed as (${emitOfGrants(tx, 'grant.failed', sql`(select * from late union all select * from overdue) failing`)})
       ${emitOfGrants(tx, 'grant.expiring', sql`ending`)}`,
-    sql`with ${mine(tx, asked, sql``, sharedEnd)}
+    sql`with ${mine(tx, wrapped, sql``, sharedEnd)}
       update access_grant g set ${assign('finish')}, updated_at = clock_timestamp()
       from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`,
     sql<EntitlementRow & { id: string }>`select e.*
@@ -46,7 +47,7 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
   return items.map(({ id }) => rows.get(id))
 }
 
-/** The grant `g` is over for long, its access still there, and nobody was told. */
+/** The grant `g` ended long ago, its access is still there, and nobody was notified. */
 const isOverdue = sql`(${isLeaving} and g.alarmed_at is null
   and g.ended_at <= now() - make_interval(secs => ${alarmAfterSeconds}))`
 
@@ -54,11 +55,11 @@ const isEnding = sql`(${isBefore('expire')} and g.expires_at <= now())`
 const isLate = sql`(${isBefore('miss_deadline')} and g.activate_by <= now())`
 const endsSoon = sql`(g.status = 'active' and g.expiring_at <= now() and g.expires_at > now())`
 
-/** The clock demands something. `now()`: one moment for all of it, so that what was locked is what is changed. */
+/** A change is due by the clock. `now()` is one moment for all statements, so the locked rows are the changed rows. */
 const clockDemands = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
   and (${isEnding} or ${isLate} or ${endsSoon} or ${isOverdue}))`
 
-/** What it demands of which grants: found once, each by its entitlement, for the writes that follow. */
+/** The due change of each grant: found once, by its entitlement, for the writes that follow. */
 const dueGrants = (tx: Tx) => sql`due as materialized (
     select g.id, g.what from mine cross join lateral (
       select g.id, case when ${isEnding} then 'end' when ${isLate} then 'fail' when ${endsSoon} then 'tell'
@@ -66,7 +67,7 @@ const dueGrants = (tx: Tx) => sql`due as materialized (
       from access_grant g where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id offset 0) g
     where g.what is not null)`
 
-/** A grant has ended, and the access stays for another. */
+/** A grant has ended, and the access stays for another grant. */
 const sharedEnd = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
     and ${isLeaving}) and ${isWanted}`
 
@@ -86,7 +87,7 @@ const emitExpiringSoon = (tx: Tx) => sql`ending as (
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'tell' and ${endsSoon}
     returning g.id, g.request_id, g.entitlement_id)`
 
-/** Whatever the reason: the target hangs, has no room, or is at it for ever. Once for each grant. */
+/** For any reason: the target hangs, has no capacity, or never finishes. Once for each grant. */
 const emitOverdue = (tx: Tx) => sql`overdue as (
     update access_grant g set alarmed_at = clock_timestamp(), ${assign('alarm')},
       last_error = coalesce(g.last_error, 'the target has not taken it away yet'), updated_at = clock_timestamp()

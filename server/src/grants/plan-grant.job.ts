@@ -5,7 +5,7 @@ import { inTime, maxCallMs } from '../provisioners/in-time.ts'
 import { backoffMs, saysDisabled, waitMs } from './entitlement.ts'
 import { findGrantToPlan, giveUpPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
 
-/** Finds out what a new grant means to its target, and hangs it on that entitlement of the ledger. */
+/** Finds out what a new grant means at its target, and links it to that entitlement of the ledger. */
 export function planGrant(drivers: Drivers): DueWork {
   return {
     table: 'access_grant',
@@ -18,7 +18,7 @@ export function planGrant(drivers: Drivers): DueWork {
         const driver = await drivers.of(ctx.tx, serving)
         const plan = await inTime(maxCallMs, (signal) => driver.plan(ctx.tx, found.ask, signal))
         const outcome = await linkGrant(ctx.tx, item, serving, plan)
-        // Its provisioner is another than a moment ago: planned again, at once.
+        // Its provisioner changed during planning: plan again at once.
         if (outcome === 'provisioner_changed') await postponePlan(ctx.tx, item, 0)
       } catch (error) {
         if (error instanceof NotNow) return postponePlan(ctx.tx, item, waitMs(error.after_ms))
@@ -30,7 +30,7 @@ export function planGrant(drivers: Drivers): DueWork {
   }
 }
 
-/** Who gives it. A tenant with provisioners of its own never falls back to a pretence. */
+/** The provisioner that gives the access. A tenant with its own provisioners never falls back to the sandbox. */
 function requireServing(serving: Serving, ask: GrantAsk): ProvisionerRef {
   const { provisioner, provisioner_id, provisioner_version, enabled, has_own } = serving
   if (provisioner !== null && provisioner_id !== null) {

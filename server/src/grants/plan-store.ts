@@ -10,7 +10,7 @@ import type { GrantStatus } from './grant.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 import { keepSwept } from './sweep-store.ts'
 
-/** What serves a grant: null where none of the tenant's own does. */
+/** The provisioner that serves a grant; null if none of the tenant's own does. */
 export type Serving = {
   provisioner: ProvisionerType | null
   provisioner_id: string | null
@@ -20,7 +20,7 @@ export type Serving = {
   has_own: boolean
 }
 
-/** What serves the grant `g`: the line of its account before the one of all accounts. */
+/** The provisioner that serves the grant `g`: the row for its account takes precedence over the row for all accounts. */
 const servedBy = sql`(
     select p.provisioner_type as provisioner, p.id as provisioner_id, p.version as provisioner_version, p.enabled,
       (select true from provisioner own where own.tenant_id = g.tenant_id limit 1) is not null as has_own
@@ -29,7 +29,7 @@ const servedBy = sql`(
         and s.account_id in ('', coalesce(g.account_id, '')) order by s.account_id desc limit 1) s on true
     left join provisioner p on p.tenant_id = g.tenant_id and p.id = s.provisioner_id) served`
 
-/** What planning needs to know of a grant whose moment has come; undefined when the lease was lost. */
+/** The facts that planning needs about a due grant; undefined when the lease was lost. */
 export async function findGrantToPlan(
   tx: Tx,
   item: WorkItem,
@@ -87,14 +87,13 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
 }
 
 /**
- * Hangs the grant on the entitlement that the plan names, made where it is new, and has that looked at now and swept from now
- * on. Whether it was at the target before us is asked anew whenever nothing of ours is there, nor may land there still; what
- * was added there by hand is not ours.
+ * Links the grant to the entitlement that the plan names and inserts that entitlement if it is new. The entitlement is due now
+ * and swept from now on. Whether the access was at the target before us is taken from the plan again whenever nothing of ours is
+ * there and no late effect is possible. Access that was added there by hand is not ours.
  *
- * Whoever ends the grant at the same moment holds its holder as well: before this, or after it and finds it linked.
- * Nothing is written where its provisioner is not any more as it was when this was planned, or is gone; whoever changes or
- * deletes it at the same moment comes before this, or after it and finds it in use. Or where the grant has ended, or the lease
- * was lost.
+ * A concurrent end of the grant locks the same holder: it commits before this, or after it and then finds the grant linked.
+ * Nothing is written if the provisioner changed or was deleted since planning, if the grant has ended, or if the lease was lost.
+ * A concurrent change or deletion of the provisioner commits before this, or after it and then finds the provisioner in use.
  */
 export async function linkGrant(
   tx: Tx,
@@ -142,10 +141,10 @@ export async function linkGrant(
   return ours.status === 'pending' ? 'provisioner_changed' : 'not_pending'
 }
 
-/** Nothing of ours is at the target, as far as the row of the ledger knows. */
+/** The ledger's row says that nothing of ours is at the target. */
 const isNotOurs = sql`(entitlement.act is null and (entitlement.observed = 'absent' or coalesce(entitlement.drift = 'added', false)))`
 
-/** Its target has no room for the questions of a plan just now: asked again after so many milliseconds. */
+/** The target has no capacity for planning now: the grant is planned again after `wait_ms` milliseconds. */
 export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number): Promise<void> {
   await tx.write([
     sql`update access_grant g set lease_until = null, updated_at = clock_timestamp(),
@@ -154,7 +153,7 @@ export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number): Pro
   ])
 }
 
-/** Planning failed for good: its time is over, or its target refuses it. */
+/** Planning failed permanently: the grant's deadline is over, or its target refuses it. */
 export async function giveUpPlan(
   ctx: WorkCtx,
   item: WorkItem,
@@ -172,7 +171,7 @@ export async function giveUpPlan(
   ])
 }
 
-/** Planning failed for now: it is tried again after so many milliseconds. */
+/** Planning failed for now: it is retried after `wait_ms` milliseconds. */
 export async function savePlanFailure(tx: Tx, item: WorkItem, message: string, wait_ms: number): Promise<void> {
   await tx.write([
     sql`update access_grant g set last_error = ${message}, failures = g.failures + 1, lease_until = null,

@@ -97,7 +97,7 @@ test('only what failed is tried again: not what waits, is held, was revoked or i
 test('not after its hour: what could not be given in time stays failed', async () => {
   const { id } = await refusedByTarget('400000000005')
   await house.asSuperuser('update access_grant set activate_by = clock_timestamp() where id = $1', [id])
-  await notRetryable(id, 'failed', /its hour to begin is over/)
+  await notRetryable(id, 'failed', /more than an hour has passed since its approval/)
 })
 
 test('what has been active is never begun again (P17)', async () => {
@@ -106,7 +106,7 @@ test('what has been active is never begun again (P17)', async () => {
     'update access_grant set activated_at = clock_timestamp(), expires_at = clock_timestamp() where id = $1',
     [id],
   )
-  await notRetryable(id, 'failed', /it can no longer begin/)
+  await notRetryable(id, 'failed', /it cannot begin again/)
 })
 
 test('others’ is for whoever may end anybody’s access; what is not there is not found', async () => {

@@ -7,7 +7,7 @@ import { findGrant, retryFailedGrant } from './grant-store.ts'
 export const retryGrant = operation({
   method: 'POST',
   path: '/v1/grants/{id}/retry',
-  summary: 'Try again to give what failed, within an hour of its approval: your own, or anybody’s with grants:revoke',
+  summary: 'Retry a failed grant within an hour of its approval: your own, or any grant with grants:revoke',
   credential: 'any',
   scope: null,
   params: IdParams,
@@ -23,10 +23,10 @@ export const retryGrant = operation({
     const { status } = outcome
     const why = {
       not_failed: `it has not failed, it is ${status}`,
-      was_active: 'it was active before, so it can no longer begin; make a new request',
-      deadline_over: 'its hour to begin is over; make a new request',
+      was_active: 'it was active before, so it cannot begin again; make a new request',
+      deadline_over: 'more than an hour has passed since its approval; make a new request',
       holder_inactive: 'its holder is deactivated',
     }[outcome.refused]
-    throw new Problem('grant_not_retryable', `the grant cannot be tried again: ${why}`, { details: { status } })
+    throw new Problem('grant_not_retryable', `the grant cannot be retried: ${why}`, { details: { status } })
   },
 })

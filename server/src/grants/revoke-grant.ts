@@ -8,7 +8,7 @@ import { findGrant, revokeLiveGrant } from './grant-store.ts'
 export const revokeGrant = operation({
   method: 'POST',
   path: '/v1/grants/{id}/revoke',
-  summary: 'End access early: your own, or anybody’s with grants:revoke',
+  summary: 'End access early: your own, or any user’s with grants:revoke',
   credential: 'any',
   scope: null,
   params: IdParams,
@@ -22,6 +22,6 @@ export const revokeGrant = operation({
     const outcome = await revokeLiveGrant(ctx, grant.id, body.reason ?? null)
     if ('revoked' in outcome) return outcome.revoked
     const { not_live: status } = outcome
-    throw new Problem('grant_not_live', `the grant has ended already: it is ${status}`, { details: { status } })
+    throw new Problem('grant_not_live', `the grant has already ended: it is ${status}`, { details: { status } })
   },
 })

@@ -5,7 +5,7 @@ import { seedManyGrants } from '../../test/support/many-grants.ts'
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { systemActor } from '../kernel/context.ts'
-import { beginGrant, nobody, savePresent } from './give-store.ts'
+import { beginGrant, noGrants, savePresent } from './give-store.ts'
 import { openEntitlements } from './open-entitlement-store.ts'
 import { beginRevokes, type Settling, settle } from './take-store.ts'
 
@@ -148,7 +148,7 @@ test('a stale worker neither begins to give nor says that it is there (F2)', asy
     [tenant_id],
   )
   const before = await kept(stale)
-  assert.equal(await beginGrant(tx, stale, nobody, new Date(0)), 'lease_lost')
+  assert.equal(await beginGrant(tx, stale, noGrants, new Date(0)), 'lease_lost')
   const ctx = { tx, actor: systemActor, request_id: 'test' }
   const given = { reference: null, ends_early: false }
   assert.deepEqual(await savePresent(ctx, stale, [id], { grant_ids: [id], rulesUnchanged: sql`true` }, given), [])

@@ -2,17 +2,17 @@ import { sql } from '../db/sql.ts'
 import type { Statement } from '../kernel/context.ts'
 import { alarmAfterFailures, alarmAfterSeconds } from './entitlement.ts'
 
-/** Access that is over and is still there: those of at most `mostLookedAt` entitlements are counted. */
+/** Ended access that is still at its target, counted over at most `maxChecked` entitlements. */
 export type StuckRevokes = { stuck: number; oldest_seconds: number }
 
 const maxChecked = 10_000
 
-/** Whatever is to be taken away is looked at again within this: the longest back-off, and some. */
+/** An entitlement to revoke is checked again within this time: the maximum backoff plus a margin. */
 const maxWaitSeconds = 120
 
 /**
- * What could not be taken away, across tenants, for whoever watches; to be read as `sallyport_work`. Found by the work list
- * of entitlements: an index of such grants would be written twice at each end of a grant.
+ * Access that could not be revoked, across tenants, for monitoring; read it as `sallyport_work`. It is found through the work
+ * list of entitlements, because an index of such grants would be written twice at each end of a grant.
  */
 export function stuckRevokes(): Statement<StuckRevokes> {
   return sql<StuckRevokes>`select count(*)::int as stuck,

@@ -4,7 +4,7 @@ import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
 import { inTime } from '../provisioners/in-time.ts'
-import { askedDays, maxCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
+import { checkedDays, maxCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
 import {
   type Compared,
   closeSweep,
@@ -19,12 +19,12 @@ import {
 
 type Listing = NonNullable<Driver['discover']>
 
-/** A page of a list may take its turn at the target's own pace. */
+/** A page of a list may wait for the target's own rate limit. */
 const maxPageMs = 120_000
 
 /**
- * Compares all that a provisioner's target holds with the ledger, some thousands at once. It judges nothing: where they
- * differ the entitlement is due for a look, which asks the target itself. What cannot be listed is looked at one by one.
+ * Compares what a provisioner's target holds with the ledger, some thousands at once. It decides nothing: where they differ,
+ * it makes the entitlement due for a check that reads the target itself. If the target has no list, each entitlement is checked.
  */
 export function sweepProvisioner(drivers: Drivers): DueWork {
   return {
@@ -46,10 +46,10 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
   }
 }
 
-/** Answers whether there was anything to compare. */
+/** Returns whether there was anything to compare. */
 async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
   const list = driver.discover?.bind(driver)
-  const days = list === undefined ? askedDays : watchedDays
+  const days = list === undefined ? checkedDays : watchedDays
   let after: string | undefined
   for (;;) {
     const known = await findCompared(ctx.tx, sweep, after, days)
@@ -62,7 +62,7 @@ async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Dr
   }
 }
 
-/** The ids of entitlements of which the target shows something else than the ledger has; only of a list that came to its end. */
+/** The ids of entitlements whose state at the target differs from the ledger. Only a list that was read to its end counts. */
 async function findAtOdds(
   ctx: WorkCtx,
   item: WorkItem,
@@ -86,7 +86,10 @@ async function findAtOdds(
   return [...removed, ...added]
 }
 
-/** Of what bears our mark and was not asked for: what is in the ledger as taken away. What is not in it at all is told. */
+/**
+ * Of the access that bears our mark and was not asked for: the entitlements that the ledger has as revoked. Access that is not
+ * in the ledger at all is saved and reported.
+ */
 async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: readonly Sighting[]): Promise<string[]> {
   const inLedger = await findByKey(
     ctx.tx,
@@ -99,7 +102,7 @@ async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: rea
   return inLedger.filter(({ present }) => !present).map(({ id }) => id)
 }
 
-/** The pages of the target's list, each waited for only so long. */
+/** The pages of the target's list, each with a time limit. */
 async function* pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncGenerator<readonly Sighting[]> {
   const sweeping = new AbortController()
   const sightings = known.map(({ key, target }) => ({ key, target }))
@@ -111,7 +114,7 @@ async function* pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncG
       yield next.value
     }
   } finally {
-    // Not waited for: what hangs would hang here too.
+    // Not awaited: a call that hangs would hang here too.
     sweeping.abort()
     void iterator.return?.().catch(() => undefined)
   }

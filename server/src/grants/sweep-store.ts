@@ -8,21 +8,21 @@ import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import { isWanted } from './entitlement-store.ts'
 import { maxCompared, sweptEverySeconds } from './sweep.ts'
 
-/** A sweep as it begins. */
+/** A sweep at its start. */
 export type Sweep = ProvisionerRef & { failures: number; began_at: string }
 
-/** An entitlement at rest, as the ledger has it. `due`: it is looked at whatever the target shows. */
+/** An entitlement at rest, as the ledger has it. `due`: it is checked regardless of what the target shows. */
 export type Compared = Sighting & { id: string; present: boolean; due: boolean }
 
-/** INVARIANT: stands in the `where` of each write of a sweep: one that lost its lease writes nothing. */
+/** INVARIANT: every write of a sweep has this in its `where`: a sweep that lost its lease writes nothing. */
 function stillSweeps(tx: Tx, item: WorkItem): Statement {
   return sql`s.tenant_id = ${tx.tenant_id} and s.id = ${item.id} and s.generation = ${item.generation}::bigint`
 }
 
 /**
- * Sees to it that what a provisioner has given is swept. Nearly always it is already, and nothing is written. A sweep that
- * finds nothing is idle, and ends only after another: whoever gives something meanwhile wakes it here. `isServed`: the
- * provisioner is still there.
+ * Ensures that a provisioner's access is swept. Nearly always a sweep exists already, and nothing is written. A sweep that finds
+ * nothing is idle, and ends only after another such sweep; access given meanwhile wakes it here. `isServed`: the provisioner
+ * still exists.
  */
 export function keepSwept(tx: Tx, { provisioner, provisioner_id }: ProvisionerRef, isServed: Statement): Statement {
   const next = sql`clock_timestamp() + make_interval(secs => ${sweptEverySeconds})`
@@ -35,7 +35,7 @@ export function keepSwept(tx: Tx, { provisioner, provisioner_id }: ProvisionerRe
       swept_at = case when sweep.next_look_at is null then clock_timestamp() else sweep.swept_at end`
 }
 
-/** Undefined where the lease was lost. */
+/** Undefined if the lease was lost. */
 export async function openSweep(tx: Tx, item: WorkItem): Promise<Sweep | undefined> {
   const [sweep] = await tx.read(
     sql<Sweep>`select provisioner, provisioner_id, failures, clock_timestamp()::text as began_at,
@@ -47,8 +47,8 @@ export async function openSweep(tx: Tx, item: WorkItem): Promise<Sweep | undefin
 }
 
 /**
- * Entitlements of a provisioner that are at rest, in the order of their ids behind this one: what is wanted, what drifted, and
- * what was taken away in the last `days`. What was there before us and nobody wants is nobody's business.
+ * Entitlements of a provisioner that are at rest, in the order of their ids after `after`: those that are wanted, drifted, or
+ * were revoked in the last `days`. Access that was there before us and that no grant wants is left out.
  */
 export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefined, days: number): Promise<Compared[]> {
   return tx.read(
@@ -64,7 +64,7 @@ export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefin
   )
 }
 
-/** What the ledger knows of these keys. A key that it does not know was never given by us. */
+/** The ledger's rows for these keys. A key without a row was never given by us. */
 export function findByKey(tx: Tx, { provisioner }: ProvisionerRef, keys: readonly string[]): Promise<Compared[]> {
   return tx.read(
     sql<Compared>`select e.id, e.target_key as key, e.target, e.act is not null or e.observed <> 'absent' as present, false as due
@@ -74,8 +74,8 @@ export function findByKey(tx: Tx, { provisioner }: ProvisionerRef, keys: readonl
 }
 
 /**
- * Has entitlements looked at, within so many seconds. An old page of a list is no proof: what has moved within the last
- * minute, or is moving, is left alone, and what is looked at is judged by the target's answer to that look.
+ * Makes entitlements due for a check within so many seconds. An old page of a list proves nothing: entitlements that changed
+ * within the last minute, or are changing, are left alone, and the check decides by its own reading of the target.
  */
 export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], withinSeconds: number): Promise<void> {
   await tx.write([
@@ -91,13 +91,13 @@ export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], wi
   ])
 }
 
-/** At most so many keys are named in an event. */
+/** The maximum number of keys in an event. */
 const maxNamed = 20
 
-/** So many of them are kept of a provisioner, and one page more: a target is somebody else's, and its list may never end. */
+/** The maximum number of strays kept of a provisioner, plus one page. The target is not ours, and its list may never end. */
 const maxStrays = 10_000
 
-/** Keeps what bears our mark and was never given by us, as somebody else's, and tells of it. Nothing of it is touched. */
+/** Saves access that bears our mark but was never given by us, marks it as not ours, and emits an event. It is left untouched. */
 export async function saveStrays(
   ctx: WorkCtx,
   item: WorkItem,
@@ -124,7 +124,7 @@ export async function saveStrays(
   ])
 }
 
-/** The sweep came to its end. `found`: there was something to compare; what is on its way will be. */
+/** The sweep is complete. `found`: there was something to compare. An entitlement in progress also keeps the sweep active. */
 export async function closeSweep(tx: Tx, item: WorkItem, began_at: string, found: boolean): Promise<void> {
   const isWatched = sql`(${found}::boolean or exists (select from entitlement e where e.tenant_id = s.tenant_id
     and e.provisioner_id is not distinct from s.provisioner_id and (e.act is not null or e.next_look_at is not null)))`
@@ -136,7 +136,7 @@ export async function closeSweep(tx: Tx, item: WorkItem, began_at: string, found
   ])
 }
 
-/** The sweep was broken off, to be begun again after so many seconds. `message`: undefined where nothing failed. */
+/** The sweep was interrupted and begins again after `seconds`. `message`: undefined if nothing failed. */
 export async function putOffSweep(tx: Tx, item: WorkItem, seconds: number, message: string | undefined): Promise<void> {
   await tx.write([
     sql`update sweep s set lease_until = null, next_look_at = clock_timestamp() + make_interval(secs => ${seconds}),
@@ -145,18 +145,18 @@ export async function putOffSweep(tx: Tx, item: WorkItem, seconds: number, messa
   ])
 }
 
-/** Has every sweep begin within half a minute: nobody knows how long nobody looked. To be run as `sallyport_work`. */
+/** Makes every sweep begin within 30 seconds, because the time since the last sweep is unknown. Run it as `sallyport_work`. */
 export function sweepSoon(): Statement {
   return sql`update sweep set next_look_at = least(next_look_at, clock_timestamp() + random() * interval '30 seconds')
     where next_look_at is not null`
 }
 
-/** How far sweeps are behind and how much was found changed by hand, of at most `mostCounted`. */
+/** How far sweeps are behind, and how many entitlements have drifted, up to `maxCounted`. */
 export type DriftLoad = { drifted: number; oldest_sweep_seconds: number }
 
 const maxCounted = 10_000
 
-/** Across tenants, for whoever watches; to be read as `sallyport_work`. */
+/** Across tenants, for monitoring; read it as `sallyport_work`. */
 export function driftLoad(): Statement<DriftLoad> {
   return sql<DriftLoad>`select
     (select count(*)::int from (select from entitlement where drift is not null limit ${maxCounted}) e) as drifted,

@@ -5,11 +5,11 @@ import type { Ending, Failure } from './convergence.ts'
 import { emitOfGrants, isLeaving, isWaitedFor, isWanted, lateEffectFor, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
-/** Writes down that access is about to be taken away, of many entitlements. False: the lease was lost. */
+/** Records that the access of many entitlements is about to be revoked. False: the lease was lost. */
 export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<boolean[]> {
-  const asked = items.map((item) => ({ item }))
+  const wrapped = items.map((item) => ({ item }))
   const [begun] = await tx.write([
-    sql<{ id: string }>`with ${mine(tx, asked)}
+    sql<{ id: string }>`with ${mine(tx, wrapped)}
       update entitlement e set act = 'revoke', act_reference = null, act_polls = 0, observed = 'unknown',
         may_land_until = case when e.act = 'grant' then ${lateEffectFor} else e.may_land_until end, suspected = false,
         updated_at = clock_timestamp()
@@ -19,12 +19,12 @@ export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<
   return items.map(({ id }) => ids.has(id))
 }
 
-/** How a run leaves an entitlement. `due_at`: the moment that had made it due. */
+/** How a run leaves an entitlement. `due_at`: the moment that made it due. */
 export type Settling = Ending & { item: WorkItem; due_at: string }
 
 /**
- * Writes how runs ended, of many entitlements, and releases them. One trip.
- * INVARIANT: one whose desired and observed do not agree always has a next look.
+ * Records how the runs of many entitlements ended, and releases the entitlements. One round trip.
+ * INVARIANT: an entitlement whose desired and observed state differ always has a next check.
  */
 export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<undefined[]> {
   const gone: { item: WorkItem; reference: string | null }[] = []
@@ -51,9 +51,9 @@ export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<un
 type UnderWay = { item: WorkItem; due_at: string; wait_seconds: number; reference: string }
 
 /**
- * The target is taking access away that no live grant wants: it is asked again after the wait. The same as `closeLooks`
- * comes to, without its questions, since of ten thousand ends at one instant each passes here. Whoever began to want it
- * meanwhile has set another moment.
+ * The target is removing access that no live grant wants: it is polled again after the wait. The result is the same as that of
+ * `postponeChecks`, without its subqueries, because each of ten thousand ends at one instant passes here. A grant that began to
+ * want the access meanwhile has set another moment.
  */
 function awaitTarget(tx: Tx, items: readonly UnderWay[]): Statement {
   const isDue = sql`e.next_look_at is not distinct from mine.due_at`
@@ -64,7 +64,7 @@ function awaitTarget(tx: Tx, items: readonly UnderWay[]): Statement {
     from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id`
 }
 
-/** What was to be taken away is gone. */
+/** The access to be revoked is gone. */
 function endLeaving(tx: Tx, items: readonly { item: WorkItem; reference: string | null }[]): Statement {
   return sql`with ${mine(tx, items, sql`, reference text`)}
     update access_grant g set ${assign('finish')}, last_error = null, target_reference = mine.reference,
@@ -72,7 +72,7 @@ function endLeaving(tx: Tx, items: readonly { item: WorkItem; reference: string 
     from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`
 }
 
-/** Said on the grants that a failure concerns. */
+/** Records failures on the entitlements and on the grants that they concern. */
 function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]): Statement {
   const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean, may_land boolean,
     reference text`
@@ -109,8 +109,8 @@ function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]):
 }
 
 /**
- * Gives entitlements back with the moment of their next look: after the wait, or when one of their live grants next needs
- * one, whichever is first; never overruling a moment that somebody else set meanwhile.
+ * Releases entitlements with the moment of their next check: after the wait, or when one of their live grants next needs a
+ * check, whichever is first. It never overwrites a moment that was set meanwhile.
  */
 function postponeChecks(tx: Tx, settlings: readonly Settling[]): Statement {
   const items = settlings.map(({ item, due_at, wait_ms, last }) => ({
@@ -143,10 +143,10 @@ function postponeChecks(tx: Tx, settlings: readonly Settling[]): Statement {
     from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id`
 }
 
-/** Asked in this order: nearly nothing has drifted. */
+/** Evaluated in this order because drift is rare. */
 const driftIsOver = sql`e.drift is not null and mine.gone and not ${isWanted}`
 
-/** What `e` comes to by `mine` agrees with what live grants want, or was there before us, or was changed by hand and is left. */
+/** The state of `e` after `mine` agrees with what live grants want, or it was there before us, or it drifted and is left. */
 const isSettled = sql`(mine.gone or e.act is null)
   and (case when mine.gone then 'absent' else e.observed end = case when ${isWanted} then 'present' else 'absent' end
     or (e.held_before and (mine.gone or e.observed <> 'unknown'))

@@ -110,7 +110,7 @@ test('a receiver reports done too early: access is not active until a check find
     return row !== undefined && row.last_error !== null && row
   })
   assert.equal(failing.status, 'pending')
-  assert.match(failing.last_error ?? '', /says that the grant is done, and does not show it/)
+  assert.match(failing.last_error ?? '', /reports that the grant is done, but does not show it/)
   Object.assign(receiver, { behave: (_received: Received, usual: () => unknown) => usual(), later: 0 })
   await grantOf(request_id, 'active')
   receiver.later = Number.POSITIVE_INFINITY
