@@ -3,8 +3,8 @@ import type { Database } from '../db/transaction.ts'
 import type { Statement } from '../kernel/context.ts'
 
 /**
- * Tables that are their own work list: `next_look_at` says when a row next needs a look, `lease_until` who has it until
- * when, `generation` fences whoever lost it.
+ * Tables that are their own work list: `next_look_at` is when a row is next due, `lease_until` is when its lease ends, and
+ * `generation` fences a worker that lost the lease.
  */
 export type WorkTable =
   | 'access_request'
@@ -16,12 +16,12 @@ export type WorkTable =
   | 'delivery_lane'
 
 /**
- * Which rows of a table are a list of their own: entitlements that a pending grant waits for, and all others; what leaves
- * the house by each type of channel.
+ * The rows of a table that form a list of their own: entitlements that a pending grant waits for, all other entitlements, and
+ * deliveries by type of channel.
  */
 export type Part = 'gives' | 'takes' | 'email' | 'webhook'
 
-/** A row whose moment has come, claimed: ours until the lease ends, as long as the generation is still this one. */
+/** A due row that was claimed: it is ours until the lease ends, as long as the generation is still this one. */
 export type WorkItem = { tenant_id: string; id: string; generation: string }
 
 /** How much to claim of which list. */
@@ -29,13 +29,13 @@ export type ClaimRequest = {
   table: WorkTable
   part: Part | undefined
   max: number
-  /** Of one tenant. */
+  /** The maximum of one tenant. */
   maxPerTenant: number
-  /** Tenants that are passed over. */
+  /** Tenants that are skipped. */
   without: readonly string[]
 }
 
-/** `left`: more is due than was claimed. `ms`: until the next row is due, null where none is. By the database's clock. */
+/** `left`: more is due than was claimed. `ms`: time until the next row is due, null if none is. By the database's clock. */
 export type Claim = { items: WorkItem[]; left: boolean; ms: number | null }
 
 export const workTables: Record<WorkTable, Statement> = {
@@ -57,10 +57,10 @@ const parts: Record<Part, Statement> = {
 
 const lease = sql`clock_timestamp() + interval '20 seconds'`
 
-/** So many portions are looked at to take of few tenants many rows, rather than of many tenants few. */
+/** How many times the maximum is scanned, so that a claim takes many rows of few tenants instead of few rows of many tenants. */
 const portionsScanned = 2
 
-/** Claims what is due, of all these lists in one trip; rows that another process holds are passed over. */
+/** Claims due rows of all these lists in one round trip. Rows that another process holds are skipped. */
 export async function claimDue(database: Database, claimRequests: readonly ClaimRequest[]): Promise<Claim[]> {
   const answers = await database.work.write(claimRequests.map(claimOf))
   return answers.map((rows) => ({
@@ -73,8 +73,8 @@ export async function claimDue(database: Database, claimRequests: readonly Claim
 type ClaimRow = { left: boolean; ms: number | null } & (WorkItem | { [Key in keyof WorkItem]: null })
 
 /**
- * One moment of the database's clock for all of it: what is due after it is the next moment. As a value the moment bounds
- * the scan of the index, which `clock_timestamp()` itself would not: the statement costs what is due, not what is there.
+ * The statement reads the database's clock once and compares every row with that moment. As a value, the moment bounds the index
+ * scan, which `clock_timestamp()` itself would not. So the cost depends on the due rows, not on all rows.
  */
 function claimOf({ table, part, max, maxPerTenant, without }: ClaimRequest): Statement<ClaimRow> {
   const name = workTables[table]
@@ -115,19 +115,19 @@ function held(items: readonly WorkItem[]): Statement {
     where w.tenant_id = item.tenant_id and w.id = item.id and w.generation = item.generation`
 }
 
-/** Holds on to rows that are still being worked on. */
+/** Extends the leases of rows that are still in flight. */
 export async function extendLeases(database: Database, table: WorkTable, items: readonly WorkItem[]): Promise<void> {
   await database.work.write([
     sql`update ${workTables[table]} w set lease_until = ${lease} from ${held(items)} and w.lease_until is not null`,
   ])
 }
 
-/** Gives rows back as they are, for whoever looks next. */
+/** Releases rows unchanged, for the next claim. */
 export async function releaseLeases(database: Database, table: WorkTable, items: readonly WorkItem[]): Promise<void> {
   await database.work.write([sql`update ${workTables[table]} w set lease_until = null from ${held(items)}`])
 }
 
-/** After a fault of ours: given back, to be looked at again a little later, so that a broken row does not spin. */
+/** Releases a row after a fault of ours. It is due again a little later, so that a broken row does not spin. */
 export function postpone(table: WorkTable, item: WorkItem): Statement {
   return sql`update ${workTables[table]} set lease_until = null, next_look_at = clock_timestamp() + interval '5 seconds'
     where tenant_id = ${item.tenant_id} and id = ${item.id} and generation = ${item.generation}::bigint

@@ -2,12 +2,12 @@ import { sql } from '../db/sql.ts'
 import type { Statement } from '../kernel/context.ts'
 import type { WorkTable } from './claim.ts'
 
-/** What is due on one work list: at most `mostCounted` rows are counted. */
+/** The due rows of one work list, counted up to `maxCounted`. */
 export type DueLoad = { list: WorkTable; due: number; oldest_seconds: number }
 
 const maxCounted = 10_000
 
-/** How much is due across tenants, for whoever watches; to be read as `sallyport_work`. A row in hand is due until it is done. */
+/** The due rows across tenants, for monitoring; read it as `sallyport_work`. A row in flight is due until it is done. */
 export function dueLoad(): Statement<DueLoad> {
   return sql<DueLoad>`${of('access_request', [sql`access_request where true`])}
     union all ${of('access_grant', [sql`access_grant where true`])}
@@ -18,7 +18,7 @@ export function dueLoad(): Statement<DueLoad> {
     union all ${of('delivery_lane', [sql`delivery_lane where channel_type = 'email'`, sql`delivery_lane where channel_type = 'webhook'`])}`
 }
 
-/** By the moment at which the statement began, which is one: an index of each part holds the search to what is due. */
+/** Compares with the one moment at which the statement began. An index of each part limits the scan to due rows. */
 function of(list: WorkTable, parts: readonly Statement[]): Statement {
   const due = parts
     .map(

@@ -2,51 +2,51 @@ import type { Tx } from '../kernel/context.ts'
 import type { WorkItem } from './claim.ts'
 
 /**
- * How much of one list a process has in hand at once: `width` rows that are quick, `perTenant` of one tenant, quick or
- * slow. So a tenant whose target hangs holds its own rows and nobody else's.
+ * How many rows of one list a process has in flight at once: `width` quick rows, and `perTenant` rows of one tenant, quick or
+ * slow. So a tenant whose target hangs delays only its own rows.
  */
 export type Bounds = { width: number; perTenant: number }
 
 type RunningItem = { item: WorkItem; since: number; done: Promise<void> }
 
-/** After so long a row is slow: whatever it waits for, it is not us. */
+/** A row in flight for longer than this is slow: it waits for something outside this process. */
 const slowAfterMs = 1_000
 
 const maxAtOnce = 512
 
-/** Quick and slow together: what a process keeps in mind at most. */
+/** The maximum of quick and slow rows together, in multiples of `width`. */
 const widthsInAll = 4
 
-/** What a process has in hand of one list. */
+/** The rows of one list that a process has in flight. */
 export type InFlight = {
-  /** What may be claimed now: so many rows in all, so many of one tenant. */
+  /** How many rows may be claimed now: in all, and of one tenant. */
   room(): { max: number; maxPerTenant: number }
-  /** Tenants of which no more may be claimed. */
+  /** Tenants whose rows may not be claimed now. */
   fullTenants(): string[]
   add(item: WorkItem, run: (tx: Tx) => Promise<void>): void
-  /** Those that have been in hand for longer than this. */
+  /** The rows that have been in flight for longer than this. */
   olderThan(ms: number): WorkItem[]
-  /** When all that is in hand now is done. */
+  /** Resolves when all rows that are in flight now are done. */
   allDone(): Promise<unknown>
 }
 
-/** `onRoom` is called when there is room again where there was none. */
+/** `onRoom` is called when room becomes free after there was none. */
 export function trackInFlight(
   { width, perTenant }: Bounds,
   openTenant: (id: string) => Tx,
   onRoom: () => void,
 ): InFlight {
   const rows = new Map<string, RunningItem>()
-  // One door for all of a tenant's rows: what passes it together can go in one trip.
+  // All rows of a tenant share one `Tx`, so that their statements can share a round trip.
   const tenants = new Map<string, { tx: Tx; count: number }>()
-  // A portion or nothing: rows that are claimed one by one cannot go together.
-  const least = Math.ceil(width / 8)
+  // Claims a batch or nothing: rows that are claimed one by one cannot share a round trip.
+  const minBatch = Math.ceil(width / 8)
   const maxPerTenant = Math.ceil(perTenant / 4)
   const isFull = (count: number) => count > perTenant - maxPerTenant
   let short = false
 
   const remove = (item: WorkItem) => {
-    // A row that was given back may have been claimed again before its end is seen here: that claim stays in hand.
+    // A released row may have been claimed again before its end is seen here: that claim stays in flight.
     if (rows.get(item.id)?.item === item) rows.delete(item.id)
     const tenant = tenants.get(item.tenant_id)
     if (tenant === undefined) return
@@ -62,7 +62,7 @@ export function trackInFlight(
       let quick = 0
       for (const { since } of rows.values()) if (now - since < slowAfterMs) quick += 1
       const free = Math.min(width - quick, width * widthsInAll - rows.size)
-      short = free < least
+      short = free < minBatch
       return { max: short ? 0 : Math.min(free, maxAtOnce), maxPerTenant }
     },
     fullTenants: () => [...tenants].filter(([, { count }]) => isFull(count)).map(([id]) => id),

@@ -1,30 +1,30 @@
 export type Loop = {
-  /** Something was written: check at once. */
+  /** New work may be due: runs at once. */
   wake(): void
-  /** Work has ended that may have left more to do: check within moments, and once for all that ends until then. */
+  /** Completed work may have made more work due: runs soon, once for all work that completes until then. */
   wakeSoon(): void
-  /** Ends after the run that is under way. */
+  /** Ends after the current run. */
   stop(): Promise<void>
 }
 
-/** What a run answers: milliseconds until it wants to run again; 0 = there is more. */
+/** One run of the loop. It returns the milliseconds until it wants to run again; 0: there is more to do. */
 export type Tick = () => Promise<number>
 
-/** What another process wrote is found after this. */
+/** Work that another process wrote is found within this time. */
 const maxWaitMs = 1_000
 
 /**
- * How long `wakeSoon` gathers: ten times what a run takes, so that runs for the sake of work that ended take a tenth of the
- * time at most, however much of it ends.
+ * How long `wakeSoon` waits to batch wake-ups: ten times the duration of a run, so that runs after completed work take at most
+ * a tenth of the time, regardless of how much work completes.
  */
-const batchNearby = { least: 10, most: 200, runs: 10 }
+const batchWindow = { minMs: 10, maxMs: 200, runs: 10 }
 
-/** Runs `turn` without overlap. A run that throws is reported to `onFailure` and tried again after a second. */
+/** Runs `tick` without overlap. A run that throws is reported to `onFailure` and retried after a second. */
 export function startLoop(tick: Tick, onFailure: (error: unknown) => void): Loop {
   let stopping = false
   let woken = false
-  let batchingMs = batchNearby.least
-  /** When the next run begins, by the clock of `performance`; meanwhile `timer` waits for it. */
+  let batchingMs = batchWindow.minMs
+  /** When the next run begins, by the clock of `performance`; `timer` waits for it. */
   let nextAt = Number.POSITIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   let begin = () => {}
@@ -57,7 +57,7 @@ export function startLoop(tick: Tick, onFailure: (error: unknown) => void): Loop
         return maxWaitMs
       })
       const endedAt = performance.now()
-      batchingMs = Math.min(batchNearby.most, Math.max(batchNearby.least, batchNearby.runs * (endedAt - beganAt)))
+      batchingMs = Math.min(batchWindow.maxMs, Math.max(batchWindow.minMs, batchWindow.runs * (endedAt - beganAt)))
       runAt(endedAt + Math.min(waitMs, maxWaitMs))
       if (!woken && !stopping && nextAt > endedAt) await untilNext()
     }

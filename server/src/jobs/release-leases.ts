@@ -3,9 +3,9 @@ import type { Database } from '../db/transaction.ts'
 import { workTables } from './claim.ts'
 
 /**
- * Takes back every lease that a killed process left, so that its work is taken up at once rather than when they end.
- * INVARIANT: for the sole process on its database alone, as the owner of the embedded one is. The generations move on:
- * a statement of the dead that is still under way finds its lease lost.
+ * Releases every lease that a killed process left, so that its work resumes at once and not only when the leases end.
+ * INVARIANT: call it only in the sole process on its database, such as the owner of the embedded one. It increments the
+ * generations, so a statement of the killed process that is still under way finds its lease lost.
  */
 export async function releaseLeases(database: Database): Promise<void> {
   const tables = [...Object.values(workTables), sql`event_cursor`]

@@ -5,43 +5,43 @@ import { claimDue, extendLeases, type Part, postpone, releaseLeases, type WorkIt
 import { type Bounds, type InFlight, trackInFlight } from './in-flight.ts'
 import { type Loop, startLoop } from './loop.ts'
 
-/** What is done about the rows of one list. INVARIANT: every write of `run` is guarded by the item's generation. */
+/** The job that processes the rows of one list. INVARIANT: every write of `run` is guarded by the item's generation. */
 export type DueWork = {
   table: WorkTable
-  /** Where the table is two lists. What takes access away goes first. */
+  /** Set if the table holds several lists. Revokes go first. */
   part?: Part
-  /** Where more or fewer are in hand at once than is usual. */
+  /** Set if more or fewer rows than usual are in flight at once. */
   bounds?: Bounds
   run(ctx: WorkCtx, item: WorkItem): Promise<void>
 }
 
 export type FailedWork = (table: WorkTable, item: WorkItem, error: unknown) => void
 
-/** `isBehind`: more access is to be taken away than is in hand. What can wait lets that go first. */
+/** `isBehind`: more revokes are due than are in flight. Work that can wait lets them go first. */
 export type DueWorkLoop = Loop & { isBehind(): boolean }
 
-/** What takes access away has connections of its own, so that no other work delays it. */
+/** Revokes have connections of their own, so that no other work delays them. */
 export type WorkDatabases = { takes: Database; others: Database }
 
-/** A list with what is in hand of it. */
-type Worked = { work: DueWork; database: Database; hand: InFlight }
+/** A list with its rows in flight. */
+type WorkList = { work: DueWork; database: Database; inFlight: InFlight }
 
-/** Against a lease of 20 s. */
+/** The lease lasts 20 s. */
 const heartbeatMs = 5_000
 
-/** What is not done so long after the stop is given back. */
+/** Rows that are not done this long after the stop are released. */
 const maxFinishMs = 5_000
 
-/** However much there is to take away, the other lists come up every so many turns. */
+/** The other lists run at least once in this many ticks, even if many revokes are due. */
 const ticksUntilOthers = 16
 
-/** Rows that are due and locked by somebody's transaction are looked for again after this. */
+/** Due rows that another transaction has locked are claimed again after this. */
 const lockedMs = 10
 
 /**
- * Does what is due, in every list, at most `width` rows of one at a time where it does not say otherwise; a slow row holds
- * up no other, and a slow tenant no other. `wake` it when something was written; by itself it checks at the next moment
- * that a row is due, when a row is done, and every second for what other processes wrote. `onDone`: after each row.
+ * Processes the due rows of every list, at most `width` rows of a list at a time unless the list has its own bounds. A slow row
+ * delays no other row, and a slow tenant delays no other tenant. Call `wake` after a write. By itself the loop runs when the
+ * next row is due, when a row is done, and every second for rows that other processes wrote. `onDone` is called after each row.
  */
 export function startDueWork(
   databases: WorkDatabases,
@@ -51,44 +51,44 @@ export function startDueWork(
   onFailure: FailedWork,
   onDone: () => void = () => undefined,
 ): DueWorkLoop {
-  const worked: Worked[] = works.map((work) => {
+  const lists: WorkList[] = works.map((work) => {
     const bounds = work.bounds ?? { width, perTenant: width }
     const database = work.part === 'takes' ? databases.takes : databases.others
-    return { work, database, hand: trackInFlight(bounds, database.tenant, () => loop.wake()) }
+    return { work, database, inFlight: trackInFlight(bounds, database.tenant, () => loop.wake()) }
   })
-  const first = worked.filter(({ work }) => work.part === 'takes')
-  const others = worked.filter(({ work }) => work.part !== 'takes')
-  const start = ({ work, hand }: Worked, item: WorkItem) =>
-    hand.add(item, async (tx) => {
-      await doItem({ tx, actor: systemActor, request_id: `${work.table}:${item.id}` }, work, item, onFailure)
-      // The claim that took it could not know when it is due again, nor what else it made due.
+  const revokes = lists.filter(({ work }) => work.part === 'takes')
+  const others = lists.filter(({ work }) => work.part !== 'takes')
+  const start = ({ work, inFlight }: WorkList, item: WorkItem) =>
+    inFlight.add(item, async (tx) => {
+      await runItem({ tx, actor: systemActor, request_id: `${work.table}:${item.id}` }, work, item, onFailure)
+      // At its claim it was unknown when the row is due again and what else it makes due.
       loop.wakeSoon()
       onDone()
     })
-  /** Whether more is to be taken away than was claimed, and the tenants of which no more is claimed for now. */
+  /** Whether more revokes are due than were claimed, and the tenants of which no more are claimed for now. */
   let left = true
   let backedUp: string[] = []
   let ticksWithoutOthers = 0
 
-  const takeAway = async () => {
+  const runRevokes = async () => {
     ticksWithoutOthers += 1
-    const taken = await takeUp(databases.takes, first, [], start)
-    left = taken.left
-    backedUp = first.flatMap(({ hand }) => hand.fullTenants())
+    const claimed = await claimAndStart(databases.takes, revokes, [], start)
+    left = claimed.left
+    backedUp = revokes.flatMap(({ inFlight }) => inFlight.fullTenants())
     otherLoop.wake()
-    return taken.wait
+    return claimed.wait
   }
-  const doOthers = async () => {
+  const runOthers = async () => {
     if (left && ticksWithoutOthers < ticksUntilOthers) return Number.MAX_SAFE_INTEGER
     ticksWithoutOthers = 0
-    return (await takeUp(databases.others, others, backedUp, start)).wait
+    return (await claimAndStart(databases.others, others, backedUp, start)).wait
   }
-  // Two loops: where there is no connection for the others, what takes access away does not wait for one.
-  const otherLoop = startLoop(doOthers, onFault)
-  const loop = startLoop(takeAway, onFault)
+  // Two loops: if no connection is free for the other lists, revokes do not wait for one.
+  const otherLoop = startLoop(runOthers, onFault)
+  const loop = startLoop(runRevokes, onFault)
   const heartbeat = setInterval(() => {
-    for (const { work, database, hand } of worked) {
-      const items = hand.olderThan(heartbeatMs - 1_000)
+    for (const { work, database, inFlight } of lists) {
+      const items = inFlight.olderThan(heartbeatMs - 1_000)
       if (items.length > 0) extendLeases(database, work.table, items).catch(onFault)
     }
   }, heartbeatMs)
@@ -99,11 +99,11 @@ export function startDueWork(
     isBehind: () => left || backedUp.length > 0,
     async stop() {
       await Promise.all([loop.stop(), otherLoop.stop()])
-      const allDone = () => Promise.all(worked.map(({ hand }) => hand.allDone()))
+      const allDone = () => Promise.all(lists.map(({ inFlight }) => inFlight.allDone()))
       await withinDeadline<unknown>(maxFinishMs, allDone, () => undefined)
       clearInterval(heartbeat)
-      for (const { work, database, hand } of worked) {
-        const items = hand.olderThan(0)
+      for (const { work, database, inFlight } of lists) {
+        const items = inFlight.olderThan(0)
         if (items.length > 0) await releaseLeases(database, work.table, items).catch(onFault)
       }
     },
@@ -111,24 +111,24 @@ export function startDueWork(
 }
 
 /**
- * Claims of each list what there is room for, and starts on it. Answers whether more is due, and milliseconds until it is
- * worth another look. `backedUp`: tenants that have so much to take away that nothing is given to them meanwhile.
+ * Claims as many rows of each list as there is room for, and starts them. Returns whether more is due, and the milliseconds
+ * until the next claim. `backedUp`: tenants with so many revokes due that no access is given to them meanwhile.
  */
-async function takeUp(
+async function claimAndStart(
   database: Database,
-  worked: readonly Worked[],
+  lists: readonly WorkList[],
   backedUp: readonly string[],
-  start: (worked: Worked, item: WorkItem) => void,
+  start: (list: WorkList, item: WorkItem) => void,
 ): Promise<{ left: boolean; wait: number }> {
-  const asked = worked.flatMap((one) => {
-    const { table, part } = one.work
-    const without = [...one.hand.fullTenants(), ...(part === 'gives' ? backedUp : [])]
-    const ask = { table, part, ...one.hand.room(), without }
-    return ask.max > 0 ? [{ one, ask }] : []
+  const withRoom = lists.flatMap((list) => {
+    const { table, part } = list.work
+    const without = [...list.inFlight.fullTenants(), ...(part === 'gives' ? backedUp : [])]
+    const claimRequest = { table, part, ...list.inFlight.room(), without }
+    return claimRequest.max > 0 ? [{ list, claimRequest }] : []
   })
-  const claimRequests = asked.map(({ ask }) => ask)
+  const claimRequests = withRoom.map(({ claimRequest }) => claimRequest)
   const claims = claimRequests.length > 0 ? await claimDue(database, claimRequests) : []
-  for (const [index, { one }] of asked.entries()) for (const item of claims[index]?.items ?? []) start(one, item)
+  for (const [index, { list }] of withRoom.entries()) for (const item of claims[index]?.items ?? []) start(list, item)
   const waits = claims.map(({ items, left, ms }) => {
     if (left) return items.length > 0 ? 0 : lockedMs
     return ms === null ? Number.MAX_SAFE_INTEGER : Math.max(0, Math.ceil(ms))
@@ -136,7 +136,7 @@ async function takeUp(
   return { left: claims.some(({ left }) => left), wait: Math.min(Number.MAX_SAFE_INTEGER, ...waits) }
 }
 
-async function doItem(ctx: WorkCtx, work: DueWork, item: WorkItem, onFailure: FailedWork): Promise<void> {
+async function runItem(ctx: WorkCtx, work: DueWork, item: WorkItem, onFailure: FailedWork): Promise<void> {
   try {
     await work.run(ctx, item)
   } catch (error) {
