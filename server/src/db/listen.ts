@@ -6,9 +6,9 @@ import type { ConnectionTarget } from './client/connect.ts'
 import { sql } from './sql.ts'
 import type { UnrestrictedTx } from './transaction.ts'
 
-/** The one connection of a process that hears what the database tells (NOTIFY), and keeps itself proved. */
+/** The one connection of a process that receives notifications of the database (NOTIFY), and verifies continuously that it does. */
 export type Listening = {
-  /** Whether nothing that was told more than two seconds ago can have gone by unheard. */
+  /** Whether no notification older than two seconds can have been missed. */
   isFresh(): boolean
   stop(): void
 }
@@ -17,30 +17,30 @@ export type ListenOptions = {
   target: ConnectionTarget
   channel: string
   /**
-   * Sends the beats, by other connections than the listening one: what arrives has come the way of a notice. A line that can
-   * speak and not hear, as through a pooler or to a server that is primary no more, proves nothing.
+   * Sends the beats over connections other than the listening one, so that a beat takes the same path as a notification. A
+   * connection that can send but not receive proves nothing: one through a pooler, or to a server that is no longer primary.
    */
   beats: UnrestrictedTx
   onNotice(payload: string): void
-  /** It listens anew: what was told meanwhile went by unheard. */
+  /** It listens again: notifications in between were missed. */
   onConnect(): void
-  /** Told once when the first beat has come through, or the first after a loss. */
+  /** Called once when the first beat arrives, and when the first beat after a loss arrives. */
   onFresh(): void
-  /** Told once for a loss, or where it could not be begun; it is tried again without end. */
+  /** Called once for a loss or a failed start; the connection is retried indefinitely. */
   onLoss(error: unknown): void
 }
 
 const beatEveryMs = 1_000
-/** A half-open connection says nothing: this long after the last good beat was sent, it counts as lost. */
+/** A half-open connection gives no sign: this long after the last good beat was sent, the connection counts as lost. */
 const freshForMs = 2_000
 /** Milliseconds. */
 const backoff = { base: 100, max: 5_000 }
 
-/** Begins to listen, and goes on until it is stopped: a connection that is lost is made again. */
+/** Listens until it is stopped. A lost connection is opened again. */
 export function listen(options: ListenOptions): Listening {
   let provenAt = Number.NEGATIVE_INFINITY
   let failures = 0
-  let told: 'fresh' | 'lost' | undefined
+  let reported: 'fresh' | 'lost' | undefined
   let stopping = false
   let waiting: NodeJS.Timeout | undefined
   let closeListener = () => {}
@@ -48,14 +48,14 @@ export function listen(options: ListenOptions): Listening {
   const onBeat = (sentAt: number) => {
     provenAt = sentAt
     failures = 0
-    if (told !== 'fresh') options.onFresh()
-    told = 'fresh'
+    if (reported !== 'fresh') options.onFresh()
+    reported = 'fresh'
   }
   const onEnd = (error: unknown) => {
     provenAt = Number.NEGATIVE_INFINITY
     if (stopping) return
-    if (told !== 'lost') options.onLoss(error)
-    told = 'lost'
+    if (reported !== 'lost') options.onLoss(error)
+    reported = 'lost'
     waiting = setTimeout(open, backoffDelay(backoff, failures))
     failures += 1
   }
@@ -74,14 +74,14 @@ export function listen(options: ListenOptions): Listening {
   }
 }
 
-/** One connection, until it ends: `onEnd` is told once, why. Answers how to end it. */
+/** One connection, until it ends: `onEnd` is called once with the cause. Returns a function that ends it. */
 function openListener(
   { target, channel, beats, onNotice, onConnect }: ListenOptions,
   onBeat: (sentAt: number) => void,
   onEnd: (error: unknown) => void,
 ): () => void {
   const beatChannel = `sallyport_beat_${randomBytes(8).toString('hex')}`
-  // A socket of our own: a half-open connection is let go without waiting for a farewell.
+  // A socket of our own, so that a half-open connection is dropped without waiting for a close handshake.
   const socket = new Socket()
   const client = new pg.Client({
     ...target,
@@ -103,7 +103,7 @@ function openListener(
   }
   const sendBeat = () => {
     beat = { text: randomBytes(8).toString('hex'), sentAt: performance.now() }
-    timer = setTimeout(() => end(new Error('what the database tells does not come through')), freshForMs)
+    timer = setTimeout(() => end(new Error('notifications of the database do not arrive')), freshForMs)
     beats.write([sql`select pg_notify(${beatChannel}, ${beat.text})`]).catch(end)
   }
   const onMessage = ({ channel: on, payload = '' }: pg.Notification) => {
@@ -116,7 +116,7 @@ function openListener(
   }
   const begin = async () => {
     await client.connect()
-    // A limit on idle sessions would mean this one, which is idle by its nature.
+    // A timeout for idle sessions would end this one, which is always idle.
     await client.query(`set idle_session_timeout = 0; listen ${channel}; listen ${beatChannel}`)
     if (ended) return
     onConnect()

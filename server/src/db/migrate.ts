@@ -5,7 +5,7 @@ import { type AppliedMigration, inOurTerms } from './past-migrations.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
-/** Any fixed number: two processes that start together take turns. */
+/** An arbitrary fixed number: two processes that start together migrate one after the other. */
 const advisoryLock = 7_255_101
 
 type Migration = AppliedMigration & { text: string }
@@ -22,9 +22,9 @@ export async function listMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Brings the database to this version: plain SQL files in order, each in a transaction of its own, under a lock.
- * Answers the names of those it ran. Throws a sentence when one that ran before has since been edited. `last` names the
- * one to stop behind: a restore fills the tables as they were, before they are brought further.
+ * Migrates the database to this version: plain SQL files in order, each in a transaction of its own, under a lock.
+ * Returns the names of the migrations that it ran. Throws if a migration was edited after it ran. `last` names the last one to
+ * run: a restore fills the tables as they were at the backup, before the later migrations run.
  */
 export async function migrate(owner: ConnectionTarget, last?: string): Promise<string[]> {
   const migrations = (await listMigrations()).filter((migration) => last === undefined || migration.name <= last)
@@ -57,7 +57,7 @@ export async function migrate(owner: ConnectionTarget, last?: string): Promise<s
   }
 }
 
-/** The names of the migrations that a database still lacks, as the service role sees it. */
+/** The names of the migrations that a database still lacks, read as the service role. */
 export async function findMissingMigrations(service: ConnectionTarget): Promise<string[]> {
   const migrations = await listMigrations()
   const client = await connectAlone(service)

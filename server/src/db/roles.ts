@@ -1,13 +1,13 @@
 import type pg from 'pg'
 
-/** Who owns the tables and migrates; who serves requests; who looks for work across tenants. */
+/** The role that owns the tables and migrates, the role that serves requests, and the role that finds work across tenants. */
 export const ownerRole = 'sallyport_owner'
 export const appRole = 'sallyport_app'
 export const workRole = 'sallyport_work'
 
 /**
- * Makes the three roles, if they are missing, and puts right what must hold of them. Run as a superuser, or as a role
- * that may create roles; safe to run again. Passwords are set only where given.
+ * Creates the three roles if they are missing, and restores their required attributes and grants. Run it as a superuser, or as a
+ * role that may create roles; it is safe to run again. Passwords are set only if given.
  */
 export async function setUpRoles(
   admin: pg.Client,
@@ -32,13 +32,16 @@ export async function setUpRoles(
   await admin.query(`grant usage, create on schema public to ${ownerRole}`)
 }
 
-/** A new role bypasses nothing; whether an old one does is looked at when the service starts: only a superuser may say so here. */
+/**
+ * A new role bypasses nothing. For an existing role, the service checks that at its start, because only a superuser may set it
+ * here.
+ */
 async function ensureRole(admin: pg.Client, role: string, attributes: string): Promise<void> {
   const { rows } = await admin.query('select 1 from pg_roles where rolname = $1', [role])
   await admin.query(`${rows.length === 0 ? 'create' : 'alter'} role ${role} ${attributes}`)
 }
 
-/** Makes the database where it is missing; a second start beside it finds it made. */
+/** Creates the database if it is missing. */
 export async function ensureDatabase(admin: pg.Client, name: string): Promise<void> {
   const { rows } = await admin.query('select 1 from pg_database where datname = $1', [name])
   if (rows.length === 0) await admin.query(`create database ${admin.escapeIdentifier(name)}`)

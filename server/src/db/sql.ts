@@ -5,7 +5,7 @@ const fragmentMark = Symbol('sql')
 type Fragment<Row> = Statement<Row> & { readonly [fragmentMark]: readonly string[] }
 
 /**
- * SQL written as SQL: values are bound, never pasted; a statement inside another is woven in with its values.
+ * SQL written as SQL: values are bound, never pasted. A statement inside another is inserted with its values.
  *
  *     sql<{ id: string }>`select id from access_request where tenant_id = ${tx.tenant_id} and ${visible}`
  */
@@ -30,31 +30,31 @@ export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: unkn
   return fragmentOf(pieces, values)
 }
 
-/** The fragment of these pieces, with one of the values between each two. */
+/** The fragment of these pieces, with one value between each two. */
 function fragmentOf<Row>(pieces: string[], values: unknown[]): Fragment<Row> {
   const text = pieces.reduce((all, piece, index) => `${all}$${index}${piece}`)
   return { text, values, [fragmentMark]: pieces }
 }
 
-const wordsAlone = /^[a-z_ ]+$/
+const literalPattern = /^[a-z_ ]+$/
 
-/** Words of our own as a constant of the statement: unlike a value that is bound, an index on a part of a table can serve it. */
-export function sqlLiteral(words: string): Statement {
-  if (!wordsAlone.test(words)) throw new Error('what is pasted into SQL is a word of our own')
-  return fragmentOf([`'${words}'`], [])
+/** A constant of our own, written into the statement: unlike a bound value, it lets PostgreSQL use a partial index. */
+export function sqlLiteral(text: string): Statement {
+  if (!literalPattern.test(text)) throw new Error('an SQL literal may only have lower-case letters, `_` and spaces')
+  return fragmentOf([`'${text}'`], [])
 }
 
-/** Fragments one after another, parted by ` and `; `true` where there is none. */
+/** Fragments joined by ` and `; `true` if there is none. */
 export function allOf(conditions: Statement[]): Statement {
   return conditions.length === 0 ? sql`true` : conditions.reduce((all, next) => sql`${all} and ${next}`)
 }
 
-/** A moment as answers have it, for rows of which the database itself makes JSON. */
+/** A moment in the format of replies, for rows that the database itself turns into JSON. */
 export function isoMoment(column: Statement): Statement {
   return sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
-/** The twelve digits with which the ids of that moment begin: those of `newId` are in the order of time. */
+/** The first twelve digits of ids created at that moment: ids of `newId` are ordered by time. */
 export function idDigits(moment: Statement): Statement {
   return sql`lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint), 12, '0')`
 }

@@ -2,8 +2,8 @@ import { type ConnectionTarget, connectAlone } from './client/connect.ts'
 import { appRole } from './roles.ts'
 
 /**
- * Looks whether the walls between tenants stand for the role that serves: it owns nothing, bypasses nothing, and every
- * table with tenant rows has row-level security enabled and forced. Answers what is wrong, in sentences; empty is good.
+ * Checks tenant isolation for the service role: it owns nothing, bypasses nothing, and every table with tenant rows has
+ * row-level security enabled and forced. Returns the faults as sentences; an empty list means none.
  */
 export async function findIsolationFaults(service: ConnectionTarget): Promise<string[]> {
   const client = await connectAlone(service)
@@ -21,7 +21,8 @@ export async function findIsolationFaults(service: ConnectionTarget): Promise<st
         and not (c.relrowsecurity and c.relforcerowsecurity)`)
     const faults = tables.rows.map((table) => `table \`${table.name}\` has no forced row-level security`)
     const [self] = role.rows
-    if (self?.rolsuper) faults.push(`the role \`${self.name}\` is a superuser, which row-level security does not hold`)
+    if (self?.rolsuper)
+      faults.push(`the role \`${self.name}\` is a superuser, to which row-level security does not apply`)
     if (self?.rolbypassrls) faults.push(`the role \`${self.name}\` bypasses row-level security`)
     if (self?.owns) faults.push(`the role \`${self.name}\` owns tables (${self.owns})`)
     if (self !== undefined && self.name !== appRole) {

@@ -5,25 +5,25 @@ import { translateDatabaseError } from './client/constraints.ts'
 import type { PgConnection } from './client/pg-connection.ts'
 import { workRole } from './roles.ts'
 
-/** What works on rows outside any tenant: finding due work, the service's own keys. */
+/** Access to rows outside any tenant: due work, the service's own keys. */
 export type UnrestrictedTx = Pick<Tx, 'read' | 'write'>
 
-/** The database, seen through its doors. Each statement passes in a transaction that knows whose rows it may touch. */
+/** The database. Each statement runs in a transaction that determines which tenant's rows it may touch. */
 export type Database = {
   /** One tenant's rows, as the ordinary role. */
   tenant(tenant_id: string): Tx
-  /** Across tenants, routing columns alone, as `sallyport_work`: it finds, it never reads content. */
+  /** Across tenants, routing columns only, as `sallyport_work`: it finds rows and never reads their content. */
   work: UnrestrictedTx
-  /** Tables that belong to the service itself, as the ordinary role with no tenant named. */
+  /** Tables that belong to the service itself, as the ordinary role without a tenant. */
   service: UnrestrictedTx
   /** Throws `unavailable` when the server does not answer. */
   probe(): Promise<void>
-  /** How its connections stand just now. */
+  /** The current state of its connections. */
   load(): Load
   close(): Promise<void>
 }
 
-/** Opens the database as the service role; no connection is opened before it is needed. */
+/** Opens the database as the service role. Connections are opened on demand. */
 export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits): Database {
   const connections = new Connections(target, limits)
   return {
@@ -38,7 +38,7 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
   }
 }
 
-/** `set local role` holds in an explicit transaction alone; a batch is an implicit one. */
+/** `set local role` works only in an explicit transaction; a batch is an implicit one. */
 const takeWorkRole: Statement = { text: `select set_config('role', $1, true)`, values: [workRole] }
 
 function openUnrestricted(connections: Connections, opening: readonly Statement[]): UnrestrictedTx {
@@ -51,11 +51,11 @@ function openUnrestricted(connections: Connections, opening: readonly Statement[
 }
 
 function openTenant(connections: Connections, tenant_id: string): Tx {
-  const walls: Statement = { text: `select set_config('app.tenant_id', $1, true)`, values: [tenant_id] }
+  const setTenant: Statement = { text: `select set_config('app.tenant_id', $1, true)`, values: [tenant_id] }
   return {
     tenant_id,
-    ...openUnrestricted(connections, [walls]),
-    interactive: (work) => connections.hold((connection) => interactively(connection, walls, tenant_id, work)),
+    ...openUnrestricted(connections, [setTenant]),
+    interactive: (work) => connections.hold((connection) => interactively(connection, setTenant, tenant_id, work)),
   }
 }
 
@@ -63,18 +63,18 @@ const begin: Statement = { text: 'begin', values: [] }
 const commit: Statement = { text: 'commit', values: [] }
 const rollback: Statement = { text: 'rollback', values: [] }
 
-/** A tenant's transaction that stays open between questions; for what one batch cannot say. */
+/** A tenant's transaction that stays open across several round trips, for work that does not fit in one batch. */
 async function interactively<Result>(
   connection: PgConnection,
-  walls: Statement,
+  setTenant: Statement,
   tenant_id: string,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  // Sent with the first statement, so that it needs no trip of its own.
-  let opening: readonly Statement[] = [begin, walls]
+  // Sent with the first statement, so that it needs no round trip of its own.
+  let opening: readonly Statement[] = [begin, setTenant]
   let isOver = false
   const send = async (statements: readonly Statement[]) => {
-    // INVARIANT: afterwards the connection is somebody else's, perhaps another tenant's.
+    // INVARIANT: afterwards the connection belongs to another caller, perhaps of another tenant.
     if (isOver) throw new Error('the transaction is over; await all of it before it ends')
     const first = opening
     opening = []

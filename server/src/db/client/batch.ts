@@ -4,10 +4,10 @@ import type { Statement } from '../../kernel/context.ts'
 import { createLruCache } from '../../kernel/lru-cache.ts'
 import { noRows, type PreparedStatements, type RowShape, readRow, shapeOf } from './prepared-statements.ts'
 
-/** `rows`: those of each statement; they mean nothing where there is an error. */
+/** `rows`: the rows of each statement; they have no meaning if there is an error. */
 export type OnSettled = (error: Error | null | undefined, rows: unknown[][]) => void
 
-/** What `pg` turns a value into before it is sent; the typings of `pg` leave it out. */
+/** A value in the form in which `pg` sends it; the typings of `pg` leave it out. */
 type WireValue = string | Buffer | null
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): WireValue } }).utils
 
@@ -20,25 +20,25 @@ type Wire = Pick<pg.Connection, 'stream' | 'sync' | 'once' | 'off'> & {
   close(target: { type: 'S'; name: string }): void
 }
 
-/** A query of `pg` as its subclass needs it: the typings of `pg` leave out its callback, which settles it. */
+/** A query of `pg` as its subclass needs it: the typings of `pg` leave out the callback that settles it. */
 type CallbackQuery = { callback: OnSettled }
 const Query = pg.Query as unknown as new (text: string, values: undefined, callback: OnSettled) => CallbackQuery
 
 /**
- * Several prepared statements and one Sync: PostgreSQL runs them as one atomic transaction, in one round trip. `pg` sends a
- * Sync behind each statement and asks for the shape of its rows each time; this query does neither.
+ * Several prepared statements and one Sync: PostgreSQL runs them as one atomic transaction, in one round trip. `pg` itself sends
+ * a Sync after each statement and requests the shape of its rows each time; this query does neither.
  */
 export class Batch extends Query {
   readonly #statements: readonly Statement[]
   readonly #values: readonly WireValue[][]
   readonly #prepared: PreparedStatements
-  /** The shape of each statement's rows: known when the batch was sent, or learnt just before the rows. */
+  /** The shape of each statement's rows: known when the batch is sent, or received just before the rows. */
   #shapes: (RowShape | undefined)[] = []
   #done: unknown[][] = []
   #rows: unknown[] = []
   #failure: Error | undefined
 
-  /** @throws what a value throws that cannot be sent; then nothing of the batch is sent. */
+  /** @throws the error of a value that cannot be sent; then nothing of the batch is sent. */
   constructor(statements: readonly Statement[], prepared: PreparedStatements, callback: OnSettled) {
     super('', undefined, callback)
     this.#statements = statements
@@ -46,7 +46,7 @@ export class Batch extends Query {
     this.#prepared = prepared
   }
 
-  /** What the server refused, or a value that cannot be read. Undefined where the batch failed: the connection is lost. */
+  /** The server's error, or that of a value that cannot be read. Undefined in a failed batch: the connection is lost. */
   get failure(): Error | undefined {
     return this.#failure
   }
@@ -58,7 +58,7 @@ export class Batch extends Query {
       const name = nameOf(text)
       const shape = this.#prepared.shapeOf(name)
       if (shape === undefined) {
-        // Another batch on its way may prepare it too, and a second Parse of one name is an error.
+        // Another batch in flight may prepare it too, and a second Parse of one name is an error.
         wire.close({ type: 'S', name })
         wire.parse({ name, text })
       }
@@ -99,7 +99,7 @@ export class Batch extends Query {
     this.callback(this.#failure, this.#done)
   }
 
-  /** What the server says is settled with the Sync: before it, the connection does not know whether a transaction failed. */
+  /** A server error settles the batch only at the Sync: before it, the connection does not know whether a transaction failed. */
   handleError(error: Error, wire: Wire): void {
     if (!(error instanceof pg.DatabaseError)) {
       this.callback(error, [])
@@ -115,7 +115,7 @@ export class Batch extends Query {
     wire.once('end', settle)
   }
 
-  /** In a copy the server ignores the Sync that was sent with the batch: there is no way back. */
+  /** During a copy the server ignores the Sync that was sent with the batch, so the connection cannot recover. */
   handleCopyInResponse(wire: Wire): void {
     wire.stream.destroy(new Error('a batch cannot send a copy'))
   }
@@ -131,7 +131,7 @@ export class Batch extends Query {
 
 const names = createLruCache<string>(2_500)
 
-/** The name under which a connection prepares a text. */
+/** The name under which a connection prepares a statement. */
 export function nameOf(text: string): string {
   const known = names.get(text)
   if (known !== undefined) return known

@@ -8,21 +8,21 @@ const maxIdleMs = 60_000
 
 type Lent = PgConnection & Pick<pg.PoolClient, 'release'>
 
-/** The pool of `pg`, with connections that run batches; each serves one caller at a time, and is opened when it is needed. */
+/** The pool of `pg`, with connections that run batches. Each serves one caller at a time and is opened on demand. */
 export class ConnectionPool {
   readonly #pool: pg.Pool
   readonly #open = new Set<PgConnection>()
   #users = 0
   #closing: Promise<void> | undefined
   #onUnused = () => {}
-  /** How many callers ever had to wait for a connection, and for how long altogether. */
+  /** The number of callers that had to wait for a connection so far, and their total waiting time. */
   readonly waits = { count: 0, ms: 0 }
 
   constructor(target: ConnectionTarget, max: number) {
     this.#pool = new pg.Pool({ ...pipelined(target), Client: PgConnection, max, idleTimeoutMillis: maxIdleMs })
     this.#pool.on('connect', (connection) => this.#open.add(connection as Lent))
     this.#pool.on('remove', (connection) => this.#open.delete(connection as Lent))
-    // An idle connection was lost: the pool has dropped it, and opens another when it is needed.
+    // An idle connection was lost: the pool has dropped it, and opens another on demand.
     this.#pool.on('error', () => undefined)
   }
 
@@ -42,7 +42,7 @@ export class ConnectionPool {
     for (const connection of this.#open) connection.tick()
   }
 
-  /** Lends a connection for as long as the work takes. @throws `unavailable` where none is free within 5 s, or none can be opened. */
+  /** Lends a connection for the duration of the work. @throws `unavailable` if none is free within 5 s, or none can be opened. */
   async use<Result>(work: (connection: PgConnection) => Promise<Result>): Promise<Result> {
     this.#users++
     try {
@@ -50,7 +50,7 @@ export class ConnectionPool {
       try {
         return await work(connection)
       } finally {
-        // INVARIANT: a connection that was left in the middle of something is not lent again.
+        // INVARIANT: a connection with an open transaction or batches in flight is not lent again.
         connection.release(connection.transaction !== 'none' || connection.inFlight > 0)
       }
     } finally {
@@ -59,7 +59,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Lets what is under way end, then closes every connection. */
+  /** Waits for current users, then closes every connection. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing

@@ -5,7 +5,7 @@ import { type PgConnection, tickMs } from './pg-connection.ts'
 import { QueryLatency, readServerClock } from './query-latency.ts'
 import { SharedConnection } from './shared-connection.ts'
 
-/** How many connections there are at most beside the one that quick reads share. */
+/** The maximum numbers of connections, besides the one that quick reads share. */
 export type ConnectionLimits = {
   /** For batches that write: each commit waits for the disk. */
   writes: number
@@ -13,12 +13,12 @@ export type ConnectionLimits = {
   long: number
 }
 
-/** How the connections stand. `waited` and `waited_ms` only grow: callers who had to wait, and for how long altogether. */
+/** The state of the connections. `waited` and `waited_ms` only grow: callers that had to wait, and their total waiting time. */
 export type Load = { open: number; busy: number; waiting: number; waited: number; waited_ms: number }
 
 /**
- * Connections by kind, so that no statement waits behind a slower one. Quick reads of many callers share one connection. A
- * write has a connection of its own, and so has whatever may be slow; neither takes one from the other.
+ * Connections by kind, so that no statement waits behind a slower one. Quick reads of many callers share one connection. Writes
+ * and work that may be slow have a pool each; neither takes connections from the other.
  */
 export class Connections {
   readonly #latency = new QueryLatency()
@@ -34,7 +34,7 @@ export class Connections {
     this.#long = new ConnectionPool(target, limits.long)
   }
 
-  /** One statement behind those that open its transaction; returns its rows. */
+  /** Runs one statement after those that open its transaction; returns its rows. */
   async read(opening: readonly Statement[], statement: Statement): Promise<unknown[]> {
     const { isQuick, isDue } = this.#latency.use(statement)
     const run = (connection: PgConnection) =>
@@ -42,7 +42,7 @@ export class Connections {
     return isQuick ? run(this.#shared.current ?? (await this.#shared.connect())) : this.#long.use(run)
   }
 
-  /** The statements behind those that open their transaction, as one; returns the rows of each. */
+  /** Runs the statements after those that open their transaction, as one batch; returns the rows of each. */
   write(opening: readonly Statement[], statements: readonly Statement[]): Promise<unknown[][]> {
     return this.#writes.use(async (connection) =>
       (await connection.run([...opening, ...statements])).slice(opening.length),
@@ -66,9 +66,9 @@ export class Connections {
     }
   }
 
-  /** Lets what is under way end. */
+  /** Waits for the work in flight. */
   async close(): Promise<void> {
-    // The timer goes on until then: a server that hangs must not hold up the end.
+    // The timer runs until then, so that a server that hangs cannot delay the close.
     await Promise.all([this.#shared.close(), this.#writes.close(), this.#long.close()])
     clearInterval(this.#timer)
   }

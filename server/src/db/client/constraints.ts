@@ -1,19 +1,19 @@
 import { type ErrorCode, Problem } from '../../kernel/errors.ts'
 
-/** A role was deleted while it was given, or given while it was deleted. */
+/** A role was deleted while another call assigned it, or the other way round. */
 const roleMoved = {
   code: 'version_conflict',
-  message: 'a role was given or deleted by somebody else meanwhile; read it again',
+  message: 'another call assigned or deleted a role at the same time; read it again',
 } as const
 
 /**
- * The database is the last guard: what its named constraints refuse becomes the caller's error.
- * A constraint that is not listed here is never met by a caller; if it is, that is our fault: 500.
+ * The database is the last guard: a refusal by one of its named constraints becomes the caller's error.
+ * No caller should ever violate a constraint that is not listed here; if one does, it is our fault: 500.
  */
 const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
-  tenant_user_email_key_uq: { code: 'user_exists', message: 'a user with this e-mail address exists already' },
+  tenant_user_email_key_uq: { code: 'user_exists', message: 'a user with this e-mail address already exists' },
   tenant_user_deleted: { code: 'not_found', message: 'user not found' },
-  role_system_fixed: { code: 'forbidden', message: 'a system role cannot be changed; make a role of your own' },
+  role_system_fixed: { code: 'forbidden', message: 'a system role cannot be changed; create a role of your own' },
   user_role_role_id_fk: roleMoved,
   group_role_role_id_fk: roleMoved,
   group_member_group_id_fk: { code: 'not_found', message: 'group or user not found' },
@@ -25,7 +25,7 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
   },
   served_resource_pk: {
     code: 'resource_already_served',
-    message: 'another provisioner serves one of these since a moment ago; GET /v1/provisioners says which',
+    message: 'another provisioner now serves one of these resources; GET /v1/provisioners lists which',
   },
   policy_rule_policy_id_fk: { code: 'not_found', message: 'policy not found' },
 }
@@ -34,7 +34,7 @@ const textsTheDatabaseCannotKeep = new Set(['22021', '22P05'])
 
 /**
  * Connection lost, server going down or starting up, too many connections, a timeout of ours, a deadlock, a statement that
- * must be prepared anew: try again later.
+ * must be prepared again: retry later.
  */
 function meansUnavailable(error: DatabaseError): boolean {
   const code = error.code ?? ''
@@ -52,8 +52,8 @@ export function mustBePreparedAgain({ code, message }: DatabaseError): boolean {
 }
 
 /**
- * Whether a statement failed for what it met, rather than for want of a database: of many rows that failed together one
- * may be to blame, such as one that somebody holds locked.
+ * Whether the rows of a statement made it fail, rather than an unavailable database. Of many rows that failed together, one may
+ * be the cause, such as a row that another transaction has locked.
  */
 export function isRowsOwnFault(error: unknown): boolean {
   if (!(error instanceof Problem) || error.code !== 'unavailable') return true
@@ -62,10 +62,10 @@ export function isRowsOwnFault(error: unknown): boolean {
 
 type DatabaseError = Error & { code?: string | undefined; constraint?: string | undefined }
 
-/** Throws what the caller should see for what the driver threw; the original stays as its cause. */
+/** Throws the caller's error for an error of the driver; the original becomes its cause. */
 export function translateDatabaseError(thrown: unknown): never {
   if (!(thrown instanceof Error) || thrown instanceof Problem) throw thrown
-  // Where the socket was read tells nobody anything; who asked does.
+  // The stack of the socket read helps nobody; the stack of the caller does.
   Error.captureStackTrace(thrown, translateDatabaseError)
   const error: DatabaseError = thrown
   const known = error.constraint === undefined ? undefined : constraintErrors[error.constraint]
@@ -77,13 +77,10 @@ export function translateDatabaseError(thrown: unknown): never {
 
 function problemByCode(error: DatabaseError): Problem | undefined {
   if (textsTheDatabaseCannotKeep.has(error.code ?? '')) {
-    return new Problem(
-      'invalid_input',
-      'the text holds characters that cannot be kept; leave out NUL and lone surrogates',
-    )
+    return new Problem('invalid_input', 'the text has characters that cannot be stored; remove NUL and lone surrogates')
   }
   if (meansUnavailable(error)) {
-    return new Problem('unavailable', 'the database does not answer just now; try again in a moment')
+    return new Problem('unavailable', 'the database does not answer; try again in a moment')
   }
   return undefined
 }

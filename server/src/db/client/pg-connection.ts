@@ -5,11 +5,11 @@ import { type ConnectionTarget, types } from './connect.ts'
 import { mustBePreparedAgain } from './constraints.ts'
 import { PreparedStatements } from './prepared-statements.ts'
 
-/** A connection that owes an answer is given up after so many ticks: a server that is there cancels a statement after 5 s. */
+/** A connection with an unanswered batch is dropped after this many ticks: a live server cancels a statement after 5 s. */
 const maxSilentTicks = 8
-/** How often `tick` is to be called. */
+/** The interval at which `tick` must be called. */
 export const tickMs = 1_000
-/** A connection that does not open is given up after this; a caller who waits for a free one is refused after it. */
+/** Opening a connection, and waiting for a free one, times out after this. */
 const maxConnectMs = 5_000
 
 /** The connection is gone. Whether a write on it was committed is unknown. */
@@ -17,7 +17,7 @@ class ConnectionLost extends Error {
   readonly code = '08006'
 }
 
-/** What a `PgConnection` is opened with. */
+/** The configuration of a `PgConnection`. */
 export function pipelined(target: ConnectionTarget): pg.ClientConfig {
   return {
     ...target,
@@ -31,7 +31,7 @@ export function pipelined(target: ConnectionTarget): pg.ClientConfig {
 
 /**
  * A client of `pg` that runs batches: each is one atomic transaction in one round trip. Batches are sent without waiting for
- * the answers to those before them. All of one tick of the event loop go in one write.
+ * the answers to earlier ones. All batches of one tick of the event loop go in one write.
  */
 export class PgConnection extends pg.Client {
   #inFlight = 0
@@ -40,7 +40,7 @@ export class PgConnection extends pg.Client {
   #isCorked = false
   readonly #prepared = new PreparedStatements()
 
-  /** `config` is that of `pipelined`. */
+  /** `config` comes from `pipelined`. */
   constructor(config?: pg.ClientConfig) {
     super(config)
     const lose = () => {
@@ -54,7 +54,7 @@ export class PgConnection extends pg.Client {
     return this.#isLost
   }
 
-  /** How many batches wait for their answer. */
+  /** The number of batches that wait for their answer. */
   get inFlight(): number {
     return this.#inFlight
   }
@@ -77,7 +77,8 @@ export class PgConnection extends pg.Client {
 
   /**
    * Runs the statements as one transaction, or within the explicit one that is open; returns the rows of each.
-   * @throws the server's error, a value's that cannot be sent or read, or ConnectionLost: then a write may be committed or not.
+   * @throws the server's error, the error of a value that cannot be sent or read, or ConnectionLost: then a write may or may not
+   *   be committed.
    */
   async run(statements: readonly Statement[]): Promise<unknown[][]> {
     try {
@@ -87,14 +88,14 @@ export class PgConnection extends pg.Client {
       this.#prepared.clear()
       // An explicit transaction has failed as a whole.
       if (this.transaction !== 'none') throw error
-      // INVARIANT: the error came before the Sync. Nothing of the batch was committed, so that even a write may be repeated.
+      // INVARIANT: the error came before the Sync. Nothing of the batch was committed, so even a write may be repeated.
       return await this.#send(statements)
     }
   }
 
   /**
-   * Gives the connection up where the server has not answered for 8 s. One timer for all of them: `query_timeout` of `pg` is
-   * one for each batch, and the garbage of so many takes as long as the batches themselves.
+   * Drops the connection if the server has not answered for 8 s. One timer serves all connections: `query_timeout` of `pg` sets
+   * one for each batch, and garbage collection of so many takes as long as the batches themselves.
    */
   tick(): void {
     this.#quietTicks++

@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import { types } from './connect.ts'
 
-/** The columns of a statement's rows, and how the text of each becomes a value. */
+/** The columns of a statement's rows, and the parser of each. */
 export type RowShape = { readonly names: readonly string[]; readonly parsers: readonly ((text: string) => unknown)[] }
 
 export const noRows: RowShape = { names: [], parsers: [] }
 
-/** Prepared statements that one connection keeps: each costs the server some kilobytes. */
+/** The maximum number of prepared statements on one connection: each costs the server some kilobytes. */
 const maxStatements = 500
 
 export function shapeOf(fields: readonly pg.FieldDef[]): RowShape {
@@ -16,7 +16,7 @@ export function shapeOf(fields: readonly pg.FieldDef[]): RowShape {
   }
 }
 
-/** One row. Of two columns with one name the last counts. @throws what a parser throws. */
+/** One row. Of two columns with the same name, the last one counts. @throws the error of a parser. */
 export function readRow(texts: readonly (string | null)[], { names, parsers }: RowShape): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   for (let index = 0; index < names.length; index++) {

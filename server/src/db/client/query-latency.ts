@@ -2,25 +2,25 @@ import type { Statement } from '../../kernel/context.ts'
 import { createLruCache } from '../../kernel/lru-cache.ts'
 
 /**
- * A statement that takes longer on the server than this goes by a connection of its own: those behind it would wait for it,
- * and the server runs several of them side by side.
+ * A statement that takes longer on the server than this gets a connection of its own: statements behind it would have to wait,
+ * and the server runs several such statements in parallel.
  */
 const maxQuickMs = 0.25
-/** A statement is measured once in so many uses: tables grow, and caches warm. */
+/** A statement is measured once in this many uses, because tables grow and caches warm up. */
 const measureEvery = { quick: 32, slow: 8 }
-/** So many statements are remembered, and at most twice as many. */
+/** The latency of at least this many statements is kept, and of at most twice as many. */
 const maxStatements = 1_000
 
-/** The last three measurements. The middle one counts: on a busy machine any statement is slow now and then. */
+/** The last three measurements. The median counts, because on a busy machine any statement is slow now and then. */
 type Latency = { recentMs: number[]; uses: number }
 
-/** Sent before and after a statement: how long it took, by the server's own clock. */
+/** Sent before and after a statement to measure its duration by the server's own clock. */
 export const readServerClock: Statement<{ ms: number }> = {
   text: 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
   values: [],
 }
 
-/** Which statements are quick, as measured: one that was not measured yet counts as slow. */
+/** Knows from measurements which statements are quick. A statement that was not measured yet counts as slow. */
 export class QueryLatency {
   readonly #latencies = createLruCache<Latency>(maxStatements)
 
@@ -32,7 +32,7 @@ export class QueryLatency {
     const { recentMs, uses } = latency
     const slow = recentMs.filter((ms) => ms > maxQuickMs).length
     const isQuick = recentMs.length - slow >= 2
-    // One slow measurement asks for another soon.
+    // A slow measurement is repeated soon.
     const isDoubtful = recentMs.length < 3 || (isQuick && (recentMs.at(-1) ?? 0) > maxQuickMs)
     return { isQuick, isDue: isDoubtful || uses % (isQuick ? measureEvery.quick : measureEvery.slow) === 0 }
   }

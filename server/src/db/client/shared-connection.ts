@@ -2,10 +2,10 @@ import type { ConnectionTarget } from './connect.ts'
 import { NoConnection } from './no-connection.ts'
 import { PgConnection, pipelined } from './pg-connection.ts'
 
-/** An unused connection is closed after so many ticks: what lies between may drop it silently. */
+/** An unused connection is closed after this many ticks, because network equipment may drop it silently. */
 const maxIdleTicks = 60
 
-/** One connection that many callers' batches share, opened when it is needed and again when it was lost. */
+/** One connection that the batches of many callers share. It is opened on demand, and again after a loss. */
 export class SharedConnection {
   readonly #target: ConnectionTarget
   #current: PgConnection | undefined
@@ -31,7 +31,7 @@ export class SharedConnection {
     return this.#waiting
   }
 
-  /** The open connection, at once; undefined while there is none. */
+  /** The open connection; undefined while there is none. */
   get current(): PgConnection | undefined {
     return this.#current?.isLost ? undefined : this.#current
   }
@@ -44,7 +44,7 @@ export class SharedConnection {
     void connection.end()
   }
 
-  /** Callers that come while it opens wait for the same. @throws where it cannot be opened within 5 s. */
+  /** Callers that arrive while it opens wait for the same connection. @throws if it cannot be opened within 5 s. */
   async connect(): Promise<PgConnection> {
     if (this.#isClosed) throw new NoConnection('the connections to the database are closed')
     this.#opening ??= this.#connect()
@@ -56,7 +56,7 @@ export class SharedConnection {
     }
   }
 
-  /** Lets what is under way end, then closes the connection. */
+  /** Waits for the batches in flight, then closes the connection. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#opening?.catch(() => undefined)
