@@ -1,21 +1,21 @@
-type Waiting<Ask, Answer> = { ask: Ask; resolve(answer: Answer): void; reject(error: unknown): void }
+type Waiting<Call, Answer> = { call: Call; resolve(answer: Answer): void; reject(error: unknown): void }
 
 /**
- * Sends many asks in few round trips: whatever is asked of one `client` in the same turn of the event loop, or while the round
- * trip before is under way, goes as one batch of at most `max` asks. `send` answers in the order of the asks. Where a batch
- * fails and `eachAlone` says so, each of its asks is sent alone, so that one bad ask spoils no other.
+ * Sends many calls in few round trips. Calls to one `client` in the same tick of the event loop, or during the previous round
+ * trip, form one batch of at most `max` calls. `send` returns the answers in the order of the calls. If a batch fails and
+ * `eachAlone` returns true for the error, each call is sent alone, so that one bad call fails no other.
  */
-export function batched<Client extends object, Ask, Answer>(
+export function batched<Client extends object, Call, Answer>(
   max: number,
-  send: (client: Client, asks: readonly Ask[]) => Promise<readonly Answer[]>,
+  send: (client: Client, calls: readonly Call[]) => Promise<readonly Answer[]>,
   eachAlone: (error: unknown) => boolean,
-): (client: Client, ask: Ask) => Promise<Answer> {
-  const queues = new WeakMap<Client, { waiting: Waiting<Ask, Answer>[]; busy: boolean }>()
+): (client: Client, call: Call) => Promise<Answer> {
+  const queues = new WeakMap<Client, { waiting: Waiting<Call, Answer>[]; busy: boolean }>()
 
-  const roundTrip = async (client: Client, batch: readonly Waiting<Ask, Answer>[]): Promise<void> => {
+  const roundTrip = async (client: Client, batch: readonly Waiting<Call, Answer>[]): Promise<void> => {
     try {
-      const asks = batch.map(({ ask }) => ask)
-      const answers = await send(client, asks)
+      const calls = batch.map(({ call }) => call)
+      const answers = await send(client, calls)
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer)
     } catch (error) {
       if (batch.length > 1 && eachAlone(error)) for (const one of batch) await roundTrip(client, [one])
@@ -23,7 +23,7 @@ export function batched<Client extends object, Ask, Answer>(
     }
   }
 
-  return (client, ask) => {
+  return (client, call) => {
     const queue = queues.get(client) ?? { waiting: [], busy: false }
     queues.set(client, queue)
     const work = async () => {
@@ -31,7 +31,7 @@ export function batched<Client extends object, Ask, Answer>(
       queue.busy = false
     }
     return new Promise((resolve, reject) => {
-      queue.waiting.push({ ask, resolve, reject })
+      queue.waiting.push({ call, resolve, reject })
       if (queue.busy) return
       queue.busy = true
       setImmediate(() => void work())

@@ -1,37 +1,37 @@
 import { Problem } from './errors.ts'
 import { createLruCache } from './lru-cache.ts'
 
-/** `quota` at once, given back evenly over `seconds`. `name` tells callers and operators which limit it is. */
+/** `quota` at once, refilled evenly over `seconds`. `name` identifies the limit to callers and operators. */
 export type Limit<Name extends string = string> = {
   readonly name: Name
   readonly quota: number
   readonly seconds: number
 }
 
-/** How somebody stands with a limit. */
+/** The state of one key's limit. */
 export type LimitState = {
   allowed: boolean
-  /** How many more are allowed just now. */
+  /** How many more are allowed now. */
   remaining: number
-  /** Whole seconds until one more is allowed; 0 where one is. */
+  /** Whole seconds until one more is allowed; 0 if one is allowed now. */
   retrySeconds: number
-  /** Whole seconds until all of the quota is there again. */
+  /** Whole seconds until the quota is full again. */
   fullSeconds: number
 }
 
 /** One bucket for each key: an address, a credential. */
 export type Buckets = {
-  /** Takes one where one is left. */
+  /** Takes one if one is left. */
   take(key: string): LimitState
-  /** Gives back one that was taken. */
+  /** Returns one that was taken. */
   release(key: string): void
-  /** How it stands before anything is taken. */
+  /** The state, without taking one. */
   peek(key: string): LimitState
 }
 
 /**
- * Buckets in memory, each a single number: the moment at which it will be full again. The keys used longest ago are
- * forgotten, which is as if they had been full. `clock`: milliseconds of a clock that nobody sets.
+ * Buckets in memory, each a single number: the moment at which it will be full again. The least recently used keys are
+ * evicted, and an evicted bucket counts as full. `clock`: milliseconds of a monotonic clock.
  */
 export function openBuckets(
   { quota, seconds }: Limit,
@@ -43,7 +43,7 @@ export function openBuckets(
   /** Rounding must not cost the last of a quota. */
   const tolerance = each / 100
 
-  function standing(used: number, allowed: boolean): LimitState {
+  function stateOf(used: number, allowed: boolean): LimitState {
     const room = window - used + tolerance
     return {
       allowed,
@@ -61,9 +61,9 @@ export function openBuckets(
     take(key) {
       const now = clock()
       const used = usedOf(key, now)
-      if (used + each > window + tolerance) return standing(used, false)
+      if (used + each > window + tolerance) return stateOf(used, false)
       fullAt.set(key, now + used + each)
-      return standing(used + each, true)
+      return stateOf(used + each, true)
     },
     release(key) {
       const now = clock()
@@ -72,17 +72,17 @@ export function openBuckets(
     peek(key) {
       const now = clock()
       const used = usedOf(key, now)
-      return standing(used, used + each <= window + tolerance)
+      return stateOf(used, used + each <= window + tolerance)
     },
   }
 }
 
-/** What a limit says of itself in an answer. */
+/** The details of a limit in a reply. */
 export type LimitDetails = { limit: string; quota: number; window_seconds: number; retry_after_seconds: number }
 
-/** 429 `rate_limited`, which says which limit it was and when to come again. */
+/** 429 `rate_limited`, with the name of the limit and the time to retry. */
 export function rateLimited({ name, quota, seconds }: Limit, retrySeconds: number): Problem {
   const retry_after_seconds = Math.max(1, Math.ceil(retrySeconds))
   const details: LimitDetails = { limit: name, quota, window_seconds: Math.ceil(seconds), retry_after_seconds }
-  return new Problem('rate_limited', `too many: try again in ${retry_after_seconds} s`, { details })
+  return new Problem('rate_limited', `too many calls; try again in ${retry_after_seconds} s`, { details })
 }

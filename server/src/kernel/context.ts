@@ -1,9 +1,9 @@
 /**
- * What every function of a slice is handed: the tenant's door to the database, who acts, and when.
- * Types alone: the pipeline and the workers make them, the slices use them.
+ * The context that every function of a slice receives: the tenant's database access, the actor, and the time.
+ * Types only: the pipeline and the workers create the values, and the slices use them.
  */
 
-/** One SQL statement with its bound values. `Row` is the shape it answers, held true by the reply schemas and the tests. */
+/** One SQL statement with its bound values. `Row` is the type of its rows; the reply schemas and the tests verify it. */
 export type Statement<Row = unknown> = {
   readonly text: string
   readonly values: readonly unknown[]
@@ -11,22 +11,22 @@ export type Statement<Row = unknown> = {
   readonly row?: Row
 }
 
-/** The rows that each statement of a batch answers. */
+/** The rows that each statement of a batch returns. */
 export type RowsOf<Statements extends readonly Statement[]> = {
   [Index in keyof Statements]: Statements[Index] extends Statement<infer Row> ? Row[] : never
 }
 
 /**
- * The door to one tenant's rows. Whatever passes it runs in a transaction with that tenant's walls up.
+ * Access to one tenant's rows. Each statement runs in a transaction with that tenant's isolation in force.
  * Inside `interactive` the same three functions run in the one open transaction.
  */
 export type Tx = {
   readonly tenant_id: string
   /** One statement that changes nothing, in a transaction of its own. */
   read<Row>(statement: Statement<Row>): Promise<Row[]>
-  /** Statements that succeed or fail together, with no question in between. */
+  /** Statements that succeed or fail together, in one batch. */
   write<const Statements extends readonly Statement[]>(statements: Statements): Promise<RowsOf<Statements>>
-  /** A transaction that asks before it writes. A thrown error rolls it back. */
+  /** A transaction that reads before it writes. A thrown error rolls it back. */
   interactive<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
 }
 
@@ -39,52 +39,52 @@ export type Actor = {
   scopes: ReadonlySet<string>
 }
 
-/** What a worker hands on: enough to change rows and to say who did. */
+/** The context of a worker: enough to change rows and to record the actor. */
 export type WorkCtx = {
   tx: Tx
   actor: Actor
-  /** The caller's request id, or the worker's own name: it leads from an event to the log. */
+  /** The caller's request id, or the worker's own name: it links an event to the log. */
   request_id: string
 }
 
-/** Makes the service's own tokens, and publishes the keys that prove them. */
+/** Issues the service's own tokens, and publishes the keys that verify them. */
 export type Tokens = {
   issue(subject: { tenant_id: string; user_id: string; now: Date }): Promise<{ token: string; expires_at: string }>
   publicKeys(): Promise<Record<string, unknown>[]>
 }
 
-/** The one place, within a tenant, that a sealed text belongs to: moved to any other it stays shut. */
+/** The one place, within a tenant, that a sealed text belongs to: moved to any other place, it cannot be unsealed. */
 export type SealedPlace = { table: string; id: string; field: string }
 
-/** Keeps secrets shut at rest, each tenant's under a key of its own, which is read through the tenant's door. */
+/** Seals secrets at rest, each tenant's under its own data key, which is read through the tenant's `Tx`. */
 export type Sealer = {
   seal(tx: Tx, text: string, place: SealedPlace): Promise<string>
   /**
-   * Throws, the same for every cause, where the text was not sealed by this installation for this tenant and place;
-   * `unavailable` where the root key is not at hand.
+   * Throws the same error for every cause if the text was not sealed by this installation for this tenant and place; throws
+   * `unavailable` if the root key is not available.
    */
   unseal(tx: Tx, sealed: string, place: SealedPlace): Promise<string>
 }
 
-/** What a caller brings to finish a sign-in by a provider. */
+/** The input of a caller that finishes a sign-in by a provider. */
 export type AuthorizationAnswer = {
   code: string
   redirect_uri: string
-  /** The provider as it named itself beside the code (RFC 9207), where the caller passes it on. */
+  /** The provider's issuer, as sent with the code (RFC 9207), if the caller passes it on. */
   iss: string | undefined
 }
 
-/** Sign-in by an OpenID Connect provider; made by the composition root, since it looks across tenants and calls providers. */
+/** Sign-in by an OpenID Connect provider. The composition root creates it, because it reads across tenants and calls providers. */
 export type ProviderSignIn = {
   /**
-   * Answers where to send the person who signs in. `browser`: the secret in the cookie of the browser that asks; null where
-   * no browser does.
+   * Returns the URL to which the user is sent. `browser`: the secret in the cookie of the calling browser; null if the caller
+   * is not a browser.
    */
-  begin(asked: { tenant_id: string; redirect_uri: string; browser: string | null }): Promise<string>
+  begin(options: { tenant_id: string; redirect_uri: string; browser: string | null }): Promise<string>
   /**
-   * Answers who has signed in. `state`: of a sign-in that was begun here. `browsers`: the secrets in the cookies of the
-   * browser that answers; null where none does.
-   * Throws `invalid_authorization_code` for every cause but a provider that does not answer.
+   * Returns the user who signed in. `state`: of a sign-in that was begun here. `browsers`: the secrets in the cookies of the
+   * calling browser; null if the caller is not a browser.
+   * Throws `invalid_authorization_code` for every cause except a provider that does not answer.
    */
   finish(
     answer: AuthorizationAnswer & { state: string | undefined },
@@ -97,26 +97,26 @@ export type CallOptions = {
   method?: string
   headers?: Record<string, string>
   body?: string
-  /** Ends the call; the caller says when. */
+  /** Ends the call. */
   signal: AbortSignal
 }
 
-/** The one guarded way out, for addresses that a tenant configures. */
+/** The one guarded egress, for addresses that a tenant configures. */
 export type Egress = {
   /**
-   * Why this address may not be called, in a half-sentence; undefined when it may. A host that cannot be found just now
-   * is no fault: what it leads to is looked at again at each call.
+   * Why this address may not be called, as part of a sentence; undefined if it may. A host that cannot be resolved now is no
+   * fault: it is resolved and checked again at each call.
    */
   findFault(url: string): Promise<string | undefined>
   /**
-   * Calls the address and reads all of the answer: at most 1 MiB, redirects not followed, connected to the very address
-   * that was looked at.
-   * @throws Error where the address leads inside the house or the answer is too long; what the network throws otherwise
+   * Calls the address and reads the whole answer: at most 1 MiB, without following redirects, connected to exactly the IP
+   * address that was checked.
+   * @throws Error if the address leads to an internal network or the answer is too long; otherwise what the network throws
    */
   call(url: string, options: CallOptions): Promise<Response>
   /**
-   * Where a host is, for whoever speaks another protocol than HTTP: connect to one of these addresses and to no other.
-   * @throws Error where it leads inside the house
+   * The addresses of a host, for callers with a protocol other than HTTP: connect to one of these addresses and to no other.
+   * @throws Error if the host leads to an internal network
    */
   resolve(host: string): Promise<{ address: string; family: number }[]>
 }
@@ -127,16 +127,16 @@ export type Egress = {
  */
 export type StreamSignal = 'notified' | 'quiet' | 'replaced' | 'over'
 
-/** The subscription of one user. A signal that came between two calls of `next` answers the later call. */
+/** The subscription of one user. A signal that arrives between two calls of `next` resolves the later call. */
 export type Subscription = { next(): Promise<StreamSignal>; close(): void }
 
 /** Signals the open streams of this process when their users may have new notifications. */
 export type StreamHub = {
-  /** @throws Problem 503 where too many streams are open, or the service stops */
+  /** @throws Problem 503 if too many streams are open, or the service is stopping */
   subscribe(tenant_id: string, user_id: string): Subscription
 }
 
-/** What an operation is handed. */
+/** The context of an operation. */
 export type Ctx = WorkCtx & {
   /** The database's clock when the credential was checked. */
   now: Date
@@ -145,7 +145,7 @@ export type Ctx = WorkCtx & {
   tokens: Tokens
   sealer: Sealer
   egress: Egress
-  /** Where the service is reached from outside. */
+  /** The address at which callers reach the service. */
   public_url: string
   providerSignIn: ProviderSignIn
   streams: StreamHub
@@ -154,5 +154,5 @@ export type Ctx = WorkCtx & {
 /** The service itself, as an actor: deadlines and effects. */
 export const systemActor: Actor = { kind: 'system', user_id: null, api_key_id: null, scopes: new Set() }
 
-/** Whoever works on the server's own command line, beside the database. */
+/** The operator on the server's own command line, next to the database. */
 export const operatorActor: Actor = { kind: 'operator', user_id: null, api_key_id: null, scopes: new Set() }

@@ -1,7 +1,6 @@
 /**
- * Waits for the work until `ms` have passed; then aborts its signal and answers or throws what `onTimeout` does. What the work
- * answers or throws after that is dropped. The timer ends with the work: `AbortSignal.timeout` would keep one for each call
- * that is long done.
+ * Waits for the work for `ms` milliseconds; then aborts its signal and returns or throws what `onTimeout` does. A later result
+ * or error of the work is dropped. The timer ends with the work; `AbortSignal.timeout` would keep a timer for each completed call.
  */
 export async function withinDeadline<Result>(
   ms: number,

@@ -9,7 +9,7 @@ const emailForm = new RegExp(
 )
 const maxEmailLength = 254
 
-/** The address as it is kept (NFC), or undefined where the text is not exactly one e-mail address. */
+/** The address as it is stored (NFC), or undefined if the text is not exactly one e-mail address. */
 export function readEmail(text: string): string | undefined {
   if (text.length > maxEmailLength) return undefined
   const email = text.normalize('NFC')
@@ -17,8 +17,8 @@ export function readEmail(text: string): string | undefined {
 }
 
 /**
- * The address as it is compared: NFKC, and folded by way of upper case, so that `ß` meets `ss` and a dotless or a dotted
- * `i` meets `i`. Two addresses with the same key are the same person's.
+ * The address as it is compared: NFKC, and folded by way of upper case, so that `ß` equals `ss`, and a dotless or a dotted `i`
+ * equals `i`. Two addresses with the same key belong to the same person.
  */
 export function emailKey(email: string): string {
   const folded = email.normalize('NFKC').toUpperCase().toLowerCase()

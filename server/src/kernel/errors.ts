@@ -1,52 +1,58 @@
 /**
- * Every error that a caller can be answered with: its code, its HTTP status and what it means.
- * The one table: the OpenAPI document, the reference page and the tests are made from it.
+ * Every error that a caller can receive: its code, its HTTP status and what it means.
+ * The one table: the OpenAPI document, the reference page and the tests are generated from it.
  */
 export const errorTable = {
   ambiguous_credentials: { status: 400, means: 'the request carries two credentials, or a credential header twice' },
   invalid_input: {
     status: 400,
-    means: 'the request is malformed or fails validation; `details.fields` names each fault',
+    means: 'the request is malformed or fails validation; `details.fields` names each faulty field',
   },
   invalid_policy: { status: 400, means: 'the policy statement is invalid; `details` gives line, column and help' },
   unauthenticated: { status: 401, means: 'the credential is missing or invalid' },
   invalid_authorization_code: {
     status: 401,
-    means: 'the authorization code is invalid or expired, or its sign-in is; one answer for every cause',
+    means: 'the authorization code or its sign-in is invalid or expired; every cause has the same answer',
   },
   forbidden: { status: 403, means: 'the credential does not permit this' },
   tenant_mismatch: { status: 403, means: '`X-Tenant-ID` is not the tenant of the credential' },
-  policy_denied: { status: 403, means: 'no policy rule permits this, or one forbids it; `notices` says why' },
+  policy_denied: { status: 403, means: 'no policy rule permits this, or a rule forbids it; `notices` says why' },
   not_found: { status: 404, means: 'the addressed record does not exist' },
-  method_not_allowed: { status: 405, means: 'the path exists, the method does not; `Allow` lists those that do' },
-  already_member: { status: 409, means: 'the user is a member of the group already' },
+  method_not_allowed: {
+    status: 405,
+    means: 'the path does not support this method; `Allow` lists the methods that it supports',
+  },
+  already_member: { status: 409, means: 'the user is already a member of the group' },
   case_broken: {
     status: 409,
     means:
-      'the change would break a required policy case; `details.cases` names it, what it wants and what it would get',
+      'the change would break a required policy case; `details.cases` lists each case, its expected and its new result',
   },
-  channel_disabled: { status: 409, means: 'the notification channel is switched off' },
-  delivery_pending: { status: 409, means: 'the delivery, or the trial message, is under way already' },
+  channel_disabled: { status: 409, means: 'the notification channel is disabled' },
+  delivery_pending: { status: 409, means: 'the delivery or the test message is already under way' },
   idempotency_in_progress: { status: 409, means: 'the first call with this `Idempotency-Key` is still running' },
   last_owner: { status: 409, means: 'the tenant would be left without an owner' },
-  request_not_cancellable: { status: 409, means: 'the request is not in a cancellable state' },
-  provisioner_in_use: { status: 409, means: 'access that the provisioner gave would be left behind' },
+  request_not_cancellable: { status: 409, means: 'the request cannot be cancelled in its current state' },
+  provisioner_in_use: { status: 409, means: 'access that the provisioner gave would be left at its target' },
   resource_already_served: { status: 409, means: 'another provisioner serves the type of resource in that account' },
-  role_in_use: { status: 409, means: 'users hold the role, or groups give it' },
-  replay_in_progress: { status: 409, means: 'the tenant has a replay under way; one at a time' },
-  request_not_pending: { status: 409, means: 'the request is not in pending state' },
-  grant_not_retryable: { status: 409, means: 'the grant did not fail, or its time to begin is over' },
-  grant_not_live: { status: 409, means: 'the grant has ended already' },
-  user_exists: { status: 409, means: 'a user with this e-mail address exists already' },
-  version_conflict: { status: 409, means: 'the record changed meanwhile; read it again' },
-  precondition_failed: { status: 412, means: 'the record is not as `If-Match` says; read it again' },
-  payload_too_large: { status: 413, means: 'the body is larger than the endpoint takes' },
-  unsupported_media_type: { status: 415, means: 'the body is of no type that the endpoint takes' },
-  unprocessable: { status: 422, means: 'the input is well-formed but names what does not exist or is not allowed' },
+  role_in_use: { status: 409, means: 'users have the role, or groups give it' },
+  replay_in_progress: { status: 409, means: 'the tenant already has a replay under way; only one runs at a time' },
+  request_not_pending: { status: 409, means: 'the request is not pending' },
+  grant_not_retryable: { status: 409, means: 'the grant did not fail, or its deadline to begin has passed' },
+  grant_not_live: { status: 409, means: 'the grant has already ended' },
+  user_exists: { status: 409, means: 'a user with this e-mail address already exists' },
+  version_conflict: { status: 409, means: 'the record was changed by another call; read it again' },
+  precondition_failed: { status: 412, means: 'the record does not match `If-Match`; read it again' },
+  payload_too_large: { status: 413, means: 'the body is larger than the endpoint accepts' },
+  unsupported_media_type: { status: 415, means: 'the endpoint does not accept this content type' },
+  unprocessable: {
+    status: 422,
+    means: 'the input is well-formed but names something that does not exist or is not allowed',
+  },
   idempotency_key_reused: { status: 422, means: 'this `Idempotency-Key` was used with another body' },
   rate_limited: { status: 429, means: 'too many requests; `Retry-After` says when to try again' },
-  internal: { status: 500, means: 'the service failed; the request id leads to the cause in its log' },
-  unavailable: { status: 503, means: 'the service cannot answer just now; `Retry-After` says when to try again' },
+  internal: { status: 500, means: 'the service failed; its log has the cause under the request id' },
+  unavailable: { status: 503, means: 'the service cannot answer now; `Retry-After` says when to try again' },
 } as const satisfies Record<string, { status: number; means: string }>
 
 export type ErrorCode = keyof typeof errorTable
@@ -58,7 +64,7 @@ export type ProblemExtras = {
   notices?: string[]
 }
 
-/** An error meant for the caller: thrown anywhere, answered as the interface's error object. */
+/** An error meant for the caller: thrown anywhere, returned as the API's error object. */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly details: Record<string, unknown> | undefined

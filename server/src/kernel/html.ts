@@ -1,4 +1,4 @@
-/** HTML that was made by `html` alone, so that nothing unescaped can be in it. */
+/** HTML that only `html` creates, so that nothing in it is unescaped. */
 class Markup {
   readonly text: string
   constructor(text: string) {
@@ -16,13 +16,13 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 /**
- * HTML, every text in it escaped. A value after `href="` must be an address on the web.
- * @throws where it is another: no script can be a link
+ * HTML in which every text is escaped. A value after `href="` must be an http or https URL.
+ * @throws if it is not, so that a link cannot be a script
  */
 export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   const parts = values.map((value, index) => {
     if (strings[index]?.endsWith('href="') && !/^https?:\/\//i.test(String(value))) {
-      throw new Error('only an address on the web may be a link')
+      throw new Error('a link must be an http or https URL')
     }
     return `${textOf(value)}${strings[index + 1]}`
   })

@@ -7,15 +7,15 @@ let lastMoment = 0
 let counter = 0
 
 /**
- * A new uuid, version 7: 48 bits of time, a 12-bit counter, 62 random bits. Within a process each id sorts after the one
- * before, whatever the clock does: when it stands still or goes back, the counter goes on from the last moment.
- * @param now milliseconds since 1970. It orders ids; nothing is ever decided on it.
+ * A new uuid, version 7: 48 bits of time, a 12-bit counter, 62 random bits. Within a process each id sorts after the previous
+ * one. If the clock stands still or goes back, the counter continues from the last moment.
+ * @param now milliseconds since 1970. It only orders ids; no decision uses it.
  */
 export function newId(now: number = Date.now()): string {
   const random = randomUUID()
   if (now > lastMoment) {
     lastMoment = Math.floor(now)
-    // The upper half of the counter is left free, so that a busy millisecond has room to count.
+    // The counter starts in its lower half, so that a busy millisecond has room to count.
     counter = Number.parseInt(random.slice(0, 3), 16) >> 1
   } else if (counter < maxCounter) {
     counter += 1
@@ -25,22 +25,22 @@ export function newId(now: number = Date.now()): string {
   }
   const time = lastMoment.toString(16).padStart(12, '0')
   const count = counter.toString(16).padStart(3, '0')
-  // The tail of a version 4 uuid is what version 7 asks for too: the variant and 62 random bits.
+  // The tail of a version 4 uuid is also valid for version 7: the variant and 62 random bits.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count}${random.slice(18)}`
 }
 
-/** The least of the ids that are made at that moment, by the clock of whoever makes them. */
+/** The lowest id that can be created at that moment, by the creator's clock. */
 export function leastIdOf(moment: Date): string {
   const time = moment.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
-/** Whether the text is a uuid in the one form that is stored and compared: lower case, with hyphens. */
+/** Whether the text is a uuid in the stored form: lower case, with hyphens. */
 export function isUuid(text: string): boolean {
   return canonical.test(text)
 }
 
-/** The uuid in its stored form, upper case taken too; undefined for any other spelling (braces, no hyphens, spaces). */
+/** The uuid in its stored form; upper case is accepted. Undefined for any other spelling (braces, no hyphens, spaces). */
 export function readUuid(text: string): string | undefined {
   const lower = text.toLowerCase()
   return isUuid(lower) ? lower : undefined

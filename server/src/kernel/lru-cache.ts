@@ -1,4 +1,4 @@
-/** The values that were used lately, by key; the others are evicted. */
+/** The recently used values, by key; the others are evicted. */
 export type LruCache<Value> = {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
@@ -6,9 +6,9 @@ export type LruCache<Value> = {
 }
 
 /**
- * Keeps the last `limit` keys that were used, and at most twice as many. It has two generations: when the young one is full,
- * it becomes the old one, and what is used of the old one moves to the young one. To move each entry at each use would cost
- * more. `onEvicted` is called with each value that was not used, though not with what was deleted or replaced.
+ * Keeps at least the last `limit` used keys and at most twice as many. It has two generations: a full young generation becomes
+ * the old one, and an entry of the old one moves to the young one when it is used. Moving each entry at each use would cost
+ * more. `onEvicted` is called with each evicted value, but not with deleted or replaced values.
  */
 export function createLruCache<Value>(limit: number, onEvicted?: (value: Value) => void): LruCache<Value> {
   let young = new Map<string, Value>()

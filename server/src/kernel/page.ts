@@ -1,18 +1,18 @@
-/** One page of a list, as every list endpoint answers it. */
+/** One page of a list, as every list endpoint returns it. */
 export type PageReply<Row> = { data: Row[]; next_cursor?: string; has_more: boolean }
 
-/** Where a page begins and how long it is. Stores fetch `limit + 1` rows, so that the last tells whether more follow. */
+/** Where a page begins and how long it is. Stores fetch `limit + 1` rows; the extra row shows that more follow. */
 export type PageAsk = { limit: number; after: readonly string[] | undefined }
 
 const defaultLimit = 50
 const maxLimit = 200
 
-/** The length of a page for what the caller asked: absent = 50, above 200 = 200. */
-export function pageLimit(asked: number | undefined): number {
-  return Math.min(asked ?? defaultLimit, maxLimit)
+/** The page length for the requested limit: absent = 50, above 200 = 200. */
+export function pageLimit(requested: number | undefined): number {
+  return Math.min(requested ?? defaultLimit, maxLimit)
 }
 
-/** Cuts the extra row off and seals the last one's key as the next cursor. */
+/** Removes the extra row and seals the key of the last remaining row as the next cursor. */
 export function pageOf<Row>(
   rows: Row[],
   limit: number,

@@ -1,9 +1,9 @@
-/** Characters of somebody else's text that are kept. */
+/** The maximum length of foreign text that is kept. */
 export const maxTextLength = 500
 
 /**
- * Somebody else's text as it may be kept and shown: one line, not long, none of our secrets in it. Null where nothing
- * is left, or where it was no text. `hide`: texts that it may not repeat.
+ * Foreign text as it may be kept and shown: one short line without our secrets. Null if nothing is left or the value is not
+ * text. `hide`: texts to redact.
  */
 export function saidWords(value: unknown, hide: readonly string[]): string | null {
   if (typeof value !== 'string') return null
@@ -17,7 +17,7 @@ export function saidWords(value: unknown, hide: readonly string[]): string | nul
   return line === '' ? null : line
 }
 
-/** Secrets, and the parts of them that would do: a token behind its scheme, a key behind its prefix. The longest first. */
+/** Secrets and their usable parts: a token after its scheme, a key after its prefix. The longest come first. */
 export function piecesOf(secrets: readonly string[]): string[] {
   const pieces = secrets.flatMap((secret) => [secret, ...secret.split(/[ _]/)])
   return pieces.filter((piece) => piece.length >= 8).sort((one, other) => other.length - one.length)

@@ -1,18 +1,18 @@
 /** Limits how much work runs at once. */
 export type Semaphore = {
   /**
-   * Runs the work when it has acquired a place, which it releases however it ends.
-   * @throws what `refusal` makes, where no place became free in time; what the work throws
+   * Runs the work after acquiring a place, and releases the place when the work ends or fails.
+   * @throws the error of `refusal` if no place became free in time; what the work throws
    */
   run<Result>(work: () => Promise<Result>, options?: AcquireOptions): Promise<Result>
 }
 
 export type SemaphoreOptions = {
-  /** So many pieces of work of one key run at once. */
+  /** The maximum number of works of one key that run at once. */
   limit: number
-  /** So many of one key wait; one more is refused at once. Left out: any number waits. */
+  /** The maximum number of one key that wait; one more is refused at once. Left out: any number waits. */
   maxWaiting?: number
-  /** Who has waited so long is refused. Left out: waits until a place is free. */
+  /** A caller that has waited this long is refused. Left out: callers wait until a place is free. */
   maxWaitMs?: number
   refusal(): Error
 }
@@ -20,16 +20,16 @@ export type SemaphoreOptions = {
 type AcquireOptions = {
   /** Work of one key does not wait for work of another. */
   key?: string
-  /** Goes before those who wait and are not urgent. */
+  /** Goes before waiting callers that are not urgent. */
   isUrgent?: boolean
-  /** Ends the wait, which is then refused; once aborted there is none. */
+  /** Ends the wait with a refusal. If it is already aborted, there is no wait. */
   signal?: AbortSignal
 }
 
 type Waiter = { isUrgent: boolean; acquire(): void }
 type Queue = { running: number; waiting: Waiter[] }
 
-/** Those who wait are served in the order in which they came. */
+/** Waiting callers are served in order of arrival. */
 export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const { limit, maxWaiting = Number.POSITIVE_INFINITY, maxWaitMs, refusal } = options
   const queues = new Map<string, Queue>()
@@ -56,7 +56,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
       signal?.addEventListener('abort', refuse, { once: true })
     })
 
-  /** The place is handed on, not freed and acquired again: nobody who comes just then takes it first. */
+  /** The place is handed to the next waiter and not freed in between, so that no newcomer can take it first. */
   const release = (queue: Queue, key: string): void => {
     const next = queue.waiting.shift()
     if (next !== undefined) next.acquire()
@@ -64,13 +64,13 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   }
 
   return {
-    async run(work, wanted = {}) {
-      const { key = '' } = wanted
+    async run(work, acquireOptions = {}) {
+      const { key = '' } = acquireOptions
       const queue = queues.get(key) ?? { running: 0, waiting: [] }
       queues.set(key, queue)
       if (queue.running < limit) queue.running++
-      else if (queue.waiting.length >= maxWaiting || wanted.signal?.aborted) throw refusal()
-      else await wait(queue, wanted)
+      else if (queue.waiting.length >= maxWaiting || acquireOptions.signal?.aborted) throw refusal()
+      else await wait(queue, acquireOptions)
       try {
         return await work()
       } finally {

@@ -1,13 +1,13 @@
 import { isPlainLine } from './plain-words.ts'
 
-/** A field of a config that may be shown: whatever is not of its form is taken for a secret. */
+/** A field of a config that may be shown. A value that is not in the field's form counts as a secret. */
 export type ShownField = {
   shows(value: unknown): boolean
-  /** It says where, or how safely, secrets are sent: who changes it must know them. */
+  /** It determines where or how safely secrets are sent, so a caller that changes it must know them. */
   leads: boolean
 }
 
-/** The fields that may be shown; every other is a secret. INVARIANT: whatever says where secrets are sent is among them. */
+/** The fields that may be shown; every other is a secret. INVARIANT: every field that determines where secrets are sent is here. */
 export type ShownFields = Readonly<Record<string, ShownField>>
 
 const maxTextLength = 500
@@ -34,7 +34,7 @@ export const portField: ShownField = {
 /** An address without a user, a password, a query or a fragment: those carry secrets. */
 export const urlField: ShownField = { shows: ifText(isBareUrl), leads: true }
 
-/** The same field, which also says where or how safely secrets are sent. */
+/** The same field, marked as one that determines where or how safely secrets are sent. */
 export function leading(field: ShownField): ShownField {
   return { ...field, leads: true }
 }

@@ -1,6 +1,6 @@
 /**
- * Logs at most once in `everyMs`: the first at once, and with the next how many were kept back in between. For what can
- * happen a thousand times a second for one cause.
+ * Logs at most once in `everyMs`: the first entry at once, and with the next entry the number of suppressed ones in between.
+ * For events that one cause can produce a thousand times a second.
  */
 export function throttledLog<What>(everyMs: number, log: (what: What, keptBack: number) => void): (what: What) => void {
   let loggedAt = Number.NEGATIVE_INFINITY

@@ -1,9 +1,9 @@
-/** By their names in lower case: no more of them than there are zones, however many spellings are tried. */
+/** By their names in lower case, so there are at most as many entries as zones, regardless of spellings. */
 const knownZones = new Map<string, string>()
 
 /**
- * The one spelling of a time zone (IANA name) that the platform goes by; undefined where there is no such zone. Offsets
- * such as `+01:00`, which the platform takes too, are no names.
+ * The platform's canonical spelling of a time zone (IANA name); undefined if there is no such zone. Offsets such as `+01:00`,
+ * which the platform also accepts, are not names.
  */
 export function readZone(text: string): string | undefined {
   if (!/^[A-Za-z][\w+/-]*$/.test(text)) return undefined

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** How long one piece of work may keep the thread. */
+/** How long one piece of work may occupy the thread. */
 const maxPieceMs = 10
 
-/** All who yield stand in one queue: between two of their pieces everybody else has a turn. */
+/** All callers that yield share one queue: between two of their pieces the event loop runs other work. */
 let queue: Promise<unknown> = Promise.resolve()
 
 /**
- * For work in many pieces on the one thread that everybody shares: the returned function is called between two pieces, and
- * yields to the event loop once the work has kept the thread for `pieceMs`.
+ * For long work on the one shared thread: call the returned function between two pieces of the work. It yields to the event
+ * loop once the work has occupied the thread for `pieceMs`.
  */
 export function periodicYield(pieceMs = maxPieceMs): () => Promise<void> {
   let began = performance.now()
