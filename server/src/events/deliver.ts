@@ -4,7 +4,7 @@ import { backoffDelays } from '../kernel/backoff.ts'
 import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import type { EventType } from './catalogue.ts'
 
-/** An event as a subscriber is handed it. */
+/** An event as a subscriber receives it. */
 export type DeliveredEvent = {
   id: string
   type: EventType
@@ -16,8 +16,8 @@ export type DeliveredEvent = {
 }
 
 /**
- * Whoever acts on events afterwards. `handle` is given events of one tenant that happened one after another. INVARIANT: it
- * is idempotent, since an event is delivered at least once, and alone once more where it failed among others.
+ * A subscriber acts on events after their commit. `handle` receives consecutive events of one tenant. INVARIANT: it is
+ * idempotent, because an event is delivered at least once, and again alone if it failed together with others.
  */
 export type Subscriber = {
   /** Names its cursor: never change it once it has run. */
@@ -34,17 +34,17 @@ type Cursor = { xid: string; seq: string; generation: string }
 const batchSize = 400
 const maxRunLength = 100
 const lease = sql`clock_timestamp() + interval '20 seconds'`
-/** A batch that takes longer is cut after the run that it is in, its progress saved, the rest taken up again. */
+/** A batch that takes longer is cut after its current run. Its progress is saved, and the rest is delivered in the next batch. */
 const maxBatchMs = 10_000
 /** A quarter of a lease. */
 const usualRenewalMs = 5_000
-/** Seconds until a parked event is tried again, after one failure, two, and so on. */
+/** Seconds until a parked event is retried, after one failure, two, and so on. */
 const parkedSeconds = backoffDelays({ base: 1, max: 3_600 })
 
 /**
- * Hands a subscriber what has happened since it last looked, in commit order, and what waits to be tried again.
- * Answers whether there is more. One process at a time does this for a subscriber; others answer false. The cursor is held
- * for as long as it takes: were it lost to another process each time, a run that takes longer than a lease never ended.
+ * Delivers the events since a subscriber's cursor to it, in commit order, and retries due parked events. Returns whether there is
+ * more. One process at a time delivers to a subscriber; the others return false. The lease of the cursor is renewed until the
+ * end: if another process took it each time, a run that takes longer than a lease would never end.
  */
 export async function deliver(
   database: Database,
@@ -56,13 +56,13 @@ export async function deliver(
   if (cursor === undefined) return false
   const renewal = setInterval(() => void holdCursor(database, subscriber.name, cursor), renewalMs)
   try {
-    return await handAllOver(database, subscriber, cursor, onFailure)
+    return await deliverBatch(database, subscriber, cursor, onFailure)
   } finally {
     clearInterval(renewal)
   }
 }
 
-async function handAllOver(
+async function deliverBatch(
   database: Database,
   subscriber: Subscriber,
   cursor: Cursor,
@@ -73,8 +73,8 @@ async function handAllOver(
   let reached: Position | undefined
   for (const run of runsOfOneTenant(positions)) {
     if (performance.now() - started > maxBatchMs) break
-    const heard = run.filter(({ type }) => subscriber.on.includes(type))
-    if (heard.length > 0) await handOver(database, subscriber, heard, onFailure)
+    const subscribed = run.filter(({ type }) => subscriber.on.includes(type))
+    if (subscribed.length > 0) await handOver(database, subscriber, subscribed, onFailure)
     reached = run.at(-1)
   }
   await retryParked(database, subscriber, onFailure)
@@ -93,21 +93,21 @@ async function claimCursor(database: Database, subscriber: string): Promise<Curs
   return claimed[0]
 }
 
-/** Where it fails the next time may do; without it, whoever comes next begins where this one did. */
+/** After a failed renewal the next one may succeed. If the lease is lost, the next process begins where this one did. */
 async function holdCursor(database: Database, subscriber: string, { generation }: Cursor): Promise<void> {
   const held = sql`update event_cursor set lease_until = ${lease}
     where subscriber = ${subscriber} and generation = ${generation}::bigint and lease_until is not null`
   await database.work.write([held]).catch(() => undefined)
 }
 
-/** Only below the oldest open transaction: what commits late is still ahead of the cursor then. */
+/** Reads only below the oldest open transaction, so that events which commit late are still ahead of the cursor. */
 function readPositions(database: Database, cursor: Cursor): Promise<Position[]> {
   return database.work.read(sql<Position>`select tenant_id, id, type, xid::text, seq::text from event
     where (xid, seq) > (${cursor.xid}::xid8, ${cursor.seq}::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
     order by event.xid, event.seq limit ${batchSize}`)
 }
 
-/** Guarded by the generation: whoever lost the lease meanwhile moves nothing. */
+/** Guarded by the generation: a process that lost the lease meanwhile moves nothing. */
 async function saveCursor(database: Database, subscriber: string, cursor: Cursor, reached?: Position): Promise<void> {
   const { xid, seq } = reached ?? cursor
   await database.work.write([
@@ -116,7 +116,7 @@ async function saveCursor(database: Database, subscriber: string, cursor: Cursor
   ])
 }
 
-/** Events of one tenant that stand one after another, at most so many that a batch can still be cut between them. */
+/** Groups consecutive events of one tenant. The length of a run is limited, so that a batch can be cut between runs. */
 function runsOfOneTenant(positions: readonly Position[]): Position[][] {
   const runs: Position[][] = []
   for (const position of positions) {
@@ -131,8 +131,8 @@ function runsOfOneTenant(positions: readonly Position[]): Position[][] {
 type Where = { tenant_id: string; id: string }
 
 /**
- * Hands over events of one tenant; where they fail together each is tried alone, and parked if it fails again. Answers
- * whether none failed.
+ * Hands events of one tenant to the subscriber. If they fail together, each is tried alone, and parked if it fails again.
+ * Returns whether none failed.
  */
 async function handOver(
   database: Database,
@@ -160,7 +160,7 @@ async function handOver(
   }
 }
 
-/** Waits twice as long after each failure, an hour at most. */
+/** The wait doubles after each failure, up to an hour. */
 function park(tenant_id: string, subscriber: string, event_id: string, error: unknown) {
   const last_error = error instanceof Error ? error.message : String(error)
   return sql`insert into event_parked (tenant_id, subscriber, event_id, next_look_at, last_error)

@@ -1,12 +1,12 @@
 import { sql } from '../db/sql.ts'
 import type { Statement } from '../kernel/context.ts'
 
-/** How far behind a subscriber is: at most `mostCounted` events are counted. */
+/** How far behind a subscriber is, counted up to `maxCounted` events. */
 export type DeliveryLoad = { subscriber: string; behind: number; lag_seconds: number; parked: number }
 
 const maxCounted = 10_000
 
-/** How far behind these subscribers are, for whoever watches; to be read as `sallyport_work`. */
+/** How far behind these subscribers are, for monitoring; read it as `sallyport_work`. */
 export function deliveryLoad(subscribers: readonly string[]): Statement<DeliveryLoad> {
   return sql<DeliveryLoad>`select c.subscriber, waiting.behind, waiting.lag_seconds,
       (select count(*)::int from (select from event_parked p where p.subscriber = c.subscriber limit ${maxCounted}) parked)

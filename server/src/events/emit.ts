@@ -4,20 +4,20 @@ import type { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import type { EventType } from './catalogue.ts'
 
-/** What happened to what. `data` holds ids and plain facts, never names and never secrets. */
+/** A new event about a subject. `data` holds ids and plain facts, never names and never secrets. */
 export type NewEvent = {
   type: EventType
   subject_type: string
   subject_id: string
   data?: Record<string, unknown>
-  /** Who did it, where that is not who called: a rule that approves is the service, not the requester. */
+  /** The actor, if it is not the caller: a rule that approves acts as the service, not as the requester. */
   by?: Actor
 }
 
 /**
- * The insert of an event, or of several in their order, to stand in the transaction of the change that it tells of. With
- * `whenRow`, the name of a common table expression, they are written only if that has a row: a guarded change that changed
- * nothing tells nothing.
+ * The insert of one event, or of several in their order, for use in the transaction of the change that it records. With
+ * `whenRow`, the name of a common table expression, the events are written only if it has a row: a guarded change that changed
+ * nothing emits nothing.
  */
 export function emit(ctx: WorkCtx, events: NewEvent | readonly NewEvent[], whenRow?: Statement): Statement {
   const guard = whenRow === undefined ? sql`` : sql` where exists (select from ${whenRow})`
@@ -34,9 +34,9 @@ function eventRow({ type, subject_type, subject_id, data }: NewEvent, by: Actor)
 }
 
 /**
- * One event for each row of a common table expression, which has `id` and `request_id` of what it happened to. For
- * changes of rows that no code has seen; their ids are the database's own. `facts`: more of the data, by row. `worker`: who
- * did it, by row, where several did.
+ * One event for each row of a common table expression, which has the subject's `id` and its `request_id`. For changes of rows
+ * that the code has not read; the database creates the event ids. `facts`: more data, by row. `worker`: the worker of each row,
+ * if there are several.
  */
 export function emitEach(
   ctx: WorkCtx,
@@ -60,7 +60,7 @@ export function emitEach(
     from ${rows}`
 }
 
-/** Refuses, and leaves the entry although nothing else happens: the event is committed first, then the caller is told. */
+/** Refuses and records the refusal, although nothing else changes: it commits the event first, then throws. */
 export async function refuse(ctx: WorkCtx, problem: Problem, event: NewEvent): Promise<never> {
   await ctx.tx.write([emit(ctx, event)])
   throw problem

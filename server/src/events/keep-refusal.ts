@@ -3,8 +3,8 @@ import { Problem } from '../kernel/errors.ts'
 import { type NewEvent, refuse } from './emit.ts'
 
 /**
- * Does the work. Where it is forbidden, the attempt stands in the audit log, although all else of it is taken back: who
- * would give more than they hold is worth knowing.
+ * Does the work. If it is forbidden, the attempt is recorded in the audit log, although everything else is rolled back: an
+ * attempt to give more rights than one has is worth knowing.
  */
 export async function keepRefusal<Result>(
   ctx: Ctx,

@@ -3,14 +3,14 @@ import type { Problem } from '../kernel/errors.ts'
 import { createLruCache } from '../kernel/lru-cache.ts'
 import { type NewEvent, refuse } from './emit.ts'
 
-/** So many of a kind are kept one by one. */
+/** The number of similar events that are all kept. */
 const keptWhole = 20
 const windowMs = 900_000
 
 /**
- * Chooses what to keep of what a caller can bring about as often as they like, so that nobody fills the table for nothing: of
- * events that are alike, in 15 minutes, the first 20, then the 32nd, the 64th and so on, which say as `times` how many there
- * were by then. Counted by each process in bounded memory. `clock`: milliseconds of a clock that nobody sets.
+ * Samples events that a caller can cause as often as they like, so that nobody can fill the table with them. Of similar events
+ * within 15 minutes it keeps the first 20, then the 32nd, the 64th and so on; `times` is the count so far. Each process counts by
+ * itself, in bounded memory. `clock`: milliseconds of a monotonic clock.
  */
 export function createSampler(clock = () => performance.now()) {
   const seen = createLruCache<{ times: number; began: number }>(10_000)
@@ -29,10 +29,10 @@ export function createSampler(clock = () => performance.now()) {
   }
 }
 
-/** What this process keeps. */
+/** The sampler of this process. */
 export const sample = createSampler()
 
-/** Refuses as `refuse` does; the entry is one of a sample where many are alike. */
+/** Refuses as `refuse` does; of many similar entries only a sample is kept. */
 export async function refuseSampled(ctx: WorkCtx, problem: Problem, event: NewEvent): Promise<never> {
   const kept = sample(ctx, event)
   if (kept === undefined) throw problem
