@@ -1,16 +1,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type LabelsOf, type MetricName, metricTable } from './metric-table.ts'
 
-/** What operators watch, as this process counts it. Durations are in seconds. */
+/** The metrics of this process, for operators. Durations are in seconds. */
 export type Metrics = {
   count<Name extends MetricName<'counter'>>(name: Name, labels: LabelsOf<Name>): void
-  /** Brings a counter to what somebody else has counted since the start. */
+  /** Sets a counter to a total that another component has counted since the start. */
   countedTo<Name extends MetricName<'counter'>>(name: Name, labels: LabelsOf<Name>, total: number): void
   observe<Name extends MetricName<'histogram'>>(name: Name, labels: LabelsOf<Name>, seconds: number): void
   set<Name extends MetricName<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void
-  /** Leaves a gauge out until it is set again: an old figure is worse than none. */
+  /** Leaves a gauge out until it is set again: an old value is worse than none. */
   leaveOut(name: MetricName<'gauge'>): void
-  /** Everything in the text format that Prometheus reads, with the figures of the process and of Node beside ours. */
+  /** All metrics in the text format of Prometheus, including those of the process and of Node. */
   text(): Promise<string>
 }
 
@@ -18,7 +18,7 @@ export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Opens every metric of the table, at nought. */
+/** Opens every metric of the table, at zero. */
 export function openMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -43,7 +43,7 @@ export function openMetrics(): Metrics {
     leaveOut: (name) => {
       const gauge = gauges.get(name)
       gauge?.reset()
-      // One without labels is 0 then, which would be a figure too.
+      // After a reset, a gauge without labels is 0, which would be a value too.
       if (metricTable[name].labels.length === 0) gauge?.remove()
     },
     text: () => registry.metrics(),

@@ -5,8 +5,8 @@ import { metricsContentType } from './metrics.ts'
 export type MetricsPage = { port: number; close(): Promise<void> }
 
 /**
- * Serves `GET /metrics` and nothing else, apart from the service itself: whoever may ask for the one need not reach the
- * other. `read` answers the text. Throws when the address is not free.
+ * Serves only `GET /metrics`, on a port apart from the service: a client that may read the metrics need not reach the service.
+ * `read` returns the text. Throws if the address is not free.
  */
 export async function serveMetrics(
   { host, port }: { host: string; port: number },
@@ -29,9 +29,9 @@ export async function serveMetrics(
   return { port: portOf(server, port), close: () => close(server) }
 }
 
-function portOf(server: Server, asked: number): number {
+function portOf(server: Server, requestedPort: number): number {
   const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : asked
+  return typeof address === 'object' && address !== null ? address.port : requestedPort
 }
 
 async function close(server: Server): Promise<void> {

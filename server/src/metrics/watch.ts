@@ -9,29 +9,29 @@ import { heldUpQueues, waitingDeliveries } from '../notification-channels/delive
 import type { PolicyEvaluator } from '../policy-engine/deciding/evaluate.ts'
 import type { Metrics } from './metrics.ts'
 
-/** However often somebody looks, the database is asked once in this time. */
+/** The database is read at most once in this time, regardless of the number of scrapes. */
 const freshForMs = 1_000
 
-/** A database that does not answer in this time counts as gone, so that whoever asks how it is always has an answer. */
+/** A database that does not answer in this time counts as down, so that a scrape always gets an answer. */
 const maxReadMs = 2_000
 
 export type Watched = {
   metrics: Metrics
-  /** For what only the database knows, across tenants. */
+  /** For the metrics read from the database, across tenants. */
   database: Database
-  /** All connections of the process, by what they are for. */
+  /** All connections of the process, by purpose. */
   pools: Record<string, Database>
-  /** The names of whoever acts on events. */
+  /** The names of the subscribers to events. */
   subscribers: readonly string[]
-  /** Requests that are being answered now. */
+  /** Requests in flight. */
   underWay: () => number
-  /** Streams of notifications that are open. */
+  /** Open streams of notifications. */
   listening: () => number
-  /** Whether changes of rights by other processes are heard. */
+  /** Whether changes of rights by other processes arrive at once. */
   followsChanges: () => boolean
 }
 
-/** Answers a reader of everything that operators watch: its text is there whether the database is or not. */
+/** Returns a function that reads all metrics. Its text is available even if the database is down. */
 export function watch(watched: Watched): () => Promise<string> {
   const { metrics } = watched
   let readAt = Number.NEGATIVE_INFINITY
@@ -46,12 +46,12 @@ export function watch(watched: Watched): () => Promise<string> {
     metrics.set('sallyport_requests_under_way', {}, watched.underWay())
     metrics.set('sallyport_streams_open', {}, watched.listening())
     metrics.set('sallyport_rights_heard', {}, watched.followsChanges() ? 1 : 0)
-    tellLoad(watched)
+    setLoad(watched)
     return metrics.text()
   }
 }
 
-/** Counts what the court is asked from now on. */
+/** Counts the policy questions from now on. */
 export function countQuestions(evaluator: PolicyEvaluator, metrics: Metrics): void {
   evaluator.onAnswer = (seconds, fault) => {
     metrics.observe('sallyport_policy_question_duration_seconds', {}, seconds)
@@ -60,21 +60,21 @@ export function countQuestions(evaluator: PolicyEvaluator, metrics: Metrics): vo
 }
 
 /**
- * Whether what is asked is answered, and soon: a database that hangs is as good as gone. It is asked once at a time; who
- * comes meanwhile waits for the same answer.
+ * Returns a check whether `call` succeeds in time: a database that hangs counts as down. Only one call runs at a time; checks
+ * made meanwhile wait for its result.
  */
-export function answersInTime(ask: () => Promise<unknown>): () => Promise<boolean> {
-  let asking: Promise<boolean> | undefined
+export function answersInTime(call: () => Promise<unknown>): () => Promise<boolean> {
+  let pending: Promise<boolean> | undefined
   return async () => {
-    asking ??= ask()
+    pending ??= call()
       .then(
         () => true,
         () => false,
       )
       .finally(() => {
-        asking = undefined
+        pending = undefined
       })
-    const answer = asking
+    const answer = pending
     return withinDeadline(
       maxReadMs,
       () => answer,
@@ -83,7 +83,7 @@ export function answersInTime(ask: () => Promise<unknown>): () => Promise<boolea
   }
 }
 
-/** One trip, as the role that sees no content. */
+/** One round trip, as the role that sees no content. */
 async function readDatabase({ metrics, database, subscribers }: Watched): Promise<void> {
   const [lists, [revokes], [drift], [deliveries], [unforeseen], lanes, cursors] = await database.work.write([
     dueLoad(),
@@ -115,7 +115,7 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
   }
 }
 
-function tellLoad({ metrics, pools }: Watched): void {
+function setLoad({ metrics, pools }: Watched): void {
   for (const [pool, database] of Object.entries(pools)) {
     const { open, busy, waiting, waited, waited_ms } = database.load()
     metrics.set('sallyport_database_connections', { pool }, open)
