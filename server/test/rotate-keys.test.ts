@@ -109,9 +109,9 @@ suite('a new root key', () => {
   })
 
   test('is refused if stored values were sealed with a key that is not listed', async () => {
-    await assert.rejects(rotate([third]), /list it behind the new one/)
+    await assert.rejects(rotate([third]), /list it after the new one/)
     await assert.rejects(rotate([second], { newRoot: true }), /SECRET_KEY is set/)
-    await assert.rejects(rotate([second], { endTokens: true }), /is for --token-key/)
+    await assert.rejects(rotate([second], { endTokens: true }), /--end-tokens needs --token-key/)
     assert.deepEqual(await rootKeys(), [rootKeyOf(second).id])
   })
 

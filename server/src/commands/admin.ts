@@ -17,11 +17,11 @@ import {
 import { makePassword, readDuration } from '../tenants/tenant.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
 
-/** What a command says: `text` for people, `data` for scripts. */
-type Said = { text: string; data: unknown }
+/** The output of a command: `text` for people, `data` for scripts. */
+type Output = { text: string; data: unknown }
 
 const config = readConfigOrExit()
-const once = '\n\nShown now and never again.'
+const once = '\n\nThis is shown only once.'
 
 const examples = `
 Examples:
@@ -33,11 +33,13 @@ Examples:
   $ npm run admin -- bootstrap done
   $ npm run admin -- rotate-keys --check
 
-It works on the database of DATABASE_URL, else on the embedded one in DATA_DIR, beside a running service or without one.
-No way in any more? \`owner reset EMAIL\` gives an owner a new password.`
+The commands use the database of DATABASE_URL, else the embedded one in DATA_DIR. The service may be running or not.
+If you cannot sign in any more, \`owner reset EMAIL\` gives an owner a new password.`
 
 const program = new Command('npm run admin --')
-  .description('What the operator of a Sallyport does beside its database. Each act is kept in the audit log.')
+  .description(
+    'Commands for the operator of Sallyport. They work directly on its database. The audit log records each act.',
+  )
   .option('--json', 'print JSON, for scripts')
   .helpCommand(false)
   .showSuggestionAfterError()
@@ -47,10 +49,10 @@ const tenant = program.command('tenant').description('tenants').helpCommand(fals
 
 tenant
   .command('create')
-  .description('make a tenant with its owner; prints the password once')
-  .argument('<name>', 'what the tenant is called')
-  .requiredOption('--owner <email>', 'the address with which its owner signs in')
-  .option('--name <name>', 'how the owner is called; the address where it is left out')
+  .description('create a tenant with its owner; prints the password once')
+  .argument('<name>', 'the name of the tenant')
+  .requiredOption('--owner <email>', 'the e-mail address with which the owner signs in')
+  .option('--name <name>', 'the name of the owner; default: the address')
   .action((name: string, options: { owner: string; name?: string }) =>
     answer(async (database) => {
       const password = makePassword()
@@ -73,7 +75,7 @@ tenant
 
 tenant
   .command('list')
-  .description('every tenant, the oldest first')
+  .description('list all tenants, the oldest first')
   .action(() =>
     answer(async (database) => {
       const tenants = await listTenants(database)
@@ -89,7 +91,7 @@ program
   .command('reset')
   .description('give an owner a new password; prints it once')
   .argument('<email>', "the owner's address")
-  .option('--tenant <id>', 'which tenant, where the address owns several')
+  .option('--tenant <id>', 'the tenant, if the address owns several')
   .action((email: string, options: { tenant?: string }) =>
     answer(async (database) => {
       const reset = await resetOwner(database, { email, tenant_id: options.tenant })
@@ -107,11 +109,11 @@ program
   .description('API keys')
   .helpCommand(false)
   .command('issue')
-  .description('make an API key that speaks for a user; prints it once')
+  .description('create an API key that acts for a user; prints it once')
   .requiredOption('--tenant <id>', 'the tenant')
-  .requiredOption('--user <email>', 'the user for whom it speaks, and whose rights bound it')
-  .requiredOption('--name <name>', 'what it is for')
-  .requiredOption('--scopes <scopes>', 'parted by commas, or `all` that the user holds')
+  .requiredOption('--user <email>', 'the user for whom the key acts, and whose rights limit it')
+  .requiredOption('--name <name>', 'the name or purpose of the key')
+  .requiredOption('--scopes <scopes>', 'comma-separated, or `all` scopes of the user')
   .option('--expires-in <time>', 'such as 30m, 12h, 7d, or `never`', '7d')
   .action((options: { tenant: string; user: string; name: string; scopes: string; expiresIn: string }) =>
     answer(async (database) => {
@@ -134,37 +136,37 @@ program
 
 const mailDomain = program
   .command('mail-domain')
-  .description('domains that a tenant may write mail from; docs/guides/mail.md says what they must allow first')
+  .description('domains from which a tenant may send mail; docs/guides/mail.md says what they must allow first')
   .helpCommand(false)
 
 mailDomain
   .command('add')
-  .description('let mail of the tenant come from addresses of a domain, and of none below it')
+  .description('allow the tenant to send mail from addresses of a domain, but not of its subdomains')
   .argument('<tenant>', 'the tenant')
   .argument('<domain>', 'such as acme.example')
   .action((tenant_id: string, text: string) =>
     answer(async (database) => {
       const { domain, added } = await addMailDomain(database, { tenant_id, domain: text })
-      const how = added ? 'may come' : 'could come already'
-      return { text: `mail of the tenant ${how} from addresses of \`${domain}\``, data: { tenant_id, domain, added } }
+      const how = added ? 'may now send' : 'could already send'
+      return { text: `the tenant ${how} mail from addresses of \`${domain}\``, data: { tenant_id, domain, added } }
     }),
   )
 
 mailDomain
   .command('remove')
-  .description('let it come from there no longer')
+  .description('stop the tenant from sending mail from a domain')
   .argument('<tenant>', 'the tenant')
   .argument('<domain>', 'such as acme.example')
   .action((tenant_id: string, text: string) =>
     answer(async (database) => {
       const { domain } = await removeMailDomain(database, { tenant_id, domain: text })
-      return { text: `mail of the tenant comes from \`${domain}\` no longer`, data: { tenant_id, domain } }
+      return { text: `the tenant may no longer send mail from \`${domain}\``, data: { tenant_id, domain } }
     }),
   )
 
 mailDomain
   .command('list')
-  .description('every one of the tenant, by name')
+  .description('list the mail domains of the tenant, by name')
   .argument('<tenant>', 'the tenant')
   .action((tenant_id: string) =>
     answer(async (database) => {
@@ -176,11 +178,12 @@ mailDomain
 
 program
   .command('mail-test')
-  .description('send one mail by SMTP_URL, from MAIL_FROM; says what the mail server answers')
-  .argument('<address>', 'whom to send it to')
+  .description('send one mail by SMTP_URL, from MAIL_FROM; prints the answer of the mail server')
+  .argument('<address>', 'the address of the recipient')
   .action((address: string) =>
     tryMail(config, address).then(
-      (said) => print({ text: `the mail server took it: ${said ?? 'without a word'}`, data: { address, said } }),
+      (said) =>
+        print({ text: `the mail server accepted the mail: ${said ?? 'without a message'}`, data: { address, said } }),
       fail,
     ),
   )
@@ -190,30 +193,30 @@ program
   .description('the file that the first start leaves in DATA_DIR')
   .helpCommand(false)
   .command('done')
-  .description('revoke its API key and remove it; the owner and the password stay')
+  .description('revoke the API key in the file and remove the file; the owner and the password stay')
   .action(() =>
     answer(async (database) => {
       const { revoked, tenant_id } = await endBootstrap({ database, dataDir: config.data_dir })
       const path = bootstrapPath(config.data_dir)
-      const key = revoked ? 'its API key is revoked' : 'its API key was not live any more'
+      const key = revoked ? 'its API key is revoked' : 'its API key was no longer valid'
       return { text: `removed \`${path}\`; ${key}`, data: { tenant_id, removed: path, revoked } }
     }),
   )
 
 program
   .command('rotate-keys')
-  .description('put what is sealed under the first root key, beside running services; docs/guides/keys.md says when')
-  .option('--check', 'change nothing: show which root keys are needed')
+  .description('move all sealed data to the first root key; services may run meanwhile; docs/guides/keys.md says when')
+  .option('--check', 'change nothing; show which root keys are needed')
   .option('--new-root', 'make a new root key, the first in secret.key, and nothing else')
-  .option('--data-keys', 'give each tenant a new data key too, and seal all of its secrets anew')
-  .option('--token-key', 'make a new key for tokens, and nothing else; the others end with their last token')
-  .option('--end-tokens', 'with --token-key: they end at once, so that everybody has to sign in anew')
+  .option('--data-keys', 'also give each tenant a new data key, and seal all of its secrets again')
+  .option('--token-key', 'make a new key for tokens, and nothing else; each old key ends with its last token')
+  .option('--end-tokens', 'with --token-key: the old keys end at once, so that all users have to sign in again')
   .action((options: KeysToRotate) => answer((database) => rotateKeys(config, database, options, console.error)))
 
 await program.parseAsync()
 
-/** Does the work on the operator's database and prints what it says; what goes wrong is one line and exit code 1. */
-async function answer(work: (database: Database) => Promise<Said>): Promise<void> {
+/** Runs the work on the operator's database and prints its output; an error is one line and exit code 1. */
+async function answer(work: (database: Database) => Promise<Output>): Promise<void> {
   try {
     print(await withDatabase(work))
   } catch (error) {
@@ -221,7 +224,7 @@ async function answer(work: (database: Database) => Promise<Said>): Promise<void
   }
 }
 
-function print({ text, data }: Said): void {
+function print({ text, data }: Output): void {
   console.log(program.opts<{ json?: boolean }>().json ? JSON.stringify(data, null, 2) : text)
 }
 
@@ -240,7 +243,7 @@ async function withDatabase<Result>(work: (database: Database) => Promise<Result
 }
 
 function fail(error: unknown): void {
-  // The pointers of a body mean nothing on a command line.
+  // JSON pointers into a body mean nothing on a command line.
   const text = error instanceof Error ? error.message.replaceAll(/`\/(\w+)`/g, 'the $1') : String(error)
   console.error(`error: ${text}`)
   process.exitCode = 1
@@ -262,7 +265,7 @@ function readExpiry(text: string): number | null {
   return seconds
 }
 
-/** Rows whose cells stand below each other. */
+/** Rows with aligned columns. */
 function columns(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows

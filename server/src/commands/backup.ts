@@ -2,16 +2,16 @@ import { writeBackup } from '../backup/backup.ts'
 import { openAsItIs } from '../embedded-postgres/open-database.ts'
 import { runFileCommand } from './file-command.ts'
 
-const usage = `Writes all tenants of a Sallyport into one new file, as they are at one moment. The service may go on meanwhile.
+const usage = `Writes all tenants into one new file, as they are at one moment. The service may run meanwhile.
 
   npm run backup -- FILE
 
 It reads the database of DATABASE_URL, else the embedded one in DATA_DIR, running or not, and migrates nothing.
 \`npm run restore\` reads the file into an empty database, the embedded one or your own, of any version of PostgreSQL that
-Sallyport runs on. The file is for you alone (mode 0600): it holds names, addresses and password hashes.
+Sallyport supports. Only you can read the file (mode 0600): it has names, addresses and password hashes.
 
-The root key is NOT in it: keep SECRET_KEY, or \`secret.key\` of DATA_DIR, in another place. A restored database does not
-start without the same key.`
+The root key is NOT in the file: keep SECRET_KEY, or \`secret.key\` of DATA_DIR, in another place. Sallyport does not start on
+a restored database without the same key.`
 
 await runFileCommand(
   {

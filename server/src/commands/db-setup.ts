@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { connectAlone } from '../db/client/connect.ts'
 import { appRole, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
 
-const usage = `Makes the roles and the database that Sallyport needs on a PostgreSQL of your own, and prints the two lines to start with.
+const usage = `Creates the roles and the database that Sallyport needs on a PostgreSQL of your own, and prints two lines to start it with.
 
   npm run db:setup -- postgres://ADMIN:PASSWORD@HOST:5432/postgres [DATABASE]
 
-ADMIN may create roles and databases. DATABASE is \`sallyport\` where it is left out. Running it again gives the roles new
-passwords and changes nothing else.`
+ADMIN must be allowed to create roles and databases. The default of DATABASE is \`sallyport\`. Running it again gives the roles
+new passwords and changes nothing else.`
 
-/** Says what it did, and the environment to start with. */
+/** Sets up the database and prints the environment to start with. */
 async function setUp(adminUrl: string, database: string): Promise<void> {
   const admin = await connectAlone({ connectionString: adminUrl })
   try {
@@ -34,7 +34,7 @@ async function setUp(adminUrl: string, database: string): Promise<void> {
   console.log(`DATABASE_URL=${as(appRole, passwords.app)}`)
   console.log(`DATABASE_OWNER_URL=${as(ownerRole, passwords.owner)}`)
   console.error(
-    '\nSet both and start with `npm start`. The second one migrates; a start without it leaves the tables as they are.',
+    '\nSet both and start with `npm start`. The second one is for migrations; a start without it does not change the tables.',
   )
 }
 

@@ -1,34 +1,34 @@
-/** `npm run demo`: plays the story of Sallyport with a handful of people, as a client like any other, and checks it. */
+/** `npm run demo`: runs the main flows of Sallyport with a few users, as an ordinary API client, and checks each step. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { callerAt, Unreachable, Untold } from './demo/caller.ts'
+import { callerAt, Unexpected, Unreachable } from './demo/caller.ts'
 import { gather, type Place, setUp } from './demo/cast.ts'
 import { FailedStep, openStage, styled } from './demo/stage.ts'
-import { approveByRule, askAndApprove, breakGlass, endEarly, showTold } from './demo/story.ts'
+import { approveByRule, breakGlass, endEarly, requestAndApprove, showNotifications } from './demo/story.ts'
 
 const help = `npm run demo -- [options]
 
-Plays the story of Sallyport against a running server: people who ask, approve, are refused, break the glass and give
-back. Each line is checked before it is printed. It makes people and a policy of its own, and can be run again.
+Runs the main flows of Sallyport against a running server: users request access, approve, are refused, use break-glass and
+end access early. Each line is checked before it is printed. The demo creates its own users and policy, and can be run again.
 
   --data-dir DIR   where the first start left bootstrap.json            (DATA_DIR; ./data)
-  --url URL        the server, where it is not the one of the file      (SALLYPORT_URL)
+  --url URL        the server, if it is not the one in the file         (SALLYPORT_URL)
   --tenant ID      the tenant                                           (SALLYPORT_TENANT_ID)
   --key KEY        an API key of its owner, with every scope            (SALLYPORT_API_KEY)
   --help
 
 Without the file, \`npm run admin -- tenant list\` shows the tenants, and
-\`npm run admin -- key issue --tenant ID --user EMAIL --name demo --scopes all\` makes a key.`
+\`npm run admin -- key issue --tenant ID --user EMAIL --name demo --scopes all\` creates a key.`
 
-/** What keeps the story from beginning, in a sentence. */
+/** Why the demo cannot begin, as a sentence. */
 class CannotBegin extends Error {}
 
 const began = performance.now()
 try {
   await play()
 } catch (error) {
-  console.error(`\n${inWords(error)}`)
+  console.error(`\n${describeFailure(error)}`)
   process.exitCode = 1
 }
 
@@ -44,19 +44,19 @@ async function play(): Promise<void> {
   const stage = openStage()
   const cast = await gather(stage, place)
   await setUp(stage, cast)
-  const approved = await askAndApprove(stage, cast)
+  const approved = await requestAndApprove(stage, cast)
   const automatic = await approveByRule(stage, cast)
   const emergency = await breakGlass(stage, cast)
   const cancelled = await endEarly(stage, cast, approved.grant)
   const requests = [approved, automatic, emergency, cancelled].map(({ request }) => request)
   const grants = [approved, automatic, emergency].map(({ grant }) => grant.id)
-  await showTold(stage, cast, [...requests, ...grants])
+  await showNotifications(stage, cast, [...requests, ...grants])
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
-  console.log(`\n${styled(['bold', 'green'], `All as told: ${stage.steps()} steps in ${seconds} s.`)}`)
+  console.log(`\n${styled(['bold', 'green'], `All steps passed: ${stage.steps()} steps in ${seconds} s.`)}`)
   console.log(`
   Reference   ${place.base_url}/docs
-  Next        README.md, "A first minute": a user, a rule, an ask and an approval of your own
-  Tidy        \`npm run admin -- bootstrap done\` ends the first key, once you have noted the owner's password`)
+  Next        README.md, "A first minute": a user, a rule, a request and an approval of your own
+  Clean up    \`npm run admin -- bootstrap done\` revokes the first key; note the owner's password before`)
 }
 
 type Options = { help?: boolean; 'data-dir'?: string; url?: string; tenant?: string; key?: string }
@@ -71,7 +71,7 @@ function readOptions(): Options {
   }
 }
 
-/** From the options, else the environment, else what the first start left. */
+/** From the options, else the environment, else the file that the first start left. */
 function findPlace(options: Options): Place {
   const { DATA_DIR, SALLYPORT_URL, SALLYPORT_TENANT_ID, SALLYPORT_API_KEY } = process.env
   const path = join(resolve(options['data-dir'] || DATA_DIR || 'data'), 'bootstrap.json')
@@ -90,38 +90,40 @@ function findPlace(options: Options): Place {
 function readBootstrap(path: string): Place {
   if (!existsSync(path)) {
     throw new CannotBegin(
-      `there is no \`${path}\`: type \`npm start\` in another terminal first. Where it was removed by ` +
-        '`bootstrap done`, give --url, --tenant and --key (`npm run demo -- --help`)',
+      `there is no \`${path}\`: run \`npm start\` in another terminal first. If \`bootstrap done\` removed the file, ` +
+        'give --url, --tenant and --key (`npm run demo -- --help`)',
     )
   }
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Place
   } catch (error) {
     throw new CannotBegin(
-      `\`${path}\` cannot be read (${(error as Error).message}): run this as whoever started Sallyport`,
+      `\`${path}\` cannot be read (${(error as Error).message}): run this as the user that started Sallyport`,
     )
   }
 }
 
-/** A server that is there, and takes the key. */
+/** Requires that the server answers and accepts the key. */
 async function requireServer({ base_url, tenant_id, api_key }: Place): Promise<void> {
   if (!URL.canParse(base_url))
-    throw new CannotBegin(`\`${base_url}\` is no address: write it like http://127.0.0.1:8080`)
+    throw new CannotBegin(`\`${base_url}\` is not a URL: write it like http://127.0.0.1:8080`)
   try {
     await callerAt(base_url, {}).ask(200, 'GET', '/readyz')
     await callerAt(base_url, { 'x-tenant-id': tenant_id, 'x-api-key': api_key }).ask(200, 'GET', '/v1/users?limit=1')
   } catch (error) {
     if (error instanceof Unreachable) {
-      throw new CannotBegin(`${error.message}: type \`npm start\` in another terminal first, or give --url`)
+      throw new CannotBegin(`${error.message}: run \`npm start\` in another terminal first, or give --url`)
     }
-    if (!(error instanceof Untold)) throw error
-    throw new CannotBegin(`the server at ${base_url} does not take the key: ${error.message}. Give another with --key`)
+    if (!(error instanceof Unexpected)) throw error
+    throw new CannotBegin(
+      `the server at ${base_url} does not accept the key: ${error.message}. Give another with --key`,
+    )
   }
 }
 
-function inWords(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof FailedStep) {
-    return `${styled('red', '✗')} ${error.claim.trim()}\n    ${error.message}\n\nThe story was not as told: it ended at this step.`
+    return `${styled('red', '✗')} ${error.claim.trim()}\n    ${error.message}\n\nThe demo failed at this step.`
   }
   return `${styled('red', '✗')} ${error instanceof Error ? error.message : String(error)}`
 }

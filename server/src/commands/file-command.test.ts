@@ -102,7 +102,7 @@ const refusals: [string, string, string[], Record<string, string>, RegExp][] = [
     { DATA_DIR: join(folder, 'none') },
     /there is no database in `.*none`/,
   ],
-  ['a restore without the owner', 'restore', ['a'], atServer, /set DATABASE_OWNER_URL beside DATABASE_URL/],
+  ['a restore without the owner', 'restore', ['a'], atServer, /set DATABASE_OWNER_URL in addition to DATABASE_URL/],
   [
     'a role that is not the service’s',
     'backup',

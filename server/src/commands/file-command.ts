@@ -2,19 +2,19 @@ import { resolve } from 'node:path'
 import type { LongWork } from '../backup/backup.ts'
 import { type Config, readConfig } from '../config/config.ts'
 
-/** A command of the operator's with one file as its argument, which may take long. */
+/** An operator's command with one file as its argument, which may take long. */
 export type FileCommand = {
   name: string
   usage: string
-  /** Answers what to say at the end. */
+  /** Returns the message to print at the end. */
   run(config: Config, file: string, work: LongWork & { log: (line: string) => void }): Promise<string>
 }
 
-const tellEveryMs = 2_000
+const reportEveryMs = 2_000
 
 /**
- * Runs it with the arguments of the command line. How it goes is told on stderr; what goes wrong is one line there and
- * exit code 1. Ctrl-C ends it between two batches, so that it clears up behind itself; a second one at once.
+ * Runs the command with the arguments of the command line. Progress goes to stderr; an error is one line there and exit code 1.
+ * Ctrl-C ends the command between two batches, so that it can clean up; a second Ctrl-C ends it at once.
  */
 export async function runFileCommand(command: FileCommand, args: readonly string[]): Promise<void> {
   if (args.includes('-h') || args.includes('--help')) {
@@ -41,12 +41,12 @@ export async function runFileCommand(command: FileCommand, args: readonly string
   }
 }
 
-/** A line now and then, for work that takes longer than one would wait in silence. */
+/** Logs the progress of long work, at most once in `reportEveryMs`. */
 function progressTo(log: (line: string) => void): (rows: number) => void {
-  let toldAt = performance.now()
+  let reportedAt = performance.now()
   return (rows) => {
-    if (performance.now() - toldAt < tellEveryMs) return
-    toldAt = performance.now()
+    if (performance.now() - reportedAt < reportEveryMs) return
+    reportedAt = performance.now()
     log(`${rows.toLocaleString('en')} rows so far`)
   }
 }

@@ -6,11 +6,11 @@ const usage = `Reads a file of \`npm run backup\` into a database that holds no 
 
   npm run restore -- FILE
 
-It fills the database of DATABASE_URL, for which it needs DATABASE_OWNER_URL too (\`npm run db:setup\` prints both), else
-the embedded one in DATA_DIR, which it makes. Do not start the service on it before: a start makes a first tenant.
+It fills the database of DATABASE_URL, for which it also needs DATABASE_OWNER_URL (\`npm run db:setup\` prints both), else
+the embedded one in DATA_DIR, which it creates. Do not start the service on it first: a start creates a first tenant.
 
 The root key is NOT in the file: set the same SECRET_KEY, or put the same \`secret.key\` into DATA_DIR, before you start.
-Stop the old service for good before you start the new one: both would grant and revoke on the same targets.`
+Stop the old service permanently before you start the new one: both would grant and revoke on the same targets.`
 
 await runFileCommand(
   {
@@ -21,15 +21,13 @@ await runFileCommand(
       try {
         if (owner === undefined) {
           throw new Error(
-            'set DATABASE_OWNER_URL beside DATABASE_URL: tables are made by their owner ' +
+            'set DATABASE_OWNER_URL in addition to DATABASE_URL: their owner creates the tables ' +
               '(`npm run db:setup -- <admin url>` prints the line)',
           )
         }
         const { tenants, rows } = await restoreBackup({ service, owner }, file, work)
         const key =
-          config.secret_key === undefined
-            ? `put it into \`${config.data_dir}/secret.key\``
-            : 'see that SECRET_KEY is it'
+          config.secret_key === undefined ? `put it into \`${config.data_dir}/secret.key\`` : 'set SECRET_KEY to it'
         return `restored \`${file}\`: tenants ${tenants}, rows ${rows}. The root key was not in it: ${key} before you start`
       } finally {
         await stop()

@@ -8,7 +8,7 @@ test('the demo tells its story, and tells it again', async (t) => {
   for (const time of ['first', 'second']) {
     const demo = startScript('demo', [], { DATA_DIR: data_dir })
     assert.equal(await demo.end(), 0, demo.output())
-    const [, seconds] = /All as told: \d+ steps in ([\d.]+) s/.exec(demo.output()) ?? []
+    const [, seconds] = /All steps passed: \d+ steps in ([\d.]+) s/.exec(demo.output()) ?? []
     assert.ok(seconds !== undefined, demo.output())
     assert.ok(!demo.output().includes('\u001b'), 'there are colours where there is no terminal')
     t.diagnostic(`the ${time} time in ${seconds} s (at most 15)`)
@@ -21,8 +21,8 @@ const refused: [string, string[], RegExp][] = [
     ['--data-dir', '/nowhere'],
     /there is no `\/nowhere\/bootstrap\.json`.*npm start/,
   ],
-  ['without a server', ['--data-dir', data_dir, '--url', 'http://127.0.0.1:9'], /nobody answers at .*npm start/],
-  ['with a key that is none', ['--data-dir', data_dir, '--key', 'sp_no'], /does not take the key.*401/],
+  ['without a server', ['--data-dir', data_dir, '--url', 'http://127.0.0.1:9'], /no server answers at .*npm start/],
+  ['with a key that is none', ['--data-dir', data_dir, '--key', 'sp_no'], /does not accept the key.*401/],
   ['with an unknown option', ['--fast'], /Unknown option '--fast'[\s\S]*--data-dir/],
 ]
 

@@ -1,7 +1,7 @@
-/** An answer that is not what the story tells. */
-export class Untold extends Error {}
+/** An answer or state that differs from the expected one. */
+export class Unexpected extends Error {}
 
-/** Nobody answers at the address: a server that is not there, or went away. */
+/** No server answers at the address. */
 export class Unreachable extends Error {}
 
 /** The error object of a refusal. */
@@ -16,16 +16,16 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Calls the service with one credential. */
 export type Caller = {
-  /** Answers the body. @throws Untold when the status is another one */
+  /** Returns the body. @throws Unexpected if the status differs */
   ask<Reply>(status: number, method: Method, path: string, body?: unknown): Promise<Reply>
-  /** Answers the error object. @throws Untold when it is granted, or refused for another reason */
+  /** Returns the error object. @throws Unexpected if the call succeeds, or is refused for another reason */
   refused(status: number, code: string, method: Method, path: string, body?: unknown): Promise<Refusal>
 }
 
-/** A call that takes longer has failed. */
+/** A call that takes longer fails. */
 const maxCallMs = 10_000
 
-/** A caller at `base_url` who sends these headers with each call. */
+/** A caller of `base_url` that sends these headers with each call. */
 export function callerAt(base_url: string, headers: Record<string, string>): Caller {
   const call = async (method: Method, path: string, body: unknown) => {
     const sent = {
@@ -37,7 +37,7 @@ export function callerAt(base_url: string, headers: Record<string, string>): Cal
     const { status, text } = await fetch(base_url + path, sent)
       .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
       .catch((error: unknown) => {
-        throw new Unreachable(`nobody answers at ${base_url} (${causeOf(error)})`)
+        throw new Unreachable(`no server answers at ${base_url} (${causeOf(error)})`)
       })
     return { status, body: readJson(text) }
   }
@@ -45,14 +45,14 @@ export function callerAt(base_url: string, headers: Record<string, string>): Cal
   return {
     async ask<Reply>(status: number, method: Method, path: string, body?: unknown) {
       const answer = await call(method, path, body)
-      if (answer.status !== status) throw new Untold(inWords(method, path, answer, `${status}`))
+      if (answer.status !== status) throw new Unexpected(describeAnswer(method, path, answer, `${status}`))
       return answer.body as Reply
     },
     async refused(status, code, method, path, body) {
       const answer = await call(method, path, body)
       const refusal = answer.body as Refusal
       if (answer.status !== status || refusal.code !== code) {
-        throw new Untold(inWords(method, path, answer, `${status} \`${code}\``))
+        throw new Unexpected(describeAnswer(method, path, answer, `${status} \`${code}\``))
       }
       return refusal
     },
@@ -68,10 +68,15 @@ function readJson(text: string): unknown {
   }
 }
 
-function inWords(method: Method, path: string, answer: { status: number; body: unknown }, expected: string): string {
+function describeAnswer(
+  method: Method,
+  path: string,
+  answer: { status: number; body: unknown },
+  expected: string,
+): string {
   const { code, message } = answer.body as Partial<Refusal>
   const said = code === undefined ? '' : ` \`${code}\`: ${message}`
-  return `${method} ${path} answered ${answer.status}${said}; it should be ${expected}`
+  return `${method} ${path} answered ${answer.status}${said}; expected ${expected}`
 }
 
 function causeOf(error: unknown): string {

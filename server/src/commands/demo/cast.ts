@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { type Caller, callerAt } from './caller.ts'
 import { require, type Stage } from './stage.ts'
 
-/** Where the service is, which tenant, and a key of its owner. */
+/** The service's URL, the tenant, and a key of its owner. */
 export type Place = { base_url: string; tenant_id: string; api_key: string }
 
-/** Somebody of the story, signed in. */
+/** A user of the demo, signed in. */
 export type Person = Caller & { id: string; name: string }
 
 export type Cast = {
@@ -14,15 +14,15 @@ export type Cast = {
   ben: Person
   cleo: Person
   dan: Person
-  /** What the addresses of this run's people end in: its rules speak of them alone. */
+  /** The domain of this run's users: the rules of this run apply only to them. */
   domain: string
 }
 
-/** The accounts of the story; the numbers are nobody's. */
+/** The accounts of the demo; the numbers are not real. */
 export const production = { id: '111122223333', name: 'shop-production' }
 export const playground = { id: '444455556666', name: 'shop-playground' }
 
-/** Makes the people anew, under addresses of this run's own, and signs each of them in. */
+/** Creates new users with addresses of this run's own, and signs each of them in. */
 export async function gather(stage: Stage, { base_url, tenant_id, api_key }: Place): Promise<Cast> {
   const owner = callerAt(base_url, { 'x-tenant-id': tenant_id, 'x-api-key': api_key })
   const domain = `${randomBytes(4).toString('hex')}.demo.example`
@@ -36,9 +36,9 @@ export async function gather(stage: Stage, { base_url, tenant_id, api_key }: Pla
     return { ...callerAt(base_url, { 'x-tenant-id': tenant_id, authorization: `Bearer ${signedIn.token}` }), id, name }
   }
 
-  stage.scene('The people')
+  stage.scene('The users')
   const [ada, dan, ben, cleo] = await stage.step(
-    'Ada and Dan are engineers, Ben and Cleo approve; Ada does both. Each signs in',
+    'Ada and Dan are engineers, Ben and Cleo are approvers; Ada is both. Each signs in',
     () =>
       Promise.all([
         join('Ada', ['user', 'approver']),
@@ -46,7 +46,7 @@ export async function gather(stage: Stage, { base_url, tenant_id, api_key }: Pla
         join('Ben', ['approver']),
         join('Cleo', ['approver']),
       ]),
-    () => `ada@${domain}, dan@…, ben@…, cleo@…: made for this run alone`,
+    () => `ada@${domain}, dan@…, ben@…, cleo@…: created for this run only`,
   )
   return { owner, ada, ben, cleo, dan, domain }
 }
@@ -54,9 +54,9 @@ export async function gather(stage: Stage, { base_url, tenant_id, api_key }: Pla
 /** Fills the account cache and writes the policy. */
 export async function setUp(stage: Stage, cast: Cast): Promise<void> {
   const { owner } = cast
-  stage.scene('The owner sets the scene')
+  stage.scene('The owner sets up accounts and a policy')
   await stage.step(
-    'The account cache learns two accounts, and what they are for',
+    'The owner adds two accounts with their environments to the account cache',
     async () => {
       const entry = ({ id, name }: typeof production, env: string) => ({ id, account_id: id, name, metadata: { env } })
       const resources = [entry(production, 'production'), entry(playground, 'playground')]
@@ -66,9 +66,9 @@ export async function setUp(stage: Stage, cast: Cast): Promise<void> {
     () => `${production.name} ${production.id} env=production · ${playground.name} ${playground.id} env=playground`,
   )
   const policy_id = await stage.step(
-    'The owner writes a policy. It speaks of the people of this run alone:',
+    'The owner writes a policy. It applies only to the users of this run:',
     async () => {
-      const description = `Made by \`npm run demo\`; speaks of people at ${cast.domain} alone.`
+      const description = `Created by \`npm run demo\`; applies only to users at ${cast.domain}.`
       const policy = { name: 'Demo', description }
       return (await owner.ask<{ id: string }>(201, 'POST', '/v1/policies', policy)).id
     },
@@ -81,13 +81,13 @@ export async function setUp(stage: Stage, cast: Cast): Promise<void> {
   }
 }
 
-/** Five rules, each with what it says: one from structured fields, the others in Cedar. */
+/** Five rules, each with its description: one from structured fields, the others in Cedar. */
 function rulesFor(domain: string) {
   const people = `principal.email like "*@${domain}"`
   const tagged = (env: string) => `resource.hasTag("env") && resource.getTag("env") == "${env}"`
   return [
     {
-      says: '  permit: ReadOnlyAccess to an account may be asked for; a person decides',
+      says: '  permit: users may request ReadOnlyAccess to an account; a person decides',
       effect: 'permit',
       action_scope_type: 'eq',
       action_ids: ['ReadOnlyAccess'],
@@ -96,24 +96,24 @@ function rulesFor(domain: string) {
       conditions: `when { ${people} }`,
     },
     {
-      says: '  permit, auto: on the playground at once, for an hour at most',
+      says: '  permit, auto: on the playground at once, for at most an hour',
       policy_text: `@approval_mode("auto")
         permit (principal, action == Action::"ReadOnlyAccess", resource is cloud_account)
         when { ${people} && ${tagged('playground')} && context.duration_seconds <= 3600 };`,
     },
     {
       says: '  forbid, with a notice: AdministratorAccess in production, unless in an emergency',
-      policy_text: `@notice("Production is changed by its pipeline. Is something broken? Ask with break_glass and say what.")
+      policy_text: `@notice("Production is changed by its pipeline. Is something broken? Request with break_glass and give the reason.")
         forbid (principal, action == Action::"AdministratorAccess", resource is cloud_account)
         when { ${people} && ${tagged('production')} } unless { context.break_glass };`,
     },
     {
-      says: '  permit, break-glass: AdministratorAccess in an emergency; every approver is told',
+      says: '  permit, break-glass: AdministratorAccess in an emergency; every approver is notified',
       policy_text: `@approval_mode("break_glass")
         permit (principal, action == Action::"AdministratorAccess", resource is cloud_account) when { ${people} };`,
     },
     {
-      says: '  permit: whoever holds the role approver may approve',
+      says: '  permit: users with the role approver may approve',
       policy_text: `permit (principal in Role::"approver", action == Action::"approve", resource is access_request)
         when { ${people} };`,
     },

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { styleText } from 'node:util'
-import { Untold } from './caller.ts'
+import { Unexpected } from './caller.ts'
 
-/** A step that did not go as told: `claim` is its sentence. */
+/** A step that failed: `claim` is its sentence. */
 export class FailedStep extends Error {
   readonly claim: string
 
@@ -12,22 +12,22 @@ export class FailedStep extends Error {
   }
 }
 
-/** Where the story is told: each step is acted, checked, and only then claimed. */
+/** Runs the demo: each step is executed, checked, and only then printed. */
 export type Stage = {
   scene(title: string): void
-  /** Prints the claim once `act` has come true, and the lines of `detail` below it. @throws FailedStep */
+  /** Prints the claim once `act` has succeeded, and the lines of `detail` below it. @throws FailedStep */
   step<Value>(claim: string, act: () => Promise<Value>, detail?: (value: Value) => string): Promise<Value>
   steps(): number
 }
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Colours where the terminal has them: NO_COLOR and pipes get plain text. */
+/** Colours if the terminal has them: NO_COLOR and pipes get plain text. */
 export function styled(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }
 
-/** Tells the story on standard output. */
+/** Prints the demo on standard output. */
 export function openStage(): Stage {
   let steps = 0
   return {
@@ -47,21 +47,21 @@ export function openStage(): Stage {
   }
 }
 
-/** @throws Untold with the sentence where the condition does not hold */
+/** @throws Unexpected with the sentence if the condition does not hold */
 export function require(holds: boolean, otherwise: string): asserts holds {
-  if (!holds) throw new Untold(otherwise)
+  if (!holds) throw new Unexpected(otherwise)
 }
 
 const maxWaitMs = 10_000
-const betweenLooksMs = 40
+const pollEveryMs = 40
 
-/** Looks again and again until there is an answer. @throws Untold when that takes too long */
-export async function until<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {
+/** Polls until there is an answer. @throws Unexpected if that takes too long */
+export async function until<Value>(what: string, poll: () => Promise<Value | undefined>): Promise<Value> {
   const deadline = performance.now() + maxWaitMs
   for (;;) {
-    const seen = await look()
-    if (seen !== undefined) return seen
-    require(performance.now() < deadline, `waited ${maxWaitMs / 1000} s in vain until ${what}`)
-    await pause(betweenLooksMs)
+    const answer = await poll()
+    if (answer !== undefined) return answer
+    require(performance.now() < deadline, `waited ${maxWaitMs / 1000} s without success until ${what}`)
+    await pause(pollEveryMs)
   }
 }

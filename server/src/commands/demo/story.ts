@@ -9,31 +9,31 @@ type AccessRequest = {
   decision_reasoning: string | null
 }
 type Grant = { id: string; name: string; status: string; activated_at?: string; expires_at?: string }
-type Told = { event_type: string; title: string; resource_id?: string }
+type Notification = { event_type: string; title: string; resource_id?: string }
 
-/** What an engineer asks for: ReadOnlyAccess, unless something is broken. */
-type Asked = { account: string; action?: string; reason?: string; duration_seconds: number; break_glass?: boolean }
+/** An engineer's request: ReadOnlyAccess, unless something is broken. */
+type NewRequest = { account: string; action?: string; reason?: string; duration_seconds: number; break_glass?: boolean }
 
 const minutes = 60
 
-/** A request that a person decides: told, decided once, by somebody else, given. Answers the ids it was about. */
-export async function askAndApprove(
+/** A request that a person decides: approvers are notified, another user decides it once, and the access is given. */
+export async function requestAndApprove(
   stage: Stage,
   { ada, ben, cleo }: Cast,
 ): Promise<{ request: string; grant: Grant }> {
-  stage.scene('Ada asks, Ben approves')
-  const request = await stage.step('Ada asks for ReadOnlyAccess to production, for 30 minutes: pending', async () => {
+  stage.scene('Ada requests access, Ben approves')
+  const request = await stage.step('Ada requests ReadOnlyAccess to production, for 30 minutes: pending', async () => {
     const reason = 'looking at last night’s errors'
-    const asked = await ask(ada, { account: production.id, reason, duration_seconds: 30 * minutes })
+    const asked = await requestAccess(ada, { account: production.id, reason, duration_seconds: 30 * minutes })
     return requireAnswer(asked, 'pending', 'require')
   })
-  await stage.step('Ben and Cleo are told, Ada is not asked about her own', async () => {
-    await Promise.all([ben, cleo].map((approver) => untilTold(approver, 'request.created', request.id)))
-    const own = (await toldOf(ada)).filter(({ event_type }) => event_type === 'request.created')
+  await stage.step('Ben and Cleo are notified; Ada is not asked to decide her own request', async () => {
+    await Promise.all([ben, cleo].map((approver) => untilNotified(approver, 'request.created', request.id)))
+    const own = (await notificationsOf(ada)).filter(({ event_type }) => event_type === 'request.created')
     require(own.length === 0, 'Ada was asked to decide her own request')
   })
   await stage.step(
-    'Ada, an approver herself, cannot approve it: nobody decides their own',
+    'Ada, an approver herself, cannot approve it: no user decides their own request',
     () => ada.refused(403, 'forbidden', 'POST', `/v1/requests/${request.id}/approve`),
     ({ code, message }) => `403 ${code}: ${message}`,
   )
@@ -44,7 +44,7 @@ export async function askAndApprove(
     require(decided.decided_by === ben.id, `\`decided_by\` is ${decided.decided_by}, not Ben`)
     require(decided.decision_reasoning === reasoning, `the reasoning reads \`${decided.decision_reasoning}\``)
   })
-  await stage.step('Cleo comes a moment later: it is decided, and who did it', async () => {
+  await stage.step('Cleo approves a moment later: refused, since Ben has already decided', async () => {
     const refusal = await cleo.refused(409, 'request_not_pending', 'POST', `/v1/requests/${request.id}/approve`)
     require(refusal.details?.decided_by === ben.id, `the refusal does not name Ben: ${JSON.stringify(refusal)}`)
   })
@@ -53,18 +53,18 @@ export async function askAndApprove(
     () => untilActive(ada, request.id, 30 * minutes),
     deadlineOf,
   )
-  await stage.step('Ada is told so', () => untilTold(ada, 'grant.activated', grant.id))
+  await stage.step('Ada is notified', () => untilNotified(ada, 'grant.activated', grant.id))
   return { request: request.id, grant }
 }
 
-/** What a rule approves by itself. */
+/** A request that a rule approves by itself. */
 export async function approveByRule(stage: Stage, { dan }: Cast): Promise<{ request: string; grant: Grant }> {
   stage.scene('A rule approves by itself')
   const request = await stage.step(
-    'Dan asks for ReadOnlyAccess to the playground, for 30 minutes: approved at once',
+    'Dan requests ReadOnlyAccess to the playground, for 30 minutes: approved at once',
     async () => {
       const asked = requireAnswer(
-        await ask(dan, { account: playground.id, duration_seconds: 30 * minutes }),
+        await requestAccess(dan, { account: playground.id, duration_seconds: 30 * minutes }),
         'approved',
         'auto',
       )
@@ -81,12 +81,12 @@ export async function approveByRule(stage: Stage, { dan }: Cast): Promise<{ requ
   return { request: request.id, grant }
 }
 
-/** A refusal with its notice, and the emergency road. */
+/** A refusal with its notice, and break-glass access. */
 export async function breakGlass(stage: Stage, { ada, ben, cleo, dan }: Cast) {
   stage.scene('A refusal, and an emergency')
   const asked = { account: production.id, action: 'AdministratorAccess', duration_seconds: 15 * minutes }
   await stage.step(
-    'Dan asks for AdministratorAccess to production: refused, and the rule says why',
+    'Dan requests AdministratorAccess to production: refused, and the rule says why',
     async () => {
       const { notices } = await dan.refused(403, 'policy_denied', 'POST', '/v1/requests', bodyOf(asked))
       require(notices?.length === 1, `the refusal carries the notices ${JSON.stringify(notices)}`)
@@ -94,15 +94,15 @@ export async function breakGlass(stage: Stage, { ada, ben, cleo, dan }: Cast) {
     },
     (notice) => `“${notice}”`,
   )
-  await stage.step('An emergency without a reason is none', () => {
+  await stage.step('Break-glass without a reason is refused', () => {
     return dan.refused(400, 'invalid_input', 'POST', '/v1/requests', bodyOf({ ...asked, break_glass: true }))
   })
-  const request = await stage.step('The shop is down. Dan breaks the glass: approved at once', async () => {
+  const request = await stage.step('The shop is down. Dan uses break-glass: approved at once', async () => {
     const emergency = { ...asked, reason: 'the checkout answers 500 to everybody', break_glass: true }
-    return requireAnswer(await ask(dan, emergency), 'approved', 'break_glass')
+    return requireAnswer(await requestAccess(dan, emergency), 'approved', 'break_glass')
   })
-  await stage.step('Every approver is told: Ada, Ben and Cleo', () =>
-    Promise.all([ada, ben, cleo].map((approver) => untilTold(approver, 'request.break_glass', request.id))),
+  await stage.step('Every approver is notified: Ada, Ben and Cleo', () =>
+    Promise.all([ada, ben, cleo].map((approver) => untilNotified(approver, 'request.break_glass', request.id))),
   )
   const grant = await stage.step(
     'The sandbox confirms: active',
@@ -112,24 +112,24 @@ export async function breakGlass(stage: Stage, { ada, ben, cleo, dan }: Cast) {
   return { request: request.id, grant }
 }
 
-/** Access that ends before its time, and a request that nobody needs any more. */
+/** Access that ends early, and a request that is cancelled. */
 export async function endEarly(stage: Stage, { ada, ben, dan }: Cast, grant: Grant): Promise<{ request: string }> {
-  stage.scene('Ends before their time')
-  await stage.step('Ada has seen enough and gives her access back: revoked at once', async () => {
+  stage.scene('Early ends')
+  await stage.step('Ada ends her access early: revoked at once', async () => {
     const revoked = await ada.ask<Grant>(200, 'POST', `/v1/grants/${grant.id}/revoke`, { reason: 'found it' })
     require(revoked.status === 'revoked', `the grant is ${revoked.status}, not revoked`)
   })
-  await stage.step('The sandbox confirms that it is gone', () =>
+  await stage.step('The sandbox confirms that the access is gone', () =>
     until('the target has taken it away', async () => {
       const { data } = await ada.ask<{ data: { id: string; provisioning_status: string }[] }>(200, 'GET', '/v1/grants')
       return data.find(({ id, provisioning_status }) => id === grant.id && provisioning_status === 'deprovisioned')
     }),
   )
   const request = await stage.step(
-    'Dan asks for ReadOnlyAccess to production, and thinks again: cancelled',
+    'Dan requests ReadOnlyAccess to production and withdraws the request: cancelled',
     async () => {
       const asked = requireAnswer(
-        await ask(dan, { account: production.id, duration_seconds: 60 * minutes }),
+        await requestAccess(dan, { account: production.id, duration_seconds: 60 * minutes }),
         'pending',
         'require',
       )
@@ -137,16 +137,20 @@ export async function endEarly(stage: Stage, { ada, ben, dan }: Cast, grant: Gra
       return asked
     },
   )
-  await stage.step('Ben, a moment later, finds nothing to approve', async () => {
+  await stage.step('Ben tries to approve it a moment later: refused', async () => {
     const refusal = await ben.refused(409, 'request_not_pending', 'POST', `/v1/requests/${request.id}/approve`)
     require(refusal.details?.status === 'cancelled', `the request is ${refusal.details?.status}, not cancelled`)
   })
   return { request: request.id }
 }
 
-/** Everything that each of them was told, no more and no less. `ids` are the requests and grants of the story. */
-export async function showTold(stage: Stage, { ada, ben, cleo, dan }: Cast, ids: readonly string[]): Promise<void> {
-  stage.scene('What each was told')
+/** Checks that each user got exactly the expected notifications. `ids` are the requests and grants of the demo. */
+export async function showNotifications(
+  stage: Stage,
+  { ada, ben, cleo, dan }: Cast,
+  ids: readonly string[],
+): Promise<void> {
+  stage.scene('Notifications of each user')
   const asApprover = ['request.created', 'request.break_glass', 'request.created']
   const expected: [Person, string[]][] = [
     [ada, ['request.approved', 'grant.activated', 'request.break_glass', 'grant.revoked', 'request.created']],
@@ -155,33 +159,33 @@ export async function showTold(stage: Stage, { ada, ben, cleo, dan }: Cast, ids:
     [dan, ['request.approved', 'grant.activated', 'request.approved', 'grant.activated']],
   ]
   for (const [person, events] of expected) {
-    const told = await until(`${person.name} is told of ${events.join(', ')}`, async () => {
-      const all = (await toldOf(person)).filter(({ resource_id }) => ids.includes(resource_id ?? ''))
+    const notifications = await until(`${person.name} is notified of ${events.join(', ')}`, async () => {
+      const all = (await notificationsOf(person)).filter(({ resource_id }) => ids.includes(resource_id ?? ''))
       return all.length >= events.length ? all : undefined
     }).catch(async (error: unknown) => {
-      throw new Error(`${(error as Error).message}; so far: ${titles(await toldOf(person))}`)
+      throw new Error(`${(error as Error).message}; so far: ${titles(await notificationsOf(person))}`)
     })
     await stage.step(
       person.name,
       async () => {
-        const seen = told.map(({ event_type }) => event_type)
+        const seen = notifications.map(({ event_type }) => event_type)
         const isAll = seen.toSorted().join() === events.toSorted().join()
-        require(isAll, `${person.name} should be told of ${events.join(', ')}, and was of ${seen.join(', ')}`)
+        require(isAll, `${person.name} should be notified of ${events.join(', ')}, but was notified of ${seen.join(', ')}`)
       },
-      () => told.map(({ title }) => title).join('\n'),
+      () => notifications.map(({ title }) => title).join('\n'),
     )
   }
 }
 
-function titles(told: readonly Told[]): string {
-  return told.map(({ title }) => title).join(' · ')
+function titles(notifications: readonly Notification[]): string {
+  return notifications.map(({ title }) => title).join(' · ')
 }
 
-function ask(person: Person, asked: Asked): Promise<AccessRequest> {
+function requestAccess(person: Person, asked: NewRequest): Promise<AccessRequest> {
   return person.ask<AccessRequest>(201, 'POST', '/v1/requests', bodyOf(asked))
 }
 
-function bodyOf({ account, action = 'ReadOnlyAccess', ...rest }: Asked): unknown {
+function bodyOf({ account, action = 'ReadOnlyAccess', ...rest }: NewRequest): unknown {
   return { resource: { type: 'cloud_account', id: account }, action, ...rest }
 }
 
@@ -210,14 +214,14 @@ function deadlineOf({ name, expires_at = '' }: Grant): string {
   return `${name}, until ${expires_at.slice(0, 10)} ${expires_at.slice(11, 19)} UTC`
 }
 
-function untilTold(person: Person, event_type: string, resource_id: string): Promise<Told> {
-  return until(`${person.name} is told of ${event_type}`, async () =>
-    (await toldOf(person)).find((told) => told.event_type === event_type && told.resource_id === resource_id),
+function untilNotified(person: Person, event_type: string, resource_id: string): Promise<Notification> {
+  return until(`${person.name} is notified of ${event_type}`, async () =>
+    (await notificationsOf(person)).find((one) => one.event_type === event_type && one.resource_id === resource_id),
   )
 }
 
-/** What somebody was told, the oldest first; that access ends soon depends on the clock alone and is left out. */
-async function toldOf(person: Person): Promise<Told[]> {
-  const { data } = await person.ask<{ data: Told[] }>(200, 'GET', '/v1/users/me/notifications?limit=200')
+/** A user's notifications, the oldest first. The warning that access ends soon depends on the clock and is left out. */
+async function notificationsOf(person: Person): Promise<Notification[]> {
+  const { data } = await person.ask<{ data: Notification[] }>(200, 'GET', '/v1/users/me/notifications?limit=200')
   return data.filter(({ event_type }) => event_type !== 'grant.expiring').toReversed()
 }
