@@ -83,25 +83,25 @@ const damages: [string, Buffer, RegExp][] = [
   ['lacks its end', zipped(lines.slice(0, -1)), /it ends too early/],
   ['is cut within a row', gzipSync(text.slice(0, text.indexOf('☃'))), /it ends too early/],
   ['has one bit turned', flipped(bytes.length >> 1), /was altered|is damaged/],
-  ['has another digit', zipped(lines.map((line) => line.replace('{"n": 9', '{"n": 8'))), /not what was written/],
+  ['has another digit', zipped(lines.map((line) => line.replace('{"n": 9', '{"n": 8'))), /is not what was written/],
   ['lacks a row', zipped(lines.filter((line) => line !== '{}')), /is damaged/],
   [
     'lacks a batch',
     zipped(lines.filter((line) => !line.includes('"id": 1') && !line.includes('"tenant",'))),
-    /not what was written/,
+    /is not what was written/,
   ],
   [
     'goes on behind its end',
     zipped([...lines, '{"kind":"rows","table":"t","tenant_id":null,"rows":0}']),
-    /goes on behind/,
+    /continues after its end/,
   ],
   [
     'is of another form',
     zipped(lines.map((line) => line.replace('"format":1', '"format":2'))),
-    /form 2 and this version/,
+    /format 2, but this version/,
   ],
-  ['is no backup', gzipSync('{"kind":"something"}\n'), /is no backup of Sallyport/],
-  ['is no gzip file', Buffer.from('hello'), /is no backup of Sallyport/],
+  ['is no backup', gzipSync('{"kind":"something"}\n'), /is not a backup of Sallyport/],
+  ['is no gzip file', Buffer.from('hello'), /is not a backup of Sallyport/],
 ]
 
 suite('a file is refused that', () => {

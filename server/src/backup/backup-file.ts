@@ -6,21 +6,21 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { AppliedMigration } from '../db/past-migrations.ts'
 
-// A backup is gzipped lines of JSON, and only the database ever reads its rows:
+// A backup is gzipped lines of JSON. Only the database reads the row lines:
 //   {"kind":"header",…}                                                first
 //   {"kind":"subscriber","subscriber":…,"undelivered_from":"123"}      each subscriber to events
-//   {"kind":"rows","table":…,"tenant_id":…,"rows":n}                   followed by n lines, a row each
-//   {"kind":"end","rows":…,"tenants":…,"tables":{…},"sha256":…}        last: the counts, and the sum of all before it
+//   {"kind":"rows","table":…,"tenant_id":…,"rows":n}                   followed by n lines, one row each
+//   {"kind":"end","rows":…,"tenants":…,"tables":{…},"sha256":…}        last: the counts, and the hash of everything before it
 
 export type BackupHeader = {
   kind: 'header'
   format: number
-  /** The migrations of the database that it was made from. */
+  /** The migrations of the database that was backed up. */
   migrations: AppliedMigration[]
   postgresql: string
   made_at: string
 }
-/** How far a subscriber had come: the first `seq` that it was not handed yet; null: it was handed everything. */
+/** The position of a subscriber: the first `seq` that was not delivered to it yet; null: everything was delivered. */
 export type BackupSubscriber = { kind: 'subscriber'; subscriber: string; undelivered_from: string | null }
 export type BackupRows = { kind: 'rows'; table: string; tenant_id: string | null; rows: number }
 export type BackupEnd = {
@@ -43,15 +43,15 @@ export type BackupWriter = {
   /** `lines` are rows as the database wrote them. */
   rows(table: string, tenant_id: string | null, lines: readonly string[]): Promise<void>
   counted(): BackupCounts
-  /** Writes the end, brings everything to the disk, and gives the file its name. */
+  /** Writes the end, flushes everything to disk, and gives the file its name. */
   finish(): Promise<void>
-  /** Leaves nothing behind; does nothing once it is finished. */
+  /** Removes the unfinished file; does nothing once the backup is finished. */
   abandon(): Promise<void>
 }
 
 /**
- * Begins a backup beside `file`, for its owner's eyes alone; it has that name once it is whole.
- * @throws Error when there is such a file: an older backup is never written over.
+ * Begins a backup next to `file`, readable only by its owner. It gets the name `file` once it is complete.
+ * @throws Error if the file exists: an older backup is never overwritten.
  */
 export async function createBackupFile(file: string): Promise<BackupWriter> {
   if (existsSync(file)) throw new Error(`\`${file}\` exists; name a new file, or remove that one first`)
@@ -59,7 +59,7 @@ export async function createBackupFile(file: string): Promise<BackupWriter> {
   const handle = await open(partial, 'wx', 0o600)
   const gzip = createGzip()
   const written = pipeline(gzip, handle.createWriteStream({ flush: true }))
-  // A full disk is told by whoever writes next.
+  // The next write reports an error such as a full disk.
   written.catch(() => undefined)
   const hash = createHash('sha256')
   const counts: BackupCounts = { rows: 0, tenants: 0, tables: {} }
@@ -86,7 +86,7 @@ export async function createBackupFile(file: string): Promise<BackupWriter> {
       await write(`${JSON.stringify(end)}\n`)
       gzip.end()
       await written
-      if (existsSync(file)) throw new Error(`\`${file}\` has appeared meanwhile; name another file`)
+      if (existsSync(file)) throw new Error(`\`${file}\` was created meanwhile; name another file`)
       await rename(partial, file)
       finished = true
     },
@@ -106,9 +106,9 @@ function count(counts: BackupCounts, table: string, rows: number): void {
 }
 
 /**
- * Reads a backup part by part, never more of it at once than one part.
- * @throws Error with a sentence when it is none, cut short or altered; where the alteration cannot be told from its form,
- *   only at its end, when the sum of all that was read is known.
+ * Reads a backup part by part, with at most one part in memory.
+ * @throws Error with a sentence if the file is not a backup, is cut short or was altered. An alteration that keeps the format is
+ *   found only at the end, when the hash of everything read is known.
  */
 export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> {
   const hash = createHash('sha256')
@@ -117,7 +117,7 @@ export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> 
   let header: BackupHeader | undefined
   let end: BackupEnd | undefined
   for await (const line of lines) {
-    if (end !== undefined) throw damaged(file, 'it goes on behind its end')
+    if (end !== undefined) throw damaged(file, 'it continues after its end')
     const part = parsePart(line)
     if (header === undefined) header = requireHeader(file, part)
     if (part?.kind === 'end') {
@@ -127,7 +127,7 @@ export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> 
       hash.update(line).update('\n')
     }
     if (part?.kind !== 'rows') {
-      if (part === undefined) throw damaged(file, 'it holds a line that no backup has')
+      if (part === undefined) throw damaged(file, 'it has a line that is not part of a backup')
       yield part
       continue
     }
@@ -145,19 +145,19 @@ export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> 
 }
 
 function requireHeader(file: string, part: BackupPart | BackupRows | undefined): BackupHeader {
-  if (part?.kind !== 'header') throw new Error(`\`${file}\` is no backup of Sallyport`)
+  if (part?.kind !== 'header') throw new Error(`\`${file}\` is not a backup of Sallyport`)
   if (part.format !== backupFormat) {
     throw new Error(
-      `\`${file}\` is a backup in form ${part.format} and this version reads form ${backupFormat}: restore it with the version of Sallyport that made it`,
+      `\`${file}\` is a backup in format ${part.format}, but this version reads format ${backupFormat}: restore it with the version of Sallyport that made it`,
     )
   }
   return part
 }
 
 function requireSame(file: string, end: BackupEnd, counts: BackupCounts, sha256: string): void {
-  if (end.sha256 !== sha256) throw damaged(file, 'what it holds is not what was written')
+  if (end.sha256 !== sha256) throw damaged(file, 'its content is not what was written')
   const same = end.rows === counts.rows && end.tenants === counts.tenants
-  if (!same) throw damaged(file, `it tells of ${end.rows} rows and holds ${counts.rows}`)
+  if (!same) throw damaged(file, `it should have ${end.rows} rows, but has ${counts.rows}`)
 }
 
 function parsePart(line: string): BackupHeader | BackupSubscriber | BackupRows | BackupEnd | undefined {
@@ -169,10 +169,10 @@ function parsePart(line: string): BackupHeader | BackupSubscriber | BackupRows |
   }
 }
 
-/** Lines of the unzipped file, however its chunks are cut. */
+/** Lines of the unzipped file, independent of the chunk boundaries. */
 async function* readLines(file: string): AsyncGenerator<string> {
   const gunzip = createGunzip()
-  // What goes wrong on the way is thrown by the loop below.
+  // The loop below throws errors of the pipeline.
   pipeline(createReadStream(file), gunzip).catch(() => undefined)
   let pending: Buffer[] = []
   try {
@@ -194,7 +194,7 @@ async function* readLines(file: string): AsyncGenerator<string> {
 function explainUnreadable(file: string, error: NodeJS.ErrnoException): Error {
   if (error.code === 'ENOENT') return new Error(`there is no file \`${file}\``)
   if (error.code === 'Z_BUF_ERROR') return damaged(file, 'it ends too early')
-  if (error.code === 'Z_DATA_ERROR') return damaged(file, 'it is no backup of Sallyport, or was altered')
+  if (error.code === 'Z_DATA_ERROR') return damaged(file, 'it is not a backup of Sallyport, or it was altered')
   return error
 }
 

@@ -27,7 +27,7 @@ suite('tables are written behind those that they refer to', () => {
   for (const [name, references] of circles) {
     test(`but not ${name}`, () => {
       const tables = Object.entries(references).map(([name, refers_to]) => ({ name, refers_to }))
-      assert.throws(() => orderByReference(tables), /lead in a circle/)
+      assert.throws(() => orderByReference(tables), /form a cycle/)
     })
   }
 })

@@ -1,26 +1,26 @@
 import type { SingleConnection } from '../db/client/connect.ts'
 
-/** A table that a backup holds, as the catalogue describes it. */
+/** A table of a backup, as the catalogue describes it. */
 export type BackupTable = {
   name: string
-  /** The column that names the tenant; null: the table is the service's own. */
+  /** The column with the tenant's id; null: the table belongs to the service itself. */
   tenant_column: string | null
-  /** The columns that are read back; the others take their default. */
+  /** The columns that are restored; the others get their default. */
   columns: BackupColumn[]
   primary_key: string[]
-  /** The tables that its foreign keys lead to. */
+  /** The tables that its foreign keys refer to. */
   refers_to: string[]
 }
 
 export type BackupColumn = { name: string; type: string; not_null: boolean; identity: boolean }
 
-/** What a new database has of its own: its migrations, and its places in the order of delivery, which are translated. */
+/** Tables that a new database fills itself: its migrations, and the delivery cursors, which a restore translates. */
 const leftOut = ['migration', 'event_cursor']
 
 /**
- * Every table of the database but those, each behind the tables that it refers to: the list comes from the catalogue, so
- * that a new table is not forgotten. Left to their defaults are a lease, which died with its holder, and a transaction's
- * number, which means nothing in another server.
+ * Every other table of the database, each after the tables that it refers to. The list comes from the catalogue, so that a new
+ * table is not forgotten. Two kinds of columns get their default: leases, which ended with their holders, and transaction
+ * numbers, which mean nothing on another server.
  */
 export async function listBackupTables(client: SingleConnection): Promise<BackupTable[]> {
   const { rows } = await client.query<BackupTable>(tablesQuery, [leftOut])
@@ -48,8 +48,8 @@ const tablesQuery = `
   order by c.relname collate "C"`
 
 /**
- * Puts each table behind those that it refers to.
- * @throws Error when that cannot be: tables in a circle, or one whose rows refer to each other. There is none today.
+ * Puts each table after those that it refers to.
+ * @throws Error if that is impossible: tables in a cycle, or a table whose rows refer to each other. There is none today.
  */
 export function orderByReference<Table extends Pick<BackupTable, 'name' | 'refers_to'>>(
   tables: readonly Table[],
@@ -60,7 +60,7 @@ export function orderByReference<Table extends Pick<BackupTable, 'name' | 'refer
     const next = waiting.findIndex((table) => !waiting.some((other) => table.refers_to.includes(other.name)))
     if (next === -1) {
       const names = waiting.map((table) => `\`${table.name}\``).join(', ')
-      throw new Error(`the foreign keys of ${names} lead in a circle; a restore could not write one before the other`)
+      throw new Error(`the foreign keys of ${names} form a cycle, so a restore cannot write one table before the other`)
     }
     ordered.push(...waiting.splice(next, 1))
   }
@@ -68,8 +68,8 @@ export function orderByReference<Table extends Pick<BackupTable, 'name' | 'refer
 }
 
 /**
- * Takes the service role's limits off for this transaction, and fixes how values are written. A backup lasts as long as
- * it must; which limits there are depends on the server's version.
+ * Removes the service role's timeouts for this transaction, and fixes the format of values. A backup may take as long as it
+ * needs. Which timeouts exist depends on the server's version.
  */
 export async function prepareLongTransaction(client: SingleConnection): Promise<void> {
   await client.query(`select set_config(name, '0', true) from pg_settings where name in
@@ -78,7 +78,7 @@ export async function prepareLongTransaction(client: SingleConnection): Promise<
     set_config('extra_float_digits', '1', true), set_config('intervalstyle', 'iso_8601', true)`)
 }
 
-/** A statement as the role that looks across tenants. INVARIANT: what it is asked reads routing columns alone. */
+/** Runs a statement as the role that reads across tenants. INVARIANT: the statement reads only routing columns. */
 export async function asWorkRole<Row extends Record<string, unknown>>(
   client: SingleConnection,
   text: string,

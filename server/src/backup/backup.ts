@@ -4,32 +4,32 @@ import { type BackupCounts, type BackupWriter, createBackupFile } from './backup
 import { asWorkRole, type BackupTable, listBackupTables, prepareLongTransaction } from './backup-tables.ts'
 
 export type LongWork = {
-  /** Told after each batch how many rows are behind it; the next begins when it is done. */
+  /** Called after each batch with the number of rows done so far; the next batch begins when the call is done. */
   onRows?: (rows: number) => void | Promise<void>
-  /** Ends the work between two batches: nothing is left behind. */
+  /** Ends the work between two batches, without leaving anything behind. */
   signal?: AbortSignal
 }
 
-/** What is held in memory at once is about this much, and at least one row. */
+/** The approximate size of a batch in memory; a batch has at least one row. */
 const batchBytes = 2 * 1024 * 1024
 const firstBatch = 50
 const maxBatch = 2_000
 
 /**
- * Writes all that the database holds into a new file, as it is at one moment, while the service goes on. Rows pass as text
- * that the database made and the database reads: nothing in between rounds a number or a moment.
- * @throws Error with a sentence when there is nothing to write or the file exists; there is no file then.
+ * Writes the whole database into a new file, as it is at one moment, while the service runs. Rows are text that the database
+ * writes and reads, so that nothing in between rounds a number or a moment.
+ * @throws Error with a sentence if there is nothing to write or the file exists; then no file is written.
  */
 export async function writeBackup(service: ConnectionTarget, file: string, work: LongWork = {}): Promise<BackupCounts> {
   const client = await connectAlone(service)
   try {
-    // Without a write it has no number, so that the delivery of events does not wait for it.
+    // A transaction without a write has no number, so the delivery of events does not wait for it.
     await client.query('begin isolation level repeatable read, read only')
     await prepareLongTransaction(client)
     const header = await readHeader(client)
     const tenants = await asWorkRole<{ id: string }>(client, 'select id from tenant order by id')
     if (tenants.length === 0) {
-      throw new Error('the database holds no tenant, so there is nothing to back up: is it the one that you mean?')
+      throw new Error('the database has no tenant, so there is nothing to back up; check DATABASE_URL or DATA_DIR')
     }
     const writer = await createBackupFile(file)
     try {
@@ -51,7 +51,7 @@ async function readHeader(client: SingleConnection) {
       to_jsonb(now()) #>> '{}' as made_at`,
   )
   const [found] = rows
-  if (!found?.made) throw new Error('the database has no tables of Sallyport: is it the one that you mean?')
+  if (!found?.made) throw new Error('the database has no tables of Sallyport; check DATABASE_URL or DATA_DIR')
   const migrations = await client.query<AppliedMigration>(
     'select name, checksum from migration order by name collate "C"',
   )
@@ -78,8 +78,8 @@ async function writeAll(
 }
 
 /**
- * How far each subscriber to events has come, in the order that a restore keeps: the lowest `seq` among those still before
- * it. What it has been handed above that comes to it a second time then, which it is made for.
+ * The position of each subscriber to events, in the order that a restore keeps: the lowest `seq` that was not delivered to it.
+ * After a restore it receives events above that a second time, which subscribers allow.
  */
 function readSubscribers(client: SingleConnection) {
   return asWorkRole<{ subscriber: string; undelivered_from: string | null }>(
@@ -89,7 +89,7 @@ function readSubscribers(client: SingleConnection) {
   )
 }
 
-/** One table's rows, all of them or one tenant's, through a cursor. */
+/** Writes one table's rows, all of them or one tenant's, through a cursor. */
 async function writeTable(
   client: SingleConnection,
   writer: BackupWriter,
@@ -118,7 +118,7 @@ async function writeTable(
   await client.query('close backup_rows')
 }
 
-/** As many rows as fill a batch when they are as long as the last ones; not many times more at once, as they may not be. */
+/** The number of rows that fill a batch if they are as long as the last ones; at most four times as many as the last batch. */
 function nextSize(lines: readonly string[]): number {
   const bytes = lines.reduce((sum, line) => sum + line.length, 0)
   const fitting = Math.floor((batchBytes * lines.length) / bytes)

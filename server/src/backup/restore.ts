@@ -11,17 +11,17 @@ import {
 } from './backup-file.ts'
 import { asWorkRole, type BackupTable, listBackupTables, prepareLongTransaction } from './backup-tables.ts'
 
-/** Where a backup goes: the database as the role that serves, and as the one that owns its tables. */
+/** The database of a restore: as the service role, and as the role that owns its tables. */
 export type RestoreTarget = { service: ConnectionTarget; owner: ConnectionTarget }
 
-/** Any fixed number: two restores into one database do not mix. */
+/** An arbitrary fixed number: two restores into one database exclude each other. */
 const advisoryLock = 7_255_102
 
 /**
- * Reads a backup into a database that holds no tenant yet, all of it or nothing. The tables are made as they were when the
- * backup was, filled, and then brought to this version. Subscribers to events go on where they were.
- * @throws Error with a sentence when the file is damaged or of another version, or the database is in use; it holds no
- *   tenant then, as before.
+ * Reads a backup into a database that has no tenant yet: all of it or nothing. The tables are created as they were at the backup,
+ * filled, and then migrated to this version. Subscribers to events continue where they were.
+ * @throws Error with a sentence if the file is damaged or of another version, or the database is in use; then the database
+ *   still has no tenant.
  */
 export async function restoreBackup(target: RestoreTarget, file: string, work: LongWork = {}): Promise<BackupCounts> {
   const header = await inspect(file, work)
@@ -45,18 +45,18 @@ export async function restoreBackup(target: RestoreTarget, file: string, work: L
   }
 }
 
-/** Reads the file from end to end before anything is touched. */
+/** Reads the whole file before anything is changed. */
 async function inspect(file: string, { signal }: LongWork): Promise<BackupHeader> {
   let header: BackupHeader | undefined
   for await (const part of readBackupFile(file)) {
     signal?.throwIfAborted()
     if (part.kind === 'header') header = part
   }
-  if (header === undefined) throw new Error(`\`${file}\` is no backup of Sallyport`)
+  if (header === undefined) throw new Error(`\`${file}\` is not a backup of Sallyport`)
   return header
 }
 
-/** The last migration of the backup. All of its migrations must be ours too, to the letter. */
+/** The last migration of the backup. All of its migrations must be identical to ours. */
 export function requireKnown(theirs: readonly AppliedMigration[], ours: readonly AppliedMigration[]): string {
   const checksums = new Map(ours.map(({ name, checksum }) => [name, checksum]))
   const unknown = theirs.find(({ name }) => !checksums.has(name))
@@ -80,7 +80,7 @@ export function requireKnown(theirs: readonly AppliedMigration[], ours: readonly
   return last.name
 }
 
-/** A database without tables, or with no row in them and at most at the backup's version. */
+/** Requires a database without tables, or with empty tables and at most at the backup's version. */
 async function requireEmpty(
   client: SingleConnection,
   theirs: readonly AppliedMigration[],
@@ -97,7 +97,7 @@ async function requireEmpty(
   const ahead = inOurTerms(applied.rows, ours).find(({ name }) => !theirs.some((migration) => migration.name === name))
   if (ahead !== undefined) {
     throw new Error(
-      `the database has \`${ahead.name}\` already, which came after the backup: restore into a new database, which is filled first and brought to this version then`,
+      `the database already has \`${ahead.name}\`, which is newer than the backup: restore into a new database, which is filled first and then migrated to this version`,
     )
   }
 }
@@ -105,14 +105,14 @@ async function requireEmpty(
 async function requireNoRows(client: SingleConnection, tables: readonly BackupTable[]): Promise<void> {
   const newOne = 'restore into a new database, on which Sallyport was never started'
   const tenants = await asWorkRole(client, 'select from tenant limit 1')
-  if (tenants.length > 0) throw new Error(`the database holds tenants: ${newOne}`)
+  if (tenants.length > 0) throw new Error(`the database has tenants: ${newOne}`)
   for (const { name } of tables.filter(({ tenant_column }) => tenant_column === null)) {
     const { rows } = await client.query(`select from ${client.escapeIdentifier(name)} limit 1`)
     if (rows.length > 0) throw new Error(`the database has rows in \`${name}\`: ${newOne}`)
   }
 }
 
-/** One transaction. Identity columns are moved on before it ends: nothing written after it can take a number again. */
+/** One transaction. Identity columns are advanced before it ends, so that no later write reuses a number. */
 async function fill(
   client: SingleConnection,
   owner: SingleConnection,
@@ -147,7 +147,7 @@ async function insertAll(client: SingleConnection, tables: readonly BackupTable[
   let counts: BackupCounts = { rows: 0, tenants: 0, tables: {} }
   let tenant: string | null = null
   let done = 0
-  // INVARIANT: it is read to its very end, where it proves to be whole once more.
+  // INVARIANT: the file is read to its end, where its hash is verified again.
   for await (const part of readBackupFile(file)) {
     work.signal?.throwIfAborted()
     if (part.kind === 'subscriber') subscribers.push(part)
@@ -174,7 +174,7 @@ async function insertRows(
 ): Promise<void> {
   const name = client.escapeIdentifier(table.name)
   const columns = table.columns.map((column) => client.escapeIdentifier(column.name))
-  // In the row as JSON, a column that holds JSON's own null looks like one that holds nothing.
+  // In the row as JSON, a column with a JSON null looks like a column with an SQL null.
   const values = table.columns.map((column, place) =>
     column.type === 'jsonb' && column.not_null ? `coalesce(${columns[place]}, 'null')` : columns[place],
   )
@@ -200,8 +200,8 @@ async function insertRows(
 }
 
 /**
- * Every restored event has this transaction's number, so that `seq` alone orders them: each subscriber is placed right
- * before the first that it still waits for.
+ * Every restored event has this transaction's number, so `seq` alone orders the events. Each subscriber is placed right before
+ * the first event that was not delivered to it.
  */
 async function placeSubscribers(client: SingleConnection, subscribers: readonly BackupSubscriber[]): Promise<void> {
   for (const { subscriber, undelivered_from } of subscribers) {

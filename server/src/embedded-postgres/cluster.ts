@@ -25,8 +25,8 @@ export const superuser = 'postgres'
 const partialPrefix = 'postgres.partial-'
 
 /**
- * Sees to it that there is a database of this version in the place: makes one when there is none.
- * @throws Error with a sentence when what is there is of another major version, another user's, or no database.
+ * Ensures a database of this version in the place: creates one if there is none.
+ * @throws Error with a sentence if the folder has another major version, another user's database, or no database at all.
  */
 export async function ensureCluster(place: Place, binaries: Binaries, transport: Transport, log: Log): Promise<void> {
   removeHalfMade(place, log)
@@ -44,14 +44,14 @@ export async function ensureCluster(place: Place, binaries: Binaries, transport:
 }
 
 /**
- * The database's files are read by the major version that made them alone.
- * @throws Error that names the road from one to the other.
+ * Only the major version that created the database's files can read them.
+ * @throws Error that says how to move from one version to the other.
  */
 export function requireMajor(data: string, found: string, version: string): void {
   const major = version.split('.')[0]
   if (found === major) return
   throw new Error(
-    `the database in \`${data}\` was made by PostgreSQL ${found} and this is PostgreSQL ${major}: write it to a file with \`npm run backup\` under the Sallyport that made it, then read it into a new DATA_DIR with \`npm run restore\``,
+    `the database in \`${data}\` was made by PostgreSQL ${found} and this is PostgreSQL ${major}: write it to a file with \`npm run backup\` of the Sallyport version that made it, then read it into a new DATA_DIR with \`npm run restore\``,
   )
 }
 
@@ -69,11 +69,11 @@ function dataIsThere(place: Place): boolean {
   throw new Error(`\`${place.data}\` is not empty and holds no database: move it away, or set another DATA_DIR`)
 }
 
-/** What an earlier start that was killed left of a database. */
+/** Removes the incomplete database of an earlier start that was killed. */
 function removeHalfMade(place: Place, log: Log): void {
   for (const name of readdirSync(place.home).filter((entry) => entry.startsWith(partialPrefix))) {
-    log(`a half-made database from an interrupted start is removed: \`${name}\``)
-    // Its maker may be alive still, and adding files: what it leaves goes at the next start.
+    log(`removing an incomplete database of an interrupted start: \`${name}\``)
+    // The process that made it may still be adding files: the next start removes the rest.
     try {
       rmSync(join(place.home, name), { recursive: true, force: true, maxRetries: 2 })
     } catch {}
@@ -83,10 +83,10 @@ function removeHalfMade(place: Place, log: Log): void {
 async function runInitdb(place: Place, folder: string, binaries: Binaries, transport: Transport): Promise<void> {
   const options = [
     ...['-D', folder, '-U', superuser, '--encoding=UTF8', '--data-checksums', '--no-instructions'],
-    // The order and case of text come from PostgreSQL itself: they do not change with the system's libraries.
+    // The collation comes from PostgreSQL itself, so it does not change with the system's libraries.
     ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
-    // No password on the socket: its folder, closed to all but its owner and root, is the wall. Who can enter it could
-    // read the database's files as well.
+    // No password on the socket: its folder, closed to all but its owner and root, protects it. A user that can enter the
+    // folder could also read the database's files.
     '--auth-local=trust',
     transport === 'socket' ? '--auth-host=reject' : '--auth-host=scram-sha-256',
     ...(transport === 'socket' ? [] : [`--pwfile=${writePassword(place)}`]),
@@ -108,12 +108,12 @@ async function runInitdb(place: Place, folder: string, binaries: Binaries, trans
   throw new Error(`the database could not be made in \`${place.data}\`: ${explainInitdb(said.join(''), outcome)}`)
 }
 
-/** What PostgreSQL's own words at a failed making of the database come to. */
+/** Explains PostgreSQL's own error messages after initdb failed. */
 export function explainInitdb(said: string, outcome: string): string {
-  // As containers run with a number for a user: the server itself does without a name.
+  // Containers often run as a user without a name; the server itself does not need a name.
   const nameless = /could not look up effective user ID (\d+)/.exec(said)?.[1]
   if (nameless !== undefined) {
-    return `PostgreSQL wants the user it runs as to have a name and this system knows none for user ${nameless}: add a line for it to \`/etc/passwd\`, run as a user that has one, or set DATABASE_URL to use a PostgreSQL of your own`
+    return `PostgreSQL needs a name for the user it runs as, and this system has none for user ${nameless}: add a line for it to \`/etc/passwd\`, run as a user that has one, or set DATABASE_URL to use a PostgreSQL of your own`
   }
   const lines = said.split('\n').filter((line) => /error|fatal|could not/i.test(line))
   return `${outcome}; ${lines.slice(-3).join('; ')}`
@@ -126,7 +126,7 @@ function writePassword(place: Place): string {
   return place.passwordFile
 }
 
-/** What PostgreSQL's programs get of our environment: no secret, and no setting meant for another database. */
+/** The part of our environment that PostgreSQL's programs get: no secret, and no setting meant for another database. */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const kept = ['PATH', 'SystemRoot', 'windir', 'TEMP', 'TMP'].map((name) => [name, process.env[name]] as const)
   return { ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)), LC_ALL: 'C', TZ: 'UTC' }
@@ -139,7 +139,7 @@ function syncFolder(folder: string): void {
   closeSync(handle)
 }
 
-/** What the server is told at each start: one node's small share of memory and disk. fsync stays on. */
+/** The server's settings at each start: a small share of memory and disk for one node. fsync stays on. */
 export function serverOptions(data: string, transport: Transport, socketFolder: string, port: number): string[] {
   const settings: Record<string, string> = {
     cluster_name: 'sallyport',
@@ -147,17 +147,17 @@ export function serverOptions(data: string, transport: Transport, socketFolder: 
     unix_socket_directories: transport === 'socket' ? `"${socketFolder.replaceAll('"', '""')}"` : '',
     unix_socket_permissions: '0700',
     port: String(port),
-    // A service takes at most thirty; several may share it while one takes over from another.
+    // A service uses at most thirty; several may share the server while one takes over from another.
     max_connections: '150',
     shared_buffers: '64MB',
     effective_cache_size: '256MB',
-    // No replica ever reads this log: the least of it will do, and no processes for it.
+    // No replica reads the write-ahead log: the minimal level suffices, without processes for it.
     wal_level: 'minimal',
     max_wal_senders: '0',
     max_logical_replication_workers: '0',
     min_wal_size: '64MB',
     max_wal_size: '512MB',
-    // Helpers that a small node only pays for: parallel queries, workers for reading, compiled queries.
+    // Features that only cost a small node: parallel queries, I/O workers, compiled queries.
     max_parallel_workers_per_gather: '0',
     max_parallel_maintenance_workers: '0',
     io_method: 'sync',
@@ -165,8 +165,8 @@ export function serverOptions(data: string, transport: Transport, socketFolder: 
     timezone: 'UTC',
     log_timezone: 'UTC',
     lc_messages: 'C',
-    // The log stays small: what fails a statement is told to, and logged by, the one who sent it. Terse leaves out the
-    // detail lines, which quote rows.
+    // The log stays small: the error of a statement goes to its sender, which logs it. Terse leaves out the detail lines,
+    // which quote rows.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',

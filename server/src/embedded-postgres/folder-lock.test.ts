@@ -60,7 +60,7 @@ test('the lock is a file for its owner alone, with no other beside it', async ()
 test('a link in the place of the lock is refused', () => {
   const link = join(folder, 'link.lock')
   symlinkSync(join(folder, 'elsewhere'), link)
-  assert.throws(() => tryLock(link), /link.lock` is no file: remove it/)
+  assert.throws(() => tryLock(link), /link.lock` is not a file: remove it/)
   assert.equal(existsSync(join(folder, 'elsewhere')), false)
 })
 

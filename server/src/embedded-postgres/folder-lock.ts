@@ -4,15 +4,15 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Place } from './place.ts'
 import { waitFor } from './wait.ts'
 
-/** How long an owner that is just ending may keep the next one waiting. */
+/** How long a new owner waits for the previous one that is ending. */
 const maxWaitMs = 1_500
 
-/** The lock of a data folder: one process at a time has it. */
+/** The lock of a data folder: only one process at a time has it. */
 export type FolderLock = { release(): void }
 
 /**
- * Makes this process the only owner of a data folder. An owner that is just ending is given a moment.
- * @throws Error naming the other process, when it stays.
+ * Makes this process the only owner of a data folder. It waits shortly for an owner that is ending.
+ * @throws Error naming the other process, if that keeps the lock.
  */
 export async function lockFolder(place: Pick<Place, 'lockFile' | 'ownerFile'>): Promise<FolderLock> {
   const { lockFile, ownerFile } = place
@@ -24,7 +24,7 @@ export async function lockFolder(place: Pick<Place, 'lockFile' | 'ownerFile'>): 
       `${who} is running on this data folder: stop it, or give this one a DATA_DIR of its own (\`${lockFile}\` is locked)`,
     )
   }
-  // For the message above alone: the lock does not depend on it.
+  // Only for the message above: the lock does not depend on it.
   writeFileSync(ownerFile, JSON.stringify({ pid: process.pid }), { mode: 0o600 })
   return {
     release() {
@@ -35,18 +35,18 @@ export async function lockFolder(place: Pick<Place, 'lockFile' | 'ownerFile'>): 
 }
 
 /**
- * Takes the lock, or returns undefined where another has it. SQLite asks the operating system, which releases the lock with
- * the end of the process, however that ends. Two that come at once cannot both find it free, as they can with a note in a
- * file; and unlike a socket, it is seen across containers on one volume.
+ * Takes the lock, or returns undefined if another process has it. SQLite uses a lock of the operating system, which releases it
+ * when the process ends, for any reason. Unlike with a note in a file, two processes cannot both find it free; unlike a socket,
+ * it works across containers on one volume.
  *
- * INVARIANT: nothing else in this process opens the file. The system releases the locks of a process on a file as soon as
- * the process closes it once.
+ * INVARIANT: nothing else in this process opens the file. The system releases all locks of a process on a file as soon as the
+ * process closes the file once.
  */
 export function tryLock(file: string): FolderLock | undefined {
   makePrivateFile(file)
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
-    // Nothing is ever written: no journal beside the file.
+    // Nothing is ever written, so no journal file is needed.
     database.exec('pragma journal_mode = memory; begin exclusive')
     return { release: () => database.close() }
   } catch (error) {
@@ -58,17 +58,17 @@ export function tryLock(file: string): FolderLock | undefined {
 
 const sqliteBusy = 5
 
-/** Makes the file where it is missing: for its owner alone, since another user could lock what they can read. */
+/** Creates the file if it is missing: private to its owner, since another user could lock a file that they can read. */
 function makePrivateFile(file: string): void {
   try {
-    // Closed before anything is locked: it is new.
+    // Closing it releases no lock, because the file is new.
     closeSync(openSync(file, 'wx', 0o600))
     const { uid, gid } = statSync(dirname(file))
-    // A user's own folder, started by root this time: the file is that user's.
+    // The folder may belong to a user, and root starts it this time: the file must belong to that user.
     if (process.getuid?.() === 0) lchownSync(file, uid, gid)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    if (!lstatSync(file).isFile()) throw new Error(`\`${file}\` is no file: remove it`)
+    if (!lstatSync(file).isFile()) throw new Error(`\`${file}\` is not a file: remove it`)
   }
 }
 

@@ -8,14 +8,14 @@ import { type EmbeddedOptions, readRunningEmbedded, startEmbedded } from './star
 
 type Log = EmbeddedOptions['log']
 
-/** A database that is ready to serve: at this version, its walls looked over. */
+/** A database that is ready to serve: at this version, with its tenant isolation checked. */
 export type OpenedDatabase = {
   service: ConnectionTarget
-  /** Stops the embedded server where this process started it. To be called last. */
+  /** Stops the embedded server if this process started it. Call it last. */
   stop(): Promise<void>
 }
 
-/** A database as it was found, for a backup or a restore. `owner` is undefined where nobody named it. */
+/** A database as it was found, for a backup or a restore. `owner` is undefined if it is not configured. */
 export type DatabaseAsItIs = OpenedDatabase & { owner: ConnectionTarget | undefined }
 
 type Endpoint = { host: string; port: number; superuser: string; password: string | undefined }
@@ -23,8 +23,8 @@ type Endpoint = { host: string; port: number; superuser: string; password: strin
 const embeddedDatabase = 'sallyport'
 
 /**
- * Finds the database that the configuration names, or starts the embedded one; brings it to this version; refuses one
- * whose walls between tenants do not stand.
+ * Finds the configured database, or starts the embedded one; migrates it to this version; refuses a database without correct
+ * tenant isolation.
  * @throws Error with a sentence for the operator.
  */
 export async function openForService(
@@ -44,8 +44,8 @@ export async function openForService(
 }
 
 /**
- * The same for a command beside a running service: the embedded server is shared while it runs, else started for the
- * command's time. None is made: a command that finds none was told the wrong folder.
+ * The same for a command, while the service may run: a running embedded server is shared; else it is started for the duration of
+ * the command. No database is created: if there is none, the command was given the wrong folder.
  */
 export async function openForOperator(config: Config, log: Log): Promise<OpenedDatabase> {
   const { database_url, data_dir } = config
@@ -58,12 +58,14 @@ export async function openForOperator(config: Config, log: Log): Promise<OpenedD
 
 function requireEmbedded(data_dir: string): void {
   if (findPlace(data_dir) !== undefined) return
-  throw new Error(`there is no database in \`${data_dir}\`: set DATA_DIR or DATABASE_URL as the service has it`)
+  throw new Error(
+    `there is no database in \`${data_dir}\`: set DATA_DIR or DATABASE_URL to the same value as for the service`,
+  )
 }
 
 /**
- * The same, but not brought to this version: so a backup can be made before an upgrade, and a restore can fill the tables
- * as they were. `make` says whether an embedded database is made where there is none.
+ * The same, but without migration: so a backup can be made before an upgrade, and a restore can fill the tables as they were.
+ * `make`: whether to create an embedded database if there is none.
  */
 export async function openAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {
   const opened = await findAsItIs(config, log, make)
@@ -108,7 +110,7 @@ async function openGiven(database_url: string, owner_url: string | undefined, lo
   return { service, stop: async () => undefined }
 }
 
-/** The address may hold a password: the variable is named, not its value. */
+/** The error names the variable and not its value, because the URL may contain a password. */
 async function requireAnswer(variable: string, target: ConnectionTarget): Promise<void> {
   try {
     const client = await connectAlone(target)
@@ -116,7 +118,7 @@ async function requireAnswer(variable: string, target: ConnectionTarget): Promis
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(
-      `the database of ${variable} does not let us in: ${reason}. See that it runs, and what the line says`,
+      `cannot connect to the database of ${variable}: ${reason}. Check that it runs, and check the value of ${variable}`,
       {
         cause: error,
       },
@@ -131,7 +133,7 @@ async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<Connection
   return service
 }
 
-/** Its database and roles, made where they are missing. */
+/** Creates its database and roles if they are missing. */
 async function setUpEmbedded(endpoint: Endpoint) {
   const { admin, owner, service } = targetsOf(endpoint)
   const client = await connectAlone({ ...admin, database: 'postgres' })
@@ -149,7 +151,7 @@ async function setUpEmbedded(endpoint: Endpoint) {
   return { owner, service }
 }
 
-/** On a unix socket the folder is the wall; on a loopback port every role needs the password. */
+/** A unix socket is protected by its folder; on a loopback port every role needs the password. */
 function passwordsOf({ password }: Endpoint) {
   return password === undefined ? undefined : { owner: password, app: password }
 }
@@ -167,7 +169,7 @@ function targetsOf({ host, port, superuser, password }: Endpoint) {
 
 async function migrateAndReport(owner: ConnectionTarget, log: Log): Promise<void> {
   const ran = await migrate(owner)
-  if (ran.length > 0) log(`brought the database to this version: ${ran.join(', ')}`)
+  if (ran.length > 0) log(`migrated the database to this version: ${ran.join(', ')}`)
 }
 
 async function requireReady(service: ConnectionTarget, mayLackMigrations: boolean): Promise<void> {

@@ -18,10 +18,10 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
-/** The user that PostgreSQL runs as when Sallyport is root: PostgreSQL refuses to. */
+/** The user that PostgreSQL runs as when Sallyport runs as root: PostgreSQL refuses to run as root. */
 export type RunAs = { uid: number; gid: number }
 
-/** Where the embedded PostgreSQL keeps its things. `home` belongs to Sallyport; `data` and the sockets to `runAs`. */
+/** The files of the embedded PostgreSQL. `home` belongs to Sallyport; `data` and the sockets belong to `runAs`. */
 export type Place = {
   home: string
   data: string
@@ -29,7 +29,7 @@ export type Place = {
   ownerFile: string
   logFile: string
   passwordFile: string
-  /** Undefined: as the user that Sallyport itself is. */
+  /** Undefined: the user that Sallyport itself runs as. */
   runAs: RunAs | undefined
 }
 
@@ -37,16 +37,16 @@ export type Log = (line: string, detail?: object) => void
 
 const nobody: RunAs = { uid: 65534, gid: 65534 }
 const pointerName = 'postgres-is-at'
-/** A socket's whole path, with its closing NUL, must fit 104 bytes on macOS and 108 on Linux. */
+/** A socket's full path, with its final NUL, must fit into 104 bytes on macOS and 108 on Linux. */
 const socketPathBytes = 103
 
-/** Whether `user` may do to this file or folder what `bits` ask (4 read, 1 enter or execute), by its mode alone. */
+/** Whether `user` has the rights `bits` on this file or folder (4 read, 1 enter or execute), by its mode alone. */
 export function allows(file: { uid: number; gid: number; mode: number }, user: RunAs, bits: number): boolean {
   const shift = file.uid === user.uid ? 6 : file.gid === user.gid ? 3 : 0
   return ((file.mode >> shift) & bits) === bits
 }
 
-/** The uppermost folder on the way to `path`, that itself included when it is a folder, which `user` cannot enter. */
+/** The uppermost folder on the path to `path` (including `path` if it is a folder) that `user` cannot enter. */
 export function closedFolder(path: string, user: RunAs): string | undefined {
   const parent = dirname(path)
   const above = parent === path ? undefined : closedFolder(parent, user)
@@ -56,8 +56,8 @@ export function closedFolder(path: string, user: RunAs): string | undefined {
 }
 
 /**
- * Finds, and makes, the folder that the database lives in: `dataDir` itself, unless Sallyport is root and the user
- * that PostgreSQL runs as cannot get there.
+ * Finds or creates the folder of the database: `dataDir` itself, unless Sallyport is root and the user that PostgreSQL runs as
+ * cannot enter it.
  * @throws Error with a sentence for the operator.
  */
 export function choosePlace(dataDir: string, log: Log): Place {
@@ -77,14 +77,14 @@ export function choosePlace(dataDir: string, log: Log): Place {
     )
   }
   const elsewhere = `/var/lib/sallyport-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
-  log(`\`${closed}\` is closed to the user that the database runs as: the database is kept in \`${elsewhere}\``, {
+  log(`the user that the database runs as cannot enter \`${closed}\`: the database is kept in \`${elsewhere}\``, {
     data_dir: folder,
     kept_in: elsewhere,
   })
   return placeIn(makeFolder(elsewhere, 0o711))
 }
 
-/** The place of a database that was started before; undefined when there is none. Makes nothing. */
+/** The place of a database that was started before; undefined if there is none. Creates nothing. */
 export function findPlace(dataDir: string): Place | undefined {
   const folder = resolve(dataDir)
   if (!existsSync(folder)) return undefined
@@ -92,7 +92,7 @@ export function findPlace(dataDir: string): Place | undefined {
   return existsSync(place.data) ? place : undefined
 }
 
-/** Leaves word in DATA_DIR of a database kept elsewhere, once there is one: a lost folder is then not taken for a new start. */
+/** Notes in DATA_DIR that the database is kept elsewhere, once it exists, so that a lost folder is not taken for a first start. */
 export function notePlace(dataDir: string, place: Place): void {
   const folder = realpathSync(resolve(dataDir))
   if (folder !== place.home) writeFileSync(join(folder, pointerName), `${place.home}\n`, { mode: 0o600 })
@@ -104,12 +104,12 @@ function followPointer(folder: string): string | undefined {
   const home = readFileSync(pointer, 'utf8').trim()
   if (existsSync(join(home, 'postgres'))) return home
   throw new Error(
-    `the database of this data folder is kept in \`${home}\`, which is gone: bring it back, or remove \`${pointer}\` to begin with an empty database`,
+    `the database of this data folder is kept in \`${home}\`, which is gone: restore that folder, or remove \`${pointer}\` to begin with an empty database`,
   )
 }
 
 function placeIn(home: string): Place {
-  // PostgreSQL's own name for it: the folder may be a link to another disk.
+  // The real path, as PostgreSQL reports it: the folder may be a link to another disk.
   const data = existsSync(join(home, 'postgres')) ? realpathSync(join(home, 'postgres')) : join(home, 'postgres')
   return {
     home,
@@ -122,7 +122,7 @@ function placeIn(home: string): Place {
   }
 }
 
-/** A database that an ordinary user made keeps that user, also when root starts it. */
+/** A database that an ordinary user created keeps that user, even if root starts it. */
 function ownerOf(data: string): RunAs {
   const found = statSync(data, { throwIfNoEntry: false })
   return found === undefined || found.uid === 0 ? nobody : { uid: found.uid, gid: found.gid }
@@ -140,7 +140,7 @@ function makeFolder(path: string, mode: number): string {
   }
 }
 
-/** Makes a folder that is private to the user PostgreSQL runs as. */
+/** Creates a folder that is private to the user PostgreSQL runs as. */
 export function makePrivateFolder(path: string, runAs: RunAs | undefined): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   try {
@@ -154,8 +154,8 @@ export function makePrivateFolder(path: string, runAs: RunAs | undefined): void 
 }
 
 /**
- * Makes the private folder of the sockets: beside the data, or a short one of its own where that path is longer than
- * a socket's may be. A note keeps the short one's name, so that a killed start leaves no more than one behind.
+ * Creates the private folder of the sockets: next to the data, or a separate short one if that path is too long for a socket. A
+ * note keeps the name of the short folder, so that killed starts leave at most one behind.
  */
 export function openSocketFolder(place: Place, port: number): string {
   const natural = join(place.home, 'postgres-socket')
@@ -183,7 +183,7 @@ function socketNote(place: Place): string {
   return join(place.home, 'postgres-socket-at')
 }
 
-/** The noted short folder, if it is still the private one we made: anybody can make one of that name once it is gone. */
+/** The noted short folder, if it is still the private one we made: once it is gone, any user can create one of that name. */
 function notedSocketFolder(place: Place): string | undefined {
   if (!existsSync(socketNote(place))) return undefined
   const folder = readFileSync(socketNote(place), 'utf8')

@@ -4,7 +4,7 @@ import { clientOn } from '../db/client/connect.ts'
 import { superuser } from './cluster.ts'
 import type { Place } from './place.ts'
 
-/** What a client needs to connect: `host` is the sockets' folder, or 127.0.0.1 with a password. */
+/** The facts that a client needs to connect: `host` is the sockets' folder, or 127.0.0.1 with a password. */
 export type Endpoint = { host: string; port: number; superuser: string; password: string | undefined }
 
 export type Answer =
@@ -12,16 +12,16 @@ export type Answer =
   | { state: 'starting' }
   | { state: 'absent' }
 
-/** The endpoint of the place's server: by socket, or by loopback when there is no sockets' folder. */
+/** The endpoint of the place's server: by socket, or by loopback if there is no sockets' folder. */
 export function endpointOf(place: Place, socketFolder: string, port: number): Endpoint {
   if (socketFolder !== '') return { host: socketFolder, port, superuser, password: undefined }
   if (!existsSync(place.passwordFile)) {
-    throw new Error(`the database's password is missing: bring back \`${place.passwordFile}\``)
+    throw new Error(`the database's password is missing: restore \`${place.passwordFile}\``)
   }
   return { host: '127.0.0.1', port, superuser, password: readFileSync(place.passwordFile, 'utf8').trim() }
 }
 
-/** Asks whoever listens at the endpoint whose data it serves. */
+/** Asks the server at the endpoint which data folder it serves. */
 export async function probe({ host, port, superuser: user, password }: Endpoint): Promise<Answer> {
   const target = { host, port, user, password, database: 'postgres', ssl: false }
   const client = clientOn({ ...target, connectionTimeoutMillis: 2_000, query_timeout: 2_000 }, 'sallyport-probe')
@@ -44,7 +44,7 @@ export async function probe({ host, port, superuser: user, password }: Endpoint)
   }
 }
 
-/** What a running server, or one that was killed, has written down of itself. */
+/** The note (`postmaster.pid`) that a running or killed server has written about itself. */
 export type PostmasterNote = { pid: number; port: number; socketFolder: string }
 
 export function readPostmasterNote(place: Place): PostmasterNote | undefined {
@@ -60,7 +60,7 @@ export function readPostmasterNote(place: Place): PostmasterNote | undefined {
   return Number.isInteger(note.pid) && note.pid > 0 && note.port > 0 ? note : undefined
 }
 
-/** Whether the process `pid` is alive and, where the system tells, at work in the place's data folder. */
+/** Whether the process `pid` is alive and, on Linux, has the place's data folder as its working directory. */
 export function isPostmaster(pid: number, place: Place): boolean {
   if (process.platform !== 'linux') return isAlive(pid)
   try {
@@ -80,8 +80,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Keeps PostgreSQL from taking a process that happens to have the number of a dead server for that server, and refusing
- * to start. The note itself stays: by it PostgreSQL finds out whether sessions of the dead server are still at work.
+ * A process may happen to have the pid of a dead server. This keeps PostgreSQL from taking that process for the server and
+ * refusing to start. The note itself stays: PostgreSQL uses it to find out whether sessions of the dead server are still running.
  */
 export function disarmStaleNote(place: Place, note: PostmasterNote): void {
   if (process.platform !== 'linux' || !isAlive(note.pid)) return

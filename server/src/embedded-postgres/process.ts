@@ -9,46 +9,46 @@ import { openSocketFolder, type Place } from './place.ts'
 import { type Endpoint, endpointOf, isPostmaster, probe } from './probe.ts'
 import { waitFor } from './wait.ts'
 
-/** A PostgreSQL server that answers. `end` says how it ended, once it has; undefined while it runs. */
+/** A PostgreSQL server that answers. `end` returns how it ended; undefined while it runs. */
 export type Running = { pid: number; endpoint: Endpoint; end(): string | undefined }
 
-/** Recovery after a crash replays at most 512 MB of log: far below this, on any disk that can serve. */
+/** Recovery after a crash replays at most 512 MB of log, which takes far less than this on any usable disk. */
 export const readyWithinMs = 60_000
-/** What a server killed just now leaves behind (its lock, its shared memory) is gone within moments. */
-const lockPatienceMs = 5_000
-const passingObstacle = /lock file ".*" already exists|shared memory block .* still in use|Address already in use/
+/** The remains of a server that was just killed (its lock, its shared memory) are gone within moments. */
+const maxLockWaitMs = 5_000
+const temporaryObstacle = /lock file ".*" already exists|shared memory block .* still in use|Address already in use/
 const logLimitBytes = 4 * 1024 * 1024
 
 /**
- * Starts PostgreSQL on the place's data, in a process group of its own: a Ctrl-C reaches Sallyport alone, which
- * finishes its work first and then stops the database.
- * @throws Error with PostgreSQL's own words when it does not come up.
+ * Starts PostgreSQL on the place's data, in a process group of its own: Ctrl-C reaches only Sallyport, which finishes its work
+ * first and then stops the database.
+ * @throws Error with PostgreSQL's own messages if it does not start.
  */
 export async function launch(place: Place, binaries: Binaries, transport: Transport): Promise<Running> {
   keepLogSmall(place.logFile)
-  const deadline = performance.now() + lockPatienceMs
+  const deadline = performance.now() + maxLockWaitMs
   for (;;) {
     const outcome = await launchOnce(place, binaries, transport)
     if (typeof outcome !== 'string') return outcome
-    if (!passingObstacle.test(outcome) || performance.now() > deadline) {
+    if (!temporaryObstacle.test(outcome) || performance.now() > deadline) {
       throw new Error(`the embedded PostgreSQL did not start: ${outcome} (its log is \`${place.logFile}\`)`)
     }
     await pause(50)
   }
 }
 
-/** The running server, or why there is none. */
+/** The running server, or the reason why there is none. */
 async function launchOnce(place: Place, binaries: Binaries, transport: Transport): Promise<Running | string> {
   const port = transport === 'socket' ? 5432 : await freePort()
   const sockets = transport === 'socket' ? openSocketFolder(place, port) : ''
   const endpoint = endpointOf(place, transport === 'socket' ? sockets : '', port)
-  // Not through a link: the folder is ours, but what we write as root should not depend on that.
+  // Does not follow a link: the folder is ours, but a write as root should not depend on that.
   const log = openSync(
     place.logFile,
     constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0),
     0o600,
   )
-  // A user's own folder, started by root this time: the log stays that user's.
+  // The folder may belong to a user, and root starts it this time: the log stays that user's.
   if (place.runAs !== undefined) fchownSync(log, statSync(place.home).uid, statSync(place.home).gid)
   const logStart = fstatSync(log).size
   const child = spawn(join(binaries.folder, 'bin', 'postgres'), serverOptions(place.data, transport, sockets, port), {
@@ -59,7 +59,7 @@ async function launchOnce(place: Place, binaries: Binaries, transport: Transport
     ...place.runAs,
   })
   closeSync(log)
-  // The database's end is told through `end`; it does not keep the process that owns it alive.
+  // `end` reports the end of the database; the child does not keep this process alive.
   child.unref()
   const end = followEnd(child)
   const ready = await waitFor(
@@ -84,7 +84,7 @@ function followEnd(child: ChildProcess): () => string | undefined {
   return () => end
 }
 
-/** How a server ended that is not our child: that it did is all that can be seen. */
+/** Follows a server that is not our child: only the fact that it ended can be seen. */
 export function followPostmaster(pid: number, place: Place): () => string | undefined {
   let end: string | undefined
   return () => {
@@ -94,8 +94,8 @@ export function followPostmaster(pid: number, place: Place): () => string | unde
 }
 
 /**
- * Stops the server and waits until it is gone: fast (sessions end, everything is written), then at once (the next
- * start recovers from the log), then by force. Each step has its bound, in milliseconds.
+ * Stops the server and waits until it is gone: fast (sessions end, everything is written), then immediate (the next start
+ * recovers from the log), then by force. Each step has its time limit, in milliseconds.
  */
 export async function shutDown(running: Running, place: Place, binaries: Binaries, fastMs = 10_000): Promise<void> {
   const steps = [
@@ -105,7 +105,7 @@ export async function shutDown(running: Running, place: Place, binaries: Binarie
   ] as const
   for (const [signal, mode, bound] of steps) {
     if (running.end() !== undefined) return
-    if (process.platform === 'win32' && mode !== undefined) askPgCtl(place, binaries, mode)
+    if (process.platform === 'win32' && mode !== undefined) stopWithPgCtl(place, binaries, mode)
     else signalTo(running.pid, signal)
     if ((await waitFor(() => running.end(), bound, 5)) !== undefined) return
   }
@@ -120,14 +120,14 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Windows has no signals to other processes: PostgreSQL's own program passes them on. */
-function askPgCtl(place: Place, binaries: Binaries, mode: 'fast' | 'immediate'): void {
+/** Windows has no signals to other processes: PostgreSQL's own program sends them. */
+function stopWithPgCtl(place: Place, binaries: Binaries, mode: 'fast' | 'immediate'): void {
   try {
     execFileSync(join(binaries.folder, 'bin', 'pg_ctl'), ['stop', '-D', place.data, '-m', mode, '-W'], {
       stdio: 'ignore',
     })
   } catch {
-    // It ended meanwhile, or the next step is the harder one.
+    // It ended meanwhile, or the next step is stronger.
   }
 }
 

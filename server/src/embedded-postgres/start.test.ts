@@ -91,7 +91,7 @@ test('keeps the database under /var/lib when root starts it in a home closed to 
   await second.stop()
 
   rmSync(kept, { recursive: true })
-  await assert.rejects(start(t, dataDir), new RegExp(`kept in \`${kept}\`, which is gone: bring it back`))
+  await assert.rejects(start(t, dataDir), new RegExp(`kept in \`${kept}\`, which is gone: restore that folder`))
 })
 
 test('refuses a data folder of another PostgreSQL, or of something else', async (t) => {

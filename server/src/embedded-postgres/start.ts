@@ -15,32 +15,32 @@ import {
 import { followPostmaster, launch, type Running, readyWithinMs, shutDown } from './process.ts'
 import { waitFor } from './wait.ts'
 
-/** The embedded PostgreSQL, answering. `host` is the folder of its socket, or 127.0.0.1 where there is a password. */
+/** The running embedded PostgreSQL. `host` is the folder of its socket, or 127.0.0.1 with a password. */
 export type EmbeddedPostgres = Endpoint & {
   pid: number
-  /** Whether it was running already, left by a Sallyport that was killed. */
+  /** Whether it was already running, left by a Sallyport that was killed. */
   tookOver: boolean
-  /** Stops it and gives the data folder free: to be called last, when nobody asks it any more. */
+  /** Stops it and releases the data folder. Call it last, when nothing uses the database any more. */
   stop(): Promise<void>
 }
 
 export type EmbeddedOptions = {
-  /** Made when it is not there. */
+  /** Created if it does not exist. */
   dataDir: string
   log: Log
   /** Called once when the server ends without `stop`. */
   onCrash: (reason: string) => void
-  /** A unix socket, save on Windows: there a loopback port and a password. */
+  /** Default: a unix socket; on Windows a loopback port and a password. */
   transport?: Transport
 }
 
-/** How soon the server's end is seen; one taken over is not our child, whose end the system would tell us. */
+/** How often the server's end is checked; a server that was taken over is not our child, so the system does not report its end. */
 const watchEveryMs = 200
 
 /**
- * Starts the PostgreSQL that comes with Sallyport on `dataDir`, making the database at the first start, or takes over
- * one that a killed Sallyport left running. Returns once it answers.
- * @throws Error with one sentence for the operator: what is in the way, and what to do about it.
+ * Starts the PostgreSQL that comes with Sallyport on `dataDir` and creates the database at the first start, or takes over a
+ * server that a killed Sallyport left running. Returns once the server answers.
+ * @throws Error with one sentence for the operator: what is wrong, and what to do about it.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const transport = options.transport ?? (process.platform === 'win32' ? 'loopback' : 'socket')
@@ -78,8 +78,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
 }
 
 /**
- * Where the database of a Sallyport that is running can be reached, for the operator's command line: nothing is
- * started, owned or changed. Undefined when none is running.
+ * The endpoint of the database of a running Sallyport, for the operator's command line: nothing is started, owned or changed.
+ * Undefined if none is running.
  */
 export async function readRunningEmbedded(dataDir: string): Promise<Endpoint | undefined> {
   try {
@@ -105,30 +105,30 @@ function watchFor(running: Running, place: Place, onCrash: (reason: string) => v
   return watch.unref()
 }
 
-/** The server that a killed Sallyport left running; undefined when there is none, or none worth keeping. */
+/** The server that a killed Sallyport left running; undefined if there is none, or if it is of another version. */
 async function takeOver(place: Place, binaries: Binaries, log: Log): Promise<Running | undefined> {
   const note = readPostmasterNote(place)
   if (note === undefined) return undefined
-  const found = await askServer(place, note)
+  const found = await findServer(place, note)
   if (found === 'gone') {
     disarmStaleNote(place, note)
     return undefined
   }
   const running = { pid: note.pid, endpoint: found.endpoint, end: followPostmaster(note.pid, place) }
   if (found.version === binaries.version) {
-    log('a database that was left running is taken over', { pid: note.pid })
+    log('taking over a database that was left running', { pid: note.pid })
     return running
   }
-  log('a database that was left running is of another version and is started anew', { was: found.version })
+  log('restarting a database that was left running, because it is of another version', { was: found.version })
   await shutDown(running, place, binaries)
   return undefined
 }
 
 /**
- * Who serves the place's data by its note. Waits for a server that is starting or stopping.
- * @throws Error when there is one that does not answer, or that this process cannot see.
+ * Finds the server of the place's data by its note. Waits for a server that is starting or stopping.
+ * @throws Error if a server does not answer, or if this process cannot see it.
  */
-async function askServer(
+async function findServer(
   place: Place,
   note: PostmasterNote,
 ): Promise<{ endpoint: Endpoint; version: string } | 'gone'> {
@@ -139,7 +139,7 @@ async function askServer(
       const ours = isPostmaster(note.pid, place)
       if (answer.state !== 'ready') return ours && readPostmasterNote(place)?.pid === note.pid ? undefined : 'gone'
       if (ours && answer.dataFolder === place.data) return { endpoint, version: answer.version }
-      // Nobody else's server answers on a socket in our own folder: it must be out of this process's sight.
+      // Only our own server answers on a socket in our own folder, so this process just cannot see it.
       if (note.socketFolder !== '' || answer.dataFolder === place.data) return 'hidden'
       return 'gone'
     },
