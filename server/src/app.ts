@@ -130,7 +130,7 @@ import { updateOwnPreferences } from './users/update-own-preferences.ts'
 import { updateOwnProfile } from './users/update-own-profile.ts'
 import { updateUser } from './users/update-user.ts'
 
-/** What a tenant can have access given on. */
+/** The targets on which a tenant can have access given. */
 export const driverTypes: DriverTypes = {
   sandbox,
   postgresql,
@@ -138,7 +138,7 @@ export const driverTypes: DriverTypes = {
   'aws-identity-center': awsIdentityCenter,
 }
 
-/** What takes deliveries out of the house, by the type of channel. */
+/** The carriers of deliveries, by the type of channel. */
 export const openCarriers = (opening: CarrierOpening): Carriers => ({
   email: emailCarrier(opening.config),
   webhook: webhookCarrier(opening),
@@ -252,13 +252,13 @@ export const operations: Record<string, Operation> = {
   exportAuditEvents,
 }
 
-/** What receivers of the tenants are sent. */
+/** The messages sent to receivers of the tenants. */
 export const outgoing: Readonly<Record<string, Outgoing>> = { eventMessage }
 
-/** Who acts on events afterwards. */
+/** The subscribers, which act on events after their commit. */
 export const subscribers: readonly Subscriber[] = [notifyPeople(whoMayDecide), notifyChannels]
 
-/** What is done when its moment comes. Every target is the sandbox until a tenant chooses another. */
+/** The due work. Every target is the sandbox until a tenant sets up a provisioner. */
 export const dueWork = (drivers: Drivers, post: DeliveryDependencies): readonly DueWork[] => [
   expireRequest,
   planGrant(drivers),

@@ -28,10 +28,10 @@ import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 
-/** How many rows of one work list a process has in hand at once. */
+/** The number of rows of one work list that a process has in flight at once. */
 const workWidth = 16
 
-/** While more access is to be taken away than is in hand, those who act on events are handed some only so often. */
+/** While more revokes are due than are in flight, subscribers receive events at most once in this time. */
 const betweenBatchesMs = 1_000
 
 export type AppOptions = {
@@ -40,42 +40,42 @@ export type AppOptions = {
   database: Database
   /** For due work and events. */
   background: Database
-  /** For what takes access away, which neither requests nor other work may delay; undefined: as for other work. */
+  /** For revokes, which neither requests nor other work may delay; undefined: the same as `background`. */
   revocation?: Database
-  /** For health, which a flood of requests must not keep from answering; undefined: as for requests. */
+  /** For health checks, which must answer even during a flood of requests; undefined: the same as `database`. */
   watching?: Database
-  /** Where to hear of changes that other processes make. Left out: every request asks the database who calls. */
+  /** The database that notifies of changes by other processes. Left out: every request reads the caller's rights from the database. */
   listenTo?: ConnectionTarget
   rootKeys: RootKeys
   tokenKeys: TokenKeys
-  /** What acts at targets. */
+  /** The drivers of targets, by type. */
   driverTypes: DriverTypes
-  /** Undefined: nobody watches. */
+  /** Undefined: metrics are off. */
   metrics?: Metrics | undefined
 }
 
 /** The whole service, not yet listening. */
 export type App = {
   server: HttpServer
-  /** Whether changes of rights by other processes are heard at once. */
+  /** Whether changes of rights by other processes arrive at once. */
   followsChanges(): boolean
-  /** Streams of notifications that are open. */
+  /** The number of open notification streams. */
   listening(): number
-  /** Begins to work off what is due. */
+  /** Starts the loops for due work and events. */
   startWorkers(): void
-  /** Stops answering, finishes what is under way; the databases stay open for the caller to close. */
+  /** Stops answering and finishes the work in flight. The databases stay open; the caller closes them. */
   stop(): Promise<void>
 }
 
-/** Puts the service together of what `app.ts` lists. */
+/** Builds the service from the lists of `app.ts`. */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, background, rootKeys, tokenKeys, driverTypes, metrics } = options
   const { revocation = background, watching = database } = options
   const loops: Loop[] = []
-  const bell = openStreamHub(background)
+  const streamHub = openStreamHub(background)
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
-  const ways = openEgressPaths({ config, sealer, egress }, driverTypes, metrics)
+  const egressPaths = openEgressPaths({ config, sealer, egress }, driverTypes, metrics)
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   let listening: Listening | undefined
@@ -88,7 +88,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...(metrics && counting(metrics)),
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'
-      return (await hasDatabase()) ? undefined : 'the database does not answer just now'
+      return (await hasDatabase()) ? undefined : 'the database does not answer'
     },
     parts: {
       database,
@@ -105,7 +105,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         ...{ database, tokens: tokenKeys, admissions, limitBySource: config.limit_by_source },
         onFailure: (error) => server.log.warn(error),
       }),
-      bell,
+      bell: streamHub,
       dropAdmissions: admissions.drop,
       recordRefusal,
       afterWrite: () => loops.forEach(wake),
@@ -114,29 +114,31 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   listening = followChanges(options, admissions, server.log)
   const streaming = startLoop(
-    bell.check,
-    throttledLog(5_000, (err) => server.log.error({ err }, 'streams wait for their news')),
+    streamHub.check,
+    throttledLog(5_000, (err) =>
+      server.log.error({ err }, 'reading notifications for open streams failed; it is retried'),
+    ),
   )
 
   return {
     server,
     followsChanges,
-    listening: bell.listening,
+    listening: streamHub.listening,
     startWorkers: () =>
-      loops.push(...startLoops(server.log, { background, revocation }, ways.works, metrics, streaming.wake)),
+      loops.push(...startLoops(server.log, { background, revocation }, egressPaths.works, metrics, streaming.wake)),
     async stop() {
       ready = false
-      bell.close()
+      streamHub.close()
       await server.close()
       listening?.stop()
-      ways.leave()
+      egressPaths.leave()
       await Promise.all([streaming, ...loops].map((loop) => loop.stop()))
-      await ways.close()
+      await egressPaths.close()
     },
   }
 }
 
-/** Whatever reaches outside for the workers: targets where access is given, carriers of deliveries. */
+/** The workers' paths to outside systems: drivers of targets, and carriers of deliveries. */
 function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: Metrics | undefined) {
   const { config, sealer, egress } = opening
   const drivers = openDrivers({ types, sealer, egress, public_url: config.public_url })
@@ -146,7 +148,7 @@ function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: M
     metrics?.count('sallyport_deliveries_total', { channel_type, outcome })
   return {
     works: dueWork(drivers, { carriers, leaving: leaving.signal, onOutcome }),
-    /** Nothing more is begun. */
+    /** No further delivery begins. */
     leave: () => leaving.abort(),
     close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),
   }
@@ -154,7 +156,7 @@ function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: M
 
 const wake = (loop: Loop): void => loop.wake()
 
-/** Keeps in the audit log what a credential does not permit; of many alike a sample. */
+/** Records in the audit log an operation that a credential does not permit; of many similar ones only a sample. */
 async function recordRefusal(ctx: Ctx, operationId: string, { code }: Problem): Promise<void> {
   const data = { operation: operationId, code, source_ip: ctx.source_ip }
   const event = { type: 'access.refused', subject_type: 'operation', subject_id: operationId, data } as const
@@ -162,7 +164,7 @@ async function recordRefusal(ctx: Ctx, operationId: string, { code }: Problem): 
   if (kept !== undefined) await ctx.tx.write([emit(ctx, kept)])
 }
 
-/** Has what was kept of credentials dropped when another process changes what it rests on. */
+/** Drops cached credentials when another process changes the data that they depend on. */
 function followChanges(
   { listenTo, background }: AppOptions,
   { drop, clear }: AdmissionCache,
@@ -175,9 +177,12 @@ function followChanges(
     beats: background.service,
     onNotice: drop,
     onConnect: clear,
-    onFresh: () => log.info('changes of rights by other processes are heard: credentials are kept for seconds'),
+    onFresh: () => log.info('changes of rights by other processes arrive at once: credentials are cached for seconds'),
     onLoss: (err) =>
-      log.warn({ err }, 'changes of rights by other processes are not heard: every request asks for them'),
+      log.warn(
+        { err },
+        'changes of rights by other processes do not arrive: every request reads rights from the database',
+      ),
   })
 }
 
@@ -208,7 +213,7 @@ function counting(metrics: Metrics) {
   }
 }
 
-/** Due work, and whoever acts on events: `onActed` is told when somebody has. */
+/** Starts the loops of due work and of subscribers. `onActed` is called after a subscriber has handled events. */
 function startLoops(
   log: HttpServer['log'],
   { background, revocation }: { background: Database; revocation: Database },
@@ -217,13 +222,13 @@ function startLoops(
   onActed: () => void,
 ): Loop[] {
   const onFault = throttledLog<unknown>(5_000, (err, keptBack) => {
-    log.error({ err, keptBack }, 'background work failed; it goes on')
+    log.error({ err, keptBack }, 'background work failed; it is retried')
   })
   const onWorkFailure: FailedWork = (table, item, err) => {
-    log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is tried again')
+    log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is retried')
     metrics?.count('sallyport_work_failures_total', { list: table })
   }
-  // Rows that are done have written events.
+  // Completed rows have written events.
   const onDone = () => {
     for (const loop of deliveries) loop.wakeSoon()
   }
@@ -231,28 +236,28 @@ function startLoops(
   const due = startDueWork(databases, works, workWidth, onFault, onWorkFailure, onDone)
   background.work.write([sweepSoon()]).catch(onFault)
   const onFailure = (subscriber: string, event_id: string, err: unknown) => {
-    log.error({ err, subscriber, event_id }, 'an event could not be acted on; it is tried again')
+    log.error({ err, subscriber, event_id }, 'a subscriber failed on an event; it is retried')
     metrics?.count('sallyport_event_failures_total', { subscriber })
   }
-  // What they wrote may be due at once.
+  // Rows that subscribers wrote may be due at once.
   const acted = () => {
     onActed()
     due.wake()
   }
   const deliveries = subscribers.map((subscriber) => {
     let last = Number.NEGATIVE_INFINITY
-    const turn = async () => {
+    const tick = async () => {
       const early = last + betweenBatchesMs - performance.now()
       if (due.isBehind() && early > 0) return early
       last = performance.now()
-      return (await deliver(background, telling(subscriber, acted), onFailure)) ? 0 : Number.MAX_SAFE_INTEGER
+      return (await deliver(background, notifying(subscriber, acted), onFailure)) ? 0 : Number.MAX_SAFE_INTEGER
     }
-    return startLoop(turn, onFault)
+    return startLoop(tick, onFault)
   })
   return [due, ...deliveries]
 }
 
-function telling(subscriber: Subscriber, onActed: () => void): Subscriber {
+function notifying(subscriber: Subscriber, onActed: () => void): Subscriber {
   return {
     ...subscriber,
     async handle(ctx, events) {

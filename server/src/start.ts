@@ -15,24 +15,24 @@ import { loadRootKeys } from './secrets/root-key-file.ts'
 import { createApp } from './serve.ts'
 import { bootstrap } from './tenants/bootstrap.flow.ts'
 
-/** Connections by what they are for: each has its own, so that a flood of one cannot hold up another. */
+/** Connections by purpose: each purpose has its own, so that a flood of one cannot delay another. */
 const connections = {
   requests: { writes: 8, long: 4 },
   /** Due work and events. */
   background: { writes: 2, long: 2 },
-  /** What takes access away. */
+  /** Revokes. */
   revocation: { writes: 2, long: 2 },
   /** Health and metrics. */
   watching: { writes: 1, long: 1 },
 }
 
-/** A stop that takes longer, beside its delay, is cut short: what is under way is taken up again at the next start. */
+/** A stop that takes longer than this plus its delay is cut short: unfinished work resumes at the next start. */
 const maxStopMs = 25_000
 
-/** What is under way in the database at the end has this long. */
+/** The time for transactions in flight to end when the databases are closed. */
 const maxCloseMs = 3_000
 
-/** Runs the service until a signal; one that cannot start says why, and the process ends. `types`: what acts at targets. */
+/** Runs the service until a signal. If it cannot start, it prints why and the process ends. `types`: the drivers of targets. */
 export function start(types: DriverTypes): void {
   openService(types).catch((error: unknown) => {
     console.error(`Sallyport does not start: ${error instanceof Error ? error.message : String(error)}`)
@@ -45,7 +45,7 @@ async function openService(types: DriverTypes): Promise<void> {
   const config = readConfig()
   const say = (line: string) => console.log(line)
   const opened = await openForService(config, say, (reason) => {
-    console.error(`the embedded database ended: ${reason}. Sallyport stops; start it again to go on`)
+    console.error(`the embedded database ended: ${reason}. Sallyport stops; start it again`)
     process.exit(1)
   })
   let stop = opened.stop
@@ -69,7 +69,7 @@ async function openService(types: DriverTypes): Promise<void> {
   }
 }
 
-/** Listens, or says in a sentence why that cannot be; `prefix` is that of the variables which say where. */
+/** Listens, or throws a sentence with the cause. `prefix`: of the variables HOST and PORT. */
 async function listen(prefix: '' | 'METRICS_', at: { host: string; port: number }, begin: () => Promise<unknown>) {
   try {
     await begin()
@@ -77,9 +77,9 @@ async function listen(prefix: '' | 'METRICS_', at: { host: string; port: number 
     const { code } = error as NodeJS.ErrnoException
     const address = `${at.host}:${at.port}`
     if (code === 'EADDRNOTAVAIL')
-      throw new Error(`${prefix}HOST is \`${at.host}\`, which is no address of this machine`)
+      throw new Error(`${prefix}HOST is \`${at.host}\`, which is not an address of this machine`)
     if (code !== 'EADDRINUSE') throw error
-    throw new Error(`another program listens on \`${address}\`: stop that one, or set ${prefix}PORT to a free one`)
+    throw new Error(`another program listens on \`${address}\`: stop it, or set ${prefix}PORT to a free port`)
   }
 }
 
@@ -90,7 +90,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
   const watching = openDatabase(opened.service, connections.watching)
   const isSealed = await hasSigningKey(database.service)
   const rootKeys = loadRootKeys({ secretKey: config.secret_key, dataDir: config.data_dir, isSealed })
-  const onFailure = (error: unknown) => console.error('the token keys could not be read anew:', error)
+  const onFailure = (error: unknown) => console.error('the token keys could not be read again:', error)
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
   const metrics = config.metrics && openMetrics()
   const listenTo = opened.service
@@ -112,7 +112,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
   const stop = async () => {
     await app.stop()
     await closeMetrics()
-    // A database that is gone owes answers that will never come.
+    // A database that is down never answers the transactions in flight.
     const close = () => Promise.all(Object.values(databases).map((each) => each.close()))
     await withinDeadline<unknown>(maxCloseMs, close, () => undefined)
     await opened.stop()
@@ -120,7 +120,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
   return { app, background, stop }
 }
 
-/** Serves what there is to watch, where anybody does; answers how to end that. */
+/** Serves the metrics if they are configured; returns a function that stops it. */
 async function publishMetrics(at: Config['metrics'], watched: Watched | undefined) {
   if (at === undefined || watched === undefined) return () => Promise.resolve()
   let page: MetricsPage | undefined
@@ -130,13 +130,13 @@ async function publishMetrics(at: Config['metrics'], watched: Watched | undefine
   return () => page?.close()
 }
 
-/** The first signal drains, the database last; a second one leaves at once. */
+/** The first signal drains the service and stops the database last. A second signal exits at once. */
 function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
     stopping = true
-    console.log(`${signal}: finishing what is under way`)
+    console.log(`${signal}: finishing the work in flight`)
     setTimeout(() => process.exit(1), maxMs).unref()
     stop().then(
       () => process.exit(0),

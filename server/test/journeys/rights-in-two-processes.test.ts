@@ -13,8 +13,8 @@ const { asSuperuser } = first
 const admin = first.client({ api_key: first.bootstrap.api_key })
 const usersPage = '/v1/users?limit=1'
 
-const heard = 'changes of rights by other processes are heard'
-const unheard = 'changes of rights by other processes are not heard'
+const heard = 'changes of rights by other processes arrive at once'
+const unheard = 'changes of rights by other processes do not arrive'
 /** Whether the second process has logged `what` after `other`. */
 const says = (what: string, other: string) => second.output().lastIndexOf(what) > second.output().lastIndexOf(other)
 const hears = () => until('the second process hears', async () => says(heard, unheard))
