@@ -18,8 +18,8 @@ function assignStatus(change: GrantChange, reason: Statement): Statement {
   const status = sql`status = ${sqlLiteral(to)}, `
   if (to === 'active') return status
   if (to === 'pending') return sql`${status}ended_at = null, end_reason = null, `
-  const endReason = listedReason === 'given' ? reason : sqlLiteral(listedReason ?? '')
-  const why = listedReason === undefined ? sql`` : sql`end_reason = ${endReason}, `
+  const endReason = (text: string) => (text === 'given' ? reason : sqlLiteral(text))
+  const why = listedReason === undefined ? sql`` : sql`end_reason = ${endReason(listedReason)}, `
   return sql`${status}ended_at = clock_timestamp(), ${why}`
 }
 
