@@ -1,24 +1,24 @@
-/** Who calls, and whether they may: all that is decided before the body of a request is read. */
+/** Authenticates and authorizes the caller before the body of a request is read. */
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 
 /**
- * Whose credential an operation takes. `any`: a token or an API key. `user`: a token alone, for what belongs to a
- * person. `tenant`: no credential, but the tenant must be named. `none`: neither.
+ * The credential that an operation takes. `any`: a token or an API key. `user`: only a token, for records that belong to a
+ * person. `tenant`: no credential, but the caller must name the tenant. `none`: neither.
  */
 export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
 
 /** What a credential proves. */
 export type Admission = { tenant_id: string; actor: Actor; via: 'token' | 'api_key'; now: Date }
 
-/** The credential as it came; at most one is there. */
+/** The credential as the caller sent it; at most one of the two is present. */
 export type PresentedCredential = { authorization: string | undefined; api_key: string | undefined }
 
 /**
- * Undefined when the credential is missing, malformed, unknown, expired or revoked: which of them is not told.
- * @throws Problem 429 where `address` brought too many that are not valid
+ * Undefined when the credential is missing, malformed, unknown, expired or revoked; the caller does not learn which.
+ * @throws Problem 429 when `address` sent too many invalid credentials
  */
 export type Authenticate = (presented: PresentedCredential, address: string) => Promise<Admission | undefined>
 
@@ -26,8 +26,8 @@ export type Authenticate = (presented: PresentedCredential, address: string) => 
 type Demand = { credential: CredentialKind; scope: string | null }
 
 /**
- * What the caller's credential proves; undefined where the operation takes none.
- * @throws Problem 401 without a valid one, 400 for two
+ * What the caller's credential proves; undefined when the operation takes no credential.
+ * @throws Problem 401 without a valid credential, 400 for two
  */
 export async function findAdmission(
   authenticate: Authenticate,
@@ -40,20 +40,20 @@ export async function findAdmission(
   if (authorization !== undefined && api_key !== undefined) {
     throw new Problem(
       'ambiguous_credentials',
-      'the request carries `Authorization` and `X-API-Key`; leave out the one you do not mean',
+      'the request carries both `Authorization` and `X-API-Key`; send only one of them',
     )
   }
   const admission = await authenticate({ authorization, api_key }, request.ip)
   if (admission === undefined) {
-    throw new Problem('unauthenticated', 'the credential is missing or not valid; send a token or an API key')
+    throw new Problem('unauthenticated', 'the credential is missing or not valid; send a valid token or API key')
   }
   if (credential === 'user' && admission.actor.kind !== 'user') {
-    throw new Problem('unauthenticated', 'this belongs to a person; send a token, an API key is no credential here')
+    throw new Problem('unauthenticated', 'this operation belongs to a person and takes no API key; send a token')
   }
   return admission
 }
 
-/** Why the admission does not serve in this tenant, or not for this operation. */
+/** Why the admission does not allow this operation in this tenant; undefined when it does. */
 export function findRefusal(admission: Admission, tenant_id: string, { scope }: Demand): Problem | undefined {
   if (admission.tenant_id !== tenant_id) {
     return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
@@ -68,14 +68,14 @@ export function findRefusal(admission: Admission, tenant_id: string, { scope }: 
 
 const singleHeaders = new Set(['authorization', 'x-api-key', 'x-tenant-id'])
 
-/** Node keeps the first of two credentials and joins two tenants without a word: either would be a guess. */
+/** Node silently keeps the first of two credentials and joins two tenants. Either would be a guess. */
 export function requireSingleHeaders(rawHeaders: readonly string[]): void {
   const seen = new Set<string>()
   for (const [index, name] of rawHeaders.entries()) {
     const header = name.toLowerCase()
     if (index % 2 === 1 || !singleHeaders.has(header)) continue
     if (seen.has(header)) {
-      throw new Problem('ambiguous_credentials', `the header \`${name}\` is there twice; leave one of them out`)
+      throw new Problem('ambiguous_credentials', `the header \`${name}\` is present twice; send it once`)
     }
     seen.add(header)
   }

@@ -6,32 +6,36 @@ import { errorText } from './error-reply.ts'
 import type { KeyedCall } from './idempotency-key.ts'
 import { keepAnswer, takeKey } from './kept-answer-store.ts'
 
-/** An answer as it goes over the wire; the text is empty where there is no body. */
+/** An answer as it is sent; the text is empty when there is no body. */
 export type Answer = { status: number; etag?: string; text: string }
 
-/** `isReplay`: it was given before, and nothing was done this time. */
+/** `isReplay`: this answer was given before, and this call changed nothing. */
 export type KeyedAnswer = Answer & { isReplay: boolean }
 
 type Kept = { asked: string; answer: Answer }
 
-/** What says no more than "try again": kept, it would be said for a day. */
-const momentary: readonly ErrorCode[] = ['unauthenticated', 'rate_limited', 'version_conflict']
+/** Errors that only say "try again". If the answer were kept, retries would get it for a day. */
+const temporaryErrors: readonly ErrorCode[] = ['unauthenticated', 'rate_limited', 'version_conflict']
 
 /**
- * Each holds a connection for as long as it runs, whatever it does meanwhile, and connections are few: so one tenant holds
- * up its own calls alone.
+ * Each call holds a connection for as long as it runs, and connections are few. The limit per tenant lets a tenant delay
+ * only its own calls.
  */
 const keyedCalls = createSemaphore({
   limit: 2,
   maxWaitMs: 5_000,
-  refusal: () => new Problem('unavailable', 'too many such calls of this tenant are under way; try again in a moment'),
+  refusal: () =>
+    new Problem(
+      'unavailable',
+      'too many calls of this tenant with an `Idempotency-Key` are running; retry in a moment',
+    ),
 })
 
 /**
- * Does the work once for a key, however often it is asked and whenever a process dies: what it writes and what it answers
- * are one transaction. A refusal is an answer as well, and kept with its entry in the audit log; a fault is none, and
- * takes everything back.
- * @throws Problem 409 while the first call is running, 422 where the key was used to ask something else, and what `work` throws
+ * Does the work once for a key, regardless of repeated calls and crashed processes: its writes and its answer are one
+ * transaction. A refusal is also an answer, and is kept with its entry in the audit log. A fault is not an answer: it rolls
+ * everything back.
+ * @throws Problem 409 while the first call is running, 422 when the key was used for another request, and what `work` throws
  */
 export async function answerOnce(ctx: Ctx, call: KeyedCall, work: (ctx: Ctx) => Promise<Answer>): Promise<KeyedAnswer> {
   const { tx, sealer } = ctx
@@ -45,7 +49,7 @@ export async function answerOnce(ctx: Ctx, call: KeyedCall, work: (ctx: Ctx) => 
       return replay(JSON.parse(await sealer.unseal(inside, sealed_answer, place)) as Kept, call)
     }
     const done = await answerOrRefusal(() => work({ ...ctx, tx: inSteps(inside) }))
-    if (done instanceof Problem && momentary.includes(done.code)) return done
+    if (done instanceof Problem && temporaryErrors.includes(done.code)) return done
     const answer = done instanceof Problem ? { status: done.status, text: errorText(done) } : done
     const kept: Kept = { asked: call.asked, answer }
     await keepAnswer(inside, call.id, await sealer.seal(inside, JSON.stringify(kept), place))
@@ -60,7 +64,7 @@ function replay(kept: Kept, { asked }: KeyedCall): KeyedAnswer {
   if (kept.asked === asked) return { ...kept.answer, isReplay: true }
   throw new Problem(
     'idempotency_key_reused',
-    'this `Idempotency-Key` was used for another body or query; take a new key for each call that you mean',
+    'this `Idempotency-Key` was used with another body or query; use a new key for each new call',
   )
 }
 

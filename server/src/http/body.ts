@@ -4,11 +4,11 @@ import { invalidInput, Problem } from '../kernel/errors.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 export const bodyLimit = 1024 * 1024
-const deepestNesting = 32
+const maxNesting = 32
 
 /**
- * Bodies are strict JSON in UTF-8, or plain text where the operation has a field that it stands for. An empty one is none at
- * all, whatever its content type.
+ * Bodies are strict JSON in UTF-8, or plain text when the operation has a field for it. An empty body counts as no body,
+ * for every content type.
  */
 export function readBodiesStrictly(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
@@ -26,9 +26,9 @@ export function readBodiesStrictly(server: FastifyInstance): void {
 function readBody(headers: IncomingHttpHeaders, body: Buffer, textField: string | undefined): unknown {
   if (body.length === 0) return undefined
   const { 'content-type': contentType, 'content-encoding': encoding = 'identity' } = headers
-  // Nothing is unpacked: a few bytes could become gigabytes.
+  // Bodies are never decompressed: a few bytes could become gigabytes.
   if (encoding.toLowerCase() !== 'identity') {
-    throw new Problem('unsupported_media_type', 'send the body as it is, without `Content-Encoding`')
+    throw new Problem('unsupported_media_type', 'the body is encoded; send it without `Content-Encoding`')
   }
   if (textField !== undefined && /^text\/plain(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(contentType ?? '')) {
     return { [textField]: readText(decode(body)) }
@@ -36,10 +36,10 @@ function readBody(headers: IncomingHttpHeaders, body: Buffer, textField: string 
   if (!/^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(contentType ?? '')) {
     throw new Problem('unsupported_media_type', 'send the body as `application/json` in UTF-8')
   }
-  return parseStrictJson(decode(body), { depth: deepestNesting })
+  return parseStrictJson(decode(body), { depth: maxNesting })
 }
 
-/** What `parseStrictJson` refuses in a string is refused here too. */
+/** Refuses NUL, as `parseStrictJson` does in a string. */
 function readText(text: string): string {
   if (text.includes('\0')) throw invalidInput([{ pointer: '', why: 'contains the character NUL: leave it out' }])
   return text

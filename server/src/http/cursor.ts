@@ -2,7 +2,7 @@ import { invalidInput } from '../kernel/errors.ts'
 import type { DerivedKeys } from '../secrets/root-key.ts'
 import { seal, unsealWithAny } from '../secrets/seal.ts'
 
-/** Seals where a page ended, so that nobody can read, alter or reuse it elsewhere. */
+/** Seals the position where a page ended, so that clients cannot read it, alter it or use it for another list. */
 export type CursorCodec = {
   seal(after: readonly string[], boundTo: readonly string[]): string
   /** Throws 400 for a cursor that was altered, or made for another tenant, endpoint or filter. */
@@ -11,7 +11,7 @@ export type CursorCodec = {
 
 const maxCursorLength = 2_000
 
-/** Cursors under keys derived for them alone: the one in use seals, each opens. */
+/** Seals cursors with the key in use and opens them with any of `keys`, which are derived for cursors only. */
 export function cursorCodec(keys: DerivedKeys): CursorCodec {
   return {
     seal: (after, boundTo) => seal(keys.inUse(), JSON.stringify(after), [...boundTo]),
@@ -21,7 +21,10 @@ export function cursorCodec(keys: DerivedKeys): CursorCodec {
         return JSON.parse(unsealWithAny(keys.all(), cursor, [...boundTo]).toString('utf8')) as string[]
       } catch {
         throw invalidInput([
-          { pointer: 'cursor', why: 'is not a cursor of this list with these filters; leave it out to begin anew' },
+          {
+            pointer: 'cursor',
+            why: 'is not a cursor of this list with these filters; leave it out to start from the first page',
+          },
         ])
       }
     },

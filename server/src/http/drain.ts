@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-/** A keep-alive connection whose caller is at work sends its next request well within this time. */
+/** An active caller sends its next request on a keep-alive connection well within this time. */
 const quietMs = 500
-/** Callers that go on opening connections are not waited for longer than this. */
+/** The server waits no longer than this for callers that keep opening connections. */
 const maxDrainMs = 2_000
-/** What is under way then has this long; a reader that takes longer is cut off. */
+/** Requests in flight then have this long; the connection of a slower reader is closed. */
 const maxAnswerMs = 10_000
 
 /**
- * Lets a server that is told to close end without failing a call. Every answer says `Connection: close` from then on,
- * while the port stays open for `delayMs`, so that a balancer can notice first, and until callers have gone or fallen
- * silent: to close a connection just when its caller sends the next request would lose that one. Then the port closes,
- * and what is under way is finished.
+ * Shuts a server down without failing a call. From the start of the shutdown, every answer carries `Connection: close`.
+ * The port stays open for `delayMs`, so that a load balancer notices first. It then stays open until callers have
+ * disconnected or are idle: closing a connection just as its caller sends a request would lose that request. Then the port
+ * closes, and requests in flight finish.
  */
 export function drainOnClose(server: FastifyInstance, delayMs: number): void {
   let closing = false

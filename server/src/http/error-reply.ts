@@ -3,16 +3,21 @@ import type { FastifyError, FastifyReply } from 'fastify'
 import { Problem } from '../kernel/errors.ts'
 import { setRetryHeaders } from './limits.ts'
 
-/** What the framework itself refuses, in our codes. */
+/** The framework's own errors as Sallyport's error codes. */
 const frameworkErrors: Record<string, (error: FastifyError) => Problem> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('payload_too_large', 'the body is larger than this endpoint takes'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new Problem('payload_too_large', 'the body is larger than this endpoint accepts; send a smaller one'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new Problem('invalid_input', 'the body is not as long as `Content-Length` says'),
-  FST_ERR_BAD_URL: () => new Problem('invalid_input', 'the path is not well-formed; encode what is no letter or digit'),
+  FST_ERR_BAD_URL: () =>
+    new Problem(
+      'invalid_input',
+      'the path is not well-formed; percent-encode all characters except letters and digits',
+    ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type', 'send the body as `application/json`'),
 }
 
-/** The problem behind anything thrown: ours as it is, the framework's translated, all else `internal`. */
+/** The problem for a thrown error: a `Problem` unchanged, a framework error translated, anything else `internal`. */
 export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown
   const { code } = thrown as FastifyError
@@ -20,10 +25,10 @@ export function problemOf(thrown: unknown): Problem {
   if (translate !== undefined) return translate(thrown as FastifyError)
   const { statusCode } = thrown as FastifyError
   if (statusCode !== undefined && statusCode < 500) return new Problem('invalid_input', 'the request is malformed')
-  return new Problem('internal', 'the service failed; give the request id to whoever runs it')
+  return new Problem('internal', 'the service failed; give the request id to its operator')
 }
 
-/** Sends the error object, and the headers that belong to some statuses. */
+/** Sends the error object, and the headers that some statuses need. */
 export function replyProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="sallyport"')
   if (problem.status === 429) setRetryHeaders(reply, problem)
@@ -31,12 +36,12 @@ export function replyProblem(reply: FastifyReply, problem: Problem): FastifyRepl
   return sendText(reply.code(problem.status), errorText(problem))
 }
 
-/** The error object, as it goes over the wire. */
+/** The error object as it is sent. */
 export function errorText({ code, message, details, notices }: Problem): string {
   return JSON.stringify({ code, message, ...(details && { details }), ...(notices && { notices }) })
 }
 
-/** Sends JSON that is text already, to the byte. */
+/** Sends JSON text unchanged, byte for byte. */
 export function sendText(reply: FastifyReply, text: string): FastifyReply {
   return reply
     .type('application/json; charset=utf-8')
@@ -44,13 +49,16 @@ export function sendText(reply: FastifyReply, text: string): FastifyReply {
     .send(text)
 }
 
-/** What is no HTTP request at all gets the error object too, with the status that HTTP has for it. */
+/** Input that is not a valid HTTP request also gets the error object, with the HTTP status for its fault. */
 const brokenRequests: Record<string, [status: string, message: string]> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are larger than 16 KiB'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not arrive in time'],
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'the headers are larger than 16 KiB; send fewer or shorter headers',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not arrive in time; send it again'],
 }
 
-/** Answers on the socket itself, where no request could be read, and ends it. */
+/** Answers on the socket itself when no request could be read, and closes it. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -2,15 +2,15 @@ import { Readable } from 'node:stream'
 import type { ServerEvent } from './operation.ts'
 
 const pace = {
-  /** A line that says nothing this often keeps whoever stands between from taking the silence for the end. */
+  /** An empty line this often keeps proxies from closing an idle stream. */
   heartbeatMs: 15_000,
-  /** A stream without news asks this often whether its reader may still have it; one with news asks each time. */
-  askAgainMs: 2_000,
+  /** An idle stream reauthorizes its reader this often; a stream with events does so at each event. */
+  reauthorizeMs: 2_000,
 }
-/** Milliseconds that a client waits before it comes again: not all at once when a process has stopped. */
+/** Milliseconds that a client waits before it reconnects. They vary so that clients of a stopped process do not all return at once. */
 const [minRetryMs, maxRetryMs] = [1_000, 5_000]
 
-/** Nobody on the way may keep what is one person's, nor hold it back until there is more. */
+/** Proxies must not cache one person's events, nor buffer them. */
 export const eventStreamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
@@ -18,31 +18,31 @@ export const eventStreamHeaders = {
 }
 
 /**
- * The events as text, asked for one by one as the reader takes them: one that takes none has none kept for it. It ends
- * with the events, or when `mayGoOn` denies it. Answers when the first has come.
- * @throws what the events throw before the first, while there can still be an answer that says so
+ * The events as text. Each event is pulled when the reader takes it, so nothing is buffered for a reader that takes none.
+ * The stream ends with the events, or when `mayGoOn` returns false. Resolves at the first event.
+ * @throws what the events throw before the first, while an error reply is still possible
  */
 export async function openEventStream(
   events: AsyncIterable<ServerEvent<unknown> | undefined>,
   mayGoOn: () => Promise<boolean>,
-  { heartbeatMs, askAgainMs } = pace,
+  { heartbeatMs, reauthorizeMs } = pace,
 ): Promise<Readable> {
   const iterator = events[Symbol.asyncIterator]()
   const first = await iterator.next()
   const retryMs = Math.round(minRetryMs + Math.random() * (maxRetryMs - minRetryMs))
   let opening: string | undefined = `retry: ${retryMs}\n${textOf(first.value ?? {})}`
   let saidAt = performance.now()
-  let askedAt = saidAt
+  let authorizedAt = saidAt
 
-  /** What is to be sent next; null at the end. */
+  /** The next text to send; null at the end. */
   async function next(): Promise<string | null> {
     for (;;) {
       const { done, value } = await iterator.next()
       if (done) return null
       const now = performance.now()
-      if (value !== undefined || now - askedAt >= askAgainMs) {
+      if (value !== undefined || now - authorizedAt >= reauthorizeMs) {
         if (!(await mayGoOn())) return null
-        askedAt = now
+        authorizedAt = now
       }
       if (value === undefined && now - saidAt < heartbeatMs) continue
       saidAt = now
@@ -64,14 +64,14 @@ export async function openEventStream(
       }
     },
     destroy(error, done) {
-      // It comes to its end with the wait that it is in.
+      // The iterator finishes once its current wait ends.
       void iterator.return?.().catch(() => undefined)
       done(error)
     },
   })
 }
 
-/** JSON has no line breaks of its own, so that its text is one line of data. */
+/** JSON text has no line breaks, so it is one line of data. */
 function textOf({ id, event, data }: ServerEvent<unknown>): string {
   const lines = [
     ...(id === undefined ? [] : [`id: ${id}`]),

@@ -13,7 +13,7 @@ const keyParameter = {
   in: 'header',
   required: false,
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
-  description: 'makes all calls with it, for 24 hours, one: the first is carried out, the others get its answer',
+  description: 'for 24 hours, only the first call with this key is carried out; the others get its answer',
 }
 const ifMatchParameter = {
   name: 'If-Match',
@@ -27,10 +27,10 @@ const lastEventIdParameter = {
   in: 'header',
   required: false,
   schema: { type: 'string', format: 'uuid' },
-  description: 'the last `id` that came: what came after it is sent first',
+  description: 'the last `id` that the client received: the notifications after it are sent first',
 }
 
-/** The headers beside the credential that an operation minds, as the OpenAPI document has them. */
+/** The headers that an operation reads beside the credential, as parameters of the OpenAPI document. */
 export function headerParameters(operation: Operation) {
   return [
     ...(operation.credential === 'none' ? [] : [tenantParameter]),

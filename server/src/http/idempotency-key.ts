@@ -3,26 +3,28 @@ import type { Actor } from '../kernel/context.ts'
 import { invalidInput } from '../kernel/errors.ts'
 import type { Operation } from './operation.ts'
 
-/** A call with a key: whose key it is and for what, and what is asked. */
+/** A call with a key. */
 export type KeyedCall = {
-  /** The same for every call that the key makes one of. */
+  /** Identifies the key, its owner and the operation: the same for all calls that count as one. */
   id: Buffer
-  /** The same for every call that asks the same. */
+  /** A digest of the request's content: the same for every call with the same content. */
   asked: string
 }
 
-/** Whether the operation minds the header `Idempotency-Key`: it changes something, for a caller who is known. */
+/** Whether the operation reads the header `Idempotency-Key`: it changes something, for an authenticated caller. */
 export function takesKey({ method, credential }: Pick<Operation, 'method' | 'credential'>): boolean {
   return method !== 'GET' && (credential === 'any' || credential === 'user')
 }
 
-/** @throws Problem 400 for a key that is none, or that is there twice: it arrives with a space in it then. */
+/** @throws Problem 400 for a malformed key, or one sent twice: Node joins the two with a space. */
 export function readKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
-  throw invalidInput([{ pointer: 'Idempotency-Key', why: 'must be 1 to 255 visible ASCII characters, and there once' }])
+  throw invalidInput([
+    { pointer: 'Idempotency-Key', why: 'must be 1 to 255 visible ASCII characters, and be sent once' },
+  ])
 }
 
-/** A key holds for one tenant, one credential (a person by token, or one API key) and one operation on one record. */
+/** A key is scoped to one tenant, one credential (a person by token, or one API key) and one operation on one record. */
 export function keyedCall(
   key: string,
   caller: { tenant_id: string; actor: Actor },
@@ -36,7 +38,7 @@ export function keyedCall(
   }
 }
 
-/** In JSON the order of names means nothing. */
+/** Sorts the names, since their order has no meaning in JSON. */
 function digest(value: unknown): Buffer {
   const text = JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

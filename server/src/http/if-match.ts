@@ -3,9 +3,9 @@ import { invalidInput, Problem } from '../kernel/errors.ts'
 const listOfTags = /^\s*(?:W\/)?"[\x21\x23-\x7e]*"\s*(?:,\s*(?:W\/)?"[\x21\x23-\x7e]*"\s*)*$/
 
 /**
- * The tags that `If-Match` names, quotes and all; undefined where any will do. A weak one is left out: it says nothing of
- * whether the record is the same.
- * @throws Problem 400 for what is no list of tags
+ * The tags in `If-Match`, including their quotes; undefined when any tag matches. Weak tags are left out: they do not prove
+ * that the record is the same.
+ * @throws Problem 400 for a header that is not a list of tags
  */
 export function readIfMatch(header: string | undefined): string[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined
@@ -15,12 +15,10 @@ export function readIfMatch(header: string | undefined): string[] | undefined {
   throw invalidInput([{ pointer: 'If-Match', why: 'must be `*`, or the `ETag` of an answer, in its quotes' }])
 }
 
-/** @throws Problem 412 where the record is not as one of the tags says */
+/** @throws Problem 412 when the record matches none of the tags */
 export function requireMatch(wanted: readonly string[] | undefined, etag: string): void {
   if (wanted === undefined || wanted.includes(etag)) return
-  throw new Problem(
-    'precondition_failed',
-    'the record is not as `If-Match` says: somebody changed it meanwhile; read it again',
-    { details: { etag } },
-  )
+  throw new Problem('precondition_failed', 'the record has changed since the `ETag` in `If-Match`; read it again', {
+    details: { etag },
+  })
 }

@@ -1,15 +1,15 @@
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 
-/** Rows whose time is over, of one tenant, that each call with a key clears away. */
+/** The expired rows of the tenant that each call with a key deletes, at most. */
 const sweptAtOnce = 20
 
 /**
- * Takes the key until the transaction ends, or answers false at once where another transaction has it: whoever dies gives
- * it back. With it, what is kept under the key.
+ * Locks the key until the transaction ends, or answers false at once when another transaction holds it. A process that dies
+ * releases the key. Also answers what is stored under the key.
  */
 export async function takeKey(tx: Tx, id: Buffer): Promise<{ taken: boolean; sealed_answer: string | undefined }> {
-  // Two statements: the second one sees what was committed before the key was free.
+  // Two statements: the second sees what was committed before the key was released.
   const [[lock], [kept]] = await tx.write([
     sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${String(id.readBigInt64BE())}::bigint) as taken`,
     sql<{ sealed_answer: string }>`select sealed_answer from kept_answer
@@ -18,7 +18,7 @@ export async function takeKey(tx: Tx, id: Buffer): Promise<{ taken: boolean; sea
   return { taken: lock?.taken === true, sealed_answer: kept?.sealed_answer }
 }
 
-/** Keeps the answer for a day under a key that is taken, and clears away some whose time is over. */
+/** Stores the answer for a day under a locked key, and deletes some expired answers. */
 export async function keepAnswer(tx: Tx, id: Buffer, sealed_answer: string): Promise<void> {
   await tx.write([
     sql`delete from kept_answer where tenant_id = ${tx.tenant_id} and id in (

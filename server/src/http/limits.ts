@@ -4,7 +4,7 @@ import { Problem } from '../kernel/errors.ts'
 import type { Admission } from './admission.ts'
 import { sourceOf } from './source.ts'
 
-/** What a server limits; what is left out is not limited. */
+/** The rate limits of a server; an absent one is not enforced. */
 export type LimitsOptions = {
   /** Requests of one credential. */
   credential?: Limit<'credential'> | undefined
@@ -12,29 +12,29 @@ export type LimitsOptions = {
   bySource?: boolean
 }
 
-/** What callers without a credential may do, an address: the failures of every way to sign in together. */
+/** Rate limits per address for callers without a credential. Failures of all sign-in methods count together. */
 const sourceLimits = {
   failures: { name: 'failed_sign_ins', quota: 100, seconds: 900 },
   calls: { name: 'begun_sign_ins', quota: 300, seconds: 300 },
 } as const satisfies Record<string, Limit>
 
-/** By what an operation that needs no credential is limited. */
+/** The rate limit of an operation that needs no credential. */
 export type SourceLimit = keyof typeof sourceLimits
 
-/** The limits of one server, kept in its memory: to be over one costs nobody a trip to the database. */
+/** The rate limits of one server, kept in memory: a refused request costs no round trip to the database. */
 export type Limits = {
-  /** Takes one request of a credential, and says on the answer how it stands. @throws Problem 429 */
+  /** Counts one request of a credential, and sets the rate limit headers of the reply. @throws Problem 429 */
   admit(admission: Admission, reply: FastifyReply): void
-  /** Lets an address in that calls without a credential, where it is not over its limit already. @throws Problem 429 */
+  /** Admits an address that calls without a credential, unless it has reached its limit. @throws Problem 429 */
   meet(limit: SourceLimit, address: string): void
   /**
-   * Does the work; where failures are limited it counts as one until it is none, so that many at once are as many as one
-   * after the other. @throws Problem 429
+   * Does the work. When failures are limited, the work counts as a failure until it succeeds, so that parallel and sequential
+   * attempts count alike. @throws Problem 429
    */
   counted<Result>(limit: SourceLimit | undefined, address: string, work: () => Promise<Result>): Promise<Result>
 }
 
-/** Opens the limits of a server, with nothing used of them. */
+/** Opens the rate limits of a server, unused. */
 export function openLimits({ credential, bySource = false }: LimitsOptions): Limits {
   const credentials = credential && openBuckets(credential)
   const sources = bySource
@@ -71,18 +71,18 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
   }
 }
 
-/** Of who somebody says to be, or of another try so soon. */
+/** Whether the error refuses an identity (401) or another attempt so soon (429). */
 function isRefusal(thrown: unknown): boolean {
   return thrown instanceof Problem && (thrown.status === 401 || thrown.status === 429)
 }
 
-/** The headers of draft-ietf-httpapi-ratelimit-headers: what the limit is, what is left of it and when it is whole again. */
+/** The headers of draft-ietf-httpapi-ratelimit-headers: the limit, what remains of it, and when it is full again. */
 function setLimitHeaders(reply: FastifyReply, { name, quota, seconds }: Limit, standing: LimitState): void {
   reply.header('ratelimit-policy', `"${name}";q=${quota};w=${Math.ceil(seconds)}`)
   reply.header('ratelimit', `"${name}";r=${standing.remaining};t=${standing.fullSeconds}`)
 }
 
-/** The same on the answer to who was over a limit, and when to come again. */
+/** Sets the same headers on an answer 429, and `Retry-After`. */
 export function setRetryHeaders(reply: FastifyReply, { details }: Problem): void {
   const { limit, quota, window_seconds, retry_after_seconds } = details as LimitDetails
   reply.header('retry-after', String(retry_after_seconds))

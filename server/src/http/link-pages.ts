@@ -7,11 +7,11 @@ import { replyProblem } from './error-reply.ts'
 
 type LinkPage = {
   what: string
-  /** What one can have done to it: the end of the path, and what that does. */
+  /** The operations on it: the end of the path, and what the operation does. */
   acts: readonly (readonly [path: string, does: string])[]
 }
 
-/** What links in messages lead to, by the noun in the path. */
+/** The pages that links in messages open, by the noun in the path. */
 const pages: Readonly<Record<'requests' | 'grants', LinkPage>> = {
   requests: {
     what: 'Access request',
@@ -24,8 +24,8 @@ const pages: Readonly<Record<'requests' | 'grants', LinkPage>> = {
 }
 
 /**
- * The pages that links in messages lead to. They are the same for everybody, read nothing and change nothing: what a mail
- * program or a scanner opens unasked decides nothing.
+ * The pages that links in messages open. They are the same for every reader, read nothing and change nothing: a mail
+ * program or a scanner that opens one decides nothing.
  */
 export function serveLinkPages(server: FastifyInstance, publicUrl: string): void {
   for (const [noun, page] of Object.entries(pages)) {
@@ -55,7 +55,7 @@ const styleHash = createHash('sha256').update(style.text).digest('base64')
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 function pageOf({ what, acts }: LinkPage, id: string, address: string, publicUrl: string): Html {
-  const ways = acts.map(([path, does]) => html`<li><code>POST ${address}/${path}</code> ${does}.</li>\n`)
+  const operations = acts.map(([path, does]) => html`<li><code>POST ${address}/${path}</code> ${does}.</li>\n`)
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -71,16 +71,16 @@ function pageOf({ what, acts }: LinkPage, id: string, address: string, publicUrl
 <h1>${what}</h1>
 <code>${id}</code>
 </header>
-<p>This is the address that Sallyport gives in its messages. Opening it has decided nothing and changed nothing; the page
-knows neither who you are nor whether there is such a record.</p>
-<p>To look at it, with an API key of yours and the id of your tenant:</p>
+<p>This is the address that Sallyport gives in its messages. Opening it decides nothing and changes nothing. The page does
+not know who you are, or whether this record exists.</p>
+<p>To read the record, use your API key and the id of your tenant:</p>
 <pre>curl ${address} \\
   -H "X-API-Key: $SALLYPORT_API_KEY" \\
   -H "X-Tenant-ID: $SALLYPORT_TENANT_ID"</pre>
-<p>With the same two headers, if you may:</p>
+<p>With the same two headers, if you have the permission:</p>
 <ul>
-${ways}</ul>
-<footer>All of the interface: <a href="${`${publicUrl}/docs/`}">${publicUrl}/docs/</a></footer>
+${operations}</ul>
+<footer>The whole API: <a href="${`${publicUrl}/docs/`}">${publicUrl}/docs/</a></footer>
 </main>
 </body>
 </html>

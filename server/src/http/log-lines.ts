@@ -1,10 +1,10 @@
-/** Lines wait this long for others: a write for each line is a fifth of what a quick request costs. */
-const gatherMs = 10
+/** Lines wait this long to be written together: one write for each line would be a fifth of the cost of a quick request. */
+const batchMs = 10
 
-/** Where the log goes: standard output, the lines of a few milliseconds in one write. */
+/** The log's destination: standard output, with the lines of a few milliseconds in one write. */
 export const logLines = {
   write(line: string): void {
-    if (waiting === '') setTimeout(flush, gatherMs)
+    if (waiting === '') setTimeout(flush, batchMs)
     waiting += line
   },
 }
@@ -15,7 +15,7 @@ function flush(): void {
   if (waiting === '') return
   const lines = waiting.slice(0, -1)
   waiting = ''
-  // Unlike the stream below it, the console lives on when nobody reads any more.
+  // Unlike the stream below it, the console survives when its reader is gone.
   console.log(lines)
 }
 

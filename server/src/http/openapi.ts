@@ -12,8 +12,8 @@ import { jsonSchemaOf } from './schema.ts'
 type Json = { [name: string]: unknown }
 
 /**
- * The OpenAPI 3.1 document of the operations, and of what is sent to receivers. Schemas with a `title` become components of that name; every error that an
- * operation can answer stands under its status with its code.
+ * The OpenAPI 3.1 document of the operations, and of the messages sent to receivers. Schemas with a `title` become components
+ * of that name. Every error that an operation can answer is listed under its status with its code.
  */
 export function describeApi(
   operations: Record<string, Operation>,
@@ -34,7 +34,8 @@ export function describeApi(
     info: {
       title: 'Sallyport',
       version: '1',
-      summary: 'Access to cloud resources: asked for, decided by policy, given for a bounded time, taken away on time.',
+      summary:
+        'Access to cloud resources: requested, decided by policy, granted for a limited time, and removed on time.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl }],
@@ -44,12 +45,12 @@ export function describeApi(
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
       headers: sharedHeaders,
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'the token of a sign-in' },
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'the token from signing in' },
         api_key: {
           type: 'apiKey',
           in: 'header',
           name: 'X-API-Key',
-          description: 'an API key, shown once when it is made',
+          description: 'an API key, shown once when it is created',
         },
       },
     },
@@ -66,7 +67,7 @@ const errorSchema = {
     notices: {
       type: 'array',
       items: { type: 'string' },
-      description: 'what the policy rules that decided have to say',
+      description: 'notices of the policy rules that made the decision',
     },
   },
 }
@@ -102,7 +103,7 @@ function describeOperation(operationId: string, operation: Operation, components
     ...body,
     responses: {
       [status]: {
-        description: isEvents ? eventsWords : successWords[status],
+        description: isEvents ? eventsDescription : successDescriptions[status],
         headers: headersOf(operation),
         ...success,
       },
@@ -111,7 +112,7 @@ function describeOperation(operationId: string, operation: Operation, components
   }
 }
 
-/** How a supervisor and a balancer see the process: no operations, since nobody in particular asks. */
+/** Health checks for a supervisor and a load balancer. They are not operations, since they have no authenticated caller. */
 const healthPaths = Object.fromEntries(
   [
     {
@@ -135,29 +136,34 @@ function jsonOf(schema: Json): Json {
 }
 
 const plainText = { 'text/plain': { schema: { type: 'string' } } }
-const successWords = {
+const successDescriptions = {
   200: 'OK',
   201: 'Created',
-  202: 'Accepted: to be done',
+  202: 'Accepted: the work follows',
   204: 'Done; no body',
-  302: 'Go there; no body',
+  302: 'Redirect to `Location`; no body',
 }
-const eventsWords = 'Events as they come; this is the `data` of each'
-const requestIdHeader = { 'X-Request-Id': { schema: { type: 'string' }, description: 'leads to the log' } }
-const redirectHeaders = { ...requestIdHeader, Location: { schema: { type: 'string' }, description: 'where to go' } }
+const eventsDescription = 'Events as they come; this is the `data` of each'
+const requestIdHeader = {
+  'X-Request-Id': { schema: { type: 'string' }, description: 'the id of the request in the log' },
+}
+const redirectHeaders = {
+  ...requestIdHeader,
+  Location: { schema: { type: 'string' }, description: 'the address to go to' },
+}
 
-/** Among them how a credential stands with its limit, in the form of draft-ietf-httpapi-ratelimit-headers. */
+/** The rate limit headers follow draft-ietf-httpapi-ratelimit-headers. */
 const sharedHeaders = {
   'RateLimit-Policy': {
     schema: { type: 'string' },
-    description: 'the limit: `q` at once, given back over `w` seconds',
+    description: 'the rate limit: `q` requests at once, refilled over `w` seconds',
   },
-  RateLimit: { schema: { type: 'string' }, description: '`r` are left, all of them again in `t` seconds' },
-  'Retry-After': { schema: { type: 'integer' }, description: 'seconds until it may be tried again' },
+  RateLimit: { schema: { type: 'string' }, description: '`r` requests remain; the limit is full again in `t` seconds' },
+  'Retry-After': { schema: { type: 'integer' }, description: 'seconds to wait before a retry' },
   ETag: { schema: { type: 'string' }, description: 'the state of the record, for `If-Match`' },
   'Idempotency-Replayed': {
     schema: { type: 'string', const: 'true' },
-    description: 'there where this is the answer to an earlier call with the same `Idempotency-Key`',
+    description: 'present when this is the answer to an earlier call with the same `Idempotency-Key`',
   },
 }
 const limitHeaders = referTo('RateLimit-Policy', 'RateLimit')
@@ -200,7 +206,7 @@ function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
   }))
 }
 
-/** Every code that an operation can answer: its own, and those of the pipeline it stands behind. */
+/** Every error code that an operation can answer: its own, and those of the pipeline. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(operation.errors)
   codes.add('internal').add('unavailable')
@@ -235,7 +241,7 @@ function describeErrors(operation: Operation): Record<string, Json> {
   return described
 }
 
-/** Replaces every schema that has a title by a reference to the component of that name. */
+/** Replaces every schema that has a title with a reference to the component of that name. */
 function hoist(schema: TSchema, components: Record<string, unknown>): unknown {
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)
@@ -249,16 +255,16 @@ function hoist(schema: TSchema, components: Record<string, unknown>): unknown {
   return walk(schema)
 }
 
-/** `/openapi.json`, and a page to read it at `/docs`. */
+/** Serves `/openapi.json`, and its reference page at `/docs`. */
 export async function serveReference(server: FastifyInstance, document: Json): Promise<void> {
   await server.register(swagger, { mode: 'static', specification: { document: document as never } })
   await server.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Sallyport' },
-    // Without the bar of the library's own, which offers to read other people's documents.
+    // Without the library's top bar, which offers to load other documents.
     uiConfig: { layout: 'BaseLayout' },
     staticCSP: true,
-    // Over plain http on a name of one's own, the page would look for its files where nobody answers.
+    // On plain http under a custom host name, the page would otherwise request its files over https without success.
     transformStaticCSP: (header) => header.replace(/;?\s*upgrade-insecure-requests/, ''),
   })
   server.get('/openapi.json', async (_request, reply) => reply.send(document))

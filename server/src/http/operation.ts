@@ -11,17 +11,17 @@ type SuccessStatus = 200 | 201 | 202 | 204 | 302
 type StreamType = 'application/x-ndjson' | 'text/event-stream'
 
 /**
- * One event of a `text/event-stream`. With an `id` alone it tells the client where it is, and from where to go on. A `hint`
- * stands in the place of the record where it tells the client what to do.
+ * One event of a `text/event-stream`. An event with only an `id` gives the client its position, from which it can resume. A
+ * `hint` in place of the record tells the client what to do.
  */
 export type ServerEvent<Data> = { id?: string; event?: string; data?: Data | { hint: string } }
 
-/** The page that a list operation was asked for, and how it answers it. */
+/** The requested page of a list operation, and how to build its reply. */
 export type Page = {
   limit: number
-  /** The key of the last row of the page before; undefined on the first. */
+  /** The key of the last row of the previous page; undefined on the first page. */
   after: readonly string[] | undefined
-  /** Makes the reply of `limit + 1` rows: `keyOf` is what the next page begins after. */
+  /** Makes the reply from `limit + 1` rows. `keyOf` gives the key after which the next page begins. */
   of<Row>(rows: Row[], keyOf: (row: Row) => readonly string[]): PageReply<Row>
 }
 
@@ -32,7 +32,7 @@ export type Input<Params, Query, Body> = {
   page: Page
   /** A header of the request by its lower-case name, for the few operations that must know who is calling. */
   header(name: string): string | undefined
-  /** The body as it came, where the operation keeps it. */
+  /** The raw body, when the operation keeps it. */
   sent: string
 }
 
@@ -52,40 +52,40 @@ export type Declaration<
   /** One line, for the reference page. */
   summary: string
   credential: CredentialKind
-  /** The permission scope it needs; null where being signed in, or nobody at all, is enough. */
+  /** The permission scope it needs; null when a valid credential, or none at all, is enough. */
   scope: string | null
   params?: Params
   query?: Query
   body?: Body
-  /** Exactly one success; the schema is the allow-list of what is sent. Null: no body. */
+  /** Exactly one success status; its schema is the allow-list of what is sent. Null: no body. */
   replies: Replies
-  /** What else it can answer, beside what every operation with its credential can. */
+  /** The errors it can answer, beyond those of every operation with its kind of credential. */
   errors: readonly ErrorCode[]
   /**
-   * What credentials of the tenant prove, it may change: who is active, roles and their scopes, groups and theirs, keys.
-   * What this process has kept of it is dropped before the answer; the database tells the others.
+   * The operation may change what credentials of the tenant prove: active users, roles and their scopes, groups and their
+   * scopes, keys. This process drops its cache of them before the answer; the database notifies the other processes.
    */
   changes?: 'authority'
   /**
-   * By what a caller's address is limited where no credential is: by the answers 401 that it was given, or by every call.
+   * The rate limit of a caller's address when there is no credential: counted by answers 401, or by every call.
    */
   limitedBy?: SourceLimit
-  /** The `ETag` of its reply, with quotes: another for each state of the record. */
+  /** The `ETag` of its reply, with quotes: a different one for each state of the record. */
   etag?(reply: Reply<Replies>): string
-  /** It minds the header `If-Match`, so that nobody changes what they have not seen. */
+  /** It reads the header `If-Match`, so that a caller cannot change a state they have not seen. */
   takesIfMatch?: true
-  /** Its caller proves themselves by a signature of the body as it came: that is kept, as `sent`. */
+  /** Its caller authenticates with a signature of the raw body, which is kept as `sent`. */
   keepsBody?: true
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
   /**
-   * The reply is sent bit by bit while `run` yields it; its schema is that of one line, or of an event's data. Events may go
-   * on without end: `undefined` says that there is none just now, and must be yielded every second or so.
+   * The reply is streamed while `run` yields it; its schema is that of one line, or of an event's data. Events may go on
+   * without end: `undefined` means that there is no event now, and must be yielded about every second.
    */
   streams?: StreamType
-  /** The text that the reply is about, for whoever asks for `text/plain` rather than JSON. */
+  /** The reply as text, for a caller that requests `text/plain` rather than JSON. */
   replyText?(reply: Reply<Replies>): string
-  /** The one field that a body sent as `text/plain` stands for. */
+  /** The field that takes a body sent as `text/plain`. */
   bodyText?: string
   run(
     ctx: Ctx,
@@ -93,7 +93,7 @@ export type Declaration<
   ): Promise<Reply<Replies>> | AsyncIterable<Reply<Replies>> | AsyncIterable<ServerEvent<Reply<Replies>> | undefined>
 }
 
-/** An operation as the pipeline runs it; its types were held where it was declared. */
+/** An operation as the pipeline runs it; its types were checked at its declaration. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string

@@ -1,16 +1,16 @@
 import type { TSchema } from 'typebox'
 
-/** A message that the service posts to receivers of its tenants. */
+/** A message that the service posts to the receivers of tenants. */
 export type Outgoing = {
   summary: string
-  /** What each header says, beside those of every call. */
+  /** The meaning of each header, beside the standard ones. */
   headers: Readonly<Record<string, string>>
   body: TSchema
-  /** What is made of an answer, by its status. */
+  /** What the service does on an answer, by its status. */
   answers: Readonly<Record<string, string>>
 }
 
-/** The `webhooks` of the OpenAPI document. `show`: puts components in place of schemas that have a name. */
+/** The `webhooks` of the OpenAPI document. `show`: replaces named schemas with references to components. */
 export function describeOutgoing(
   outgoing: Readonly<Record<string, Outgoing>>,
   show: (schema: TSchema) => unknown,

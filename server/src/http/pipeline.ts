@@ -27,7 +27,7 @@ import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
 
-/** What the pipeline needs of the slices, given by `app.ts`. */
+/** The pipeline's dependencies, provided by `app.ts`. */
 export type PipelineParts = {
   database: Database
   cursors: CursorCodec
@@ -38,19 +38,19 @@ export type PipelineParts = {
   providerSignIn: ProviderSignIn
   bell: StreamHub
   authenticate: Authenticate
-  /** Forgets what was kept of the rights of a tenant's people. */
+  /** Drops the cached rights of a tenant's users. */
   dropAdmissions(tenant_id: string): void
-  /** Keeps a refusal in the audit log of the credential's own tenant. */
+  /** Records a refusal in the audit log of the credential's own tenant. */
   recordRefusal(ctx: Ctx, operationId: string, problem: Problem): Promise<void>
-  /** Something was written: whoever acts on it afterwards should look now. */
+  /** Called after a write: workers that act on it should check for work now. */
   afterWrite(): void
 }
 
-/** The tenant that no row belongs to: operations without a tenant see nothing. */
+/** A tenant without rows: operations without a tenant see nothing. */
 const noTenant = '00000000-0000-0000-0000-000000000000'
 
 /**
- * What every operation passes, in this order: one header each → credential → limits → tenant named → tenant match →
+ * The steps of every operation, in this order: single headers → credential → rate limits → tenant header → tenant match →
  * permission, all before the body is read; then body and query → run. The reply schema and the error reply follow in `server.ts`.
  */
 export function pipeline(parts: PipelineParts, limits: Limits, operationId: string, operation: Operation) {
@@ -59,7 +59,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     body: operation.body === undefined ? undefined : compileCheck(operation.body),
   }
 
-  /** Everything that can be said before the body is read. */
+  /** All checks that come before the body is read. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Ctx> {
     requireSingleHeaders(request.raw.rawHeaders)
     if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, request.ip)
@@ -89,8 +89,8 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   }
 
   /**
-   * Path, query and body against their schemas, then the operation itself. Answers what it answered; with an
-   * `Idempotency-Key` what `finish` makes of that, or has made of it before.
+   * Checks path, query and body against their schemas, then runs the operation. Returns the operation's result. With an
+   * `Idempotency-Key`, returns what `finish` makes of the result, or made of it in an earlier call.
    */
   async function run(
     ctx: Ctx,
@@ -116,7 +116,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     return answer
   }
 
-  /** Whatever comes of it: something may have been committed before it failed. */
+  /** Drops admissions even when the work fails: it may have committed something first. */
   async function thenDrop<Result>(ctx: Ctx, work: () => Promise<Result>): Promise<Result> {
     try {
       return await limits.counted(operation.limitedBy, ctx.source_ip, work)
@@ -133,13 +133,13 @@ function headerOf(request: FastifyRequest, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-/** Whether what the caller began may go on: asked as if it began now. */
+/** Reauthorizes a running stream: whether the caller could begin it now. */
 async function mayGoOn(parts: PipelineParts, operation: Operation, { tx }: Ctx, request: FastifyRequest) {
   const admission = await findAdmission(parts.authenticate, operation, request).catch(() => undefined)
   return admission !== undefined && findRefusal(admission, tx.tenant_id, operation) === undefined
 }
 
-/** Path parts that are declared as uuids address no record in any other form; the rest pass as the text they decode to. */
+/** A path parameter declared as uuid that is no uuid addresses no record. Other parameters pass as their decoded text. */
 function readParams(schema: TSchema | undefined, raw: Record<string, string>): Record<string, string> {
   const { properties = {} } = schema === undefined ? {} : jsonSchemaOf(schema)
   const params: Record<string, string> = {}
@@ -157,10 +157,10 @@ function requireValid(check: Check | undefined, value: unknown): void {
   if (fields.length > 0) throw invalidInput(fields)
 }
 
-/** `list` names the list whose page it is; its filters are part of that name. */
+/** `list` identifies the list; the filters are part of its identity. */
 function readPage(cursors: CursorCodec, list: readonly string[], query: Record<string, unknown>): Page {
-  const { limit: asked, cursor, ...filters } = query as { limit?: number; cursor?: string }
-  const limit = pageLimit(asked)
+  const { limit: requested, cursor, ...filters } = query as { limit?: number; cursor?: string }
+  const limit = pageLimit(requested)
   const boundTo = [...list, JSON.stringify(Object.entries(filters).sort())]
   return {
     limit,

@@ -15,7 +15,7 @@ type JsonSchema = {
   maxItems?: number
 }
 
-/** What a schema is when it is read rather than applied: TypeBox's types say what it stands for and hide its keywords. */
+/** The schema as plain JSON Schema, for reading its keywords, which TypeBox's types hide. */
 export function jsonSchemaOf(schema: TSchema): JsonSchema {
   return schema as unknown as JsonSchema
 }
@@ -27,9 +27,9 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema> | null>({ ...rest, ...values, type: [type, 'null'] })
 }
 
-/** One of a few words. */
-export function OneOf<const Words extends readonly string[]>(words: Words, options: object = {}) {
-  return Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], ...options })
+/** A string enum. */
+export function OneOf<const Values extends readonly string[]>(values: Values, options: object = {}) {
+  return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...options })
 }
 
 export const Uuid = Type.String({ format: 'uuid' })
@@ -38,30 +38,30 @@ export const DateTime = Type.String({ format: 'date-time' })
 /** An object whose values may be anything. */
 export const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
 
-/** The reply of an operation that answers 302: where to go, and a cookie to set on the way, as in `Set-Cookie`. */
+/** The reply of an operation that answers 302: the address, and a cookie to set, as in `Set-Cookie`. */
 export const Redirect = Type.Object({ location: Type.String(), cookie: Type.Optional(Type.String()) })
 export type Redirect = Static<typeof Redirect>
 
 /** `{id}` in a path. */
 export const IdParams = Type.Object({ id: Uuid })
 
-/** What every list takes. */
+/** The query parameters of every list. */
 export const pageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'items on a page; 50 when absent, 200 at most' })),
-  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the page before' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'items per page; 50 when absent, at most 200' })),
+  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the previous page' })),
 }
 
-/** What every list answers. */
+/** The reply of every list. */
 export function PageOf<Row extends TSchema>(row: Row) {
   return Type.Object({ data: Type.Array(row), next_cursor: Type.Optional(Type.String()), has_more: Type.Boolean() })
 }
 
-/** Properties that may not be there and nothing else: a body that refuses what it does not know. */
+/** A body schema that refuses unknown fields. */
 export function Body<Properties extends Record<string, TSchema>>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false })
 }
 
-/** How long the secrets of before count on where a rotation does not say. */
+/** How long the previous secrets stay valid when a rotation does not set it. */
 export const usualOverlapSeconds = 86_400
 
 /** The body of every rotation of secrets. */
@@ -70,23 +70,23 @@ export const SecretRotation = Body({
     Type.Integer({
       minimum: 0,
       maximum: 7 * usualOverlapSeconds,
-      description: 'how long the secrets of before count on; a day where left out, 0 where they are known to others',
+      description: 'how long the previous secrets stay valid; a day when absent; use 0 when they have leaked',
     }),
   ),
 })
 
 type Fault = { keyword: string; instancePath: string; message: string; params: Record<string, unknown> }
 
-/** Answers the faults of a value, each with its place and a reason in plain words. */
+/** Returns the faults of a value, each with its location and a plain reason. */
 export type Check = (value: unknown) => FaultyField[]
 
-/** Faults of one value that are looked for; a caller with more mends these first. */
+/** The faults of one value that are reported, at most; a caller with more fixes these first. */
 const maxFaults = 100
 Settings.Set({ maxErrors: maxFaults })
 
 /**
- * Compiles a schema once. INVARIANT: a value that does not pass has at least one fault, whatever the library tells of it:
- * it stops telling after `mostFaults`, and some of what it tells says nothing to a caller.
+ * Compiles a schema once. INVARIANT: a value that does not pass has at least one fault, even when the library reports none
+ * of use: it stops after `maxFaults`, and some of its errors mean nothing to a caller.
  */
 export function compileCheck(schema: TSchema): Check {
   const validator = Compile(schema)
@@ -95,13 +95,13 @@ export function compileCheck(schema: TSchema): Check {
     const tooMany = excess(jsonSchemaOf(schema), value, '')
     if (tooMany.length > 0) return tooMany
     const faults = (validator.Errors(value) as Fault[]).flatMap(explain)
-    return faults.length > 0 ? faults : [{ pointer: '', why: 'is not of the form that this endpoint takes' }]
+    return faults.length > 0 ? faults : [{ pointer: '', why: 'does not match the schema of this endpoint' }]
   }
 }
 
 /**
- * Where a value has more items or unknown fields than are taken or told of, and nothing else about it: to look for every
- * fault in a megabyte of them would hold the service up for a second.
+ * Only the places where a value has more items than allowed, or more unknown fields than are reported. Searching a megabyte
+ * of them for every fault would block the service for a second.
  */
 function excess(schema: JsonSchema, value: unknown, pointer: string): FaultyField[] {
   if (Array.isArray(value)) {
@@ -153,7 +153,7 @@ function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Query strings are text: turns those that the schema calls numbers or booleans into such; the rest stays as it is. */
+/** Converts query strings that the schema declares as integers or booleans; the rest stays as text. */
 export function readQuery(schema: TSchema, raw: unknown): Record<string, unknown> {
   const { properties = {} } = jsonSchemaOf(schema)
   const faults: FaultyField[] = []

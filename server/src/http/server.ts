@@ -22,21 +22,21 @@ import type { Redirect } from './schema.ts'
 
 export type ServerOptions = {
   operations: Record<string, Operation>
-  /** What receivers are sent, for the reference. */
+  /** The messages sent to receivers, for the reference. */
   outgoing?: Readonly<Record<string, Outgoing>>
   parts: PipelineParts
-  /** Whether this process can serve: undefined, or what is missing in a sentence. */
+  /** Undefined when this process can serve, else a sentence that says what is missing. */
   findUnreadiness(): Promise<string | undefined>
   trustProxy: string[] | boolean
   publicUrl: string
   logLevel: string
-  /** Left out: nobody is limited. */
+  /** Absent: no rate limits. */
   limits?: LimitsOptions
-  /** How long a server that is told to close goes on as before, save that it says so. */
+  /** How long a server that shuts down still accepts connections; its answers carry `Connection: close`. */
   stopDelayMs?: number
-  /** Told of each answer, for whoever counts them. `operationId` is undefined for what is no operation. */
+  /** Called for each answer, for metrics. `operationId` is undefined for a path that is no operation. */
   onAnswered?: ((operationId: string | undefined, status: number, seconds: number) => void) | undefined
-  /** Told of each answer 429, by the name of the limit. */
+  /** Called for each answer 429, with the name of the limit. */
   onLimited?: ((limit: string) => void) | undefined
 }
 
@@ -44,11 +44,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operationId?: string
     keepsBody?: boolean
-    /** The field that a body of plain text stands for; undefined where none is taken. */
+    /** The field that takes a plain-text body; undefined when plain text is refused. */
     bodyText?: string | undefined
   }
   interface FastifyRequest {
-    /** The body as it came, where the operation keeps it; else empty. */
+    /** The raw body, when the operation keeps it; else empty. */
     sentBody: string
   }
   interface FastifyReply {
@@ -56,28 +56,28 @@ declare module 'fastify' {
     isEvents: boolean
   }
   interface FastifyInstance {
-    /** Requests that are being answered now. */
+    /** The number of requests in flight. */
     underWay: number
   }
 }
 
-/** Past so many at once a caller waits longer than it takes to come again: the next is refused at once. */
+/** With more requests in flight, waiting takes longer than a retry, so the server refuses further requests at once. */
 const maxInFlight = 1_000
 
-/** The server as whoever composes it holds it. */
+/** The server, for the code that composes it. */
 export type HttpServer = FastifyInstance
 
-/** How long a request may take to arrive; its headers have 5 s of it. */
+/** How long a request may take to arrive, including 5 s for its headers. */
 const maxArrivalMs = 15_000
-/** How long a connection may be silent while it owes us bytes, or we it: one that reads nothing is cut off. */
+/** How long a connection may be idle while bytes are pending in either direction; then it is closed. */
 const maxSilenceMs = 20_000
 /**
- * Connections that are held at once; further ones are closed. No bound a source: behind a proxy all come from one, and
- * those that do nothing are cut off within seconds.
+ * Open connections at most; further ones are closed. There is no limit per source: behind a proxy all connections come from
+ * one source, and idle ones are closed within seconds.
  */
 const maxConnections = 2_000
 
-/** The HTTP server: every operation behind the one pipeline, health, the document and its reference page. */
+/** The HTTP server: every operation behind the pipeline, health checks, the OpenAPI document and its reference page. */
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const server = fastify({
     logger: { level: options.logLevel, stream: logLines },
@@ -89,7 +89,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     requestTimeout: maxArrivalMs,
     connectionTimeout: maxSilenceMs,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
-    // What still comes while it closes is answered as ever: `drainOnClose` sees to the end.
+    // Requests that arrive during shutdown are answered normally: `drainOnClose` ends them.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply) => replyProblem(reply, problemOf(error)),
     clientErrorHandler: answerBrokenRequest,
@@ -97,14 +97,14 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   server.server.maxConnections = maxConnections
   drainOnClose(server, options.stopDelayMs ?? 0)
   readBodiesStrictly(server)
-  // Every schema is checked by the pipeline, with our own words for what is wrong.
+  // The pipeline checks every schema, with Sallyport's own error messages.
   server.setValidatorCompiler(() => () => true)
   server.decorate('underWay', 0)
   server.decorateRequest('sentBody', '')
   server.decorateReply('isEvents', false)
   server.addHook('onRequest', async (request, reply) => {
     server.underWay += 1
-    // A caller may go away before there is an answer.
+    // A caller may disconnect before the answer.
     reply.raw.once('close', () => {
       server.underWay -= 1
     })
@@ -116,7 +116,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   })
   server.addHook('onResponse', async (request, reply) => {
     const { method, ip } = request
-    // Without its query: a credential that a caller put there proves nothing here, and must not be kept either.
+    // Without the query: a credential that a caller put there is not accepted, and must not be logged either.
     const url = request.url.split('?', 1)[0]
     const ms = Math.round(reply.elapsedTime * 10) / 10
     request.log.info({ method, url, status: reply.statusCode, ms, ip }, 'answered')
@@ -128,7 +128,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   )
   server.setErrorHandler((thrown, request, reply) => {
     const problem = problemOf(thrown)
-    // For one cause every request may be: that is one thing to tell.
+    // One cause can make every request unavailable, so this log is throttled.
     if (problem.code === 'unavailable') logUnavailable(thrown)
     else if (problem.status >= 500) request.log.error({ err: thrown }, problem.code)
     else if (problem.code === 'rate_limited') options.onLimited?.(String(problem.details?.limit))
@@ -143,19 +143,19 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   return server
 }
 
-const tooMany = new Problem('unavailable', 'more is asked for than can be answered just now; try again in a moment')
+const tooMany = new Problem('unavailable', 'too many requests in flight; retry in a moment')
 
 /** The caller's own request id when it is well-formed, else a new one. */
 function requestId(raw: { headers: NodeJS.Dict<string | string[]> }): string {
-  const asked = raw.headers['x-request-id']
-  return typeof asked === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(asked) ? asked : newId()
+  const given = raw.headers['x-request-id']
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : newId()
 }
 
 function serveHealth(server: FastifyInstance, options: ServerOptions): void {
   server.get('/livez', async () => ({ status: 'alive' }))
   server.get('/readyz', async (_request, reply) => {
     const missing = await options.findUnreadiness()
-    // An answer, not a fault: a balancer asks every second, and the log holds the cause already.
+    // An answer, not a fault: a load balancer checks every second, and the log has the cause already.
     return missing === undefined ? { status: 'ready' } : replyProblem(reply, new Problem('unavailable', missing))
   })
   server.get('/', async (_request, reply) => reply.redirect('/docs/'))
@@ -167,12 +167,12 @@ function serveOperations(server: FastifyInstance, options: ServerOptions): void 
   for (const [operationId, operation] of Object.entries(options.operations)) {
     const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     methodsOf.set(url, [...(methodsOf.get(url) ?? []), operation.method])
-    const way = pipeline(options.parts, limits, operationId, operation)
+    const steps = pipeline(options.parts, limits, operationId, operation)
     const begin = (reply: FastifyReply, events: Readable) => {
       options.onAnswered?.(operationId, reply.statusCode, reply.elapsedTime / 1000)
       return sendEvents(server, reply, events)
     }
-    serveOperation(server, url, operation, operationId, way, begin)
+    serveOperation(server, url, operation, operationId, steps, begin)
   }
   for (const [url, methods] of methodsOf) refuseOtherMethods(server, url, methods)
 }
@@ -224,12 +224,12 @@ function serveOperation(
   })
 }
 
-/** It holds nothing that others wait for, and so is none of those that are under way. */
+/** A stream holds nothing that other requests wait for, so it does not count as in flight. */
 function sendEvents(server: FastifyInstance, reply: FastifyReply, events: Readable): FastifyReply {
   reply.isEvents = true
   if (!reply.raw.destroyed) {
     server.underWay -= 1
-    // What is taken off at the end of each request was taken off now.
+    // Compensates for the decrement at the end of each request.
     reply.raw.once('close', () => {
       server.underWay += 1
     })
@@ -237,7 +237,7 @@ function sendEvents(server: FastifyInstance, reply: FastifyReply, events: Readab
   return reply.headers(eventStreamHeaders).send(events)
 }
 
-/** The answer in full, before anything is sent. @throws where the body is not what the reply's schema says. */
+/** The complete answer, before anything is sent. @throws when the body does not match the reply's schema. */
 function finished({ status, reply: schema, etag }: Operation, reply: FastifyReply, body: unknown): Answer {
   return {
     status,
@@ -253,14 +253,14 @@ function sendAnswer(reply: FastifyReply, { status, etag, text, isReplay }: Keyed
   return text === '' ? reply.send() : sendText(reply, text)
 }
 
-/** A redirect is one person's: nobody on the way may keep it. */
+/** A redirect belongs to one person, so proxies must not cache it. */
 function sendElsewhere(reply: FastifyReply, { location, cookie }: Redirect): FastifyReply {
   reply.header('cache-control', 'no-store')
   if (cookie !== undefined) reply.header('set-cookie', cookie)
   return reply.redirect(location, 302)
 }
 
-/** Of the two forms, the one that is named first; JSON where neither is. */
+/** Whether `Accept` names text before JSON; JSON is the default. */
 function prefersText(accept = ''): boolean {
   return /text\/plain|application\/json/i.exec(accept)?.[0].toLowerCase() === 'text/plain'
 }
@@ -280,7 +280,7 @@ function refuseOtherMethods(server: FastifyInstance, url: string, methods: strin
     url,
     handler: (_request, reply) => {
       reply.header('allow', allowed.join(', '))
-      const message = `this path takes ${methods.join(', ')}`
+      const message = `this path does not accept the method; use ${methods.join(', ')}`
       return replyProblem(reply, new Problem('method_not_allowed', message))
     },
   })

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 
 /**
- * Under what a caller's address is counted: an IPv4 address as it is, however it is written; of an IPv6 one the network of
- * 64 bits, since whoever has one address of it has them all. All that is no address counts as one source.
+ * The rate limit key of a caller's address. An IPv4 address counts by itself, in every notation. An IPv6 address counts as its
+ * 64-bit network, since a host with one address of the network has them all. All values that are no address count as one source.
  */
 export function sourceOf(address: string): string {
   const plain = address.replace(/%.*/s, '')
@@ -24,7 +24,7 @@ function groupsOf(address: string): number[] {
   return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right]
 }
 
-/** The end of an address may be written as an IPv4 one. */
+/** The end of an IPv6 address may be in IPv4 notation. */
 function numbersOf(part: string): number[] {
   if (!part.includes('.')) return [Number.parseInt(part, 16)]
   const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number)

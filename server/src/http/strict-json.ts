@@ -1,18 +1,18 @@
 import { invalidInput, type Problem } from '../kernel/errors.ts'
 
 export type JsonLimits = {
-  /** How many objects and arrays may stand inside each other. */
+  /** How deep objects and arrays may be nested. */
   depth: number
 }
 
-/** How a reading goes on: where in the text it stands, and inside which keys and indices of the document. */
+/** The state of a scan: the position in the text, and the path of keys and indices in the document. */
 type Scan = { text: string; at: number; path: (string | number)[]; depth: number }
 
 /**
- * Reads JSON that means one thing to every reader: what `JSON.parse` answers, less everything that another reader, or
- * PostgreSQL, would take differently. Time grows with the length of the text alone.
+ * Parses JSON that every parser reads alike: as `JSON.parse`, but refuses everything that another parser, or PostgreSQL,
+ * would read differently. The time is linear in the length of the text.
  *
- * @throws Problem `invalid_input`, naming the place, for malformed JSON, a byte order mark, a key given twice, the key
+ * @throws Problem `invalid_input`, with the location, for malformed JSON, a byte order mark, a key given twice, the key
  * `__proto__`, NUL or a lone surrogate in a string or key, a number that would change its value, and deeper nesting than
  * `limits.depth`.
  */
@@ -67,7 +67,7 @@ function scanObject(scan: Scan): void {
     const key = scanString(scan)
     scan.path.push(key)
     if (keys.has(key)) throw faulty(scan, 'is given twice: leave one out')
-    if (key === '__proto__') throw faulty(scan, 'is a key that is never taken: rename it')
+    if (key === '__proto__') throw faulty(scan, 'is a key that is not allowed: rename it')
     keys.add(key)
     skipSpace(scan)
     if (scan.text[scan.at] !== ':') throw malformed(scan, '`:` after the key')
@@ -101,7 +101,7 @@ const backslash = 0x5c
 const escapes = '"\\/bfnrt'
 const fourHex = /[0-9a-fA-F]{4}/y
 
-/** Passes over one string and answers what it says, its escapes undone. */
+/** Scans one string and returns its value, unescaped. */
 function scanString(scan: Scan): string {
   const { text } = scan
   const start = scan.at
@@ -162,7 +162,7 @@ function survives(written: string): boolean {
   const number = Number(written)
   if (!Number.isFinite(number)) return false
   if (number === 0) return writtenZero.test(written)
-  // Towards zero doubles thin out, and fewer digits survive.
+  // Doubles lose precision near zero, and fewer digits survive.
   if (short && Math.abs(number) >= smallestNormal) return true
   if (wholeNumber.test(written)) return Number.isSafeInteger(number)
   const kept = String(number)
@@ -171,7 +171,7 @@ function survives(written: string): boolean {
 
 const numberParts = /(\d+)(?:\.(\d+))?(?:[eE](.+))?/
 
-/** A number's decimal value in one spelling: its digits without outer zeros, and the power of ten they stand at. */
+/** A number's decimal value in canonical form: its digits without outer zeros, and their power of ten. */
 function decimalOf(written: string): string {
   const [, whole = '', fraction = '', exponent = '0'] = numberParts.exec(written) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -199,13 +199,13 @@ function skipSpace(scan: Scan): void {
   scan.at += spaces.exec(scan.text)?.[0].length ?? 0
 }
 
-/** The problem with the value that the scan stands in, by its JSON pointer. */
+/** The problem with the value at the scan's path, by its JSON pointer. */
 function faulty(scan: Scan, why: string): Problem {
   const steps = scan.path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`)
   return invalidInput([{ pointer: steps.join(''), why }])
 }
 
-/** The problem that the text is no JSON at the place where the scan stands. */
+/** The problem that the text is not JSON at the scan's position. */
 function malformed(scan: Scan, expected: string): Problem {
   const { line, column } = placeOf(scan)
   const [found] = scan.text.slice(scan.at, scan.at + 2)

@@ -50,7 +50,7 @@ async function requireRefused(url: string, cursor: string, why: string): Promise
   const { fields } = reply.body.details as { fields: { pointer: string; why: string }[] }
   assert.deepEqual(fields, [{ pointer: 'cursor', why: expected }], 'one answer for every cause')
 }
-const expected = 'is not a cursor of this list with these filters; leave it out to begin anew'
+const expected = 'is not a cursor of this list with these filters; leave it out to start from the first page'
 
 for (const [operationId, { path, query }] of lists) {
   const url = addressed(path, ourRecords)
