@@ -1,16 +1,16 @@
 import { OpenRole } from './role-session.ts'
 
-/** What the SDK threw, as far as one can tell. */
+/** An error of the SDK, classified. */
 export type AwsFault = {
-  /** The service's own word for it, such as `ConflictException`; for what the network threw, its name. */
+  /** The service's error code, such as `ConflictException`; for a network error, its name. */
   code: string
-  /** One line for people: what was called, what was answered, and the request's id for AWS's support. */
+  /** One line for people: the call, the answer, and the request's id for AWS support. */
   message: string
   /** Too many calls. */
   throttled: boolean
-  /** The credentials are over, or were taken back. */
+  /** The credentials have expired, or were revoked. */
   credentials: boolean
-  /** It may pass by itself. */
+  /** Temporary: a retry may succeed. */
   passes: boolean
 }
 
@@ -19,11 +19,11 @@ const maxMessageLength = 500
 const throttles = /Throttl|TooManyRequests|RequestLimitExceeded|SlowDown/i
 const expiries = /ExpiredToken|RequestExpired|InvalidClientTokenId|UnrecognizedClient/
 
-/** Answers that no repetition changes: the request itself, or a right, is at fault. */
+/** Permanent errors: the request is wrong, or a permission is missing, so a retry cannot succeed. */
 const lasting =
   /^(?:AccessDenied|AccessDeniedException|ValidationException|ValidationError|InvalidInputException|ResourceNotFoundException|AccountNotFoundException|AWSOrganizationsNotInUseException|SignatureDoesNotMatch|InvalidParameter\w*|MalformedPolicyDocument\w*|RegionDisabledException|InvalidFilter\w*)$/
 
-/** Reads whatever a call of the SDK threw. `operation` is the service's name of the call. */
+/** Classifies an error thrown by an SDK call. `operation` is the service's name of the call. */
 export function readAwsFault(operation: string, error: unknown): AwsFault {
   if (error instanceof OpenRole) {
     return { code: error.name, message: error.message, throttled: false, credentials: false, passes: false }
@@ -31,10 +31,10 @@ export function readAwsFault(operation: string, error: unknown): AwsFault {
   const { name, message, $metadata } = error instanceof Error ? (error as SdkError) : { name: 'Error', message: '' }
   const id = $metadata?.requestId
   const answered = id !== undefined || $metadata?.httpStatusCode !== undefined
-  const words = `${message}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxMessageLength)
+  const detail = `${message}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxMessageLength)
   const said = answered
-    ? `AWS answered ${name} to ${operation}: ${words}${id === undefined ? '' : ` (request ${id})`}`
-    : `${operation} did not reach AWS: ${words || name}`
+    ? `AWS answered ${name} to ${operation}: ${detail}${id === undefined ? '' : ` (request ${id})`}`
+    : `${operation} did not reach AWS: ${detail || name}`
   const throttled = throttles.test(name)
   const credentials = expiries.test(name)
   return { code: name, message: said, throttled, credentials, passes: !lasting.test(name) }

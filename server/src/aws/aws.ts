@@ -11,41 +11,41 @@ export type { Identitystore, Organizations, SSM, SSOAdmin }
 
 export type AwsOptions = {
   region: string
-  /** Where all services are reached, in place of AWS's own addresses. */
+  /** The address of all services, in place of AWS's own addresses. */
   endpoint: string | undefined
-  /** The tenant's role, which our own identity assumes. */
+  /** The tenant's role, which the service's own identity assumes. */
   role_arn: string
-  /** Those that the role may demand: ours, and for a day after a rotation the one before it. */
+  /** The external ids that the role may demand: the current one and, for a day after a rotation, the previous one. */
   external_ids: readonly string[]
-  /** As the tenant's CloudTrail names us. */
+  /** The service's session name in the tenant's CloudTrail. */
   session_name: string
   egress: Egress
 }
 
 /**
- * The services of AWS as one tenant's role sees them. Clients are loaded at the first use of each: a service that never
- * speaks to AWS does not pay for them.
+ * AWS's services, called as one tenant's role. Each client is loaded at its first use: a deployment that never calls AWS
+ * does not pay for them.
  */
 export type Aws = {
-  /** Sees to it that credentials of the role are at hand. */
+  /** Makes sure that credentials of the role are available. */
   assumeRole(): Promise<unknown>
-  /** The next call assumes the role anew. */
+  /** The next call assumes the role again. */
   forgetRole(): void
-  /** Who the service itself is, before it assumes any role. */
+  /** The ARN of the service's own identity, before it assumes any role. */
   whoAmI(): Promise<string>
   ssoAdmin(): Promise<SSOAdmin>
   identityStore(): Promise<Identitystore>
   organizations(): Promise<Organizations>
-  /** Sessions on machines, by a role of their account, in a region. Whoever asks for one destroys it. */
+  /** Systems Manager sessions, by a role of their account, in a region. The caller destroys the client. */
   ssm(role_arn: string, region: string): Promise<SSM>
   close(): void
 }
 
-/** The pace of the one, which limits us, is kept by whoever calls it; the others are tried again by the SDK. */
+/** Attempts: the caller rate-limits and retries SSO Admin itself; the SDK retries the other services. */
 const once = 1
 const thrice = 3
 
-/** Accounts whose sessions are kept at hand. */
+/** Member accounts whose role sessions are cached. */
 const maxMemberRoles = 100
 
 export function openAws(options: AwsOptions): Aws {
@@ -54,7 +54,7 @@ export function openAws(options: AwsOptions): Aws {
   const base = { region, requestHandler, ...(endpoint !== undefined && { endpoint }) }
   const clients = new Map<string, Promise<{ destroy(): void }>>()
 
-  /** The client of that name, made at its first use. */
+  /** The cached client of that name, created at its first use. */
   const kept = <Client extends { destroy(): void }>(name: string, make: () => Promise<Client>): Promise<Client> => {
     const known = clients.get(name) as Promise<Client> | undefined
     if (known !== undefined) return known
@@ -114,7 +114,7 @@ export function openAws(options: AwsOptions): Aws {
   }
 }
 
-/** Organizations answers in one region of each partition. */
+/** The region of Organizations, one in each partition. */
 function homeOfOrganizations(region: string): string {
   if (region.startsWith('cn-')) return 'cn-northwest-1'
   return region.startsWith('us-gov-') ? 'us-gov-west-1' : 'us-east-1'

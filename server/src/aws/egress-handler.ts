@@ -1,6 +1,6 @@
 import type { Egress } from '../kernel/context.ts'
 
-/** A request as the SDK hands it over, signed. */
+/** A signed request from the SDK. */
 type SignedRequest = {
   protocol: string
   hostname: string
@@ -13,13 +13,13 @@ type SignedRequest = {
 
 type Answered = { response: { statusCode: number; headers: Record<string, string>; body: Uint8Array } }
 
-/** How long one HTTP call may take, from the look-up of the name to the last byte. */
+/** How long one HTTP call may take, from the name lookup to the last byte. */
 const maxHttpMs = 10_000
 
 /**
- * Carries the SDK's calls through the guard. A connection for each call: at 18 calls a second its handshakes cost a few
- * hundredths of one core, and the guard looks at the address each time. INVARIANT: for protocols that post text alone, as
- * all of ours are; a query is not carried.
+ * Sends the SDK's calls through the egress guard, each on its own connection. At 18 calls a second the handshakes cost a few
+ * hundredths of one core, and the guard checks the address each time. INVARIANT: only for protocols that post text, like all
+ * those used here; a query string is not sent.
  */
 export function egressHandler(egress: Egress) {
   return {
@@ -37,7 +37,7 @@ export function egressHandler(egress: Egress) {
         },
       }
     },
-    // The SDK may ask a handler for its settings, and to change them: there are none.
+    // The SDK may read or update a handler's settings; this one has none.
     updateHttpClientConfig: () => undefined,
     httpHandlerConfigs: () => ({}),
   }
@@ -47,5 +47,5 @@ function textOf(body: unknown): string {
   if (body === undefined) return ''
   if (typeof body === 'string') return body
   if (body instanceof Uint8Array) return new TextDecoder().decode(body)
-  throw new Error('only text is sent')
+  throw new Error('an AWS call has a body that is not text; only text can be sent')
 }

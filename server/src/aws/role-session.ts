@@ -9,27 +9,27 @@ export type RoleCredentials = {
   expiration: Date
 }
 
-/** The role lets in whoever may assume roles at all, whatever external id they bring. */
+/** The role can be assumed with any external id. */
 export class OpenRole extends Error {
   constructor(role_arn: string) {
     super(
       `the role ${role_arn} can be assumed without its external id: its trust policy must demand it (\`sts:ExternalId\`), ` +
-        'or whoever may set up a provisioner here could act as that role',
+        'or every user who may set up a provisioner here could act as that role',
     )
     this.name = 'OpenRole'
   }
 }
 
 export type RoleSession = {
-  /** Those at hand, or new ones when their end is near; who asks at the same time waits for the same call. */
+  /** The cached credentials, or new ones when they expire soon; concurrent callers wait for the same call. */
   credentials(): Promise<RoleCredentials>
-  /** The next to ask gets new ones: those at hand were refused. */
+  /** Drops the cached credentials, which AWS refused; the next call gets new ones. */
   forget(): void
 }
 
 type RoleOptions = {
   role_arn: string
-  /** The first that the role takes counts: after a rotation the trust policy says the one before for a while. */
+  /** The first one that the role accepts is used: after a rotation, the trust policy may still have the previous one. */
   external_ids: readonly string[]
   session_name: string
   sts(): Promise<STS>
@@ -37,13 +37,13 @@ type RoleOptions = {
 
 const sessionSeconds = 3_600
 
-/** Renewed when so little is left: longer than any call takes. */
+/** Renewed this long before they expire: longer than any call takes. */
 const nearEndSeconds = 300
 
 /**
- * Sessions of a tenant's role. INVARIANT: a role that does not demand the external id is never used. A tenant names the
- * role, and the operator's own identity assumes it: a role of the operator's house, or of another tenant, must not let
- * itself be borrowed so.
+ * Sessions of a tenant's role. INVARIANT: a role that does not demand the external id is never used. The tenant names the
+ * role, and the operator's identity assumes it. Without this rule, a tenant could use a role of the operator, or of another
+ * tenant.
  */
 export function openRoleSession({ role_arn, external_ids, session_name, sts }: RoleOptions): RoleSession {
   let current: { credentials: Promise<RoleCredentials>; renewAt: number } | undefined
@@ -56,10 +56,10 @@ export function openRoleSession({ role_arn, external_ids, session_name, sts }: R
       DurationSeconds: sessionSeconds,
     })
 
-  /** Tries another external id, which must be refused. */
+  /** Tries a random external id, which the role must refuse. */
   const requireGuarded = async () => {
-    const letIn = await assume(randomUUID()).then(() => true, unlessDenied)
-    if (letIn) throw new OpenRole(role_arn)
+    const isOpen = await assume(randomUUID()).then(() => true, unlessDenied)
+    if (isOpen) throw new OpenRole(role_arn)
   }
 
   const assumeByAny = async () => {
@@ -76,7 +76,7 @@ export function openRoleSession({ role_arn, external_ids, session_name, sts }: R
     const { Credentials } = await assumeByAny()
     const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = Credentials ?? {}
     if (!AccessKeyId || !SecretAccessKey || !SessionToken || Expiration === undefined) {
-      throw new Error('no credentials were answered')
+      throw new Error('AWS answered AssumeRole without credentials')
     }
     return {
       accessKeyId: AccessKeyId,

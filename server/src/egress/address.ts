@@ -7,14 +7,14 @@ const insideNets4 = [
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
 ]
-/** What of the public IPv6 space, 2000::/3, leads elsewhere: protocol assignments, examples, addresses with an IPv4 one inside. */
+/** Networks within the public IPv6 space, 2000::/3, that are not public: protocol assignments, examples, embedded IPv4 addresses. */
 const insideNets6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
 const inside4 = blockList(insideNets4.map((net) => networkOf(net, 'ipv4')))
 const inside6 = blockList(insideNets6.map((net) => networkOf(net, 'ipv6')))
 const public6 = blockList([{ address: '2000::', bits: 3, family: 'ipv6' }])
 
-/** Whether the address is one of the public internet: neither loopback, private, link-local nor anything else special. */
+/** Whether the address is on the public internet: not loopback, private, link-local or otherwise special. */
 export function isPublicAddress(address: string): boolean {
   const plain = unmapped(address)
   const version = isIP(plain)
@@ -22,13 +22,13 @@ export function isPublicAddress(address: string): boolean {
   return version === 6 && public6.check(plain, 'ipv6') && !inside6.check(plain, 'ipv6')
 }
 
-/** Whether the address lies in one of the networks. */
+/** Whether the address is in one of the networks. */
 export function liesIn(address: string, networks: readonly Network[]): boolean {
   const plain = unmapped(address)
   return isIP(plain) !== 0 && blockList(networks).check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** An IPv4 address that is written as an IPv6 one reaches the same host, and is judged as what it is. */
+/** Converts an IPv4-mapped IPv6 address to IPv4, since it reaches the same host. */
 function unmapped(address: string): string {
   const [, dotted, high, low] = /^::ffff:(?:([\d.]+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i.exec(address) ?? []
   if (dotted !== undefined) return dotted

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net'
 
-/** Which addresses inside the house a tenant may point at all the same, as the operator lists them in EGRESS_ALLOW. */
+/** The internal addresses that tenants may use, as the operator lists them in EGRESS_ALLOW. */
 export type EgressAllow = { hosts: ReadonlySet<string>; networks: readonly Network[] }
 
-/** An address and how many of its first bits count. */
+/** An address and its prefix length in bits. */
 export type Network = { address: string; bits: number; family: 'ipv4' | 'ipv6' }
 
 const hostForm = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
 
 /**
- * Reads hosts, addresses and networks (CIDR), parted by commas; empty: none.
- * @throws Error with the sentence for the operator
+ * Reads comma-separated hosts, addresses and networks (CIDR); an empty text means none.
+ * @throws Error with a message for the operator
  */
 export function readEgressAllow(text: string): EgressAllow {
   const hosts = new Set<string>()
@@ -30,7 +30,7 @@ function readNetwork(entry: string): Network | undefined {
   const [address = '', bits, more] = entry.split('/')
   const version = isIP(address)
   if (version === 0 || more !== undefined) return undefined
-  const longest = version === 4 ? 32 : 128
-  if (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= longest)) return undefined
-  return { address, bits: bits === undefined ? longest : Number(bits), family: version === 4 ? 'ipv4' : 'ipv6' }
+  const maxBits = version === 4 ? 32 : 128
+  if (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)) return undefined
+  return { address, bits: bits === undefined ? maxBits : Number(bits), family: version === 4 ? 'ipv4' : 'ipv6' }
 }

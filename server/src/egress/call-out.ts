@@ -3,38 +3,38 @@ import { request as requestOverTls } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { CallOptions, Egress } from '../kernel/context.ts'
 
-/** Where a host is: at least one address, or it throws. */
+/** Resolves a host to at least one address, or throws. */
 export type Resolve = Egress['resolve']
 
 const maxAnswerBytes = 1024 * 1024
 
-/** One call on a connection of its own, to an address that `resolve` answers. Redirects come back as they are. */
+/** Makes one HTTP call on its own connection, to an address from `resolve`. It does not follow redirects. */
 export async function callOut(url: URL, resolve: Resolve, options: CallOptions): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = options
-  // Resolved before the call, since an address in place of a name is connected to without any look-up.
+  // Resolved before the call, since Node connects to a literal address without calling `lookup`.
   const addresses = await resolve(hostOf(url))
   const call = url.protocol === 'https:' ? requestOverTls : requestPlain
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const answered = await new Promise<IncomingMessage>((fulfil, reject) => {
-    const asked = call(
+    const request = call(
       url,
       { method, headers: { ...headers, ...length }, signal, agent: false, lookup: pinnedTo(addresses) },
       fulfil,
     )
-    asked.once('error', reject)
-    // An answer that switches to another protocol is closed without an error, and would never end.
-    asked.once('close', () => reject(new Error('the connection was closed without an answer')))
-    asked.end(body)
+    request.once('error', reject)
+    // When the answer switches protocols, Node closes the connection without an error, and the promise would never settle.
+    request.once('close', () => reject(new Error('the connection was closed without an answer')))
+    request.end(body)
   })
   return readAnswer(answered)
 }
 
-/** The host as a resolver takes it: an IPv6 address without its brackets, no dot at the end. */
+/** The host for a resolver: an IPv6 address without brackets, and no trailing dot. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
-/** Hands out what was looked at, so that a name which answers differently a second time leads nowhere else. */
+/** Returns the checked addresses, so that a name that resolves differently the second time cannot bypass the check. */
 function pinnedTo(addresses: { address: string; family: number }[]): LookupFunction {
   return (host, options, done) => {
     const fitting = options.family ? addresses.filter(({ family }) => family === options.family) : addresses

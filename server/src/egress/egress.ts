@@ -9,8 +9,8 @@ import { limitedResolve } from './limited-resolve.ts'
 const resolveAll: Resolve = (host) => lookup(host, { all: true })
 
 /**
- * Makes the guard. What the operator allows may lie inside the house, and be spoken to without TLS.
- * @param resolve how names are looked up: as the system does it, few at once
+ * Makes the egress guard. Addresses that the operator allows may be internal, and may be called without TLS.
+ * @param resolve looks up names; by default as the system does, with limited concurrency
  */
 export function openEgress(allow: EgressAllow, resolve = limitedResolve(resolveAll)): Egress {
   const mayReach = (host: string, address: string) =>
@@ -27,7 +27,7 @@ export function openEgress(allow: EgressAllow, resolve = limitedResolve(resolveA
   async function findFault(text: string): Promise<string | undefined> {
     const url = URL.parse(text)
     if (url === null || !['https:', 'http:'].includes(url.protocol)) return 'must be an https address'
-    if (url.username !== '' || url.password !== '') return 'must not hold a name or a password'
+    if (url.username !== '' || url.password !== '') return 'must not contain a user name or a password'
     const host = hostOf(url)
     if (url.protocol === 'http:' && !isListed(host)) return 'must be an https address'
     const found = await resolveGuarded(host).catch((error: NodeJS.ErrnoException) => error)
@@ -46,7 +46,7 @@ export function openEgress(allow: EgressAllow, resolve = limitedResolve(resolveA
   }
 }
 
-/** The way out to addresses that the operator's own environment names: as bounded, but anywhere. */
+/** Calls an address from the operator's own environment: with the same limits, but to any address. */
 export async function callAnywhere(text: string, options: CallOptions): Promise<Response> {
   return callOut(new URL(text), resolveAll, options)
 }

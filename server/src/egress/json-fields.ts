@@ -1,4 +1,4 @@
-/** The fields of what somebody else answered; undefined where that is no JSON object, or does not say that it is JSON. */
+/** The fields of an external answer; undefined when it is no JSON object, or not declared as JSON. */
 export function jsonFieldsOf(text: string, headers: Headers): Record<string, unknown> | undefined {
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) return undefined
   try {

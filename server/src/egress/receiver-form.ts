@@ -1,13 +1,13 @@
 import type { Egress } from '../kernel/context.ts'
 import { urlField } from '../kernel/shown-field.ts'
 
-/** Why a field is not as it must be, in a half-sentence. */
+/** What is wrong with a field, as a half-sentence after its name. */
 type Fault = string | undefined
 
 const maxUrlLength = 500
 const headerForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const headerValueForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/
-/** What the call itself needs, or the signature. */
+/** Headers that the call or the signature sets. */
 const ownHeaders =
   /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|webhook-.*|user-agent)$/i
 const maxHeaders = 20
@@ -19,20 +19,20 @@ export async function findReceiverFault(value: unknown, egress: Egress): Promise
   if (fault !== undefined) return fault
   return urlField.shows(value) && new URL(value).href.length <= maxUrlLength
     ? undefined
-    : `must be at most ${maxUrlLength} characters without a query or a fragment, which are shown: send secrets in \`headers\``
+    : `must be at most ${maxUrlLength} characters without a query or a fragment, since the address is visible: send secrets in \`headers\``
 }
 
 /** Why signed messages may not have these headers beside their own. */
 export function findHeadersFault(value: unknown): Fault {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return 'must be an object of names and values'
+    return 'must be an object of header names and values'
   const entries = Object.entries(value)
-  if (entries.length > maxHeaders) return `must hold at most ${maxHeaders} headers`
+  if (entries.length > maxHeaders) return `must contain at most ${maxHeaders} headers`
   for (const [name, text] of entries) {
-    if (!headerForm.test(name)) return 'holds a name that no header can have'
-    if (ownHeaders.test(name)) return `holds \`${name}\`, which is set by the message itself`
+    if (!headerForm.test(name)) return 'contains an invalid header name'
+    if (ownHeaders.test(name)) return `contains \`${name}\`, which Sallyport sets itself; leave it out`
     if (typeof text !== 'string' || !headerValueForm.test(text)) {
-      return `holds a value of \`${name}\` that is not printable ASCII of at most 4,096 characters`
+      return `contains a value of \`${name}\` that is not printable ASCII of at most 4,096 characters`
     }
   }
   return undefined

@@ -1,19 +1,19 @@
 import type { Egress } from '../kernel/context.ts'
 import { signed } from './standard-webhooks.ts'
 
-/** A message to somebody's receiver. `secrets`: those that sign it, the newest first. */
+/** A message to a receiver. `secrets`: the signing secrets, the newest first. */
 export type SignedPost = {
   url: string
   headers: Readonly<Record<string, string>>
   secrets: readonly string[]
-  /** The same each time that a message is sent again. */
+  /** The same in every attempt to send the message. */
   id: string
   /** The moment of this attempt. */
   at: Date
   body: string
 }
 
-/** No answer came: the sentence may be kept and shown. */
+/** No answer came. The message may be stored and shown. */
 export class NotReached extends Error {}
 
 /** Posts JSON, signed by Standard Webhooks. @throws NotReached */
@@ -27,10 +27,10 @@ export async function postSigned(egress: Egress, post: SignedPost, signal: Abort
   }
 }
 
-/** What the network or the guard said, without what may hang on it. */
+/** The error of the network or the guard, without attached details. */
 function causeOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return 'it did not answer in time'
   if (!(error instanceof Error)) return 'the call failed'
   const { code } = error as NodeJS.ErrnoException
-  return code === undefined ? error.message.slice(0, 300) : `the network says ${code}`
+  return code === undefined ? error.message.slice(0, 300) : `network error ${code}`
 }

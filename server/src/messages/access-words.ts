@@ -3,7 +3,7 @@ import type { AskedType } from '../policy-engine/cedar/schema.ts'
 import type { Access, Person, RequestFacts } from './event-facts.ts'
 import { type Fact, quoted } from './message.ts'
 
-/** What each type of resource is called where its id follows. */
+/** The noun of each type of resource, written before its id. */
 const nouns: Record<AskedType, string> = {
   cloud_account: 'account',
   cloud_permission_set: 'permission set',
@@ -20,7 +20,7 @@ function whereOf({ resource_type, resource_id, accounts }: Access): string {
   return `${noun} ${known ? accountName(known) : named(resource_id)}`
 }
 
-/** What is asked for or held; a permission set goes by the end of its name. */
+/** The access that is requested or held; a permission set is shown by the end of its ARN. */
 type What = Access & { permission_set?: string | null }
 
 function actionOf({ action, permission_set }: What): string {
@@ -32,7 +32,7 @@ export function whatOf(what: What): string {
   return `${named(actionOf(what))} on ${whereOf(what)}`
 }
 
-/** What and where, row by row. */
+/** The rows What, Where and Account. */
 export function accessFacts(what: What): Fact[] {
   const { accounts, account_count, resource_type } = what
   const further = account_count - accounts.length
@@ -44,7 +44,7 @@ export function accessFacts(what: What): Fact[] {
   ]
 }
 
-/** Who asked for what, and for how long. */
+/** The requester, the access and its duration. */
 export function askedFacts(facts: RequestFacts): Fact[] {
   return [
     ['Who', whoIs(facts.requester)],
@@ -60,10 +60,10 @@ export function whoIs({ name, email }: Person): string {
   return email === null ? name : `${name} (${email})`
 }
 
-/** How many characters of a name stand in a sentence; rows of facts have all of it. */
+/** The characters of a name shown in a sentence, at most; rows of facts show all of it. */
 const maxNameLength = 120
 
-/** What a user called something, so that a sentence of ours cannot go on in it: more than one word in quotation marks. */
+/** A name given by a user. More than one word is put in quotation marks, so that the name cannot pose as part of the sentence. */
 export function named(text: string): string {
   const name = line(text, maxNameLength)
   return /[\s“”]/.test(name) ? quoted(name) : name
@@ -74,7 +74,7 @@ export function whenFact({ at, zone }: { at: string; zone: string }): Fact {
   return ['When', moment(at, zone)]
 }
 
-/** To stand behind a sentence; empty where there is no end. */
+/** The ending of a sentence; empty when there is no end. */
 export function untilWhen(end: string | null, zone: string): string {
   return end === null ? '' : ` until ${moment(end, zone)}`
 }

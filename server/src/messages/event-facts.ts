@@ -1,4 +1,4 @@
-/** What the message about an event is written from. Null, or empty, is what nobody knows, or what its readers may not see. */
+/** The facts from which an event's message is written. Null or empty: unknown, or hidden from the readers. */
 import type { FilterableEvent } from '../events/catalogue.ts'
 
 export type RequestEvent = Extract<FilterableEvent, `request.${string}`>
@@ -6,11 +6,11 @@ export type GrantEvent = Extract<FilterableEvent, `grant.${string}`>
 /** An administrative event: a record of the tenant was changed. */
 export type RecordEvent = Exclude<FilterableEvent, RequestEvent | GrantEvent> | 'notification_channel.tested'
 
-/** What every message can say of its event. */
+/** Facts that every message has. */
 export type EventFacts = {
   /** An instant in UTC. */
   at: string
-  /** Who caused it, to begin a sentence with: `Ada Lovelace`, `The operator`, `Sallyport`. */
+  /** Who caused it, as the start of a sentence: `Ada Lovelace`, `The operator`, `Sallyport`. */
   actor: string
   /** The time zone that moments are written in. */
   zone: string
@@ -20,7 +20,7 @@ export type EventFacts = {
 
 export type Person = { name: string; email: string | null }
 
-/** What is asked for or held. `accounts` are the first few that it is in; their names are null where nobody told us. */
+/** The access that is requested or held. `accounts` are its first few accounts; a name is null when Sallyport does not know it. */
 export type Access = {
   action: string
   resource_type: string
@@ -40,7 +40,7 @@ export type RequestFacts = EventFacts &
     duration_seconds: number
     approval_mode: 'require' | 'auto' | 'break_glass'
     status: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled'
-    /** When it expires if nobody decides; null: it does not wait. */
+    /** When it expires without a decision; null: it does not wait. */
     waits_until: string | null
     /** Null: no person decided. */
     decided_by: string | null
@@ -51,31 +51,31 @@ export type RequestFacts = EventFacts &
 export type GrantFacts = EventFacts &
   Access & {
     holder: Person
-    /** The permission set that stands for the action, where the target has such. */
+    /** The permission set of the action, when the target has permission sets. */
     permission_set: string | null
     /** The holder caused the event. */
     is_own: boolean
-    /** What was said when it was asked for. */
+    /** The reason given with the request. */
     reason: string | null
     status: 'pending' | 'active' | 'expired' | 'revoked' | 'failed'
-    /** How far its target is, as `provisioning_status` of the grant says. */
+    /** The `provisioning_status` of the grant. */
     provisioning_status: string
     /** Null: it was never active. */
     expires_at: string | null
     end_reason: string | null
-    /** What the target last answered instead. */
+    /** The target's last error. */
     last_error: string | null
-    /** Where it is given. */
+    /** The name of its provisioner. */
     provisioner: string | null
-    /** Whether what is changed there by hand is put right. */
+    /** Whether manual changes at the target are corrected. */
     corrects_drift: boolean | null
   }
 
 export type RecordFacts = EventFacts & {
   subject_type: string
-  /** Null where it is gone, or has none. */
+  /** Null when the record is deleted, or has no name. */
   name: string | null
-  /** Names by the ids of users and roles that the event names; those that are gone are not there. */
+  /** Names by the ids of users and roles that the event names; deleted ones are absent. */
   people: Readonly<Record<string, string>>
   roles: Readonly<Record<string, string>>
 }

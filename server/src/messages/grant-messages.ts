@@ -3,7 +3,7 @@ import { accessFacts, untilWhen, whatOf, whenFact, whoIs } from './access-words.
 import type { GrantEvent, GrantFacts } from './event-facts.ts'
 import type { Draft, Fact, Template } from './message.ts'
 
-/** What is said of grants. */
+/** Messages about grants. */
 export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
   'grant.activated': (facts) => {
     const has = `${facts.holder.name} has ${whatOf(facts)}`
@@ -39,7 +39,7 @@ export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
   'grant.drifted': (facts) => (facts.data.drift === 'added' ? addedByHand(facts) : removedByHand(facts)),
 }
 
-/** What comes after the end; undefined where nothing was given. */
+/** What follows the end; undefined when no access was given. */
 function removal({ provisioning_status, expires_at }: GrantFacts): string | undefined {
   if (provisioning_status !== 'not_attempted') {
     return 'It is now taken away at its target, unless another grant holds it. If that fails, another message says so.'
@@ -57,7 +57,7 @@ function notGiven(facts: GrantFacts): Draft {
       ['Target said', facts.last_error],
     ],
     next:
-      'If its target still gives it late, Sallyport takes it away. Whoever runs Sallyport can fix the cause; then retry ' +
+      'If its target still gives it late, Sallyport takes it away. The operator of Sallyport can fix the cause; then retry ' +
       'the grant, or request the access again.',
   })
 }
@@ -110,7 +110,7 @@ function addedByHand(facts: GrantFacts): Draft {
   })
 }
 
-/** Who has what where and why, before what else there is to say. */
+/** Adds the holder, the access, the target and the reason before the draft's own facts and quotes. */
 function held(facts: GrantFacts, { facts: further = [], quotes = [], ...draft }: Draft): Draft {
   const { holder, provisioner, reason } = facts
   return {
@@ -124,7 +124,7 @@ function byCorrection({ corrects_drift }: GrantFacts, corrected: string, left: s
   return corrects_drift === null ? undefined : corrects_drift ? corrected : left
 }
 
-/** An access that ended and still needs taking away; one that never began has failed outright. */
+/** Whether the access ended and must still be taken away. A grant that never began has failed outright. */
 function hasEnded({ status }: GrantFacts): boolean {
   return status === 'expired' || status === 'revoked'
 }

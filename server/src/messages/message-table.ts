@@ -16,7 +16,7 @@ import { policyMessages } from './policy-messages.ts'
 import { requestMessages } from './request-messages.ts'
 import { setupMessages } from './setup-messages.ts'
 
-/** With those of requests and grants, every event that a channel is notified of: one without a message is a type error. */
+/** With the messages of requests and grants, this covers every event of a channel: an event without a message is a type error. */
 const recordMessages: Record<RecordEvent, Template<RecordFacts>> = {
   ...policyMessages,
   ...peopleMessages,
@@ -38,7 +38,7 @@ export function isRecordEvent(type: EventType): type is RecordEvent {
   return Object.hasOwn(recordMessages, type)
 }
 
-/** Characters of a person's name: what somebody calls themselves leaves room for what they did. */
+/** Characters of a person's name, at most: a long name must leave room for the action. */
 const maxPersonName = 60
 
 function boundedName(name: string): string {
@@ -49,25 +49,25 @@ function bounded({ name, email }: Person): Person {
   return { name: boundedName(name), email }
 }
 
-/** What is said about the event of a request. */
+/** The message about the event of a request. */
 export function requestMessage(type: RequestEvent, facts: RequestFacts): Message {
   const requester = bounded(facts.requester)
   const decided_by = facts.decided_by === null ? null : boundedName(facts.decided_by)
   return writeMessage(requestMessages[type]({ ...facts, requester, decided_by, actor: boundedName(facts.actor) }))
 }
 
-/** What is said about the event of a grant. */
+/** The message about the event of a grant. */
 export function grantMessage(type: GrantEvent, facts: GrantFacts): Message {
   const [holder, actor] = [bounded(facts.holder), boundedName(facts.actor)]
   return writeMessage(grantMessages[type]({ ...facts, holder, actor }))
 }
 
-/** What is said about the event of a record. */
+/** The message about the event of a record. */
 export function recordMessage(type: RecordEvent, facts: RecordFacts): Message {
   return writeMessage(recordMessages[type](facts))
 }
 
-/** What is said about an event that has no message of its own, or whose subject is gone: that it happened, and to what. */
+/** The message for an event without its own message, or with a deleted subject: the event and its subject. */
 export function bareMessage(event: { type: EventType; at: string; subject_type: string; subject_id: string }): Message {
   const { means } = eventTable[event.type]
   return writeMessage({

@@ -1,19 +1,19 @@
-/** What is said about an event, apart from who reads it and where. */
+/** The message about an event, independent of its readers and its channel. */
 import { line } from '../kernel/plain-words.ts'
 
-/** Something to know, under its label; one without a value is left out. */
+/** A labelled fact; one without a value is left out. */
 export type Fact = readonly [label: string, value: string | null]
 
-/** A message as its template writes it. What users wrote may stand anywhere in it, as it is. */
+/** A message as its template writes it. It may contain raw user text anywhere. */
 export type Draft = {
   /** What happened, without a full stop. */
   title: string
-  /** The same as a whole sentence, where there is more to say than the title does. */
+  /** The same as a whole sentence, when it says more than the title. */
   sentence?: string
   facts?: readonly Fact[]
-  /** What people, and targets, wrote about it, in their own words. */
+  /** Quotes of users and targets. */
   quotes?: readonly Fact[]
-  /** What comes of it, or what to do. */
+  /** The consequence, or what to do. */
   next?: string | undefined
 }
 
@@ -22,7 +22,7 @@ export type Template<Facts> = (facts: Facts) => Draft
 
 type Row = readonly [label: string, value: string]
 
-/** What is said about an event: plain text, never markup. Each part is one line, bounded. */
+/** A finished message: plain text, never markup. Each part is one line of bounded length. */
 export type Message = {
   title: string
   sentence: string
@@ -32,14 +32,14 @@ export type Message = {
   next: string | undefined
 }
 
-/** Characters of a title: what a list shows at most. */
+/** Characters of a title, at most: as many as a list shows. */
 const maxTitle = 150
-/** Characters of each other part: a reason may be long, and an approver wants to read it. */
+/** Characters of each other part, at most: a reason may be long, and an approver needs to read it. */
 const maxText = 1_000
-/** Characters of a quote among sentences. */
+/** Characters of a quote within a paragraph, at most. */
 const maxShortQuote = 200
 
-/** The one place that makes texts of users harmless: without line ends, controls and marks that turn its direction. */
+/** The one place that sanitizes user text: it removes line ends, control characters and marks that change the text's direction. */
 export function writeMessage({ title, sentence = `${title}.`, facts = [], quotes = [], next }: Draft): Message {
   return {
     title: titleLine(title),
@@ -50,7 +50,7 @@ export function writeMessage({ title, sentence = `${title}.`, facts = [], quotes
   }
 }
 
-/** A title on one line, cut at a word where one ends near enough. */
+/** A title on one line, cut at the end of a word when one is near enough. */
 export function titleLine(text: string): string {
   const whole = plain(text)
   const characters = [...whole]
@@ -65,12 +65,12 @@ export function plain(text: string): string {
   return line(text, maxText)
 }
 
-/** What somebody wrote, in quotation marks that it cannot leave. */
+/** A user's text in quotation marks; inner ones are replaced, so that the text cannot end the quote. */
 export function quoted(words: string): string {
   return `“${words.replace(/[“”]/g, '"')}”`
 }
 
-/** The message in one paragraph, where there is no room for its facts. */
+/** The message as one paragraph without its facts, for places with little room. */
 export function paragraphOf({ sentence, quotes, next }: Message): string {
   const said = quotes.map(([label, words]) => `${label}: ${quoted(line(words, maxShortQuote))}.`)
   return [sentence, ...said, next].filter((part) => part !== undefined).join(' ')

@@ -16,7 +16,7 @@ import {
 
 type PeopleEvent = Extract<RecordEvent, `user.${string}` | `group.${string}` | `api_key.${string}`>
 
-/** What is said of users, groups and keys. */
+/** Messages about users, groups and keys. */
 export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
   'user.created': did('user', 'created {it}', (facts) => ({
     facts: [
@@ -29,21 +29,21 @@ export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
     const title = `${nameOf(facts)} signed in for the first time`
     return {
       title,
-      sentence: `${title}, at the provider that they were made for.`,
+      sentence: `${title}, at the provider that the account was created for.`,
       facts: [...recordFacts('user', facts), ['Provider', textIn(facts.data, 'issuer')], whenFact(facts)],
     }
   },
   'user.updated': did('user', 'changed {it}', changed),
   'user.deactivated': did('user', 'deactivated {it}', () => ({
-    next: 'What they asked for and held has ended with it.',
+    next: 'Their requests and their access have ended with it.',
   })),
   'user.reactivated': did('user', 'reactivated {it}', () => ({
-    next: 'What had ended stays ended: they request access again.',
+    next: 'Access that had ended stays ended: they must request it again.',
   })),
-  'user.deleted': did('user', 'deleted {it}', () => ({ next: 'What they asked for and held has ended with it.' })),
+  'user.deleted': did('user', 'deleted {it}', () => ({ next: 'Their requests and their access have ended with it.' })),
   'group.created': did('group', 'created {it}', ({ data }) => ({ facts: [['Kept by', textIn(data, 'source')]] })),
   'group.updated': did('group', 'changed {it}', changed),
-  'group.deleted': did('group', 'deleted {it}', () => ({ next: 'Its members have lost what it gave them.' })),
+  'group.deleted': did('group', 'deleted {it}', () => ({ next: 'Its members have lost the roles that it gave them.' })),
   'group.member_added': (facts) => member(facts, `made ${personIn(facts, 'user_id')} a member of`),
   'group.member_removed': (facts) => member(facts, `took ${personIn(facts, 'user_id')} out of`),
   'group.role_mappings_changed': did('group', 'changed the roles that {it} gives', rolesMoved),
@@ -54,7 +54,7 @@ export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
       ['Expires', momentIn(facts, 'expires_at') ?? 'never'],
     ],
   })),
-  'api_key.revoked': did('API key', 'revoked {it}', () => ({ next: 'Whoever still sends it is refused.' })),
+  'api_key.revoked': did('API key', 'revoked {it}', () => ({ next: 'Requests that still send it are refused.' })),
 }
 
 function member(facts: RecordFacts, deed: string): Draft {

@@ -5,7 +5,7 @@ import { changed, countIn, did, listIn, rolesMoved, textIn } from './record-word
 
 type PolicyEvent = Extract<RecordEvent, `policy.${string}` | `role.${string}`>
 
-/** What is said of the rules, and of what roles permit. */
+/** Messages about rules, and about the permissions of roles. */
 export const policyMessages: Record<PolicyEvent, Template<RecordFacts>> = {
   'policy.created': did('policy', 'created {it}'),
   'policy.updated': (facts) => {
@@ -33,7 +33,7 @@ export const policyMessages: Record<PolicyEvent, Template<RecordFacts>> = {
 const policyChanged = did('policy', 'changed {it}', changed)
 const ruleFact = ({ data }: RecordFacts) => ({ facts: [['Rule', textIn(data, 'rule_id')] as const] })
 
-/** What `policy.updated` may be about. */
+/** The messages of `policy.updated`, by its `change`. */
 const changes: Readonly<Record<string, Template<RecordFacts>>> = {
   policy_changed: policyChanged,
   rule_created: did('policy', 'added a rule to {it}', ruleFact),
@@ -57,6 +57,6 @@ function policiesReordered(facts: RecordFacts): Draft {
   }
 }
 
-function countOf(told: unknown): string | null {
-  return typeof told === 'object' && told !== null ? countIn({ ...told }, 'count') : null
+function countOf(change: unknown): string | null {
+  return typeof change === 'object' && change !== null ? countIn({ ...change }, 'count') : null
 }

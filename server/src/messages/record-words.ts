@@ -7,8 +7,8 @@ type Data = Record<string, unknown>
 type More = Pick<Draft, 'facts' | 'next'>
 
 /**
- * Somebody did something to a record: `Ada Lovelace created the policy Engineers.` `more`: what else there is to say.
- * @param deed with `{it}` where the record goes
+ * A message that an actor changed a record: `Ada Lovelace created the policy Engineers.` `more`: further facts, and what follows.
+ * @param deed with `{it}` in place of the record
  */
 export function did(
   noun: string,
@@ -26,7 +26,7 @@ export function did(
   }
 }
 
-/** A person as they are called; another record by its name, or by its id where it has none any more. */
+/** The name of a user or another record; its id when it has no name any more. */
 export function nameOf({ subject_type, name, subject_id }: RecordFacts): string {
   return name === null || subject_type === 'user' ? (name ?? subject_id) : named(name)
 }
@@ -39,7 +39,7 @@ export function recordFacts(noun: string, { name, subject_id }: RecordFacts): Fa
   ]
 }
 
-/** Which fields were changed; `enabled` says how it is now. */
+/** The changed fields, and the new value of `enabled`. */
 export function changed({ data }: RecordFacts): { facts: Fact[] } {
   const fields = textsOf(data, 'fields')
   return {
@@ -50,7 +50,7 @@ export function changed({ data }: RecordFacts): { facts: Fact[] } {
   }
 }
 
-/** The roles that were given and taken. */
+/** The roles that were given and removed. */
 export function rolesMoved(facts: RecordFacts): More {
   return {
     facts: [
@@ -60,13 +60,13 @@ export function rolesMoved(facts: RecordFacts): More {
   }
 }
 
-/** The roles of a field, by their names where they are known; null where there are none. */
+/** The roles of a field, by name when known; null when there are none. */
 export function rolesIn({ data, roles }: RecordFacts, field: string): string | null {
   const names = textsOf(data, field).map((id) => (Object.hasOwn(roles, id) ? roles[id] : undefined) ?? id)
   return names.length === 0 ? null : names.join(', ')
 }
 
-/** A user that the event names, by their name where they are known. */
+/** A user named by the event, by name when known. */
 export function personIn({ data, people }: RecordFacts, field: string): string {
   const id = textIn(data, field) ?? 'somebody'
   return people[id] ?? id
@@ -77,19 +77,19 @@ export function textIn(data: Data, field: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** A number in words; null where there is none. */
+/** A number as text; null when there is none. */
 export function countIn(data: Data, field: string): string | null {
   const value = data[field]
   return typeof value === 'number' ? String(value) : null
 }
 
-/** A list of texts; empty where there is none. */
+/** A list of texts; empty when there is none. */
 function textsOf(data: Data, field: string): string[] {
   const value = data[field]
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : []
 }
 
-/** A list of texts as one; null where there is none. */
+/** A list of texts as one text; null when there is none. */
 export function listIn(data: Data, field: string): string | null {
   const texts = textsOf(data, field)
   return texts.length === 0 ? null : texts.join(', ')

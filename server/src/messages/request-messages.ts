@@ -4,7 +4,7 @@ import type { RequestEvent, RequestFacts } from './event-facts.ts'
 import type { Draft, Fact, Template } from './message.ts'
 import { countIn, textIn } from './record-words.ts'
 
-/** What is said of requests. */
+/** Messages about requests. */
 export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
   'request.created': (facts) =>
     facts.approval_mode === 'require'
@@ -21,7 +21,7 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
       facts,
       `Nobody may approve: ${requests(facts)}`,
       `${requests(facts)} ${howLong(facts)}. As rules and roles are now, nobody may approve it.`,
-      'Somebody needs the right to approve it: a role with requests:approve, and a policy that permits the approval. ',
+      'A user needs the right to approve it: a role with requests:approve, and a policy that permits the approval. ',
     ),
   'request.break_glass': (facts) => {
     const took = `${facts.requester.name} took ${whatOf(facts)}`
@@ -73,12 +73,12 @@ function howLong({ duration_seconds }: RequestFacts): string {
   return `for ${duration(duration_seconds)}`
 }
 
-/** What was asked for and why, before what else there is to say. */
+/** Adds the requested access and the reason before the draft's own facts and quotes. */
 function asked(facts: RequestFacts, { facts: further = [], quotes = [], ...draft }: Draft): Draft {
   return { ...draft, facts: [...askedFacts(facts), ...further], quotes: [['Reason', facts.reason], ...quotes] }
 }
 
-/** A request that waits for a decision, as far as that is still so. `toDo` stands before until when it waits. */
+/** A request that waited for a decision at the event. While it still waits, `next` is `toDo` and the end of the wait. */
 function waiting(facts: RequestFacts, title: string, sentence: string, toDo = ''): Draft {
   const { status, waits_until, zone } = facts
   const until = `The request waits for an approver${untilWhen(waits_until, zone)}, and expires without a decision.`
@@ -90,7 +90,7 @@ function waiting(facts: RequestFacts, title: string, sentence: string, toDo = ''
   })
 }
 
-/** A message may come late: how the request stands, where it does not wait any more. */
+/** A message may arrive late: the current status, when the request no longer waits. */
 function nowFact({ status, decided_by }: RequestFacts): Fact {
   const by = decided_by === null ? '' : ` by ${decided_by}`
   return ['By now', status === 'pending' ? null : `${status}${by}`]

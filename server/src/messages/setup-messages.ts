@@ -13,7 +13,7 @@ type SetupEvent = Extract<
   | `provisioner.${string}`
 >
 
-/** What is said of how the service is set up, and of what it sees at targets. */
+/** Messages about the setup of the service, and about drift at targets. */
 export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
   'setting.updated': (facts) => ({
     title: `${facts.actor} changed the setting ${facts.subject_id}`,
@@ -43,8 +43,8 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
   }),
   'notification_channel.secret_rotated': did('channel', 'rotated the signing secret of {it}', overlap),
   'notification_channel.tested': (facts) => ({
-    title: `A trial of the channel ${nameOf(facts)}`,
-    sentence: `Messages of the channel ${nameOf(facts)} arrive: ${facts.actor} had this trial sent.`,
+    title: `A test of the channel ${nameOf(facts)}`,
+    sentence: `Messages of the channel ${nameOf(facts)} arrive: ${facts.actor} requested this test message.`,
     facts: [whenFact(facts)],
   }),
   'identity_provider.created': did('identity provider', 'set up {it}', ({ data }) => ({
@@ -82,7 +82,7 @@ function overlap({ data }: RecordFacts): { facts: Fact[] } {
   return { facts: [['Old secret', counted]] }
 }
 
-/** Access bears our mark at a target, and nobody was given it by us. */
+/** Access at a target carries Sallyport's mark, but Sallyport did not grant it. */
 function drifted(facts: RecordFacts): Draft {
   const where = facts.subject_id === 'sandbox' ? 'the sandbox' : nameOf(facts)
   const found = `${where} holds access that Sallyport never gave`
@@ -90,12 +90,12 @@ function drifted(facts: RecordFacts): Draft {
   return removed
     ? {
         title: `${where} lost access that nobody holds`,
-        sentence: `Access that bears our mark was removed by hand at ${where}; no grant was concerned.`,
+        sentence: `Access with Sallyport's mark was removed by hand at ${where}; no grant was affected.`,
         facts: [...recordFacts('provisioner', facts), whenFact(facts)],
       }
     : {
         title: `Look into this: ${found}`,
-        sentence: `${found}, though it bears our mark.`,
+        sentence: `${found}, although it carries Sallyport's mark.`,
         facts: [
           ...recordFacts('provisioner', facts),
           ['Found', countIn(facts.data, 'found')],

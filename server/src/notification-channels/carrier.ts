@@ -3,14 +3,14 @@ import type { EventType } from '../events/catalogue.ts'
 import type { Actor, Egress, Sealer, Tx } from '../kernel/context.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 
-/** The event that is told, as the audit log has it: ids and plain facts, no names. */
+/** The event to deliver, as in the audit log: ids and plain facts, no names. */
 export type DeliveredEvent = {
   id: string
   type: EventType
   /** When it happened, by the database's clock, in UTC. */
   at: string
   actor_kind: Actor['kind']
-  /** The human who did it, also by a key; null where the service or the operator did. */
+  /** The user who caused it, directly or by an API key; null when the service or the operator did. */
   actor_id: string | null
   api_key_id: string | null
   subject_type: string
@@ -20,38 +20,38 @@ export type DeliveredEvent = {
 }
 
 /**
- * One event for one recipient of one channel. There is one for each of these three, whatever happens: `id` names it in
- * every attempt.
+ * One event for one recipient of one channel. Each such combination has exactly one delivery; its `id` is the same in every
+ * attempt.
  */
 export type Delivery = {
   id: string
   event: DeliveredEvent
-  /** An address of mail; empty for a webhook, which has one recipient. */
+  /** A mail address; empty for a webhook, which has one recipient. */
   recipient: string
-  /** How often somebody had it sent once more by hand. */
+  /** How often a user sent it again by hand. */
   resends: number
 }
 
-/** How an attempt went. `why` and `said` are texts that may be kept and shown: one line, none of our secrets. */
+/** The outcome of an attempt. `why` and `said` may be stored and shown: one line, without secrets. */
 export type Outcome =
   | { kind: 'delivered'; said: string | null }
-  /** Never to be had: it is not tried again by itself. */
+  /** Permanent failure: no automatic retry. */
   | { kind: 'refused'; why: string }
   /**
-   * It may pass. `holds_up`: this delivery alone, or all that goes to this recipient, in their order behind it. `after_ms`: for
-   * how long the other side wants to be left alone, as far as it is heard: an hour at most.
+   * Temporary failure. `holds_up`: only this delivery, or all deliveries to this recipient, in their order behind it.
+   * `after_ms`: the wait that the receiver requested, at most an hour.
    */
   | { kind: 'try_again'; why: string; holds_up: 'this' | 'all'; after_ms?: number }
-  /** The receiver is gone for good: its channel is switched off. */
+  /** The receiver is permanently gone: its channel is switched off. */
   | { kind: 'gone'; why: string }
 
-/** Takes deliveries of one type of channel to where they go. */
+/** Sends the deliveries of one type of channel. */
 export type Carrier = {
-  /** Milliseconds that one attempt may take, at most. */
+  /** Milliseconds that one attempt may take. */
   maxMs: number
   /**
-   * One attempt. Never throws for what the other side does. `signal` ends it where the service stops.
-   * @param tx the tenant's door, for the names that a text needs
+   * Makes one attempt. It never throws for a fault of the receiver. `signal` aborts it when the service stops.
+   * @param tx the tenant's transaction, to look up the names that a text needs
    */
   carry(tx: Tx, channel: NotificationChannel, delivery: Delivery, signal: AbortSignal): Promise<Outcome>
   close(): Promise<void>
@@ -60,5 +60,5 @@ export type Carrier = {
 /** The carrier of each type of channel. */
 export type Carriers = Readonly<Record<ChannelType, Carrier>>
 
-/** What the carriers are opened with, all of them together. */
+/** The dependencies of all carriers. */
 export type CarrierOpening = { config: Config; sealer: Sealer; egress: Egress }

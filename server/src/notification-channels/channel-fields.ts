@@ -16,14 +16,14 @@ export const Name = Type.String({
 })
 export const Filters = Type.Array(OneOf(filterableEvents), { maxItems: 100, description: 'empty: every event' })
 
-/** What every channel is made with. */
+/** The fields of every new channel. */
 export const newFields = {
   name: Name,
-  enabled: Type.Optional(Type.Boolean({ description: 'true where it is left out' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'true when absent' })),
   event_filters: Type.Optional(Filters),
 }
 
-/** What every channel is answered with, beside its type and its config. */
+/** The fields of every channel in replies, beside its type and its config. */
 export const shownFields = {
   id: Uuid,
   name: Type.String(),
@@ -33,13 +33,13 @@ export const shownFields = {
   updated_at: DateTime,
 }
 
-/** What of a channel its owners choose, beside its config. */
+/** The fields of a channel that its owners choose, beside its config. */
 export type Common = { name: string; event_filters: string[]; enabled: boolean }
 
-/** What a new channel is where nothing is said of it. */
+/** The defaults of a new channel. */
 export const blank: Common = { name: '', event_filters: [], enabled: true }
 
-/** The same with the fields that the change names. */
+/** The fields after the change. */
 export function changeCommon(before: Common, change: Partial<Common>): Common {
   return {
     name: change.name ?? before.name,
@@ -52,15 +52,15 @@ export function nameFaults(name: string | undefined): FaultyField[] {
   if (name === undefined) return []
   const faults = lineFaults('/name', name)
   if (faults.length > 0) return faults
-  return name.trim() === '' ? [{ pointer: '/name', why: 'must be a name, not spaces alone' }] : []
+  return name.trim() === '' ? [{ pointer: '/name', why: 'must be a name, not only spaces' }] : []
 }
 
-/** What stands in a mail's header is one plain line: no second header, no text that reads otherwise than it is written. */
+/** Text for a mail's header must be one plain line: no second header, and no text that displays differently from how it is written. */
 export function lineFaults(pointer: string, text: string): FaultyField[] {
   if (!isPlainLine(text)) {
-    return [{ pointer, why: 'must be one line, without control characters or changes of direction' }]
+    return [{ pointer, why: 'must be one line, without control characters or marks that change the text direction' }]
   }
   return text.includes('=?')
-    ? [{ pointer, why: 'must not hold `=?`, which mail readers decode: write it as it is' }]
+    ? [{ pointer, why: 'must not contain `=?`, which mail programs decode: write the text unencoded' }]
     : []
 }

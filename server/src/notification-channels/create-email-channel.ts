@@ -3,7 +3,7 @@ import { newId } from '../kernel/id.ts'
 import { EmailChannel, NewEmailChannel, readNewEmail } from './email-channel.ts'
 import { insertChannel } from './notification-channel-store.ts'
 
-/** Creates a channel that takes events to mailboxes. */
+/** Creates a channel that sends events to mailboxes. */
 export const createEmailChannel = operation({
   method: 'POST',
   path: '/v1/notification-channels/email',

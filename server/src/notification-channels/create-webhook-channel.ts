@@ -11,7 +11,7 @@ import {
 } from './webhook-channel.ts'
 import { sealSecrets } from './webhook-secrets.ts'
 
-/** Creates a channel that takes events to a receiver, in messages signed with a secret that is answered this once. */
+/** Creates a channel that sends events to a receiver, in messages signed with a secret that is shown only once. */
 export const createWebhookChannel = operation({
   method: 'POST',
   path: '/v1/notification-channels/webhook',

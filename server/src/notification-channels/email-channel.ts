@@ -4,14 +4,14 @@ import { emailKey, readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { blank, type Common, changeCommon, lineFaults, nameFaults, newFields, shownFields } from './channel-fields.ts'
 
-/** How many recipients a channel has at most. */
+/** The recipients of a channel, at most. */
 const maxRecipients = 50
 const maxPrefixLength = 100
 
 export const Recipients = Type.Array(Type.String({ maxLength: 1000 }), {
   minItems: 1,
   maxItems: maxRecipients,
-  description: 'each one address and nothing around it, each once',
+  description: 'each entry is one plain address; no address twice',
 })
 export const Sender = Type.String({
   maxLength: 1000,
@@ -19,10 +19,10 @@ export const Sender = Type.String({
 })
 export const Prefix = Type.String({
   maxLength: maxPrefixLength,
-  description: 'stands before the subject of every mail',
+  description: 'put before the subject of every mail',
 })
 
-/** A channel that takes events to mailboxes, as answered. */
+/** A channel that sends events to mailboxes, as in replies. */
 export const EmailChannel = Type.Object(
   {
     ...shownFields,
@@ -37,7 +37,7 @@ export const EmailChannel = Type.Object(
 )
 export type EmailChannel = Static<typeof EmailChannel>
 
-/** The body of endpoint 6. */
+/** The body of `createEmailChannel`. */
 export const NewEmailChannel = Body({
   ...newFields,
   to_addresses: Recipients,
@@ -46,10 +46,10 @@ export const NewEmailChannel = Body({
 })
 export type NewEmailChannel = Static<typeof NewEmailChannel>
 
-/** What of an e-mail channel its owners choose. */
+/** The fields of an e-mail channel that its owners choose. */
 export type EmailContent = Common & Pick<EmailChannel, 'config'>
 
-/** Null takes a sender or a prefix away. */
+/** Null removes a sender or a prefix. */
 type EmailChange = Partial<Common> & {
   to_addresses?: string[]
   from_address?: string | null
@@ -85,7 +85,7 @@ export function changeEmail(before: EmailContent, change: EmailChange): EmailCon
     config: {
       to_addresses: to_addresses?.map(normalized) ?? before.config.to_addresses,
       ...(typeof sender === 'string' && { from_address: normalized(sender) }),
-      // An empty prefix is none.
+      // An empty prefix counts as no prefix.
       ...(typeof prefix === 'string' && prefix !== '' && { subject_prefix: prefix }),
     },
   }
@@ -99,7 +99,7 @@ function addressFaults(pointer: string, text: string): FaultyField[] {
   return readEmail(text) === undefined ? [{ pointer, why: 'must be one e-mail address and nothing else' }] : []
 }
 
-/** Spellings of one address are the same person's, who would get each mail twice. */
+/** Two spellings of one address belong to the same person, who would get each mail twice. */
 function repeats(addresses: readonly string[]): FaultyField[] {
   const firstAt = new Map<string, number>()
   return addresses.flatMap((text, index) => {

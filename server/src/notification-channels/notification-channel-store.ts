@@ -11,19 +11,19 @@ import type { WebhookContent } from './webhook-channel.ts'
 export const channelRecord = sql`id, name, channel_type, config, event_filters, enabled, created_at, updated_at,
   case when previous_until > clock_timestamp() then previous_until end as previous_secret_until`
 
-/** How many channels a tenant has at most, not counting those made at one moment: each event goes to all of them. */
+/** Channels of a tenant, at most, since each event goes to all of them. Concurrent inserts may exceed it. */
 const maxChannels = 100
 
-/** How many recipients all of them have at most: so many deliveries one event may make, which others' events wait behind. */
+/** Recipients of all channels of a tenant, at most: one event may make this many deliveries, and other events wait behind them. */
 const maxRecipients = 500
 
-/** The recipients of a channel `c`, as a JSON array: what a webhook's is called does not matter. */
+/** The recipients of a channel `c`, as a JSON array; a webhook has one recipient with an empty name. */
 export const recipientsOf = sql`case c.channel_type when 'email' then c.config -> 'to_addresses' else '[""]'::jsonb end`
 
-/** How many recipients channels `c` have in all. */
+/** The total number of recipients of channels `c`. */
 export const countOfRecipients = sql`coalesce(sum(jsonb_array_length(${recipientsOf})), 0)::integer`
 
-/** Whether, beside all other channels of the tenant, there is room for so many recipients of this one. */
+/** Whether the tenant's recipient limit has room for this channel's recipients. */
 function hasRoom(tx: Tx, id: string, config: ChannelToInsert['config']): Statement {
   const others = sql`select ${countOfRecipients} from notification_channel c
     where c.tenant_id = ${tx.tenant_id} and c.id <> ${id}::uuid`
@@ -38,7 +38,7 @@ const tooMany = () =>
   new Problem(
     'unprocessable',
     `a tenant has at most ${maxChannels} notification channels, and ${maxRecipients} recipients in all of them: ` +
-      'delete one first, or name a mailing list of your own',
+      'delete one first, or use a mailing list as a recipient',
   )
 
 type ChannelToInsert = (EmailContent | WebhookContent) & {
@@ -47,7 +47,7 @@ type ChannelToInsert = (EmailContent | WebhookContent) & {
   sealed_secrets: string | null
 }
 
-/** Keeps a new channel and tells of it. The event holds nothing of its config. */
+/** Inserts a new channel and emits an event, which contains nothing of its config. */
 export async function insertChannel<Channel extends NotificationChannel>(
   ctx: WorkCtx,
   channel: ChannelToInsert & { channel_type: Channel['channel_type'] },
@@ -84,10 +84,10 @@ export async function findChannel(tx: Tx, id: string): Promise<NotificationChann
   return found
 }
 
-/** A channel with its sealed secrets, which a webhook has: never what is answered. */
+/** A channel with its sealed secrets, which only a webhook has; never sent in a reply. */
 export type KeptChannel = { shown: NotificationChannel; sealed_secrets: string | null }
 
-/** The channel, held until the transaction ends; for inside `interactive`. */
+/** Reads the channel and locks it until the transaction ends; only for use within `interactive`. */
 export async function lockChannel(tx: Tx, id: string): Promise<KeptChannel | undefined> {
   const [found] = await tx.read(sql<NotificationChannel & { sealed_secrets: string | null }>`
     select ${channelRecord}, sealed_secrets from notification_channel
@@ -97,11 +97,11 @@ export async function lockChannel(tx: Tx, id: string): Promise<KeptChannel | und
   return { shown, sealed_secrets }
 }
 
-/** What it takes to call a webhook's receiver, all of one moment. */
+/** The data for a call to a webhook's receiver, from one read. */
 export type WebhookToCall = {
   config: WebhookContent['config']
   sealed_secrets: string
-  /** The secret before the last rotation signs too. */
+  /** The secret before the last rotation also signs. */
   previous_counts: boolean
   /** The database's clock. */
   now: string
@@ -115,9 +115,9 @@ export async function findWebhookToCall(tx: Tx, id: string): Promise<WebhookToCa
 }
 
 /**
- * Saves what a locked channel shall be, and tells which fields changed; what changes nothing tells nothing. `sealed`: its
- * secrets, where its headers were sent anew.
- * @throws Problem 422 where it has more recipients than before, and the tenant no room for them
+ * Saves the new content of a locked channel, and emits an event with the changed fields; without a change it emits nothing.
+ * `sealed`: its secrets, when the request has new headers.
+ * @throws Problem 422 when it has more recipients than before, and the tenant's limit has no room for them
  */
 export async function saveChannel(
   ctx: WorkCtx,
@@ -142,12 +142,12 @@ export async function saveChannel(
       told as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
-  // It is locked: what kept it from being saved is the room.
+  // The row is locked, so only the recipient limit can prevent the update.
   if (saved === undefined) throw tooMany()
   return saved
 }
 
-/** The headers of a webhook are seen as redacted both before and after. */
+/** Does not compare the headers of a webhook, which are redacted both before and after. */
 function changedFields(before: NotificationChannel, content: EmailContent | WebhookContent): string[] {
   const [was, is] = [before.config, content.config].map((config) => new Map(Object.entries(config)))
   const beside = (['name', 'event_filters', 'enabled'] as const).filter(
@@ -159,7 +159,7 @@ function changedFields(before: NotificationChannel, content: EmailContent | Webh
   return [...beside, ...inConfig]
 }
 
-/** Saves the secrets of a locked webhook channel that were made anew, and tells of it. */
+/** Saves the rotated secrets of a locked webhook channel, and emits an event. */
 export async function saveRotation<Channel extends NotificationChannel>(
   ctx: WorkCtx,
   { id }: Channel,
@@ -179,8 +179,8 @@ export async function saveRotation<Channel extends NotificationChannel>(
 }
 
 /**
- * Switches a channel off that its receiver disowned, and tells of it, if it is still as it was at `version` and `isOurs`
- * holds.
+ * Switches off a channel whose receiver answered that it is gone, and emits an event, if the channel is unchanged since
+ * `version` and `isOurs` holds.
  */
 export function switchOff(ctx: WorkCtx, { id }: NotificationChannel, version: string, isOurs: Statement): Statement {
   return sql`with changed as (
@@ -191,7 +191,7 @@ export function switchOff(ctx: WorkCtx, { id }: NotificationChannel, version: st
     ${emit(ctx, eventOf('disabled', id), sql`changed`)}`
 }
 
-/** Deletes a channel and tells of it; false when it is not there. */
+/** Deletes a channel and emits an event; false when there is no such channel. */
 export async function deleteChannelById(ctx: WorkCtx, id: string): Promise<boolean> {
   const [gone] = await ctx.tx.write([
     sql`with changed as (

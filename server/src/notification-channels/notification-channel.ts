@@ -5,13 +5,13 @@ import { Filters, Name } from './channel-fields.ts'
 import { EmailChannel, Prefix, Recipients, Sender } from './email-channel.ts'
 import { Headers, Url, WebhookChannel } from './webhook-channel.ts'
 
-/** A channel as answered. */
+/** A channel as in replies. */
 export const NotificationChannel = Type.Union([EmailChannel, WebhookChannel], { title: 'NotificationChannel' })
 export type NotificationChannel = Static<typeof NotificationChannel>
 
 export type ChannelType = NotificationChannel['channel_type']
 
-/** Which fields are of one type of channel alone. */
+/** The fields that only one type of channel has. */
 const ownFields = {
   email: {
     to_addresses: Type.Optional(Recipients),
@@ -21,7 +21,7 @@ const ownFields = {
   webhook: { url: Type.Optional(Url), headers: Type.Optional(Nullable(Headers)) },
 }
 
-/** What may be changed of a channel: the fields that are sent. Null takes a sender, a prefix or headers away. */
+/** A change of a channel: only the fields sent change. Null removes a sender, a prefix or headers. */
 export const ChannelChange = Body({
   name: Type.Optional(Name),
   enabled: Type.Optional(Type.Boolean()),

@@ -7,13 +7,13 @@ import { WebhookChannelWithSecret } from './webhook-channel.ts'
 import { openSecrets, sealSecrets } from './webhook-secrets.ts'
 
 /**
- * Makes the signing secret of a webhook anew, and answers it this once. Messages carry the signature of the one before too for a
- * day, so that the receiver can be told in the meantime; for no longer where it was rotated again, or where the caller says so.
+ * Rotates the signing secret of a webhook, and shows the new one only once. For a day, messages also carry the signature of the
+ * previous secret, so that the receiver can be updated. The caller can set another time, and a further rotation ends it.
  */
 export const rotateChannelSecret = operation({
   method: 'POST',
   path: '/v1/notification-channels/{id}/rotate-secret',
-  summary: 'Make the signing secret of a webhook channel anew',
+  summary: 'Rotate the signing secret of a webhook channel',
   credential: 'any',
   scope: 'notification_channels:write',
   params: IdParams,

@@ -8,7 +8,7 @@ import { lockChannel, saveChannel } from './notification-channel-store.ts'
 import { changeWebhook, requireReceiver, type WebhookChannel } from './webhook-channel.ts'
 import { openSecrets, sealSecrets } from './webhook-secrets.ts'
 
-/** Changes the fields sent. What would change nothing changes nothing, tells nothing, and answers the channel as it is. */
+/** Changes the fields sent. A request that changes nothing emits no event, and answers the channel as it is. */
 export const updateNotificationChannel = operation({
   method: 'PATCH',
   path: '/v1/notification-channels/{id}',
@@ -20,7 +20,7 @@ export const updateNotificationChannel = operation({
   replies: { 200: NotificationChannel },
   errors: ['not_found', 'unprocessable'],
   async run(ctx, { params, body }) {
-    // Asked of the network perhaps, so not while the row is held.
+    // This may use the network, so it runs before the row is locked.
     await requireReceiver(body, ctx.egress)
     return ctx.tx.interactive(async (tx) => {
       const kept = await lockChannel(tx, params.id)
@@ -35,7 +35,7 @@ export const updateNotificationChannel = operation({
   },
 })
 
-/** The secrets with other headers; undefined where those are not spoken of, or there are none and shall be none. */
+/** The secrets with the new headers; undefined when the request has no `headers`, or when there were none and will be none. */
 async function sealHeaders(
   ctx: Ctx,
   { id, config }: WebhookChannel,

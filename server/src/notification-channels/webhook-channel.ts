@@ -9,27 +9,27 @@ import { blank, type Common, changeCommon, nameFaults, newFields, shownFields } 
 export const Url = Type.String({
   maxLength: 500,
   description:
-    'the https address of your receiver, without a query; http, or inside your network, only where `EGRESS_ALLOW` says',
+    'the https address of your receiver, without a query; http and internal addresses only when `EGRESS_ALLOW` lists them',
 })
 export const Headers = Type.Unsafe<Record<string, string>>({
   type: 'object',
   additionalProperties: { type: 'string' },
-  description: 'more headers of each message, such as a gateway’s key; write-only, and replaced as a whole',
+  description: 'additional headers of each message, such as a gateway’s key; write-only, and replaced as a whole',
 })
 
-/** A channel that takes events to a receiver of the tenant's own, as answered. */
+/** A channel that sends events to a receiver of the tenant, as in replies. */
 export const WebhookChannel = Type.Object(
   {
     ...shownFields,
     channel_type: OneOf(['webhook'], { description: 'never changes' }),
     config: Type.Object({
       url: Type.String(),
-      headers: Type.Optional(OneOf([redacted], { description: 'there where messages have more headers' })),
+      headers: Type.Optional(OneOf([redacted], { description: 'present when messages have additional headers' })),
     }),
     previous_secret_until: Nullable(
       Type.String({
         format: 'date-time',
-        description: 'until when messages carry the signature of the secret before too',
+        description: 'until when messages also carry the signature of the previous secret',
       }),
     ),
   },
@@ -37,11 +37,11 @@ export const WebhookChannel = Type.Object(
 )
 export type WebhookChannel = Static<typeof WebhookChannel>
 
-/** The answer where the secret was made: the record, and the secret this once. */
+/** The reply when a secret is created: the record, and the secret, which is shown only once. */
 export const WebhookChannelWithSecret = Type.Object(
   {
     ...WebhookChannel.properties,
-    secret: Type.String({ description: '`whsec_…`, signs every message: shown now and never again' }),
+    secret: Type.String({ description: '`whsec_…`, signs every message: shown only now' }),
   },
   { title: 'WebhookChannelWithSecret' },
 )
@@ -50,14 +50,14 @@ export type WebhookChannelWithSecret = Static<typeof WebhookChannelWithSecret>
 export const NewWebhookChannel = Body({ ...newFields, url: Url, headers: Type.Optional(Headers) })
 export type NewWebhookChannel = Static<typeof NewWebhookChannel>
 
-/** What of a webhook channel its owners choose and may see. */
+/** The fields of a webhook channel that its owners choose and may see. */
 export type WebhookContent = Common & Pick<WebhookChannel, 'config'>
 
-/** Null takes the headers away. */
+/** Null removes the headers. */
 type WebhookChange = Partial<Common> & { url?: string; headers?: Record<string, string> | null }
 
 /**
- * Looks at where messages would be sent, and with what; asks the network perhaps.
+ * Checks the address and the headers of messages; may use the network.
  * @throws Problem 400 naming each faulty field
  */
 export async function requireReceiver({ url, headers }: WebhookChange, egress: Egress): Promise<void> {
@@ -76,14 +76,14 @@ export function readNewWebhook(input: NewWebhookChannel): WebhookContent {
 
 /**
  * The channel with the fields that the change names.
- * @throws Problem 400 naming each faulty field, or where headers that are kept would be sent elsewhere: whoever may write
- * channels could else have them sent to themselves
+ * @throws Problem 400 naming each faulty field, or when stored headers would be sent to another address: otherwise a user who
+ * may write channels could have the headers sent to themselves
  */
 export function changeWebhook(before: WebhookContent, change: WebhookChange): WebhookContent {
   const faults = nameFaults(change.name)
   const { url = before.config.url } = change
   if (url !== before.config.url && before.config.headers !== undefined && change.headers === undefined) {
-    const why = 'is another, and would have the kept `headers` sent elsewhere: send them too, or null to drop them'
+    const why = 'differs, and the stored `headers` would be sent to it: send `headers` too, or null to remove them'
     faults.push({ pointer: '/url', why })
   }
   if (faults.length > 0) throw invalidInput(faults)

@@ -1,10 +1,10 @@
 import type { SealedPlace, Sealer, Tx } from '../kernel/context.ts'
 
-/** What of a webhook channel is never shown. */
+/** The secrets of a webhook channel, which are never shown. */
 export type WebhookSecrets = {
   /** Signs every message: `whsec_…`. */
   secret: string
-  /** The one before the last rotation; null where it counts no more. */
+  /** The secret before the last rotation; null when it is no longer valid. */
   previous: string | null
   headers: Readonly<Record<string, string>>
 }

@@ -8,7 +8,7 @@ export const markAllNotificationsRead = operation({
   summary: 'Mark all of your notifications as read',
   credential: 'user',
   scope: null,
-  replies: { 200: Type.Object({ updated: Type.Integer({ description: 'how many had not been read' }) }) },
+  replies: { 200: Type.Object({ updated: Type.Integer({ description: 'how many were unread' }) }) },
   errors: [],
   run: async (ctx) => ({ updated: await readAllNotifications(ctx.tx, ctx.actor.user_id) }),
 })

@@ -4,7 +4,7 @@ import { notFound } from '../kernel/errors.ts'
 import { Notification, notificationOf } from './notification.ts'
 import { readNotification } from './notification-store.ts'
 
-/** Repeated, it answers the same: the first reading counts. */
+/** A repeated call answers the same: the first call sets `read_at`. */
 export const markNotificationRead = operation({
   method: 'POST',
   path: '/v1/users/me/notifications/{id}/read',

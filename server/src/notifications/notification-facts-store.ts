@@ -3,18 +3,18 @@ import type { DeliveredEvent } from '../events/deliver.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { GrantFacts, RecordFacts, RequestFacts } from '../messages/event-facts.ts'
 
-/** What notifications leave out: to see the names of accounts, say, takes a scope that not everybody notified holds. */
+/** Facts that notifications leave out. The names of accounts, for example, need a scope that not every notified user holds. */
 const withheld = { zone: 'UTC', accounts: [], account_count: 0 }
 export const withheldOfRequest = { ...withheld, audit_session: false, data: {} }
 export const withheldOfGrant = { ...withheld, reason: null, last_error: null, provisioner: null, corrects_drift: null }
 
-/** The facts that are read: the others come with the event, or are withheld. */
+/** The facts read from the database; the others come with the event, or are withheld. */
 type Read<Facts, Withheld> = Omit<Facts, keyof Withheld | 'at' | 'subject_id' | 'data'>
 
-/** Who did it where no person did. */
+/** The actor when no person caused the event. */
 const ourselves = 'Sallyport'
 
-/** The request that an event is about, as far as those who are notified may know it. */
+/** The request of an event, with the facts that its recipients may know. */
 export async function findRequestFacts(
   tx: Tx,
   { at, actor_id, subject_id }: DeliveredEvent,
@@ -38,7 +38,7 @@ export async function findRequestFacts(
 
 type GrantRow = Read<GrantFacts, typeof withheldOfGrant> & { event_id: string; holder_id: string }
 
-/** The grants that events are about, by the ids of those events, as far as their holders may know them. */
+/** The grants of events, by the event's id, with the facts that their holders may know. */
 export async function findGrantFacts(
   tx: Tx,
   events: readonly DeliveredEvent[],
@@ -64,7 +64,7 @@ export async function findGrantFacts(
   )
 }
 
-/** The channel that an event is about; undefined once it is deleted. */
+/** The channel of an event; undefined once it is deleted. */
 export async function findChannelFacts(tx: Tx, { at, subject_id }: DeliveredEvent): Promise<RecordFacts | undefined> {
   const [found] = await tx.read(
     sql<{ name: string }>`select name from notification_channel

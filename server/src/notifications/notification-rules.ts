@@ -1,6 +1,6 @@
 /**
- * Notification rules: who is notified of which event, and on which condition. What they read is said in messages/.
- * docs/reference/notifications.md is made from this table.
+ * Notification rules: who is notified of which event, and on which condition. The texts are in messages/.
+ * docs/reference/notifications.md is generated from this table.
  */
 import type { EventType } from '../events/catalogue.ts'
 import type { GrantEvent, GrantFacts, RecordFacts, RequestEvent, RequestFacts } from '../messages/event-facts.ts'
@@ -18,15 +18,15 @@ export const audiences = {
 export type Audience = keyof typeof audiences
 export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers'>
 
-/** Those who can have a request decided that nobody may decide: by a rule, or by making somebody an approver. */
+/** Scopes of users who can fix a request that no user may decide: by changing a rule, or by appointing an approver. */
 export const repairScopes: readonly Scope[] = ['policies:write', 'users:write']
 
-/** `when`: only where it holds; `means` says it in words. */
+/** `when`: the condition, if any; `means` is its description. */
 export type Rule<To extends Audience, Facts> = { to: To; when?: { means: string; holds(facts: Facts): boolean } }
 
 export const channelEvent = 'notification_channel.disabled' satisfies EventType
 
-/** Every event of a request or a grant; null: nobody is notified. */
+/** Every event of a request or a grant; null: no notification. */
 type Rules = {
   [Type in Extract<EventType, `request.${string}` | `grant.${string}`>]: Type extends RequestEvent
     ? Rule<RequestAudience, RequestFacts>
@@ -35,13 +35,13 @@ type Rules = {
       : null
 } & { [channelEvent]: Rule<'channel_keepers', RecordFacts> }
 
-/** A rule or an emergency has else decided already: nobody is waited for. */
+/** In the other modes, a rule or an emergency has already decided. */
 const aPersonDecides = {
   means: 'a person has to decide',
   holds: ({ approval_mode }: RequestFacts) => approval_mode === 'require',
 }
 const stillWaits = { means: 'it still waits', holds: ({ waits_until }: RequestFacts) => waits_until !== null }
-const bySomebodyElse = { means: 'another user did it', holds: ({ is_own }: RequestFacts) => !is_own }
+const byAnotherUser = { means: 'another user did it', holds: ({ is_own }: RequestFacts) => !is_own }
 
 /** Who is notified of what. */
 export const notificationRules: Rules = {
@@ -52,8 +52,8 @@ export const notificationRules: Rules = {
   'request.approved': { to: 'requester' },
   'request.denied': { to: 'requester' },
   'request.expired': { to: 'requester' },
-  'request.cancelled': { to: 'requester', when: bySomebodyElse },
-  // Whoever asked has the answer already, and there is no request.
+  'request.cancelled': { to: 'requester', when: byAnotherUser },
+  // The requester has the answer already, and there is no request.
   'request.refused': null,
   'grant.activated': { to: 'holder' },
   'grant.expiring': { to: 'holder' },
@@ -61,17 +61,17 @@ export const notificationRules: Rules = {
   'grant.revoked': { to: 'holder' },
   'grant.failed': { to: 'holder' },
   'grant.drifted': { to: 'holder' },
-  // How it ends is an event of its own: active, or failed again.
+  // The result is a separate event: active, or failed again.
   'grant.retried': null,
   [channelEvent]: { to: 'channel_keepers' },
 }
 
-/** The events of which somebody is notified. */
+/** The events that have a notification rule. */
 export const notifiedEvents = (Object.keys(notificationRules) as (keyof Rules)[]).filter(
   (type) => notificationRules[type] !== null,
 )
 
-/** Whether the rule notifies anybody, as the facts are. */
+/** Whether the rule applies to these facts. */
 export function applies<To extends Audience, Facts>({ when }: Rule<To, Facts>, facts: Facts): boolean {
   return when === undefined || when.holds(facts)
 }

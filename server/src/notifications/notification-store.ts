@@ -8,7 +8,7 @@ import type { NotificationRow } from './notification.ts'
 
 const columns = sql`id, event_type, title, body, resource_type, resource_id, read_at, created_at`
 
-/** One page of what the person was told, newest first; `unread` keeps those that were not read (true) or were (false). */
+/** One page of the user's notifications, newest first. `unread` true: only unread ones; false: only read ones. */
 export function listNotificationsPage(
   tx: Tx,
   user_id: string | null,
@@ -23,15 +23,15 @@ export function listNotificationsPage(
 }
 
 /**
- * Where a notification stands in the order in which a person hears of them: that of the commits, since ids are made by many
- * processes. The two numbers are the database's own, larger than a number of JavaScript's.
+ * A notification's position in the user's stream. The order is that of the commits, since many processes make ids. The two
+ * numbers come from the database, and exceed JavaScript's safe integers.
  */
 export type Place = { id: string; xid: string; seq: string }
 
-/** What stands in that order is whole: nothing can be committed any more that would stand before it. */
+/** Up to here the order is final: no later commit can come before these rows. */
 const settled = sql`xid < pg_snapshot_xmin(pg_current_snapshot())`
 
-/** The person's notifications that stand behind `place`, in order, at most `limit`. */
+/** The user's notifications after `place`, in order, at most `limit`. */
 export function listNotificationsBehind(
   tx: Tx,
   user_id: string,
@@ -44,22 +44,22 @@ export function listNotificationsBehind(
     order by notification.xid, notification.seq limit ${limit}`)
 }
 
-/** The person's newest notification but `but`; undefined where there are not so many. */
-export async function findNewestPlace(tx: Tx, user_id: string, but: number): Promise<Place | undefined> {
+/** The position of the user's newest notification after skipping `skip`; undefined when there are not that many. */
+export async function findNewestPlace(tx: Tx, user_id: string, skip: number): Promise<Place | undefined> {
   const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
     where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and ${settled}
-    order by notification.xid desc, notification.seq desc offset ${but} limit 1`)
+    order by notification.xid desc, notification.seq desc offset ${skip} limit 1`)
   return place
 }
 
-/** Where the person's notification of this id stands; undefined when they have none. */
+/** The position of the user's notification with this id; undefined when there is none. */
 export async function findPlace(tx: Tx, user_id: string, id: string): Promise<Place | undefined> {
   const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
     where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and id = ${id} and ${settled}`)
   return place
 }
 
-/** How far the order is whole, and who of these people was told something from `since` on up to there. */
+/** The position up to which the order is final, and which of these users got notifications from `since` up to it. */
 export async function findNotifiedSince(
   work: Pick<Tx, 'read'>,
   since: string | undefined,
@@ -72,7 +72,7 @@ export async function findNotifiedSince(
   return found
 }
 
-/** Marks one of the person's own as read; the first reading counts. Undefined when they have none of that id. */
+/** Marks one of the user's notifications as read; the first call sets the time. Undefined when there is none with that id. */
 export async function readNotification(
   tx: Tx,
   user_id: string | null,
@@ -85,7 +85,7 @@ export async function readNotification(
   return read
 }
 
-/** Marks all of the person's own as read. Answers how many were not. */
+/** Marks all of the user's notifications as read. Returns how many were unread. */
 export async function readAllNotifications(tx: Tx, user_id: string | null): Promise<number> {
   const [[row]] = await tx.write([
     sql<{ updated: number }>`with changed as (
@@ -96,7 +96,7 @@ export async function readAllNotifications(tx: Tx, user_id: string | null): Prom
   return row?.updated ?? 0
 }
 
-/** What is said to one person of one event. */
+/** A notification of one event for one user. */
 export type NewNotification = {
   user_id: string
   event_id: string
@@ -108,15 +108,15 @@ export type NewNotification = {
 }
 
 const keptSince = sql`statement_timestamp() - interval '180 days'`
-/** Those that are too old are far fewer than those that are written, once the first have gone. */
+/** Each insert deletes at most this many. After the first cleanup, far fewer expire than are written. */
 const maxRemoved = 1_000
 
-/** The least id of that moment: what is older is found by the key. */
+/** The smallest id of that moment, so that older rows are found by the primary key. */
 function idOf(moment: Statement): Statement {
   return sql`rpad(${idDigits(moment)}, 32, '0')::uuid`
 }
 
-/** Tells each person, unless they were told of this event before. Some of what was kept long enough goes. */
+/** Inserts the notifications, except those of an event that the user was already notified of. Deletes some expired ones. */
 export async function insertNotifications(tx: Tx, notifications: readonly NewNotification[]): Promise<void> {
   if (notifications.length === 0) return
   const rows = notifications.map((notification) => ({ ...notification, id: newId() }))
@@ -132,22 +132,22 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
   ])
 }
 
-/** So many are told in one trip. */
-const portion = 500
-/** So many are told of one event at most. */
+/** Users notified in one round trip. */
+const batchSize = 500
+/** Users notified of one event, at most. */
 const maxHolders = 10_000
 
-/** Active people who hold one of these scopes, but for `except`; in portions by their ids. */
+/** Active users who hold one of these scopes, without `except`, in batches ordered by id. */
 export async function* listHolders(tx: Tx, scopes: readonly Scope[], except: string | null): AsyncGenerator<string[]> {
   let after: string | null = null
-  for (let told = 0; told < maxHolders; told += portion) {
+  for (let count = 0; count < maxHolders; count += batchSize) {
     const holders: { id: string }[] = await tx.read(sql<{ id: string }>`select person.id from tenant_user person
       where person.tenant_id = ${tx.tenant_id}::uuid and person.active
         and (${except}::uuid is null or person.id <> ${except}::uuid)
         and (${after}::uuid is null or person.id > ${after}::uuid) and person.id in (${holdersOf(tx, scopes)})
-      order by person.id limit ${portion}`)
+      order by person.id limit ${batchSize}`)
     yield holders.map(({ id }) => id)
     after = holders.at(-1)?.id ?? null
-    if (holders.length < portion) return
+    if (holders.length < batchSize) return
   }
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Uuid } from '../http/schema.ts'
 
-/** What one person was told. `read_at` is left out until it was read, the resource where it concerns none. */
+/** A notification of one user. `read_at` is absent until it is read; the resource is absent when it concerns none. */
 export const Notification = Type.Object(
   {
     id: Uuid,
@@ -17,14 +17,14 @@ export const Notification = Type.Object(
 )
 export type Notification = Static<typeof Notification>
 
-/** A notification as the table keeps it. */
+/** A notification as stored in the table. */
 export type NotificationRow = Omit<Notification, 'resource_type' | 'resource_id' | 'read_at'> & {
   resource_type: string | null
   resource_id: string | null
   read_at: string | null
 }
 
-/** Leaves out what is empty. */
+/** Leaves out null fields. */
 export function notificationOf(row: NotificationRow): Notification {
   const { resource_type, resource_id, read_at, ...rest } = row
   return {

@@ -14,14 +14,14 @@ import {
 } from './notification-rules.ts'
 import { insertNotifications, listHolders, type NewNotification } from './notification-store.ts'
 
-/** The ids of those who may decide the request at that moment, in portions. */
+/** The ids of users who may decide the request at that moment, in batches. */
 export type WhoMayDecide = (tx: Tx, request_id: string, at: Date) => AsyncIterable<string[]>
 
-type Portions = AsyncIterable<string[]> | string[][]
+type Batches = AsyncIterable<string[]> | string[][]
 
 /**
- * Writes what each person is told. `whoMayDecide` is policy's answer: asking somebody to decide who
- * is not permitted to would only be noise.
+ * Writes each user's notifications. `whoMayDecide` comes from policy evaluation: a request to decide would only be noise
+ * for a user who is not permitted to.
  */
 export function notifyPeople(whoMayDecide: WhoMayDecide): Subscriber {
   return {
@@ -56,7 +56,7 @@ async function notifyOfRequest(
   const rule = notificationRules[type]
   if (facts === undefined || !applies(rule, facts)) return
   const { requester_id } = facts
-  const people: Record<RequestAudience, () => Portions> = {
+  const people: Record<RequestAudience, () => Batches> = {
     requester: () => [[requester_id]],
     eligible_approvers: () => whoMayDecide(tx, event.subject_id, new Date(event.at)),
     every_approver: () => listHolders(tx, ['requests:approve'], requester_id),
@@ -85,17 +85,17 @@ function newNotification(
   return { event_id, event_type, title: message.title, body: paragraphOf(message), resource_type, resource_id }
 }
 
-/** Tells the same to many, a portion of them after another. */
-async function notifyAll(tx: Tx, people: Portions, told: Omit<NewNotification, 'user_id'>): Promise<void> {
+/** Sends the same notification to many users, batch by batch. */
+async function notifyAll(tx: Tx, people: Batches, notification: Omit<NewNotification, 'user_id'>): Promise<void> {
   for await (const user_ids of people) {
     await insertNotifications(
       tx,
-      user_ids.map((user_id) => ({ ...told, user_id })),
+      user_ids.map((user_id) => ({ ...notification, user_id })),
     )
   }
 }
 
-/** Of many at once, as when many end at one moment. */
+/** Notifies of many grant events at once, for example when many grants end at the same moment. */
 async function notifyOfGrants(
   { tx }: WorkCtx,
   events: readonly (DeliveredEvent & { type: GrantEvent })[],
@@ -105,8 +105,8 @@ async function notifyOfGrants(
   const notifications = events.flatMap((event): NewNotification[] => {
     const facts = found.get(event.id)
     if (facts === undefined) return []
-    const told = newNotification(event, 'access_grant', grantMessage(event.type, facts))
-    return [{ ...told, user_id: facts.holder_id }]
+    const notification = newNotification(event, 'access_grant', grantMessage(event.type, facts))
+    return [{ ...notification, user_id: facts.holder_id }]
   })
   await insertNotifications(tx, notifications)
 }

@@ -12,7 +12,7 @@ export type OpenStreamHub = StreamHub & {
   close(): void
 }
 
-/** A browser has six connections to one host: that leaves it one. */
+/** A browser has six connections to one host; this limit leaves it one. */
 const maxPerUser = 5
 const maxInAll = 1_000
 /** The shortest time between two checks, however often the hub is woken. */
@@ -91,7 +91,10 @@ export function openStreamHub(database: Database): OpenStreamHub {
 type Subscriptions = ReadonlyMap<string, OpenSubscription[]>
 type Displaced = { user_id: string; subscription: OpenSubscription; last: StreamSignal }
 
-/** The subscription that must close for a new one: the user's oldest when the user has too many, one of another tenant when the hub is full. */
+/**
+ * The subscription that must close for a new one: the user's oldest when the user has too many, one of another tenant when the
+ * hub is full.
+ */
 function findDisplaced(all: Subscriptions, tenant_id: string, user_id: string, isFull: boolean): Displaced | undefined {
   const theirs = all.get(user_id) ?? []
   const [oldest] = theirs

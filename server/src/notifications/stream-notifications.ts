@@ -5,21 +5,22 @@ import { readUuid } from '../kernel/id.ts'
 import { Notification, notificationOf } from './notification.ts'
 import { findNewestPlace, findPlace, listNotificationsBehind, type Place } from './notification-store.ts'
 
-/** Before the first notification of all: where somebody stands who has none yet. */
+/** The position before the first notification, for a user who has none yet. */
 const beginning: Place = { id: '00000000-0000-0000-0000-000000000000', xid: '0', seq: '0' }
 
-/** Whoever was away for longer is sent the newest of what they missed, and told to list the rest. */
+/** A client that missed more gets only the newest of them, and a hint to list the rest. */
 const maxMissed = 100
-/** Read at once; a stream that falls behind reads on as its reader takes them. */
+/** Rows read at once; a stream that falls behind reads the next page when its reader has taken this one. */
 const pageSize = 100
 
-const listThem = 'not all that you missed is sent again: list them at /v1/users/me/notifications'
-const tooMany = 'another stream of yours took the place of this one, the oldest of five; do not come again by yourself'
+const listThem =
+  'this stream repeats only the newest of the notifications you missed; list the rest at /v1/users/me/notifications'
+const tooMany = 'another stream of yours replaced this one, the oldest of five; do not reconnect automatically'
 
 export const streamNotifications = operation({
   method: 'GET',
   path: '/v1/users/me/notifications/stream',
-  summary: 'Hear of your own notifications as they come (server-sent events)',
+  summary: 'Stream your own notifications (server-sent events)',
   credential: 'user',
   scope: null,
   replies: { 200: Notification },
@@ -29,13 +30,13 @@ export const streamNotifications = operation({
 })
 
 async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<ServerEvent<Notification> | undefined> {
-  const { tx, actor, streams: bell } = ctx
+  const { tx, actor, streams } = ctx
   const user_id = actor.user_id ?? beginning.id
   const last = readLast(lastId)
-  const subscription = bell.subscribe(tx.tenant_id, user_id)
+  const subscription = streams.subscribe(tx.tenant_id, user_id)
   try {
     let { place, hasMissed } = await findStart(tx, user_id, last)
-    // So that a client to whom nothing came knows where it was.
+    // So that a client without any notification knows its position.
     yield { id: place.id }
     if (hasMissed) yield { event: 'missed', data: { hint: listThem } }
     for (;;) {
@@ -61,11 +62,15 @@ async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<Ser
 function readLast(text = ''): string | undefined {
   if (text === '') return undefined
   const id = readUuid(text)
-  if (id === undefined) throw invalidInput([{ pointer: 'Last-Event-ID', why: 'must be an `id` that came in a stream' }])
+  if (id === undefined)
+    throw invalidInput([{ pointer: 'Last-Event-ID', why: 'must be an `id` from an earlier event of this stream' }])
   return id
 }
 
-/** Behind the last that came, else behind all there is. Without a word of that one, something may have been missed. */
+/**
+ * Starts after the last notification that the client received, or after all existing ones. When the last one is unknown, the
+ * client may have missed some.
+ */
 async function findStart(tx: Tx, user_id: string, last: string | undefined) {
   if (last !== undefined) {
     const [reach, place] = await Promise.all([

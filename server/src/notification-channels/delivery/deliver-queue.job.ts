@@ -17,28 +17,28 @@ import {
   openQueue,
 } from './recipient-queue-store.ts'
 
-/** With what deliveries are taken out of the house. */
+/** The dependencies of the delivery job. */
 export type DeliveryDependencies = {
   carriers: Carriers
-  /** The service stops: what is under way may end, nothing more is begun. */
+  /** The service is stopping: attempts in flight may finish, and no new attempt begins. */
   leaving: AbortSignal
-  /** Told of each attempt's end. */
+  /** Called at the end of each attempt. */
   onOutcome?(channel_type: ChannelType, kind: Outcome['kind']): void
 }
 
-/** After so many, or so long, other lanes of the tenant come up. */
+/** After this many deliveries, or this long, the run ends and other recipient queues of the tenant get their run. */
 const maxPerRun = 20
 const maxRunMs = 10_000
 
-/** What is under way at a stop may take so long; a little later the work list gives its lane back. */
+/** Attempts in flight at shutdown may take this long; a little later the work list releases their queue. */
 const maxLeavingMs = 4_000
 
-/** A carrier keeps its own time; one that does not is not waited for. */
+/** Added to the carrier's own deadline; after that the job stops waiting. */
 const graceMs = 1_000
 
 /**
- * Sends what waits for one recipient of one channel, in the order of the events, and nobody else does meanwhile. Each type
- * of channel is a list of its own: peers of one type that hang hold up no other.
+ * Sends what waits for one recipient of one channel, in the order of the events. No other worker serves the queue meanwhile.
+ * Each type of channel has its own work list: receivers of one type that hang do not delay other types.
  */
 export function deliverDue(post: DeliveryDependencies): DueWork[] {
   const cut = new AbortController()
@@ -57,7 +57,7 @@ async function deliverQueue(ctx: WorkCtx, item: WorkItem, post: DeliveryDependen
   const { channel, due, more } = queue
   const closed = whyClosed(queue)
   if (channel === undefined || closed !== undefined) {
-    // Of a channel that is deleted all goes, also what was done with: at once, a portion at a time.
+    // All deliveries of a deleted channel are removed at once, finished ones too, batch by batch.
     const again = more || channel === undefined
     await closeQueue(ctx, item, queue, [giveUpAll(ctx.tx, item, closed ?? '')], { failures: 0, wait_ms: 0, again })
     return
@@ -72,7 +72,7 @@ async function deliverQueue(ctx: WorkCtx, item: WorkItem, post: DeliveryDependen
   if (turn.fault !== undefined) throw turn.fault
 }
 
-/** Why nothing goes there any more; undefined while it does. */
+/** Why the queue is closed; undefined while it is open. */
 function whyClosed({ channel, recipient }: OpenQueue): string | undefined {
   if (channel === undefined) return 'the channel was deleted'
   if (!channel.enabled) return 'the channel is switched off'
@@ -80,7 +80,7 @@ function whyClosed({ channel, recipient }: OpenQueue): string | undefined {
   return has ? undefined : 'the channel no longer has this recipient'
 }
 
-/** After a failure of the way to the recipient all waits, longer each time. */
+/** When the recipient cannot be reached, the whole queue waits, longer after each failure. */
 function afterwards({ failures }: OpenQueue, last: Outcome | undefined): { failures: number; wait_ms: number } {
   if (last?.kind !== 'try_again' || last.holds_up !== 'all') return { failures: 0, wait_ms: 0 }
   return { failures: failures + 1, wait_ms: waitMs(failures + 1, Math.random(), last.after_ms) }
@@ -88,7 +88,7 @@ function afterwards({ failures }: OpenQueue, last: Outcome | undefined): { failu
 
 type Dependencies = { post: DeliveryDependencies; cut: AbortSignal; channel: NotificationChannel }
 
-/** How a turn went: `count` were sent, `ended` is the end of the last of them. `fault`: ours, to be told when all is kept. */
+/** The result of a run: `count` deliveries were sent; `ended` is the end of the last one. `fault`: an internal error, thrown after all results are stored. */
 type DeliveryRun = { count: number; ended?: Ended; fault?: unknown }
 
 async function runOnce(
@@ -123,7 +123,7 @@ const failedHere: Outcome = {
   why: 'the service failed to send it; its log says why',
 }
 
-/** One attempt, which ends: a carrier keeps its own time, and one that does not is not waited for. */
+/** One attempt with a deadline, in case the carrier does not keep its own. */
 async function attempt(
   tx: Tx,
   carrier: Carrier,
@@ -135,6 +135,6 @@ async function attempt(
   return withinDeadline(
     maxMs + graceMs,
     (over) => carrier.carry(tx, channel, delivery, AbortSignal.any([over, cut])),
-    () => ({ kind: 'try_again', holds_up: 'all', why: `no end within ${maxMs / 1000} s` }),
+    () => ({ kind: 'try_again', holds_up: 'all', why: `the attempt did not end within ${maxMs / 1000} s` }),
   )
 }

@@ -5,10 +5,10 @@ import type { PageAsk } from '../../kernel/page.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import { deliveriesOf, triedFor } from './fan-out-store.ts'
 
-/** `seq`: the event's place among all. */
+/** `seq`: the event's sequence number. */
 type Row = Omit<DeliveryRecord, 'recipient'> & { recipient: string; seq: string }
 
-/** Of deliveries (as `d`) for which these conditions hold. */
+/** The records of deliveries (as `d`) that satisfy these conditions. */
 function records(tx: Tx, conditions: Statement[]): Statement<Row> {
   return sql<Row>`select d.id, d.event_id, e.type as event_type, l.recipient, d.status, d.attempts, d.resends, d.last_error,
       d.last_response, d.created_at, d.attempted_at, greatest(d.next_attempt_at, case when d.status = 'pending'
@@ -23,7 +23,7 @@ function shown({ recipient, seq: _seq, ...rest }: Row): DeliveryRecord {
   return { ...rest, ...(recipient !== '' && { recipient }) }
 }
 
-/** One page of a channel's deliveries, the newest events first, each with its place. */
+/** One page of a channel's deliveries, newest events first, each with its sort key. */
 export async function listDeliveriesPage(
   tx: Tx,
   channel_id: string,
@@ -47,8 +47,8 @@ export async function findDelivery(tx: Tx, channel_id: string, id: string): Prom
 }
 
 /**
- * Has a delivery that is done with sent once more, at once, and tells of it. Undefined where there is none, where it is
- * under way already, or where its channel is switched off or has its recipient no more.
+ * Sends a finished delivery again at once, and emits an event. Undefined when there is no such delivery, when it is already
+ * pending, or when its channel is switched off or no longer has its recipient.
  */
 export async function resend(ctx: WorkCtx, channel_id: string, id: string): Promise<DeliveryRecord | undefined> {
   const { tx } = ctx
@@ -59,7 +59,7 @@ export async function resend(ctx: WorkCtx, channel_id: string, id: string): Prom
     data: { delivery_id: id },
   } as const
   const [changed, [row]] = await tx.write([
-    // The lane is held first, as its own turns do.
+    // The queue is locked first, in the same order as its own runs.
     sql`with lane as materialized (
         select l.id, l.channel_type from delivery_lane l
         join notification_channel c on c.tenant_id = l.tenant_id and c.id = l.channel_id
@@ -83,8 +83,8 @@ export async function resend(ctx: WorkCtx, channel_id: string, id: string): Prom
 }
 
 /**
- * Makes the deliveries of a trial message to an enabled channel that is locked, and tells of it. Empty where one is under
- * way already.
+ * Makes the deliveries of a test message to an enabled, locked channel, and emits an event. Empty when a test is already
+ * in flight.
  */
 export async function insertTest(ctx: WorkCtx, channel_id: string): Promise<DeliveryRecord[]> {
   const { tx } = ctx

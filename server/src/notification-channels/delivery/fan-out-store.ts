@@ -3,19 +3,19 @@ import type { Statement, Tx } from '../../kernel/context.ts'
 import { countOfRecipients, recipientsOf } from '../notification-channel-store.ts'
 import { triedForHours } from './delivery.ts'
 
-/** How many deliveries one statement makes at most, unless a single event has more recipients. */
+/** The deliveries that one statement makes at most, unless a single event has more recipients. */
 const maxAtOnce = 5_000
 
 /**
- * Makes the deliveries of these events, each unless it is there already. A channel is told of what happens after it was
- * made: of what it names, or of everything where it names nothing.
+ * Makes the deliveries of these events, unless they exist. A channel is notified of events after its creation: of those that
+ * its filters name, or of all when it has no filters.
  */
 export async function insertDeliveries(tx: Tx, event_ids: readonly string[]): Promise<void> {
   const count = await countRecipients(tx)
-  const portion = Math.max(1, Math.floor(maxAtOnce / Math.max(1, count)))
-  for (let start = 0; count > 0 && start < event_ids.length; start += portion) {
+  const batchSize = Math.max(1, Math.floor(maxAtOnce / Math.max(1, count)))
+  for (let start = 0; count > 0 && start < event_ids.length; start += batchSize) {
     const told = sql`select id, type, subject_id, xid, seq, at from event
-      where tenant_id = ${tx.tenant_id} and id = any(${event_ids.slice(start, start + portion)}::uuid[])`
+      where tenant_id = ${tx.tenant_id} and id = any(${event_ids.slice(start, start + batchSize)}::uuid[])`
     await tx.write([sql`with ${deliveriesOf(tx, told, wants)} select`])
   }
 }
@@ -32,8 +32,8 @@ async function countRecipients(tx: Tx): Promise<number> {
 }
 
 /**
- * Table expressions, to stand behind `with`: the last, `made`, has the deliveries of the events `told` (as `e`) for the
- * enabled channels (as `c`) for which `isMeant` holds. A lane whose way is open is due at once.
+ * Table expressions for a `with` clause. The last, `made`, has the deliveries of the events `told` (as `e`) for the enabled
+ * channels (as `c`) that satisfy `isMeant`. A recipient queue without failures is due at once.
  */
 export function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): Statement {
   return sql`told as (${told}),
@@ -60,19 +60,19 @@ export function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): State
       returning id, lane_id)`
 }
 
-/** An id like those of `newId`: a random one would put each row at another end of the index. */
+/** An id like those of `newId`: random ids would scatter the rows over the index. */
 const idInOrder = sql`overlay(gen_random_uuid()::text placing
   regexp_replace(${idDigits(sql`clock_timestamp()`)}, '(.{8})', '\\1-') || '-7'
   from 1 for 15)::uuid`
 
-/** For how long a channel of this type is tried. */
+/** How long deliveries of this channel type are retried. */
 export function triedFor(channel_type: Statement): Statement {
   return sql`make_interval(hours => (${JSON.stringify(triedForHours)}::jsonb ->> ${channel_type})::integer)`
 }
 
 /**
- * Has the lanes of channels looked at now: what they wait for may be otherwise, as where a channel was changed, deleted or
- * is tried. In the order in which events come into them: else the two would hold each other up.
+ * Makes the recipient queues of channels due now, since the reason for their wait may be gone: the channel was changed,
+ * deleted or tested. Locks them in the same order as the fan-out of events, to avoid a deadlock.
  */
 export async function wakeQueues(tx: Tx, channel_ids: readonly string[]): Promise<void> {
   await tx.write([

@@ -9,7 +9,7 @@ import { listDeliveriesPage } from './delivery-store.ts'
 export const listDeliveries = operation({
   method: 'GET',
   path: '/v1/notification-channels/{id}/deliveries',
-  summary: 'List what a notification channel delivered, newest events first',
+  summary: 'List the deliveries of a notification channel, newest events first',
   credential: 'any',
   scope: 'notification_channels:read',
   params: IdParams,

@@ -2,7 +2,7 @@ import type { DeliveredEvent, Subscriber } from '../../events/deliver.ts'
 import { filterableEvents } from '../channel-fields.ts'
 import { insertDeliveries, wakeQueues } from './fan-out-store.ts'
 
-/** Makes of each event the deliveries of the channels that want it: whoever caused the event does not wait for that. */
+/** Makes the deliveries of each event for the channels that want it. The caller that caused the event does not wait for this. */
 export const notifyChannels: Subscriber = {
   name: 'channels',
   on: filterableEvents,

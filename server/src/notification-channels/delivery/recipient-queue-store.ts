@@ -7,10 +7,10 @@ import type { NotificationChannel } from '../notification-channel.ts'
 import { channelRecord, switchOff } from '../notification-channel-store.ts'
 import { keptDays, waitMs } from './delivery.ts'
 
-/** How many rows of a lane are removed, or given up together, in one turn. */
+/** The rows of a queue that one run removes, or gives up together, at most. */
 const maxAtOnce = 500
 
-/** INVARIANT: stands in each write of a turn: whoever lost the lane writes nothing. Held until the transaction ends. */
+/** INVARIANT: every write of a run has this condition: a worker that lost the queue writes nothing. The lock lasts until the transaction ends. */
 function ours(tx: Tx, item: WorkItem): Statement {
   return sql`exists (select from delivery_lane l where l.tenant_id = ${tx.tenant_id} and l.id = ${item.id}
     and l.generation = ${item.generation}::bigint for no key update)`
@@ -20,24 +20,24 @@ function inQueue(tx: Tx, item: WorkItem): Statement {
   return sql`tenant_id = ${tx.tenant_id} and lane_id = ${item.id}`
 }
 
-/** A delivery whose moment has come. `is_over`: so has the moment at which it is given up. */
+/** A delivery that is due. `is_over`: its deadline has passed, so it is given up. */
 export type DueDelivery = Delivery & { attempts: number; last_error: string | null; is_over: boolean }
 
-/** A lane as its turn begins. */
+/** A recipient queue at the start of a run. */
 export type OpenQueue = {
   recipient: string
   failures: number
-  /** Undefined where it was deleted. `version`: when it was changed last. */
+  /** Undefined when it was deleted. `version`: the time of its last change. */
   channel: NotificationChannel | undefined
   version: string
-  /** In the order of the events, at most so many as were asked for. */
+  /** In the order of the events, at most the requested number. */
   due: DueDelivery[]
-  /** More are due than those. */
+  /** Whether more deliveries are due. */
   more: boolean
 }
 
-/** Undefined where the lane was lost. */
-export async function openQueue(tx: Tx, item: WorkItem, most: number): Promise<OpenQueue | undefined> {
+/** Undefined when the queue was lost. */
+export async function openQueue(tx: Tx, item: WorkItem, limit: number): Promise<OpenQueue | undefined> {
   type RecipientQueue = Pick<OpenQueue, 'recipient' | 'failures'>
   type Due = Omit<DueDelivery, 'event'> & Omit<DeliveredEvent, 'id'> & { event_id: string }
   const [[queue], [channel], rows] = await tx.write([
@@ -53,31 +53,31 @@ export async function openQueue(tx: Tx, item: WorkItem, most: number): Promise<O
         join event e on e.tenant_id = d.tenant_id and e.id = d.event_id
       where d.tenant_id = ${tx.tenant_id} and d.lane_id = ${item.id} and d.finished_at is null
         and d.next_attempt_at <= statement_timestamp()
-      order by d.xid, d.seq limit ${most + 1}`,
+      order by d.xid, d.seq limit ${limit + 1}`,
   ])
   if (queue === undefined) return undefined
   const due = rows
-    .slice(0, most)
+    .slice(0, limit)
     .map(({ id, recipient, resends, attempts, last_error, is_over, event_id, ...event }) => ({
       ...{ id, recipient, resends, attempts, last_error, is_over },
       event: { id: event_id, ...event },
     }))
   const { version = '', ...shown } = channel ?? {}
-  return { ...queue, channel: channel && (shown as NotificationChannel), version, due, more: rows.length > most }
+  return { ...queue, channel: channel && (shown as NotificationChannel), version, due, more: rows.length > limit }
 }
 
-/** The channel is on, and what it was when the turn began. */
+/** The channel is enabled, and unchanged since the run began. */
 function isAsRead(tx: Tx, { channel, version }: OpenQueue): Statement {
   return sql`exists (select from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.id = ${channel?.id ?? null}
     and c.enabled and c.updated_at = nullif(${version}, '')::timestamptz)`
 }
 
-/** How the turn goes on: what became of the last attempt, in the transaction in which the next one is begun. */
+/** The end of the last attempt, which is stored in the transaction that begins the next one. */
 export type Ended = { delivery: DueDelivery; outcome: Outcome }
 
 /**
- * Notes that an attempt begins, and how the one before ended. False where there is none to begin: the lane was lost, or
- * its channel changed since the turn began.
+ * Records the start of an attempt, and the end of the previous one. False when none may begin: the queue was lost, or its
+ * channel changed since the run began.
  */
 export async function beginAttempt(
   ctx: WorkCtx,
@@ -95,7 +95,7 @@ export async function beginAttempt(
   return (answers.at(-1) ?? []).length > 0
 }
 
-/** What an attempt's end changes. */
+/** The changes at the end of an attempt. */
 export function endings(ctx: WorkCtx, item: WorkItem, queue: OpenQueue, ended: Ended | undefined): Statement[] {
   if (ended === undefined) return []
   const { outcome, delivery } = ended
@@ -114,7 +114,7 @@ function changeOf(outcome: Outcome, { attempts }: DueDelivery): Statement {
   }
   const why = outcome.why.slice(0, maxTextLength)
   if (outcome.kind !== 'try_again') return failed(sql`${why}`)
-  // Held up with all others, it is the lane that waits.
+  // When all deliveries are held up, the queue waits instead.
   const wait = outcome.holds_up === 'all' ? 0 : waitMs(attempts + 1, Math.random(), outcome.after_ms)
   return sql`last_error = ${why}, next_attempt_at = least(give_up_at, ${inMs(wait)})`
 }
@@ -127,7 +127,7 @@ function inMs(ms: number): Statement {
   return sql`clock_timestamp() + make_interval(secs => ${ms / 1000})`
 }
 
-/** Has deliveries failed whose time is over. */
+/** Marks deliveries past their deadline as failed. */
 export function giveUp(tx: Tx, item: WorkItem, late: readonly DueDelivery[]): Statement[] {
   if (late.length === 0) return []
   return [
@@ -137,20 +137,20 @@ export function giveUp(tx: Tx, item: WorkItem, late: readonly DueDelivery[]): St
   ]
 }
 
-/** Has all that waits in the lane failed, a portion at a time. */
+/** Marks all waiting deliveries of the queue as failed, one batch at a time. */
 export function giveUpAll(tx: Tx, item: WorkItem, why: string): Statement {
   return sql`update delivery set ${failed(sql`${why}`)}
     where tenant_id = ${tx.tenant_id} and id in (select id from delivery where ${inQueue(tx, item)} and finished_at is null
       order by xid, seq limit ${maxAtOnce}) and ${ours(tx, item)}`
 }
 
-/** How a turn ends: `failures` in a row of the way to the recipient, after which the lane waits for so long. */
+/** The end of a run: consecutive `failures` to reach the recipient, and how long the queue waits after them. */
 export type Closing = { failures: number; wait_ms: number; again: boolean }
 
 /**
- * Ends a turn. What was kept long enough is removed, and a lane in which nothing is left goes; else it is looked at when
- * the next of its deliveries is due. INVARIANT: the lane is locked first, by a statement of its own: what came in until
- * then is seen, and what comes in after that has it looked at anew.
+ * Ends a run. Removes expired deliveries, and the queue when it is empty; otherwise the queue is due with its next delivery.
+ * INVARIANT: a separate first statement locks the queue. The run then sees all deliveries inserted before, and deliveries
+ * inserted later make the queue due again.
  */
 export async function closeQueue(
   ctx: WorkCtx,

@@ -7,11 +7,11 @@ import { findChannel } from '../notification-channel-store.ts'
 import { DeliveryRecord, requireEnabled } from './delivery.ts'
 import { findDelivery, resend } from './delivery-store.ts'
 
-/** Sends once more what was delivered or failed: a webhook under the same id as before, a mail as a new one. */
+/** Sends a delivered or failed delivery again: a webhook under the same id, a mail as a new one. */
 export const resendDelivery = operation({
   method: 'POST',
   path: '/v1/notification-channels/{id}/deliveries/{delivery_id}/resend',
-  summary: 'Send a delivery once more',
+  summary: 'Send a delivery again',
   credential: 'any',
   scope: 'notification_channels:write',
   params: Type.Object({ id: Uuid, delivery_id: Uuid }),
@@ -28,7 +28,7 @@ async function explain(tx: Tx, id: string, delivery_id: string): Promise<never> 
   if (delivery === undefined) throw notFound('delivery')
   requireEnabled(channel)
   if (delivery.status === 'pending') {
-    throw new Problem('delivery_pending', 'the delivery is under way; it can be sent once more when that has ended')
+    throw new Problem('delivery_pending', 'the delivery is still pending; send it again when it has ended')
   }
-  throw new Problem('unprocessable', 'the channel no longer has the recipient of this delivery')
+  throw new Problem('unprocessable', 'the channel no longer has the recipient of this delivery; add the recipient first')
 }

@@ -7,18 +7,18 @@ import { DeliveryRecord, requireEnabled } from './delivery.ts'
 import { insertTest } from './delivery-store.ts'
 import { wakeQueues } from './fan-out-store.ts'
 
-/** Sends a trial message to every recipient, whatever the channel's filters name; one at a time. What waits is tried now. */
+/** Sends a test message to every recipient, regardless of the channel's filters; one test at a time. Waiting deliveries are retried now. */
 export const testNotificationChannel = operation({
   method: 'POST',
   path: '/v1/notification-channels/{id}/test',
-  summary: 'Send a trial message through a notification channel',
+  summary: 'Send a test message through a notification channel',
   credential: 'any',
   scope: 'notification_channels:write',
   params: IdParams,
   replies: { 202: Type.Object({ deliveries: Type.Array(DeliveryRecord) }) },
   errors: ['not_found', 'delivery_pending', 'channel_disabled'],
   async run(ctx, { params }) {
-    // Whoever tries a channel has mended the way perhaps, and would wait up to half an hour to see it.
+    // A user who tests a channel may have fixed its receiver, and would otherwise wait up to half an hour for the retry.
     await wakeQueues(ctx.tx, [params.id])
     return ctx.tx.interactive(async (tx) => {
       const channel = (await lockChannel(tx, params.id))?.shown
@@ -26,7 +26,7 @@ export const testNotificationChannel = operation({
       requireEnabled(channel)
       const deliveries = await insertTest({ ...ctx, tx }, params.id)
       if (deliveries.length > 0) return { deliveries }
-      throw new Problem('delivery_pending', 'a trial message is under way; its deliveries say how it goes')
+      throw new Problem('delivery_pending', 'a test message is being delivered; see its deliveries for the result')
     })
   },
 })

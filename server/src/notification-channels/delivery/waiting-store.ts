@@ -4,10 +4,10 @@ import { channelTypes } from './delivery.ts'
 
 const maxCounted = 10_000
 
-/** What waits to leave the house, across tenants: at most `mostCounted` are counted. */
+/** Deliveries that wait to be sent, across tenants: at most `maxCounted` are counted. */
 export type WaitingDeliveries = { waiting: number; oldest_seconds: number }
 
-/** To be read as `sallyport_work`. */
+/** For the database role `sallyport_work`. */
 export function waitingDeliveries(): Statement<WaitingDeliveries> {
   return sql<WaitingDeliveries>`select count(*)::integer as waiting,
       coalesce(extract(epoch from statement_timestamp() - min(created_at))::float8, 0) as oldest_seconds
@@ -16,7 +16,7 @@ export function waitingDeliveries(): Statement<WaitingDeliveries> {
 
 export type HeldUpQueues = { channel_type: string; held_up: number }
 
-/** Recipients to whom the way failed last; to be read as `sallyport_work`. */
+/** Recipient queues whose last attempt failed; for the database role `sallyport_work`. */
 export function heldUpQueues(): Statement<HeldUpQueues> {
   return sql<HeldUpQueues>`select t.channel_type, count(l.held)::integer as held_up
     from unnest(${channelTypes}::text[]) t (channel_type)

@@ -15,8 +15,8 @@ import { findGrantFacts, findRequestFacts, readRecordFacts } from './mail-facts-
 import { type Mail, writeMail } from './mail-layout.ts'
 
 /**
- * The mail about an event: subject, plain text and HTML. What it links to shows, and decides nothing.
- * @param tx the tenant's door, for names
+ * The mail about an event: subject, plain text and HTML. Its link opens a page that decides nothing.
+ * @param tx the tenant's transaction, to look up names
  */
 export async function composeMail(
   tx: Tx,
@@ -28,11 +28,11 @@ export async function composeMail(
   return writeMail(message, {
     subject_prefix: channel.config.subject_prefix,
     link: linkTo(public_url, event),
-    why: `You get this because the channel “${channel.name}” of Sallyport is told of ${event.type}. Event ${event.id}.`,
+    why: `You get this mail because the channel “${channel.name}” of Sallyport is notified of ${event.type}. Event ${event.id}.`,
   })
 }
 
-/** What is said about the event; undefined where there is nothing of its own, or nothing of what that needs. */
+/** The event's own message; undefined when it has none, or when its record is gone. */
 async function messageAbout(tx: Tx, event: DeliveredEvent): Promise<Message | undefined> {
   const { type } = event
   if (isRequestEvent(type)) {
@@ -46,7 +46,7 @@ async function messageAbout(tx: Tx, event: DeliveredEvent): Promise<Message | un
   return isRecordEvent(type) ? recordMessage(type, await readRecordFacts(tx, event)) : undefined
 }
 
-/** Where what the event is about can be looked at; undefined where there is no page for it. */
+/** The page of the event's subject; undefined when there is none. */
 function linkTo(public_url: string, { subject_type, subject_id }: DeliveredEvent): string | undefined {
   const pages: Readonly<Record<string, string>> = { request: 'requests', grant: 'grants' }
   const page = Object.hasOwn(pages, subject_type) ? pages[subject_type] : undefined

@@ -86,7 +86,7 @@ suite('the mail about an event', () => {
     assert.equal((await acme.call(owner, 'DELETE', `/v1/groups/${group.id}`)).status, 204)
     assert.match((await told('group.deleted', String(group.id))).subject, new RegExp(`deleted the group ${group.id}$`))
     const tested = await composed(event('notification_channel.tested', channel.id))
-    assert.equal(tested.subject, '[acme] A trial of the channel “On call”')
+    assert.equal(tested.subject, '[acme] A test of the channel “On call”')
   })
 
   test('of each event that happened is whole, and one without a mail says what it means', async () => {

@@ -8,11 +8,11 @@ import { readSenders } from './sender-store.ts'
 
 const noServer: Outcome = {
   kind: 'try_again',
-  why: 'there is no mail server: whoever runs this service names one by SMTP_URL',
+  why: 'there is no mail server; the operator of this service sets one with SMTP_URL',
   holds_up: 'all',
 }
 
-/** Takes deliveries to mailboxes: one mail to one recipient. Without a mail server they wait. */
+/** Delivers to mailboxes, one mail to one recipient. Without a mail server deliveries wait. */
 export function emailCarrier(config: Pick<Config, 'mail_server' | 'mail_from' | 'public_url'>): Carrier {
   const { mail_server, mail_from, public_url } = config
   const domain = ownDomain(mail_from)
@@ -31,7 +31,7 @@ export function emailCarrier(config: Pick<Config, 'mail_server' | 'mail_from' | 
         from: { name: senderName, address: from },
         reply_to,
         to: delivery.recipient,
-        // The same in every attempt, so that whoever gets a second copy can tell; another when somebody sends it anew.
+        // The same in every attempt, so that a recipient can recognize a second copy; different after a manual resend.
         message_id: `${delivery.id}.${delivery.resends}@${domain}`,
         headers: headersOf(channel, delivery, domain),
       }
@@ -43,7 +43,7 @@ export function emailCarrier(config: Pick<Config, 'mail_server' | 'mail_from' | 
   }
 }
 
-/** For programs: no robot answers, and readers sort by channel and by event. None holds a text of anybody's. */
+/** Headers for programs: auto-responders do not answer, and readers can sort by channel and event. None contains user text. */
 function headersOf(channel: EmailChannel, { event }: Delivery, domain: string): Record<string, string> {
   return {
     'Auto-Submitted': 'auto-generated',

@@ -6,10 +6,10 @@ import { readSettingValues } from '../../settings/setting.ts'
 import { settingsAsJson } from '../../settings/setting-store.ts'
 import type { DeliveredEvent } from '../carrier.ts'
 
-/** How many accounts are named one by one. */
+/** The accounts that a mail names, at most. */
 const maxAccountsNamed = 3
 
-/** What every mail needs, as columns. */
+/** The columns that every mail needs. */
 type Surroundings = { stored: Record<string, string>; actor_name: string | null }
 
 function surroundings(tx: Tx, { actor_id }: DeliveredEvent): Statement {
@@ -24,7 +24,7 @@ function eventFacts(event: DeliveredEvent, { stored, actor_name }: Surroundings)
   return { at, actor: actor_name ?? event.actor_id ?? nobody, zone, subject_id, data }
 }
 
-/** The request that an event is about, as its mail needs it, in one trip; undefined where there is none. */
+/** The facts of an event's request for its mail, in one round trip; undefined when there is none. */
 export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<RequestFacts | undefined> {
   const accounts = sql`array(select distinct place ->> 'account_id' from jsonb_array_elements(request.places) place
     where place ->> 'account_id' is not null order by 1)`
@@ -43,7 +43,7 @@ export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<R
   return found && { ...found, ...eventFacts(event, found) }
 }
 
-/** The grant that an event is about, as its mail needs it, in one trip; undefined where there is none. */
+/** The facts of an event's grant for its mail, in one round trip; undefined when there is none. */
 export async function findGrantFacts(tx: Tx, event: DeliveredEvent): Promise<GrantFacts | undefined> {
   const accounts = sql`array_remove(array[held.account_id], null)`
   const [found] = await tx.read(
@@ -62,7 +62,7 @@ export async function findGrantFacts(tx: Tx, event: DeliveredEvent): Promise<Gra
   return found && { ...found, ...eventFacts(event, found) }
 }
 
-/** The record that an administrative event is about, and whom it names, in one trip. */
+/** The facts of an administrative event's record, and the users it names, in one round trip. */
 export async function readRecordFacts(tx: Tx, event: DeliveredEvent): Promise<RecordFacts> {
   const { subject_type, subject_id, data } = event
   const people = textsIn(data, ['user_id', 'created_by']).filter(isUuid)
@@ -75,7 +75,7 @@ export async function readRecordFacts(tx: Tx, event: DeliveredEvent): Promise<Re
         (select coalesce(jsonb_object_agg(id, name), '{}') from role
           where tenant_id = ${tx.tenant_id}::uuid and id = any(${roles}::text[])) as roles, ${surroundings(tx, event)}`,
   )
-  if (found === undefined) throw new Error('the database did not say how an event stands')
+  if (found === undefined) throw new Error('the query for the facts of an event returned no row')
   return { ...found, ...eventFacts(event, found) }
 }
 
@@ -88,7 +88,7 @@ const recordTables: Readonly<Record<string, Statement>> = {
   provisioner: sql`provisioner`,
 }
 
-/** The name of a record; null where it is gone, or has none. */
+/** The name of a record; null when it is deleted, or has none. */
 function recordName(tx: Tx, subject_type: string, subject_id: string): Statement {
   const mine = sql`tenant_id = ${tx.tenant_id}::uuid`
   if (subject_type === 'role') return sql`(select name from role where ${mine} and id = ${subject_id}::text)`
@@ -118,7 +118,7 @@ function uuidOrNull(text: string): string | null {
   return isUuid(text) ? text : null
 }
 
-/** The texts, and those in the lists, of these fields. */
+/** The texts of these fields, including those in lists. */
 function textsIn(data: Record<string, unknown>, fields: readonly string[]): string[] {
   return fields.flatMap((field) => data[field]).filter((value) => typeof value === 'string')
 }

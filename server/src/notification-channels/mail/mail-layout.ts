@@ -1,10 +1,10 @@
 import { type Html, html } from '../../kernel/html.ts'
 import { type Message, plain, quoted, titleLine } from '../../messages/message.ts'
 
-/** What stands around it. */
+/** What a mail adds to its message. */
 export type MailFrame = {
   subject_prefix: string | undefined
-  /** Where it can be looked at; undefined: nowhere. Opening it decides nothing. */
+  /** The page of its subject; undefined when there is none. Opening it decides nothing. */
   link: string | undefined
   /** Why the reader gets it. */
   why: string
@@ -12,7 +12,7 @@ export type MailFrame = {
 
 export type Mail = { subject: string; text: string; html: string }
 
-/** The mail as it is sent: what is said is plain text already, in HTML it is escaped. */
+/** The finished mail. The message is plain text already; the HTML part escapes it. */
 export function writeMail({ title, sentence, facts, quotes, next }: Message, frame: MailFrame): Mail {
   const { subject_prefix, link } = frame
   const rows = [...facts, ...quotes.map(([label, words]) => [label, quoted(words)] as const)]
@@ -24,7 +24,7 @@ export function writeMail({ title, sentence, facts, quotes, next }: Message, fra
   }
 }
 
-/** What a mail says, each part one line. */
+/** The parts of a mail, each one line. */
 type Parts = {
   sentence: string
   rows: readonly (readonly [label: string, value: string])[]
@@ -42,8 +42,8 @@ function textOf({ sentence, rows, next, link, why }: Parts): string {
 }
 
 /**
- * One column that fits a phone. No colours of its own save the button's, so that it is light or dark as its reader has
- * it; no images, scripts or style sheets, so that opening it tells nobody.
+ * One column that fits a phone. Only the button has colours, so that the mail follows the reader's light or dark mode. There
+ * are no images, scripts or style sheets, so that opening the mail reveals nothing to anyone.
  */
 function htmlOf({ sentence, rows, next, link, why }: Parts): Html {
   const cells = rows.map(

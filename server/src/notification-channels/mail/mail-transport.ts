@@ -20,9 +20,9 @@ export type Letter = {
   headers: Readonly<Record<string, string>>
 }
 
-/** Hands mails to the one mail server of the installation. */
+/** Sends mails to the mail server of the installation. */
 export type MailTransport = {
-  /** Milliseconds that `send` takes at most. */
+  /** Milliseconds that `send` takes, at most. */
   maxMs: number
   /** Never throws. */
   send(letter: Letter, signal: AbortSignal): Promise<Outcome>
@@ -30,21 +30,21 @@ export type MailTransport = {
 }
 
 /** Milliseconds. */
-export type MailPatience = {
-  /** For a connection that serves: looked up, connected, greeted, made safe. */
+export type MailDeadlines = {
+  /** To set up a connection: name lookup, connect, greeting, TLS. */
   session: number
-  /** For all of an attempt. Who gives up on a server that has the mail already sends it twice: long, as these go. */
+  /** For a whole attempt. It is long, since giving up on a server that has the mail already would send the mail twice. */
   attempt: number
-  /** For a connection that is free: to wait for other mail of ours is no failure of the way there. */
-  turn: number
+  /** To wait for a free connection: waiting for Sallyport's other mail is no failure of the mail server. */
+  queue: number
 }
-const usualPatience: MailPatience = { session: 10_000, attempt: 60_000, turn: 300_000 }
+const usualDeadlines: MailDeadlines = { session: 10_000, attempt: 60_000, queue: 300_000 }
 
 /**
- * Opens the way to the mail server; nothing is connected before there is a mail. It has `connections` at most, and begins
- * `per_second` mails a second, evenly. `name`: the host name by which it introduces itself.
+ * Opens the transport to the mail server; it connects at the first mail. It has at most `connections` connections, and begins
+ * `per_second` mails a second, evenly spaced. `name`: its host name in the SMTP greeting.
  */
-export function openMailTransport(server: MailServer, name: string, patience = usualPatience): MailTransport {
+export function openMailTransport(server: MailServer, name: string, deadlines = usualDeadlines): MailTransport {
   const { host, port, tls, login, connections, per_second } = server
   const pool = createTransport({
     pool: true,
@@ -55,52 +55,52 @@ export function openMailTransport(server: MailServer, name: string, patience = u
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'never',
     tls: { minVersion: 'TLSv1.2', rejectUnauthorized: true },
-    // A server that does not ask for the login is not the one that it was meant for, or not set up for us: it shall say so.
+    // A server that offers no login is the wrong server, or not set up for Sallyport: the login is forced, so that it fails.
     ...(login !== undefined && { auth: { user: login.user, pass: login.password }, forceAuth: true }),
     maxConnections: connections,
     maxMessages: 100,
-    // A connection that was closed while nobody used it; never a mail of which the server has seen anything.
+    // Retries once on another connection when an idle connection was closed, never a mail that the server has seen any part of.
     maxRequeues: 1,
     idleTimeout: 20_000,
-    connectionTimeout: patience.session,
-    greetingTimeout: patience.session,
-    socketTimeout: patience.attempt,
+    connectionTimeout: deadlines.session,
+    greetingTimeout: deadlines.session,
+    socketTimeout: deadlines.attempt,
     socketCloseTimeout: 1_000,
     maxResponseSize: 65_536,
     disableFileAccess: true,
     disableUrlAccess: true,
     logger: false,
   })
-  // Failures are told to whoever sends; those of a connection that nobody uses are nobody's.
+  // `sendMail` reports its own failures; failures of an idle connection do not matter.
   pool.on('error', () => undefined)
-  const busy = new Error('the mail server is busy with other mail of ours')
-  const mails = createSemaphore({ limit: connections, maxWaitMs: patience.turn, refusal: () => busy })
-  const pace = openRateLimiter(per_second)
+  const busy = new Error('all connections to the mail server are busy with other mail of this service')
+  const mails = createSemaphore({ limit: connections, maxWaitMs: deadlines.queue, refusal: () => busy })
+  const rateLimit = openRateLimiter(per_second)
   const hide = spellings(login)
 
   const attempt = async (letter: Letter, signal: AbortSignal): Promise<Outcome> => {
-    await pace(signal)
+    await rateLimit(signal)
     const { reply_to, message_id, subject, ...rest } = letter
     const sent = await pool.sendMail({
       ...rest,
-      // Readers decode an encoded word wherever it came from, and then see another subject than was written.
+      // Mail programs decode every encoded word, and would then show another subject than was written.
       subject: subject.replaceAll('=?', '= ?'),
       ...(reply_to !== undefined && { replyTo: reply_to }),
-      // The recipient as it is: no list, no name, nothing to be read out of a text.
+      // The bare recipient address: no list, no name, and no parsing of a text.
       to: { name: '', address: letter.to },
       messageId: `<${message_id}>`,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(patience.attempt)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(deadlines.attempt)]),
     })
     return { kind: 'delivered', said: saidWords(sent.response, hide) }
   }
 
   return {
-    maxMs: patience.turn + patience.attempt + (per_second === 0 ? 0 : (connections * 1_000) / per_second),
+    maxMs: deadlines.queue + deadlines.attempt + (per_second === 0 ? 0 : (connections * 1_000) / per_second),
     async send(letter, signal) {
       try {
         return await mails.run(() => attempt(letter, signal))
       } catch (error) {
-        if (signal.aborted) return { kind: 'try_again', why: 'the service was stopped meanwhile', holds_up: 'all' }
+        if (signal.aborted) return { kind: 'try_again', why: 'the service was stopped during the attempt', holds_up: 'all' }
         if (error === busy) return { kind: 'try_again', why: busy.message, holds_up: 'all', after_ms: 1_000 }
         return outcomeOf(error as SmtpFault, hide)
       }
@@ -109,7 +109,7 @@ export function openMailTransport(server: MailServer, name: string, patience = u
   }
 }
 
-/** Lets so many through a second, one after another, evenly; 0: all at once. */
+/** Admits `perSecond` calls a second, evenly spaced; 0: no limit. */
 function openRateLimiter(perSecond: number): (signal: AbortSignal) => Promise<void> {
   let next = 0
   return async (signal) => {
@@ -121,7 +121,7 @@ function openRateLimiter(perSecond: number): (signal: AbortSignal) => Promise<vo
   }
 }
 
-/** The login as a server might repeat it, the longest first. */
+/** The spellings in which a server might repeat the login, the longest first. */
 function spellings(login: MailServer['login']): string[] {
   if (login === undefined) return []
   const { user, password } = login

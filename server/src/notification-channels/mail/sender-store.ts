@@ -4,7 +4,7 @@ import { readSettingValues } from '../../settings/setting.ts'
 import { settingsAsJson } from '../../settings/setting-store.ts'
 import { mailDomainsAsArray } from '../../tenants/mail-domain-store.ts'
 
-/** The sender that the tenant set, empty where it set none, and the domains that its mail may come from. */
+/** The tenant's sender setting, empty when not set, and the allowed sender domains. */
 export async function readSenders(tx: Tx): Promise<{ by_default: string; domains: string[] }> {
   const [row] = await tx.read(
     sql<{ stored: Record<string, string>; domains: string[] }>`

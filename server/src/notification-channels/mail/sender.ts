@@ -1,19 +1,19 @@
 import { mailDomainOf } from '../../tenants/mail-domain.ts'
 
-/** Whoever reads a mail sees who sent it; a name of the tenant's choosing could be anybody's. */
+/** The sender's name in every mail. A tenant cannot choose it, since the tenant could pose as anyone. */
 export const senderName = 'Sallyport'
 
-/** The domain of the installation's own sender, for what a mail server and a reader's program are told of it. */
+/** The domain of the installation's own sender, for the SMTP greeting and the mail's headers. */
 export function ownDomain(mailFrom: string): string {
   return mailDomainOf(mailFrom) ?? 'localhost'
 }
 
-/** From whom a mail comes, and to whom an answer to it goes where that is another. */
+/** The sender of a mail, and the address for replies when it differs. */
 export type Sender = { from: string; reply_to: string | undefined }
 
 /**
- * The address that the tenant wants, where its mail may come from there: one mail server speaks for all tenants, so that
- * without the operator's word any of them could write in the name of any other. Otherwise the installation's own.
+ * The address that the tenant wants, when the operator has allowed its domain; otherwise the installation's own. One mail
+ * server sends for all tenants, so without this check a tenant could write in the name of another.
  */
 export function senderOf(wanted: string | undefined, allowed: readonly string[], ours: string): Sender {
   if (wanted === undefined || wanted === ours) return { from: ours, reply_to: undefined }

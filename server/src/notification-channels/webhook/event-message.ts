@@ -7,13 +7,13 @@ import type { DeliveredEvent } from '../carrier.ts'
 const { type, at, ...entry } = AuditEvent.properties
 
 /**
- * What a webhook channel posts: an entry of the audit log, in the envelope of Standard Webhooks. Fields may be added; none is
- * renamed, moved or taken away.
+ * The message of a webhook channel: an entry of the audit log, in the envelope of Standard Webhooks. Fields may be added; none
+ * is renamed, moved or removed.
  */
 const EventMessage = Type.Object(
   {
     type,
-    timestamp: { ...at, description: 'when it happened, not when it is sent' },
+    timestamp: { ...at, description: 'the time of the event, not of the sending' },
     data: Type.Object({ ...entry, tenant_id: Uuid }),
   },
   { title: 'EventMessage' },
@@ -24,16 +24,16 @@ type EventMessage = Static<typeof EventMessage>
 export const eventMessage: Outgoing = {
   summary: 'An event, sent to the receiver of a webhook channel',
   headers: {
-    'webhook-id': 'the same each time that this message is sent',
-    'webhook-timestamp': 'seconds since 1970: the moment of this attempt',
-    'webhook-signature': '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several, parted by spaces',
+    'webhook-id': 'the same in every attempt to send this message',
+    'webhook-timestamp': 'seconds since 1970: the time of this attempt',
+    'webhook-signature': '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces',
   },
   body: EventMessage,
   answers: {
     '2XX': 'delivered',
-    410: 'the receiver is gone for good: its channel is switched off',
-    429: 'the receiver has no room: all waits, until `Retry-After` where it says; 502, 503 and 504 likewise',
-    default: 'this message is tried again, for 28 hours',
+    410: 'the receiver is permanently gone: its channel is switched off',
+    429: 'the receiver is overloaded: all messages wait, until `Retry-After` when present; the same for 502, 503 and 504',
+    default: 'this message is retried for 28 hours',
   },
 }
 

@@ -3,21 +3,21 @@ import { retryAfterMs } from '../../egress/retry-after.ts'
 import { maxTextLength, saidWords } from '../../kernel/said-words.ts'
 import type { Outcome } from '../carrier.ts'
 
-/** Its receiver has no room, or what stands before it does not reach it: every other message would fare the same. */
-const down = [429, 502, 503, 504]
-/** Whoever asks to be left alone for longer is asked again all the same. */
+/** The receiver is overloaded, or its proxy cannot reach it: every other message would fail too. */
+const unavailableStatuses = [429, 502, 503, 504]
+/** A longer requested wait is cut to this. */
 const maxRequestedWaitMs = 3_600_000
 
 /**
- * How an attempt went, by what was answered. Whatever was not taken is tried again: a receiver that refuses today what it
- * takes tomorrow was more often wrong itself than told something wrong. `hide`: texts that its words may not repeat.
+ * The outcome of an attempt, by the answer. A message that was not accepted is tried again: a refusal is more often a fault
+ * of the receiver than of the message. `hide`: texts that must not appear in the outcome.
  */
 export async function outcomeOf(response: Response, now: Date, hide: readonly string[]): Promise<Outcome> {
   const { status } = response
   if (status >= 200 && status < 300) return { kind: 'delivered', said: `the receiver answered ${status}` }
   const why = await wordsOf(response, hide)
   if (status === 410) return { kind: 'gone', why }
-  if (!down.includes(status)) return { kind: 'try_again', why, holds_up: 'this' }
+  if (!unavailableStatuses.includes(status)) return { kind: 'try_again', why, holds_up: 'this' }
   const after_ms = retryAfterMs(response.headers, now)
   return {
     kind: 'try_again',
@@ -36,7 +36,7 @@ async function wordsOf(response: Response, hide: readonly string[]): Promise<str
     : `the receiver answered ${status}: ${said}`.slice(0, maxTextLength)
 }
 
-/** Of JSON its `message` or `error`, plain text as it is; a page says nothing that belongs into a log. */
+/** The `message` or `error` of JSON, or plain text; an HTML page contains nothing worth logging. */
 function messageIn(text: string, headers: Headers): unknown {
   if (/^text\/plain\b/i.test(headers.get('content-type') ?? '')) return text.slice(0, 10_000)
   const fields = jsonFieldsOf(text, headers)

@@ -10,7 +10,7 @@ import { outcomeOf } from './outcome.ts'
 
 type Dependencies = { sealer: Sealer; egress: Egress }
 
-/** Takes events to receivers of the tenants' own, in messages signed by Standard Webhooks, over the one guarded way out. */
+/** Delivers events to the tenants' receivers, in messages signed by Standard Webhooks, through the egress guard. */
 export function webhookCarrier(dependencies: Dependencies, maxMs = 15_000): Carrier {
   return {
     maxMs,
@@ -29,7 +29,7 @@ async function carry(
   delivery: Delivery,
   { leaving, signal }: { leaving: AbortSignal; signal: AbortSignal },
 ): Promise<Outcome> {
-  // Address, headers and secrets of one moment: secret headers never go where the channel led before, or leads next.
+  // Address, headers and secrets come from one read: secret headers never go to a previous or later address of the channel.
   const found = await findWebhookToCall(tx, id)
   if (found === undefined) return { kind: 'refused', why: 'the channel was deleted' }
   const { secret, previous, headers } = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
