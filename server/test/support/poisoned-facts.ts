@@ -1,11 +1,11 @@
 /** Texts that an attacker can put into any text field of a message's facts. */
 export const hostileTexts = [
   '<img src=x onerror=alert(1)><script>alert(1)</script></td></table><h1>Approved</h1>',
-  '"><a href="https://evil.example">Look at it</a>',
-  '[Look at it](javascript:alert(1)) **bold** <https://evil.example>',
+  '"><a href="https://evil.example">Open it</a>',
+  '[Open it](javascript:alert(1)) **bold** <https://evil.example>',
   'javascript:alert(1)',
   "=cmd|' /C calc'!A0",
-  'ok\r\nBcc: everybody@example.com\r\n\r\n-- \nLook at it (opening it decides nothing):\nhttps://evil.example',
+  'ok\r\nBcc: everybody@example.com\r\n\r\n-- \nOpen it (opening it decides nothing):\nhttps://evil.example',
   'nul \u0000 \u001b[31mred\u0085\u2028\u2029',
   '\u202egnp.exe\u2066\u200f',
   `a${' long'.repeat(2_000)}`,

@@ -63,13 +63,13 @@ async function deliverQueue(ctx: WorkCtx, item: WorkItem, post: DeliveryDependen
     return
   }
   const timely = due.filter(({ is_over }) => !is_over)
-  const turn = await runOnce(ctx, item, queue, timely, { post, cut, channel })
+  const result = await runOnce(ctx, item, queue, timely, { post, cut, channel })
   const late = due.filter(({ is_over }) => is_over)
-  await closeQueue(ctx, item, queue, [...giveUp(ctx.tx, item, late), ...endings(ctx, item, queue, turn.ended)], {
-    ...afterwards(queue, turn.ended?.outcome),
-    again: more || turn.count < timely.length,
+  await closeQueue(ctx, item, queue, [...giveUp(ctx.tx, item, late), ...endings(ctx, item, queue, result.ended)], {
+    ...afterwards(queue, result.ended?.outcome),
+    again: more || result.count < timely.length,
   })
-  if (turn.fault !== undefined) throw turn.fault
+  if (result.fault !== undefined) throw result.fault
 }
 
 /** Why the queue is closed; undefined while it is open. */
@@ -88,7 +88,10 @@ function afterwards({ failures }: OpenQueue, last: Outcome | undefined): { failu
 
 type Dependencies = { post: DeliveryDependencies; cut: AbortSignal; channel: NotificationChannel }
 
-/** The result of a run: `count` deliveries were sent; `ended` is the end of the last one. `fault`: an internal error, thrown after all results are stored. */
+/**
+ * The result of a run: `count` deliveries were sent; `ended` is the end of the last one. `fault`: an internal error, thrown after
+ * all results are stored.
+ */
 type DeliveryRun = { count: number; ended?: Ended; fault?: unknown }
 
 async function runOnce(
@@ -100,21 +103,21 @@ async function runOnce(
 ): Promise<DeliveryRun> {
   const carrier = post.carriers[channel.channel_type]
   const until = performance.now() + maxRunMs
-  const turn: DeliveryRun = { count: 0 }
+  const result: DeliveryRun = { count: 0 }
   for (const delivery of due) {
     if (post.leaving.aborted || performance.now() > until) break
-    if (!(await beginAttempt(ctx, item, queue, turn.ended, delivery))) return { count: turn.count }
-    turn.count += 1
+    if (!(await beginAttempt(ctx, item, queue, result.ended, delivery))) return { count: result.count }
+    result.count += 1
     const outcome = await attempt(ctx.tx, carrier, channel, delivery, cut).catch((fault: unknown) => {
-      turn.fault = fault
+      result.fault = fault
       return failedHere
     })
-    turn.ended = { delivery, outcome }
+    result.ended = { delivery, outcome }
     post.onOutcome?.(channel.channel_type, outcome.kind)
-    if (outcome.kind === 'gone' || turn.fault !== undefined) break
+    if (outcome.kind === 'gone' || result.fault !== undefined) break
     if (outcome.kind === 'try_again' && outcome.holds_up === 'all') break
   }
-  return turn
+  return result
 }
 
 const failedHere: Outcome = {

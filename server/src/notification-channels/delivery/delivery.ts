@@ -33,9 +33,7 @@ export const DeliveryRecord = Type.Object(
     id: Uuid,
     event_id: Uuid,
     event_type: Type.String(),
-    recipient: Type.Optional(
-      Type.String({ description: 'an address; absent for a webhook, which has one recipient' }),
-    ),
+    recipient: Type.Optional(Type.String({ description: 'an address; absent for a webhook, which has one recipient' })),
     status: OneOf(deliveryStatuses),
     attempts: Type.Integer({ description: 'the number of attempts begun' }),
     resends: Type.Integer({ description: 'how often a user sent it again' }),

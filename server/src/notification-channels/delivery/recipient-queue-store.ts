@@ -10,7 +10,7 @@ import { keptDays, waitMs } from './delivery.ts'
 /** The rows of a queue that one run removes, or gives up together, at most. */
 const maxAtOnce = 500
 
-/** INVARIANT: every write of a run has this condition: a worker that lost the queue writes nothing. The lock lasts until the transaction ends. */
+/** INVARIANT: every write of a run has this condition, so a worker that lost the queue writes nothing. It locks until the transaction ends. */
 function ours(tx: Tx, item: WorkItem): Statement {
   return sql`exists (select from delivery_lane l where l.tenant_id = ${tx.tenant_id} and l.id = ${item.id}
     and l.generation = ${item.generation}::bigint for no key update)`

@@ -231,6 +231,6 @@ suite('a turn', () => {
     await happen(tenant, 1)
     await tell()
     room.send({ email: { ...openTestCarrier(), maxMs: 0, carry: () => new Promise(() => undefined) } })
-    await becomes(id, [['pending', 'no end within 0 s']])
+    await becomes(id, [['pending', 'the attempt did not end within 0 s']])
   })
 })

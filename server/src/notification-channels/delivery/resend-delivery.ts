@@ -30,5 +30,8 @@ async function explain(tx: Tx, id: string, delivery_id: string): Promise<never> 
   if (delivery.status === 'pending') {
     throw new Problem('delivery_pending', 'the delivery is still pending; send it again when it has ended')
   }
-  throw new Problem('unprocessable', 'the channel no longer has the recipient of this delivery; add the recipient first')
+  throw new Problem(
+    'unprocessable',
+    'the channel no longer has the recipient of this delivery; add the recipient first',
+  )
 }

@@ -54,7 +54,7 @@ suite('the mail about an event', () => {
     assert.match(asked.text, /^Reason: “INC-42”$/m)
     assert.match(asked.text, /^Asked: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC\+9 \(.*\d\d:\d\d UTC\)$/m)
     assert.match(asked.text, new RegExp(`^https://sallyport\\.example\\.com/requests/${id}$`, 'm'))
-    assert.match(asked.text, /the channel “On call” of Sallyport is told of request\.created/)
+    assert.match(asked.text, /the channel “On call” of Sallyport is notified of request\.created/)
     await acme.approve(id)
     assert.match((await told('request.approved', id)).subject, /approver approved ReadOnly on account .* for user$/)
     assert.match((await told('request.created', id)).text, /^By now: approved by approver$/m)

@@ -36,8 +36,8 @@ type Parts = {
 function textOf({ sentence, rows, next, link, why }: Parts): string {
   const width = Math.max(0, ...rows.map(([label]) => label.length)) + 2
   const table = rows.map(([label, value]) => `${`${label}:`.padEnd(width)}${value}`).join('\n')
-  const look = link === undefined ? undefined : `Look at it (opening it decides nothing):\n${link}`
-  const parts = [sentence, table, next, look, `-- \n${why}`]
+  const invitation = link === undefined ? undefined : `Open it (opening it decides nothing):\n${link}`
+  const parts = [sentence, table, next, invitation, `-- \n${why}`]
   return `${parts.filter((part) => part !== undefined && part !== '').join('\n\n')}\n`
 }
 
@@ -60,10 +60,10 @@ function htmlOf({ sentence, rows, next, link, why }: Parts): Html {
 ${cells}</table>
 `
   const after = next === undefined ? '' : html`<p style="margin:0 0 20px">${next}</p>\n`
-  const look =
+  const button =
     link === undefined
       ? ''
-      : html`<p style="margin:0 0 20px"><a href="${link}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1d4ed8;color:#ffffff;text-decoration:none">Look at it</a></p>
+      : html`<p style="margin:0 0 20px"><a href="${link}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1d4ed8;color:#ffffff;text-decoration:none">Open it</a></p>
 <p style="margin:0 0 20px;font-size:13px;opacity:.75">Opening it decides nothing.</p>
 `
   return html`<!doctype html>
@@ -78,7 +78,7 @@ ${cells}</table>
 <body style="margin:0;padding:24px 16px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5">
 <div role="article" aria-roledescription="email" lang="en" style="max-width:600px;margin:0 auto">
 <h1 style="margin:0 0 20px;font-size:20px;line-height:1.35;font-weight:600;overflow-wrap:anywhere">${sentence}</h1>
-${table}${after}${look}<p style="margin:0;padding:12px 0 0;border-top:1px solid #8884;font-size:13px;opacity:.75;overflow-wrap:anywhere">${why}</p>
+${table}${after}${button}<p style="margin:0;padding:12px 0 0;border-top:1px solid #8884;font-size:13px;opacity:.75;overflow-wrap:anywhere">${why}</p>
 </div>
 </body>
 </html>

@@ -5,7 +5,7 @@ import { type Certificate, makeAuthority } from '../../../test/support/certifica
 import { type MailPeer, type MailStep, readMail, startMailPeer } from '../../../test/support/mail-peer.ts'
 import { until } from '../../../test/support/wait.ts'
 import { type MailServer, readMailServer } from '../../config/mail-config.ts'
-import { type Letter, type MailPatience, openMailTransport } from './mail-transport.ts'
+import { type Letter, type MailDeadlines, openMailTransport } from './mail-transport.ts'
 
 const letter: Letter = {
   from: { name: 'Sallyport', address: 'sallyport@example.com' },
@@ -18,7 +18,7 @@ const letter: Letter = {
   headers: { 'Auto-Submitted': 'auto-generated' },
 }
 const patient = new AbortController().signal
-const short: MailPatience = { session: 300, attempt: 300, turn: 30_000 }
+const short: MailDeadlines = { session: 300, attempt: 300, queue: 30_000 }
 const login = { user: 'sallyport', password: 'hunter2+/=' }
 
 const open: (() => unknown)[] = []
@@ -32,10 +32,10 @@ async function peerOf(...options: Parameters<typeof startMailPeer>): Promise<Mai
   return peer
 }
 
-function transportTo(peer: MailPeer, more: Partial<MailServer> = {}, patience?: MailPatience) {
+function transportTo(peer: MailPeer, more: Partial<MailServer> = {}, deadlines?: MailDeadlines) {
   const server = readMailServer({ SMTP_URL: peer.url, SMTP_MESSAGES_PER_SECOND: '0' })
   assert.ok(server !== undefined)
-  const transport = openMailTransport({ ...server, ...more }, 'sallyport.example.com', patience)
+  const transport = openMailTransport({ ...server, ...more }, 'sallyport.example.com', deadlines)
   open.push(transport.close)
   return transport
 }
@@ -119,15 +119,15 @@ suite('what a mail server refuses', { concurrency: true }, () => {
     ['a mailbox that is busy', 'rcpt', '450 busy', /recipient now: 450 /, 'try_again'],
     ['a mailbox that is full just now', 'rcpt', '452 full', /recipient now: 452 /, 'try_again'],
     ['any recipient, since it relays nothing for us', 'rcpt', '557 relay access denied', /recipient now/, 'try_again'],
-    ['any recipient before a login', 'rcpt', '530 log in first', /wants a login, or TLS, .*: 530 /, 'try_again'],
+    ['any recipient before a login', 'rcpt', '530 log in first', /requires a login, or TLS, .*: 530 /, 'try_again'],
     ['any recipient in a session that went wrong', 'rcpt', '503 not now', /recipient now: 503 /, 'try_again'],
-    ['the text before a login', 'data', '530 log in first', /wants a login, or TLS, .*: 530 /, 'try_again'],
+    ['the text before a login', 'data', '530 log in first', /requires a login, or TLS, .*: 530 /, 'try_again'],
     ['a sender', 'mail', '553 not yours', /from this sender now: 553 /, 'try_again'],
     ['the text for good, before it is sent', 'data', '554 no', /refused the mail: 554 /, 'refused'],
     ['the text for good', 'end', '554 spam', /refused the mail: 554 .*spam$/, 'refused'],
     ['the text just now', 'end', '451 come again', /the mail now: 451 /, 'try_again'],
-    ['a mail of this size', 'mail', '552 too long', /no mail of this size: 552 /, 'refused'],
-    ['everybody', 'connect', '554 go away', /does not serve us now: 554 /, 'try_again'],
+    ['a mail of this size', 'mail', '552 too long', /a mail of this size: 552 /, 'refused'],
+    ['everybody', 'connect', '554 go away', /is not available now: 554 /, 'try_again'],
     ['everybody just now', 'connect', '421 too busy', /421 /, 'try_again'],
     ['us in the middle', 'rcpt', '421 closing', /421 /, 'try_again'],
   ]
@@ -180,16 +180,16 @@ suite('a mail server that is in trouble', { concurrency: true }, () => {
     const sending = transportTo(peer).send(letter, stopped.signal)
     await until('it is connected', async () => peer.steps.length > 0)
     stopped.abort()
-    assert.match(JSON.stringify(await sending), /the service was stopped meanwhile/)
+    assert.match(JSON.stringify(await sending), /the service was stopped during the attempt/)
   })
 
   test('holds up those that wait for a connection only so long', async () => {
     const peer = await peerOf()
     peer.behave = () => 'hang'
-    const transport = transportTo(peer, { connections: 1 }, { session: 20_000, attempt: 20_000, turn: 50 })
+    const transport = transportTo(peer, { connections: 1 }, { session: 20_000, attempt: 20_000, queue: 50 })
     const stopped = new AbortController()
     const first = transport.send(letter, stopped.signal)
-    const why = 'the mail server is busy with other mail of ours'
+    const why = 'all connections to the mail server are busy with other mail of this service'
     const busy = { kind: 'try_again', why, holds_up: 'all', after_ms: 1_000 }
     assert.deepEqual(await transport.send(letter, patient), busy)
     stopped.abort()
@@ -210,14 +210,14 @@ suite('a login', () => {
     const peer = await peerOf({ login })
     const outcome = await transportTo(peer).send(letter, patient)
     assert.equal(outcome.kind, 'try_again')
-    assert.match(JSON.stringify(outcome), /wants a login/)
+    assert.match(JSON.stringify(outcome), /requires a login/)
   })
 
   test('that is wrong, is tried again: somebody mends it (F9)', async () => {
     const peer = await peerOf({ login })
     const outcome = await transportTo(peer, locked('wrong')).send(letter, patient)
     assert.equal(outcome.kind, 'try_again')
-    assert.match(JSON.stringify(outcome), /did not let us log in: 535 /)
+    assert.match(JSON.stringify(outcome), /refused the login: 535 /)
   })
 
   test('is not repeated, whatever the server says (S3)', async () => {
@@ -260,7 +260,7 @@ suite('a safe connection', { concurrency: true, skip: authority === undefined &&
         const outcome = await transportTo(peer, { tls, login }).send(letter, patient)
         assert.equal(outcome.kind, 'try_again')
         assert.match(JSON.stringify(outcome), code)
-        assert.match(JSON.stringify(outcome), /certificate of the mail server is not to be trusted/)
+        assert.match(JSON.stringify(outcome), /certificate of the mail server is not trusted/)
         assert.deepEqual(
           peer.steps.filter((step) => step !== 'connect'),
           [],
@@ -273,7 +273,7 @@ suite('a safe connection', { concurrency: true, skip: authority === undefined &&
     const peer = await peerOf({ tls: 'starttls', certificate: authority.good, login })
     const outcome = await transportTo(peer, { tls: 'implicit', login }).send(letter, patient)
     assert.equal(outcome.kind, 'try_again')
-    assert.match(JSON.stringify(outcome), /made no safe connection/)
+    assert.match(JSON.stringify(outcome), /did not set up TLS/)
     assert.deepEqual(peer.taken, [])
   })
 
@@ -281,7 +281,7 @@ suite('a safe connection', { concurrency: true, skip: authority === undefined &&
     const peer = await peerOf({ tls: 'stripped', login })
     const outcome = await transportTo(peer, starttls).send(letter, patient)
     assert.equal(outcome.kind, 'try_again')
-    assert.match(JSON.stringify(outcome), /made no safe connection/)
+    assert.match(JSON.stringify(outcome), /did not set up TLS/)
     assert.deepEqual(peer.steps, ['connect'])
   })
 })

@@ -100,7 +100,8 @@ export function openMailTransport(server: MailServer, name: string, deadlines = 
       try {
         return await mails.run(() => attempt(letter, signal))
       } catch (error) {
-        if (signal.aborted) return { kind: 'try_again', why: 'the service was stopped during the attempt', holds_up: 'all' }
+        if (signal.aborted)
+          return { kind: 'try_again', why: 'the service was stopped during the attempt', holds_up: 'all' }
         if (error === busy) return { kind: 'try_again', why: busy.message, holds_up: 'all', after_ms: 1_000 }
         return outcomeOf(error as SmtpFault, hide)
       }

@@ -13,19 +13,19 @@ suite('a fault', () => {
     [
       'of a mail that is longer than the server said that it takes is final',
       { code: 'EMESSAGE', command: 'MAIL FROM' },
-      { kind: 'refused', why: 'the mail server takes no mail of this size' },
+      { kind: 'refused', why: 'the mail server does not accept a mail of this size' },
     ],
     [
       'that nobody explains is tried again',
       {},
-      { kind: 'try_again', why: 'the mail server cannot be reached (for no known reason)', holds_up: 'all' },
+      { kind: 'try_again', why: 'the mail server cannot be reached (unknown reason)', holds_up: 'all' },
     ],
     [
       'of an answer in several lines is read by its first, and kept in one',
       { command: 'RCPT TO', responseCode: 550, response: '550-5.7.1 not from\r\n550 5.7.1 your network' },
       {
         kind: 'try_again',
-        why: 'the mail server does not take the recipient now: 550-5.7.1 not from 550 5.7.1 your network',
+        why: 'the mail server does not accept the recipient now: 550-5.7.1 not from 550 5.7.1 your network',
         holds_up: 'all',
       },
     ],

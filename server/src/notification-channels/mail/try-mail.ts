@@ -14,7 +14,8 @@ export async function tryMail(
   { mail_server, mail_from, public_url }: Pick<Config, 'mail_server' | 'mail_from' | 'public_url'>,
   address: string,
 ): Promise<string | null> {
-  if (mail_server === undefined) throw new Error('SMTP_URL is not set, so there is no mail server to test; set it first')
+  if (mail_server === undefined)
+    throw new Error('SMTP_URL is not set, so there is no mail server to test; set it first')
   const to = readEmail(address)
   if (to === undefined) throw new Error(`\`${address}\` is not an e-mail address`)
   const domain = ownDomain(mail_from)
@@ -27,7 +28,11 @@ export async function tryMail(
   try {
     const outcome = await transport.send(
       {
-        ...writeMail(message, { subject_prefix: undefined, link: undefined, why: 'The operator of Sallyport requested it.' }),
+        ...writeMail(message, {
+          subject_prefix: undefined,
+          link: undefined,
+          why: 'The operator of Sallyport requested it.',
+        }),
         from: { name: senderName, address: mail_from },
         reply_to: undefined,
         to,

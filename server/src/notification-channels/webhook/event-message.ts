@@ -26,7 +26,8 @@ export const eventMessage: Outgoing = {
   headers: {
     'webhook-id': 'the same in every attempt to send this message',
     'webhook-timestamp': 'seconds since 1970: the time of this attempt',
-    'webhook-signature': '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces',
+    'webhook-signature':
+      '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces',
   },
   body: EventMessage,
   answers: {
