@@ -8,7 +8,7 @@ import { findProvisioner, insertProvisioner } from './provisioner-store.ts'
 import { linesOf, servesOf } from './serving.ts'
 import { replaceServed } from './serving-store.ts'
 
-/** Sets a provisioner up, its secrets sealed; those that we make for its target are answered this once. */
+/** Creates a provisioner with sealed secrets. The secrets made for its target are shown only once. */
 export const createProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
   operation({
     method: 'POST',
@@ -33,7 +33,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
         await insertProvisioner({ ...ctx, tx }, { ...provisioner, serves: servesOf(lines) })
         await replaceServed(tx, id, lines)
         const shown = await findProvisioner(tx, id)
-        if (shown === undefined) throw new Error('a provisioner was inserted and is not there')
+        if (shown === undefined) throw new Error('a provisioner was inserted but is missing')
         return { ...shown, shown_once: made }
       })
     },

@@ -4,12 +4,12 @@ import { notFound } from '../kernel/errors.ts'
 import { type CountInUse, requireUnused } from './provisioner.ts'
 import { deleteLockedProvisioner, lockProvisioner } from './provisioner-store.ts'
 
-/** Deletes a provisioner with its secrets, once nothing of it is left at its target. */
+/** Deletes a provisioner and its secrets, once none of its access is left at its target. */
 export const deleteProvisioner = (countInUse: CountInUse) =>
   operation({
     method: 'DELETE',
     path: '/v1/provisioners/{id}',
-    summary: 'Delete a provisioner that has nothing left at its target',
+    summary: 'Delete a provisioner that has no access left at its target',
     credential: 'any',
     scope: 'provisioners:write',
     params: IdParams,

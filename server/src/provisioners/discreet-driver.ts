@@ -3,8 +3,8 @@ import { TargetError } from './driver.ts'
 import { type ProvisionerSecrets, withoutSecrets } from './provisioner-secrets.ts'
 
 /**
- * The driver, whose failures say none of its secrets: what a target answers is shown to whoever waits for access, and some
- * repeat what they were sent.
+ * A driver whose errors contain none of its secrets: the requester sees the target's answer, and some targets repeat what
+ * they were sent.
  */
 export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Driver {
   const discreet = (error: unknown) =>

@@ -7,8 +7,8 @@ import { findOpening } from './open-provisioner.flow.ts'
 import type { ProvisionerType } from './provisioner.ts'
 
 /**
- * Which provisioner: of a tenant's own by its id, and its version as whoever asks has just read it, with what they are
- * about to do; both null: the sandbox of a tenant that has none.
+ * Which provisioner. A tenant's own: its id, and its version, which the caller has just read together with its work. Both null:
+ * the sandbox of a tenant without provisioners.
  */
 export type ProvisionerRef = {
   provisioner: ProvisionerType
@@ -16,18 +16,18 @@ export type ProvisionerRef = {
   provisioner_version: number | null
 }
 
-/** Every tenant's ways to its targets. */
+/** Every tenant's drivers. */
 export type Drivers = {
   /**
-   * The driver of a provisioner as it was set up at that version, or later.
-   * @throws TargetError permanent, where it was deleted
+   * The driver of a provisioner, configured as of that version or a later one.
+   * @throws TargetError permanent, when the provisioner was deleted
    */
   of(tx: Tx, ref: ProvisionerRef): Promise<Driver>
   /** Closes all of them. */
   close(): Promise<void>
 }
 
-/** What acts at targets, by the type of provisioner. */
+/** The driver types, by the type of provisioner. */
 export type DriverTypes = Readonly<Record<ProvisionerType, DriverType>>
 
 type DriversOptions = {
@@ -37,17 +37,17 @@ type DriversOptions = {
   public_url: string
 }
 
-/** `until`: when it must be opened anew in any case, by `performance.now()`. */
+/** `until`: when it must be reopened in any case, by `performance.now()`. */
 type Open = { version: number; driver: Driver; until: number }
 
-/** So many that were used lately are kept open, and at most twice as many. */
+/** This many recently used drivers stay open, and at most twice as many. */
 const maxOpen = 1_000
 
 export function openDrivers(options: DriversOptions): Drivers {
   const { types, sealer, egress, public_url } = options
   const all = new Set<Driver>()
 
-  /** Closes it when the calls that are under way have ended. */
+  /** Closes it once its calls in flight have ended. */
   const retire = (driver: Driver) => {
     const close = () => {
       all.delete(driver)
@@ -93,7 +93,7 @@ export function openDrivers(options: DriversOptions): Drivers {
           ? openNow(tx, provisioner_id)
           : before.then((one) => renew(tx, provisioner_id, one, provisioner_version))
       opened.set(key, now)
-      // What could not be opened is not kept.
+      // A driver that failed to open is not cached.
       now.catch(() => opened.get(key) === now && opened.delete(key))
       return (await now).driver
     },

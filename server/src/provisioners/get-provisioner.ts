@@ -4,7 +4,7 @@ import { notFound } from '../kernel/errors.ts'
 import { Provisioner } from './provisioner.ts'
 import { findProvisioner } from './provisioner-store.ts'
 
-/** The secrets of its config are not even read. */
+/** Does not read the secrets of the config. */
 export const getProvisioner = operation({
   method: 'GET',
   path: '/v1/provisioners/{id}',

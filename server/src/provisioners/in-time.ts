@@ -2,8 +2,8 @@ import { withinDeadline } from '../kernel/deadline.ts'
 import { TargetError } from './driver.ts'
 
 /**
- * Waits for a target's answer: a call that takes longer than `longestMs` has failed for now, whether or not it heeds the
- * signal. What it began may still land.
+ * Waits for a target's answer. A call longer than `maxMs` counts as a transient failure, whether or not it reacts to the
+ * signal. It may still have a late effect.
  */
 export function inTime<Answer>(maxMs: number, call: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
   return withinDeadline(maxMs, call, () => {

@@ -3,13 +3,13 @@ import type { Opening } from './driver.ts'
 import { openSecrets, type ProvisionerSecrets, wholeConfig } from './provisioner-secrets.ts'
 import { findProvisionerToOpen, type ProvisionerToOpen } from './provisioner-store.ts'
 
-/** What opening a driver takes beside the provisioner itself. */
+/** The dependencies to open a driver, beside the provisioner itself. */
 type Dependencies = { tx: Tx; sealer: Sealer; egress: Egress; public_url: string }
 
-/** A provisioner as it is set up now, its secrets, and what a driver of its type is opened with. */
+/** A provisioner's current state, its secrets, and the input to open its driver. */
 type Openable = { found: ProvisionerToOpen; secrets: ProvisionerSecrets; opening: Opening }
 
-/** Undefined where the tenant has no such provisioner. One trip, two where it has secrets. */
+/** Undefined when the tenant has no such provisioner. One round trip, or two when it has secrets. */
 export async function findOpening(dependencies: Dependencies, id: string): Promise<Openable | undefined> {
   const { tx, egress, public_url } = dependencies
   const found = await findProvisionerToOpen(tx, id)

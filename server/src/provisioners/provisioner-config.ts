@@ -7,36 +7,36 @@ import type { ProvisionerSecrets } from './provisioner-secrets.ts'
 
 type Config = Record<string, unknown>
 
-/** A config as it is shown, with its secrets. */
+/** A config as shown, and its secrets. */
 export type WholeConfig = { config: Config; secrets: ProvisionerSecrets }
 
-/** What a config that was asked for comes to. `moved`: the first field that leads to another target than before. */
+/** A requested config after validation. `moved`: the first field whose change leads to another target. */
 export type SettledConfig = WholeConfig & { moved: string | undefined }
 
-/** Whether a config that was sent would change nothing. */
-export function isSameConfig(asked: Config, { config, secrets }: WholeConfig): boolean {
-  return isDeepStrictEqual({ ...redactedOf(secrets.made), ...asked }, config)
+/** Whether a requested config changes nothing. */
+export function isSameConfig(requested: Config, { config, secrets }: WholeConfig): boolean {
+  return isDeepStrictEqual({ ...redactedOf(secrets.made), ...requested }, config)
 }
 
 /**
- * Settles what a caller sent to replace `before`. Secrets that we made stay: they are named there, and nobody sets them.
- * @throws Problem 400 for what `splitConfig` refuses, for a secret of ours, and for what the type finds faulty
+ * Validates the config that replaces `before`. Generated secrets stay as they are, and callers cannot set them.
+ * @throws Problem 400 for what `splitConfig` refuses, for a generated secret, and for the faults that the type finds
  */
 export async function settleConfig(
   type: DriverType,
-  asked: Config,
+  requested: Config,
   before: WholeConfig,
   egress: Egress,
 ): Promise<SettledConfig> {
   const { made, given } = before.secrets
   const madeNames = Object.keys(made)
-  const set = madeNames.filter((name) => Object.hasOwn(asked, name) && asked[name] !== before.config[name])
+  const set = madeNames.filter((name) => Object.hasOwn(requested, name) && requested[name] !== before.config[name])
   if (set.length > 0) {
-    const why = 'is made for you, and nobody sets it: leave it out; POST …/rotate-secret makes it anew'
+    const why = 'is generated and cannot be set: leave it out; POST …/rotate-secret generates a new one'
     throw invalidInput(set.map((name) => ({ pointer: `/config/${name}`, why })))
   }
   const shownBefore = { config: without(before.config, madeNames), secrets: given }
-  const split = splitConfig(without(asked, madeNames), type.shownFields, shownBefore)
+  const split = splitConfig(without(requested, madeNames), type.shownFields, shownBefore)
   const faults = await type.findFaults({ ...split.config, ...split.secrets, ...made }, egress)
   if (faults.length > 0) throw invalidInput(faults)
   return {

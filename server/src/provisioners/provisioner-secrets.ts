@@ -6,22 +6,22 @@ type Named<Value> = Readonly<Record<string, Value>>
 
 /** The secrets of a provisioner, each by the name of its field. */
 export type ProvisionerSecrets = {
-  /** What callers gave. */
+  /** Secrets from callers. */
   given: Named<unknown>
-  /** What we made. */
+  /** Generated secrets. */
   made: Named<string>
-  /** What we had made before the last rotation. */
+  /** Generated secrets from before the last rotation. */
   previous: Named<string>
 }
 
 export const noSecrets: ProvisionerSecrets = { given: {}, made: {}, previous: {} }
 
-/** Where a provisioner's secrets are sealed to. */
+/** The place to which a provisioner's secrets are bound. */
 function placeOfSecrets(id: string): SealedPlace {
   return { table: 'provisioner', id, field: 'sealed_secrets' }
 }
 
-/** Null where there are none. */
+/** Null when there are none. */
 export async function sealSecrets(
   { tx, sealer }: { tx: Tx; sealer: Sealer },
   id: string,
@@ -40,7 +40,7 @@ export async function openSecrets(
   return JSON.parse(await sealer.unseal(tx, sealed, placeOfSecrets(id))) as ProvisionerSecrets
 }
 
-/** The config that a driver is opened with: secrets in their places, and those of before a rotation while they count. */
+/** The config to open a driver: with its secrets, and the previous secrets while they are valid. */
 export function wholeConfig(
   { config, previous_ms }: { config: Config; previous_ms: number | null },
   { given, made, previous }: ProvisionerSecrets,
@@ -48,10 +48,10 @@ export function wholeConfig(
   return { config: { ...config, ...given, ...made }, previous: (previous_ms ?? 0) > 0 ? previous : {} }
 }
 
-/** Shorter ones are in any text. */
+/** Shorter secrets occur in any text by chance. */
 const minSecretLength = 4
 
-/** The text with `[redacted]` wherever one of the secrets stands, as it is or as addresses write it. */
+/** The text with `[redacted]` in place of each secret, plain or URL-encoded. */
 export function withoutSecrets(text: string, secrets: ProvisionerSecrets): string {
   const forms = textsIn(secrets).flatMap((secret) => [secret, encodeURIComponent(secret)])
   // The longest first: one may be the beginning of another.

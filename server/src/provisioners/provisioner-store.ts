@@ -7,11 +7,11 @@ import type { Check } from './driver.ts'
 import type { Provisioner, ProvisionerHealth, ProvisionerType } from './provisioner.ts'
 import { type ServedLine, servesOf } from './serving.ts'
 
-/** A provisioner with its sealed secrets: never what is answered. */
+/** A provisioner with its sealed secrets; never sent in a reply. */
 export type ProvisionerToOpen = KeptConfig & {
   provisioner_type: ProvisionerType
   version: number
-  /** Milliseconds for which secrets of before the last rotation count on; null or less than 0: they do not. */
+  /** Milliseconds for which the previous secrets stay valid; null or less than 0: they are not valid. */
   previous_ms: number | null
 }
 
@@ -24,7 +24,7 @@ export async function findProvisionerToOpen(tx: Tx, id: string): Promise<Provisi
   return found
 }
 
-/** A row of the table as it comes; `asProvisioner` makes the reply of it. */
+/** A row of the table; `asProvisioner` makes the reply from it. */
 type Row = Omit<Provisioner, 'serves' | 'health'> & {
   served: ServedLine[]
   checked_at: string | null
@@ -62,7 +62,7 @@ export async function findProvisioner(tx: Tx, id: string): Promise<Provisioner |
   return found && asProvisioner(found)
 }
 
-/** A provisioner with its sealed secrets: never what is answered. */
+/** A provisioner with its sealed secrets; never sent in a reply. */
 export type KeptProvisioner = { shown: Provisioner; sealed_secrets: string | null }
 
 export async function findKeptProvisioner(tx: Tx, id: string): Promise<KeptProvisioner | undefined> {
@@ -74,9 +74,9 @@ export async function findKeptProvisioner(tx: Tx, id: string): Promise<KeptProvi
 }
 
 /**
- * Holds a provisioner until the transaction ends, for inside `interactive`; answers its version. Whoever changes it at the same
- * moment waits. `links`: so does whoever links a grant to it, or came before this and is seen by what is asked next. Without,
- * links go on, and this does not wait for the next pause between them.
+ * Locks a provisioner until the transaction ends, within `interactive`; returns its version. Concurrent changes wait. `links`:
+ * transactions that link a grant to it wait too, or have committed before, so that the next query sees them. Without `links`,
+ * they do not wait, and this lock does not wait for a gap between them.
  */
 export async function lockProvisioner(tx: Tx, id: string, { links }: { links: boolean }): Promise<number | undefined> {
   const [found] = await tx.read(
@@ -89,7 +89,7 @@ export async function lockProvisioner(tx: Tx, id: string, { links }: { links: bo
 type ProvisionerToInsert = KeptConfig &
   Pick<Provisioner, 'id' | 'name' | 'provisioner_type' | 'serves' | 'enabled' | 'corrects_drift'>
 
-/** Keeps a new provisioner and tells of it; the event holds nothing of its config. */
+/** Inserts a new provisioner and emits an event, which contains nothing of its config. */
 export async function insertProvisioner(ctx: WorkCtx, provisioner: ProvisionerToInsert): Promise<void> {
   const { id, name, provisioner_type, config, sealed_secrets, serves, enabled, corrects_drift } = provisioner
   await ctx.tx.write([
@@ -101,8 +101,8 @@ export async function insertProvisioner(ctx: WorkCtx, provisioner: ProvisionerTo
 }
 
 /**
- * Saves what a locked provisioner shall be, and tells the `fields` that changed. `kept`: its config, where that is another;
- * then it counts as untested.
+ * Saves the new content of a locked provisioner, and emits an event with the changed `fields`. `kept`: its new config, if
+ * changed; then the provisioner counts as untested.
  */
 export async function saveProvisioner(
   ctx: WorkCtx,
@@ -127,7 +127,7 @@ export async function saveProvisioner(
   ])
 }
 
-/** Saves the secrets of a locked provisioner that were made anew, and tells their names. */
+/** Saves the rotated secrets of a locked provisioner, and emits an event with their names. */
 export async function saveRotation(
   ctx: WorkCtx,
   id: string,
@@ -159,7 +159,7 @@ export async function keepTest(ctx: WorkCtx, id: string, version: number, checks
   return healthOf(tested.checked_at, checks)
 }
 
-/** Deletes a locked provisioner with what it serves, and tells of it. */
+/** Deletes a locked provisioner with its served resources, and emits an event. */
 export async function deleteLockedProvisioner(ctx: WorkCtx, id: string): Promise<void> {
   await ctx.tx.write([
     sql`delete from provisioner where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,

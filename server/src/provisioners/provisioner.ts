@@ -10,21 +10,21 @@ export type ProvisionerType = (typeof provisionerTypes)[number]
 
 const health = {
   checked_at: DateTime,
-  ok: Type.Boolean({ description: 'every check is' }),
+  ok: Type.Boolean({ description: 'whether every check is ok' }),
   checks: Type.Array(
     Type.Object({
       what: Type.String(),
       ok: Type.Boolean(),
-      message: Nullable(Type.String({ description: 'how to mend it' })),
+      message: Nullable(Type.String({ description: 'how to fix it, or a note' })),
     }),
   ),
 }
 
-/** How a test went. */
+/** The result of a test. */
 export const ProvisionerHealth = Type.Object(health, { title: 'ProvisionerHealth' })
 export type ProvisionerHealth = Static<typeof ProvisionerHealth>
 
-/** A provisioner as answered. */
+/** A provisioner as in replies. */
 export const Provisioner = Type.Object(
   {
     id: Uuid,
@@ -34,15 +34,17 @@ export const Provisioner = Type.Object(
     serves: Serves,
     enabled: Type.Boolean(),
     corrects_drift: Type.Boolean(),
-    version: Type.Integer({ description: 'one more at each change' }),
+    version: Type.Integer({ description: 'increases by one at each change' }),
     previous_secrets_until: Nullable(
       Type.String({
         format: 'date-time',
-        description: 'until when the secrets of before the last rotation count beside the new ones',
+        description: 'until when the secrets from before the last rotation are valid beside the new ones',
       }),
     ),
     health: Nullable(
-      Type.Object(health, { description: 'the last test; null where none was made since the config was changed' }),
+      Type.Object(health, {
+        description: 'the last test; null when there was none since the last change of the config',
+      }),
     ),
     created_at: DateTime,
     updated_at: DateTime,
@@ -51,14 +53,14 @@ export const Provisioner = Type.Object(
 )
 export type Provisioner = Static<typeof Provisioner>
 
-/** The answer where secrets were made: the record, and those secrets this once. */
+/** The reply when secrets are generated: the record, and those secrets, which are shown only once. */
 export const ProvisionerWithSecrets = Type.Object(
   {
     ...Provisioner.properties,
     shown_once: Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'secrets that were made for the target to know, by field: shown now and never again',
+      description: 'secrets generated for the target, by field: shown only now',
     }),
   },
   { title: 'ProvisionerWithSecrets' },
@@ -75,12 +77,12 @@ const Config = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
   description:
-    'What the type needs. What may be a secret is write-only and shown as `[redacted]`; sent back as that, it stays as it ' +
-    'is. A field that is left out is taken away, but for secrets that we made. 64 KiB at most.',
+    'The config of the type. A field that may be secret is write-only and shown as `[redacted]`; a field sent as that stays ' +
+    'unchanged. An absent field is removed, except for generated secrets. At most 64 KiB.',
 })
 
 const CorrectsDrift = Type.Boolean({
-  description: 'access that somebody took away or gave back at the target by hand is put right, and not told alone',
+  description: 'true: access that was removed or added at the target by hand is corrected, not only reported',
 })
 
 export const NewProvisioner = Body({
@@ -89,12 +91,12 @@ export const NewProvisioner = Body({
   config: Type.Optional(Config),
   serves: Type.Optional(Serves),
   enabled: Type.Optional(
-    Type.Boolean({ description: 'true where it is left out; a disabled one gives nothing, and still takes away' }),
+    Type.Boolean({ description: 'true when absent; a disabled provisioner gives no access, and still removes access' }),
   ),
   corrects_drift: Type.Optional(CorrectsDrift),
 })
 
-/** What may be changed of a provisioner: the fields that are sent. */
+/** A change of a provisioner: only the fields sent change. */
 export const ProvisionerChange = Body({
   name: Type.Optional(Name),
   config: Type.Optional(Config),
@@ -104,20 +106,20 @@ export const ProvisionerChange = Body({
 })
 export type ProvisionerChange = Static<typeof ProvisionerChange>
 
-/** How many entitlements a provisioner still has to look after, at most `mostCounted`; asked with the provisioner locked. */
+/** The number of entitlements that a provisioner still manages, counted up to `maxCounted`; called with the provisioner locked. */
 export type CountInUse = (tx: Tx, provisioner_id: string, maxCounted: number) => Promise<number>
 
 const maxCounted = 1_000
 
-/** Throws 409 where access that a provisioner gave, or may have given, could be left behind. `doing`: what would leave it. */
+/** Throws 409 when access that a provisioner gave, or may have given, could be left behind. `doing`: the change that would leave it. */
 export async function requireUnused(tx: Tx, id: string, countInUse: CountInUse, doing: string): Promise<void> {
   const entitlements = await countInUse(tx, id, maxCounted)
   if (entitlements === 0) return
   const number = entitlements === maxCounted ? `${maxCounted} or more` : `${entitlements}`
   throw new Problem(
     'provisioner_in_use',
-    `${doing} would leave access behind: entitlements at its target that are given, or not yet taken away: ${number}. ` +
-      'End their grants, wait until they are gone, then try again; disabled, it gives nothing new meanwhile',
+    `${doing} would leave access behind: ${number} entitlements at its target are given, or not yet removed; ` +
+      'end their grants, wait until they are gone, then try again; disable the provisioner meanwhile to give no new access',
     { details: { entitlements } },
   )
 }

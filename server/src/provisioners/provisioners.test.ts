@@ -193,7 +193,7 @@ suite('testing a provisioner', () => {
     const { shown_once, ...made } = (await create(tenant)).body
     const tested = await as(tenant, 'POST', `${path}/${made.id}/test`)
     const { checked_at, ...rest } = tested.body
-    const checks = [{ what: 'the sandbox', ok: true, message: 'a pretend cloud: it gives access to nothing' }]
+    const checks = [{ what: 'the sandbox', ok: true, message: 'a simulated cloud: it gives no real access' }]
     assert.deepEqual([tested.status, rest], [200, { ok: true, checks }])
     // It changed nothing: a driver that is open stays so.
     assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body, { ...made, health: tested.body })

@@ -9,16 +9,16 @@ import { openSecrets } from './provisioner-secrets.ts'
 import { findProvisionerToOpen } from './provisioner-store.ts'
 import { readClock, saveWebhookOutcome } from './webhook-act-store.ts'
 
-/** Has an entitlement of a provisioner looked at now, by its key. */
+/** Requests reconciliation of a provisioner's entitlement, by its key. */
 export type RequestReconciliation = (tx: Tx, provisioner_id: string, key: string) => Promise<void>
 
-/** Longer words are cut to what is kept. */
+/** A longer message is cut to the stored length. */
 const [maxSentLength, maxKeptLength] = [10_000, 500]
 
 /**
- * Takes the result of an act that a receiver had said would take longer. Whoever signs it is the receiver; for everybody
- * else there is one answer, and nobody learns which provisioners there are. The first result of an act counts, so that one
- * that is replayed changes nothing.
+ * Takes the result of an act that the receiver announced as longer. The signature authenticates the receiver. All other callers
+ * get one answer, so that nobody learns which provisioners exist. The first result of an act counts, so a replayed one
+ * changes nothing.
  */
 export const reportAccessResult = (requestReconciliation: RequestReconciliation) =>
   operation({
@@ -33,7 +33,7 @@ export const reportAccessResult = (requestReconciliation: RequestReconciliation)
     body: Body({
       type: Type.Literal('access.result'),
       data: Type.Object({
-        id: Type.String({ maxLength: 100, description: 'the `webhook-id` of the message that asked for it' }),
+        id: Type.String({ maxLength: 100, description: 'the `webhook-id` of the message that requested the act' }),
         status: OneOf(['done', 'failed']),
         message: Type.Optional(Nullable(Type.String({ maxLength: maxSentLength, description: 'why it failed' }))),
       }),
@@ -48,7 +48,10 @@ export const reportAccessResult = (requestReconciliation: RequestReconciliation)
         'webhook-signature': header('webhook-signature'),
       }
       if (!isSigned(secrets, headers, new Date(await readClock(ctx.tx)), sent)) {
-        throw new Problem('unauthenticated', 'the result is not signed by the secret of such a provisioner, just now')
+        throw new Problem(
+          'unauthenticated',
+          'the result has no valid, recent signature; sign it with the secret of the provisioner',
+        )
       }
       const id = readUuid(data.id)
       if (id === undefined) return
@@ -59,11 +62,11 @@ export const reportAccessResult = (requestReconciliation: RequestReconciliation)
     },
   })
 
-/** The secrets that its receiver may sign with now; none where it is no webhook, or not there. */
+/** The secrets that its receiver may sign with now; none when it is no webhook, or does not exist. */
 async function findSecrets({ tx, sealer }: Ctx, id: string): Promise<string[]> {
   const found = await findProvisionerToOpen(tx, id)
   if (found?.provisioner_type !== 'webhook') return []
   const { made, previous } = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
-  const counting = [made.signing_secret, (found.previous_ms ?? 0) > 0 ? previous.signing_secret : undefined]
-  return counting.filter((secret) => secret !== undefined)
+  const valid = [made.signing_secret, (found.previous_ms ?? 0) > 0 ? previous.signing_secret : undefined]
+  return valid.filter((secret) => secret !== undefined)
 }

@@ -7,14 +7,14 @@ import { openSecrets, sealSecrets } from './provisioner-secrets.ts'
 import { findKeptProvisioner, findProvisioner, lockProvisioner, saveRotation } from './provisioner-store.ts'
 
 /**
- * Makes anew what we made for the target to know, and answers it this once. What it was before counts beside it for a day,
- * so that the target can be told in the meantime; for no longer where it was rotated again, or where the caller says so.
+ * Rotates the generated secrets for the target, and shows the new ones only once. The previous secrets stay valid for a day,
+ * so that the target can be updated. The caller can set another time, and a further rotation ends it.
  */
 export const rotateProvisionerSecret = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
   operation({
     method: 'POST',
     path: '/v1/provisioners/{id}/rotate-secret',
-    summary: 'Make the secrets anew that a provisioner shares with its target',
+    summary: 'Rotate the secrets that a provisioner shares with its target',
     credential: 'any',
     scope: 'provisioners:write',
     params: IdParams,
@@ -31,7 +31,7 @@ export const rotateProvisionerSecret = (types: Readonly<Record<ProvisionerType, 
         const made = types[provisioner_type].makeSecrets()
         const names = Object.keys(made)
         if (names.length === 0) {
-          throw new Problem('unprocessable', `a \`${provisioner_type}\` provisioner has no secret that is made for it`)
+          throw new Problem('unprocessable', `a \`${provisioner_type}\` provisioner has no generated secret to rotate`)
         }
         const before = await openSecrets(inside, id, kept.sealed_secrets)
         const secrets = { ...before, made, previous: overlap_seconds === 0 ? {} : before.made }

@@ -4,8 +4,8 @@ import { Problem } from '../kernel/errors.ts'
 import type { ServedLine } from './serving.ts'
 
 /**
- * Has a provisioner serve these lines, in their order, and no others.
- * @throws Problem 409 naming one that another serves
+ * Replaces the served lines of a provisioner, in their order.
+ * @throws Problem 409 naming a line that another provisioner serves
  */
 export async function replaceServed(tx: Tx, provisioner_id: string, lines: readonly ServedLine[]): Promise<void> {
   const asked = sql`jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as line (resource_type text, account_id text)`
@@ -20,7 +20,7 @@ export async function replaceServed(tx: Tx, provisioner_id: string, lines: reado
       and not exists (select from ${asked} where line.resource_type = s.resource_type and line.account_id = s.account_id)`,
   ])
   if (taken !== undefined) throw alreadyServed(taken)
-  // Whoever takes a line at the same moment is met by its key.
+  // The primary key stops a concurrent transaction from taking the same line.
   await tx.write([
     sql`insert into served_resource (tenant_id, resource_type, account_id, provisioner_id)
       select ${tx.tenant_id}::uuid, resource_type, account_id, ${provisioner_id}::uuid
@@ -35,7 +35,7 @@ function alreadyServed(taken: ServedLine & { provisioner_id: string; name: strin
   const where = account_id === '' ? 'in every account without a line of its own' : `in the account ${account_id}`
   return new Problem(
     'resource_already_served',
-    `\`${resource_type}\` ${where} is served by the provisioner “${name}” already; take it from there first`,
+    `\`${resource_type}\` ${where} is served by the provisioner “${name}” already; remove it there first`,
     { details: { resource_type, account_id: account_id === '' ? null : account_id, provisioner_id } },
   )
 }

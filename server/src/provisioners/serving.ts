@@ -3,15 +3,15 @@ import { OneOf } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { type AskedType, askedTypes } from '../policy-engine/cedar/schema.ts'
 
-/** What is asked for on these is given on accounts, one grant each. */
+/** Requests for these types are granted on accounts, one grant each. */
 const givenOnAccounts: readonly AskedType[] = ['cloud_permission_set', 'cloud_organizational_unit']
 
-/** Types of resource that access is given on. */
+/** The types of resource on which access is given. */
 const servedTypes = askedTypes.filter((type) => !givenOnAccounts.includes(type))
 
 const maxLines = 1_000
 
-/** What a provisioner serves, as callers say it and as they are told. */
+/** The resources that a provisioner serves, in requests and replies. */
 export const Serves = Type.Array(
   Type.Object(
     {
@@ -22,8 +22,7 @@ export const Serves = Type.Array(
         Type.Array(Type.String({ pattern: '^[0-9]{12}$' }), {
           minItems: 1,
           maxItems: maxLines,
-          description:
-            'the accounts in which it serves the type; every account that no other line names where left out',
+          description: 'the accounts in which it serves the type; when absent, every account that no other line names',
         }),
       ),
     },
@@ -36,7 +35,7 @@ type Serves = Static<typeof Serves>
 /** One line of what is served. `account_id`: empty for every account that has no line of its own. */
 export type ServedLine = { resource_type: string; account_id: string }
 
-/** The lines of what a caller said, in their order; throws 400 for one that is there twice, or for too many. */
+/** The lines of a request, sorted; throws 400 for a duplicate line, or for too many lines. */
 export function linesOf(serves: Serves): ServedLine[] {
   const lines = new Map<string, ServedLine>()
   const faults: FaultyField[] = []
@@ -53,7 +52,7 @@ export function linesOf(serves: Serves): ServedLine[] {
   return inOrder([...lines.values()])
 }
 
-/** The lines as they are told: of each type all accounts first, then those by name. */
+/** The lines as in replies: for each type first the line for all accounts, then the named accounts. */
 export function servesOf(lines: readonly ServedLine[]): Serves {
   const ordered = inOrder(lines)
   return servedTypes.flatMap((resource_type) => {
@@ -66,7 +65,7 @@ export function servesOf(lines: readonly ServedLine[]): Serves {
   })
 }
 
-/** INVARIANT: whoever writes lines writes them in this order, so that two who write at once do not wait for each other. */
+/** INVARIANT: all writers write lines in this order, so that concurrent writers do not deadlock. */
 function inOrder(lines: readonly ServedLine[]): ServedLine[] {
   const keyOf = ({ resource_type, account_id }: ServedLine) => `${resource_type} ${account_id}`
   return lines.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))

@@ -9,13 +9,13 @@ import { ProvisionerHealth, type ProvisionerType } from './provisioner.ts'
 import { withoutSecrets } from './provisioner-secrets.ts'
 import { keepTest } from './provisioner-store.ts'
 
-/** Less than a transaction may stand idle: that of a call with an `Idempotency-Key` does meanwhile. */
+/** Shorter than the limit for idle transactions: the transaction of a call with an `Idempotency-Key` is idle during the test. */
 const maxTestMs = 8_000
 
 const maxChecks = 50
 const maxTextLength = 1_000
 
-/** Looks at everything that giving access needs, changes nothing at the target, and keeps what was found. */
+/** Checks everything that giving access needs, changes nothing at the target, and stores the result. */
 export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
   operation({
     method: 'POST',
@@ -30,13 +30,13 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
       const openable = await findOpening(ctx, id)
       if (openable === undefined) throw notFound('provisioner')
       const { found, secrets, opening } = openable
-      // Its own, so that what others wait for at the target does not delay it.
+      // A separate driver, so that other calls that wait for the target do not delay the test.
       const driver = types[found.provisioner_type].open(opening)
       try {
-        const sayable = (text: string) =>
+        const sanitized = (text: string) =>
           withoutSecrets(text, secrets).replaceAll('\0', '').slice(0, maxTextLength).toWellFormed()
-        const checks = (await lookAt(driver, ctx.tx)).slice(0, maxChecks).map(({ what, ok, message }) => {
-          return { what: sayable(what), ok, message: message === null ? null : sayable(message) }
+        const checks = (await runChecks(driver, ctx.tx)).slice(0, maxChecks).map(({ what, ok, message }) => {
+          return { what: sanitized(what), ok, message: message === null ? null : sanitized(message) }
         })
         return await keepTest(ctx, id, found.version, checks)
       } finally {
@@ -45,8 +45,8 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
     },
   })
 
-/** A target that does not let itself be looked at has not passed. */
-async function lookAt(driver: Driver, tx: Tx): Promise<Check[]> {
+/** A target that cannot be checked has failed the test. */
+async function runChecks(driver: Driver, tx: Tx): Promise<Check[]> {
   try {
     return await inTime(maxTestMs, (signal) => driver.health(tx, signal))
   } catch (error) {

@@ -17,12 +17,12 @@ import {
 import { linesOf, servesOf } from './serving.ts'
 import { replaceServed } from './serving-store.ts'
 
-/** Whoever goes on losing races says so. */
+/** After this many lost races the call fails. */
 const maxTries = 5
 
 /**
- * Changes the fields sent; a config and what is served replace those before. What would change nothing changes nothing, tells
- * nothing, and answers the provisioner as it is. It is not sent to another target while access that it gave is at this one.
+ * Changes the fields sent; `config` and `serves` are replaced as a whole. A request that changes nothing emits no event, and
+ * answers the provisioner as it is. The target cannot change while access that the provisioner gave exists there.
  */
 export const updateProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>, countInUse: CountInUse) =>
   operation({
@@ -39,31 +39,31 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
       for (let tries = 0; tries < maxTries; tries += 1) {
         const before = await findKeptProvisioner(ctx.tx, params.id)
         if (before === undefined) throw notFound('provisioner')
-        // Asked of the network perhaps, so not while the row is held.
+        // This may use the network, so it runs before the row is locked.
         const settled = body.config && (await settle(ctx, types[before.shown.provisioner_type], before, body.config))
         const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, body, settled, countInUse))
         if (saved !== undefined) return saved
       }
-      throw new Problem('version_conflict', 'others change this provisioner all the time; read it again')
+      throw new Problem('version_conflict', 'other callers keep changing this provisioner; read it again, then retry')
     },
   })
 
-/** What the config that was sent comes to; undefined where it changes nothing. */
+/** The validated config of the request; undefined when it changes nothing. */
 async function settle(
   ctx: Ctx,
   type: DriverType,
   { shown, sealed_secrets }: KeptProvisioner,
-  asked: Record<string, unknown>,
+  requested: Record<string, unknown>,
 ): Promise<SettledConfig | undefined> {
   const before = { config: shown.config, secrets: await openSecrets(ctx, shown.id, sealed_secrets) }
-  return isSameConfig(asked, before) ? undefined : settleConfig(type, asked, before, ctx.egress)
+  return isSameConfig(requested, before) ? undefined : settleConfig(type, requested, before, ctx.egress)
 }
 
-/** Undefined where it is not as it was before any more. */
+/** Undefined when the provisioner has changed since it was read. */
 async function change(
   ctx: Ctx,
   { shown }: KeptProvisioner,
-  asked: ProvisionerChange,
+  requested: ProvisionerChange,
   settled: SettledConfig | undefined,
   countInUse: CountInUse,
 ): Promise<Provisioner | undefined> {
@@ -74,13 +74,13 @@ async function change(
   if (settled?.moved !== undefined) {
     await requireUnused(tx, shown.id, countInUse, `to change \`${settled.moved}\`, which leads to another target,`)
   }
-  const lines = asked.serves && linesOf(asked.serves)
-  const { name = shown.name, enabled = shown.enabled, corrects_drift = shown.corrects_drift } = asked
+  const lines = requested.serves && linesOf(requested.serves)
+  const { name = shown.name, enabled = shown.enabled, corrects_drift = shown.corrects_drift } = requested
   const serves = lines === undefined ? shown.serves : servesOf(lines)
   const next = { id: shown.id, name, enabled, corrects_drift, serves }
-  const told = ['name', 'enabled', 'corrects_drift', 'serves'] as const
+  const comparedFields = ['name', 'enabled', 'corrects_drift', 'serves'] as const
   const fields = [
-    ...told.filter((field) => !isDeepStrictEqual(next[field], shown[field])),
+    ...comparedFields.filter((field) => !isDeepStrictEqual(next[field], shown[field])),
     ...(settled === undefined ? [] : ['config']),
   ]
   if (fields.length === 0) return shown

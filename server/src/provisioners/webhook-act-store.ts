@@ -2,7 +2,7 @@ import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 
-/** What a receiver was told last of an entitlement that is not known to be gone. Its moments are of the database's clock. */
+/** The last act sent to a receiver for an entitlement that is not known to be gone. Its times are of the database's clock. */
 export type WebhookAct = {
   id: string
   kind: 'grant' | 'revoke'
@@ -19,10 +19,10 @@ export type ActPlace = { provisioner_id: string; target_key: string }
 const columns = sql`id, kind, until, begun_at, reference, outcome, message`
 
 /**
- * Writes down what the receiver is about to be told. The act that is under way goes on under its id, with the end it was told,
- * so that a receiver knows it again; any other is a new act, and the one before is forgotten. An end more than a minute
- * later is another act. A new act begins later than the one before by a millisecond at least: a receiver takes the later one
- * for true, also where two transactions met or the database's clock was set back.
+ * Records an act before it is sent to the receiver. An act in flight continues with its id and its end, so that the receiver
+ * recognizes it. Any other act is new and replaces the one before. An end more than a minute later makes a new act. A new act
+ * begins at least a millisecond later than the one before: the receiver believes the later one, even when two transactions
+ * overlapped or the database's clock was set back.
  */
 export async function beginWebhookAct(
   tx: Tx,
@@ -44,7 +44,7 @@ export async function beginWebhookAct(
             and (act.until is null or excluded.until <= act.until + interval '1 minute') as goes_on) as going)
       returning ${columns}`,
   ])
-  if (begun[0] === undefined) throw new Error('an act was not written down')
+  if (begun[0] === undefined) throw new Error('an act was not recorded')
   return begun[0]
 }
 
@@ -61,8 +61,8 @@ export async function findWebhookAct(
 }
 
 /**
- * Keeps how an act went, once: the first word counts. Nothing is kept of what was taken away. Answers which entitlement it was
- * about; undefined where nothing waits for it.
+ * Stores the outcome of an act once: the first outcome counts. The row of a completed revocation is deleted. Returns the key of
+ * the entitlement; undefined when no act waits for this outcome.
  */
 export async function saveWebhookOutcome(
   tx: Tx,
@@ -80,7 +80,7 @@ export async function saveWebhookOutcome(
   return (gone[0] ?? saved[0])?.target_key
 }
 
-/** Keeps what the receiver calls an act that it works on, as it was called first. */
+/** Stores the receiver's first reference for an act that it works on. */
 export async function saveWebhookReference(tx: Tx, id: string, reference: string): Promise<void> {
   await tx.write([
     sql`update webhook_act set reference = ${reference}
@@ -91,6 +91,6 @@ export async function saveWebhookReference(tx: Tx, id: string, reference: string
 /** The database's clock, in milliseconds since 1970. */
 export async function readClock(tx: Tx): Promise<number> {
   const [row] = await tx.read(sql<{ ms: number }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`)
-  if (row === undefined) throw new Error('the database has a clock')
+  if (row === undefined) throw new Error('the query for the database clock returned no row')
   return row.ms
 }

@@ -222,9 +222,12 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
       const login = await newLogin()
       const name = pg.escapeIdentifier(login)
       await server.asSuperuser(`alter role ${name} login`)
-      await assert.rejects(plan(askOf(login)), { kind: 'transient', message: /can log in, and not by Sallyport/ })
+      await assert.rejects(plan(askOf(login)), {
+        kind: 'transient',
+        message: /can log in, but Sallyport did not enable it/,
+      })
       await server.asSuperuser(`alter role ${name} nologin; grant app_readonly to ${name}`)
-      await assert.rejects(plan(askOf(login)), { kind: 'permanent', message: /by somebody else's grant/ })
+      await assert.rejects(plan(askOf(login)), { kind: 'permanent', message: /by another role's grant/ })
       await server.asSuperuser(`alter role ${name} login`)
       assert.equal((await plan(askOf(login))).held, true)
     })

@@ -2,18 +2,18 @@ import { createSemaphore } from '../../kernel/semaphore.ts'
 import { NotNow, TargetError } from '../driver.ts'
 import type { Ask, Facts, ServerConnection } from './server-connection.ts'
 
-/** A connection that is lent. */
+/** A borrowed connection. */
 export type Lent = { ask: Ask; facts: Facts }
 
-/** What is under way to one server: few connections, kept for a while, handed to whoever comes. */
+/** A small connection pool for one server; idle connections are kept for a while. */
 export type Connections = {
   /**
-   * Lends a connection for as long as the work takes; where the work fails, the connection goes with it, and whatever it had
-   * begun. `ahead`: before those who wait and are not.
-   * @throws NotNow where none became free in time
+   * Runs the work with a connection. When the work fails, the connection is closed, which aborts anything it had begun. `ahead`:
+   * gets a connection before waiting callers without `ahead`.
+   * @throws NotNow when no connection became free in time
    */
-  use<Result>(wish: { signal: AbortSignal; ahead: boolean }, work: (lent: Lent) => Promise<Result>): Promise<Result>
-  /** Ends those that nobody uses; the others as they are given back. */
+  use<Result>(options: { signal: AbortSignal; ahead: boolean }, work: (lent: Lent) => Promise<Result>): Promise<Result>
+  /** Closes idle connections at once, and the others when they are released. */
   close(): void
 }
 
@@ -24,7 +24,7 @@ const comeBackMs = 500
 
 type Idle = { link: ServerConnection; timer: NodeJS.Timeout }
 
-/** `open` makes a connection, which lives under the signal of whoever asked first for it. */
+/** `open` makes a connection under the signal of its first caller. */
 export function openConnections(open: (signal: AbortSignal) => Promise<ServerConnection>): Connections {
   const idle: Idle[] = []
   const lending = createSemaphore({ limit: maxConnections, maxWaitMs, refusal: () => new NotNow(comeBackMs) })
@@ -47,7 +47,7 @@ export function openConnections(open: (signal: AbortSignal) => Promise<ServerCon
 
   return {
     async use({ signal, ahead }, work) {
-      if (isClosed) throw new TargetError('transient', 'the provisioner was changed meanwhile')
+      if (isClosed) throw new TargetError('transient', 'the provisioner was changed during the call')
       return lending.run(() => lend(signal, work), { isUrgent: ahead, signal })
     },
     close() {

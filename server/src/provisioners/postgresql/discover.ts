@@ -7,12 +7,12 @@ import type { SessionAccess } from './sessions.ts'
 
 const pageSize = 1_000
 
-/** What a member holds, by oids: the order of the pages. */
+/** A membership by its oids, which define the order of the pages. */
 type Place = { role_oid: string; login_oid: string }
 
 /**
- * What the server holds of the roles that actions give, by our grant or of what is known; each page by a connection of its
- * own, so that a slow reader holds none.
+ * What the server holds of the roles that actions give: memberships granted by Sallyport, and known ones. Each page uses its own
+ * connection, so that a slow reader holds none.
  */
 export async function* discover(
   { connections, signal }: SessionAccess,
@@ -54,7 +54,7 @@ async function readPage(
   const sightings = rows.flatMap((row): Sighting[] => {
     const place = { role_oid: row.role_oid ?? '', login_oid: row.login_oid ?? '' }
     const before = known.get(placeName(place))
-    // A login that was shut by hand lets nobody in, whatever it holds.
+    // A login that was disabled by hand gives no access, regardless of its roles.
     if (before !== undefined) return readHeldRole(before.target).manages_login && row.can_login !== 't' ? [] : [before]
     if (row.is_ours !== 't' || !mapped.has(row.role ?? '')) return []
     const held: HeldRole = {

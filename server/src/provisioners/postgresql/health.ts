@@ -5,10 +5,10 @@ import { findLoginFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { mayEndConnections, readLogin, readRole } from './server-roles.ts'
 import type { SessionAccess } from './sessions.ts'
 
-/** The oldest that this is tried on. */
-const oldest = 150_000
+/** The oldest tested version. */
+const minVersion = 150_000
 
-/** Looks at everything that giving and taking away needs. */
+/** Checks everything that giving and removing access needs. */
 export async function checkHealth({ connections, signal }: SessionAccess, settings: Settings): Promise<Check[]> {
   const server: Check = { what: `the server ${nameOfServer(settings)}`, ok: true, message: null }
   try {
@@ -26,14 +26,16 @@ async function checkInside(lent: Lent, settings: Settings): Promise<Check[]> {
   const checks = [
     check(
       'its version',
-      version >= oldest
+      version >= minVersion
         ? undefined
-        : `it is PostgreSQL ${release}, and ${oldest / 10_000} is the oldest that this works with`,
+        : `it is PostgreSQL ${release}; upgrade to PostgreSQL ${minVersion / 10_000} or later`,
     ),
     check(`the role \`${me}\` that Sallyport signs in as`, findOwnFault(lent.facts)),
     check(
       "ending people's connections",
-      (await mayEndConnections(lent.ask)) ? undefined : `\`${me}\` may not: run \`grant pg_signal_backend to "${me}"\``,
+      (await mayEndConnections(lent.ask))
+        ? undefined
+        : `\`${me}\` may not end them: run \`grant pg_signal_backend to "${me}"\``,
     ),
   ]
   for (const [action, name] of settings.roles) {

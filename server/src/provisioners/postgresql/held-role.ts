@@ -6,28 +6,28 @@ import { findLoginFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { isEffective, isHeldByOthers, type LoginFacts, type RoleFacts, readLogin, readRole } from './server-roles.ts'
 
 /**
- * One role that a login holds by our grant. Names say what was meant, oids what it was: a role that is renamed meanwhile
- * is found all the same.
+ * One role that a login holds by Sallyport's grant. It has names and oids: a role that is renamed meanwhile is still found by
+ * its oid.
  */
 export type HeldRole = {
   server: string
-  /** As whom it is given. */
+  /** The granting role. */
   granted_by: string
   granted_by_oid: string
   role: string
   role_oid: string
   login: string
   login_oid: string
-  /** The login is opened and shut with it. */
+  /** Whether the login is enabled and disabled together with the role. */
   manages_login: boolean
 }
 
-/** A login that we open is shut by the server itself so long after the end, where we should not be there to do it. */
+/** The server itself disables an enabled login this long after the end, in case Sallyport is not running then. */
 const graceMs = 60_000
 
 /**
- * The entitlement that a role and a login come to.
- * @throws TargetError where it is not to be given
+ * The entitlement of a role and a login.
+ * @throws TargetError when it must not be given
  */
 export async function resolveRole(
   lent: Lent,
@@ -50,12 +50,12 @@ export async function resolveRole(
   return { held_role, held }
 }
 
-/** One server's roles by one name each: where a grant comes again, it is the same. */
+/** The key of an entitlement: the same for every grant of this role to this login at this server. */
 export function keyOf({ server, granted_by, role, login }: HeldRole): string {
   return JSON.stringify([server, granted_by, role, login])
 }
 
-/** Reads what `resolveRole` made, as the ledger kept it. */
+/** Reads the result of `resolveRole` from the ledger. */
 export function readHeldRole(target: Target): HeldRole {
   const text = (name: string) => String(target[name])
   return {
@@ -71,41 +71,44 @@ export function readHeldRole(target: Target): HeldRole {
 }
 
 /**
- * INVARIANT: what was given at one server, or as one role, is neither looked for nor taken away at another: it would be
- * found gone, and stay.
+ * INVARIANT: a role given at one server, or by one granting role, is never checked or removed at another: it would count as
+ * absent there, and stay in place.
  * @throws TargetError
  */
 export function requireSameGiver(held: HeldRole, settings: Settings, { me, me_oid }: Lent['facts']): void {
   const server = nameOfServer(settings)
-  const back = 'lead the provisioner back there until it is taken away'
+  const back = 'set the provisioner back until the access is removed'
   if (held.server !== server) {
     throw new TargetError(
       'permanent',
-      `it was given at ${held.server}, and its provisioner leads to ${server} now: ${back}`,
+      `the access was given at ${held.server}, but its provisioner now connects to ${server}: ${back}`,
     )
   }
   if (held.granted_by !== me && held.granted_by_oid !== me_oid) {
     throw new TargetError(
       'permanent',
-      `it was given as \`${held.granted_by}\`, and its provisioner signs in as \`${me}\` now: ${back}`,
+      `the access was given as \`${held.granted_by}\`, but its provisioner now signs in as \`${me}\`: ${back}`,
     )
   }
 }
 
-/** Grants the role; where we manage the login, opens that until a little after the end. All or nothing. */
+/** Grants the role, and enables a managed login until shortly after the end. All or nothing. */
 export async function give(lent: Lent, settings: Settings, held: HeldRole, until: Date): Promise<void> {
   const { ask, facts } = lent
   if (![...settings.roles.values()].includes(held.role)) {
-    throw new TargetError('permanent', `the provisioner gives \`${held.role}\` for no action any more`)
+    throw new TargetError(
+      'permanent',
+      `no action of the provisioner maps to the role \`${held.role}\` any more; map it again, or request another action`,
+    )
   }
   await ask(begin)
   const { role, login } = await lookUp(lent, held, held.manages_login)
   if (held.manages_login) await requireOurs(lent, role, login)
-  // By inheritance alone: a session that has become the role could not be told from outside, and would keep it.
+  // Only by inheritance: a session that used `set role` cannot be recognized from outside, and would keep the role.
   const options = facts.version < 160_000 ? '' : 'with admin false, inherit true, set false'
   await ask(`grant ${quoted(role.name)} to ${quoted(login.name)} ${options} granted by current_user`)
   if (held.manages_login) {
-    // Of several grants to one login the last end counts.
+    // With several grants to one login, the latest end counts.
     const open = login.can_login ? (login.valid_until_ms ?? 0) : 0
     const end = new Date(Math.max(open, until.getTime() + graceMs))
     await ask(`alter role ${quoted(login.name)} login valid until ${pg.escapeLiteral(end.toISOString())}`)
@@ -113,7 +116,7 @@ export async function give(lent: Lent, settings: Settings, held: HeldRole, until
   await ask('commit')
 }
 
-/** Takes every grant of ours back that is meant. Answers the logins that it may concern, renamed ones as well. */
+/** Revokes every matching grant of Sallyport. Returns the logins that may be affected, including renamed ones. */
 export async function takeBack({ ask, facts }: Lent, held: HeldRole): Promise<Login[]> {
   const rows = await ask(`select r.rolname as role, l.rolname as login ${grantsMeant}`, [
     held.role,
@@ -134,10 +137,10 @@ export async function takeBack({ ask, facts }: Lent, held: HeldRole): Promise<Lo
 
 export type Login = { oid: string; name: string; can_login: boolean }
 
-/** Shuts a login that we manage. False: it holds something by our grant still, and stays open. */
+/** Disables a managed login. False: it still holds a role by Sallyport's grant, and stays enabled. */
 export async function shut({ ask, facts }: Lent, login: Login): Promise<boolean> {
   await ask(begin)
-  // First, since whoever opens it at the same moment changes the same row: one of the two fails, and comes again.
+  // First, since a concurrent transaction that enables the login changes the same row: one of the two fails and is retried.
   await ask(`alter role ${quoted(login.name)} nologin`)
   const [row] = await ask(holdsOurs, [login.oid, facts.me_oid])
   const isShut = row?.holds === 'f'
@@ -145,7 +148,7 @@ export async function shut({ ask, facts }: Lent, login: Login): Promise<boolean>
   return isShut
 }
 
-/** What the server holds. `until`: null where nothing should be held, and then only what is ours counts. */
+/** What the server holds. `until`: null when it should hold nothing; then only Sallyport's grants count. */
 export async function look({ ask, facts }: Lent, held: HeldRole, until: Date | null): Promise<Held> {
   const givers = [facts.me_oid, held.granted_by_oid]
   const values = [held.role, held.role_oid, held.login, held.login_oid, givers]
@@ -197,19 +200,19 @@ async function lookUp(
 }
 
 /**
- * INVARIANT: a login that we manage is open as long as it holds something by our grant, and no longer.
- * @throws TargetError where somebody else has opened it, or gave it the role
+ * INVARIANT: a managed login is enabled exactly as long as it holds a role by Sallyport's grant.
+ * @throws TargetError when another role enabled it, or granted it the role
  */
 async function requireOurs(lent: Lent, role: RoleFacts, login: LoginFacts): Promise<void> {
   if (await isHeldByOthers(lent, role, login)) {
     throw new TargetError(
       'permanent',
-      `\`${login.name}\` holds \`${role.name}\` by somebody else's grant: where Sallyport opens and shuts logins, it alone grants`,
+      `\`${login.name}\` holds \`${role.name}\` by another role's grant: when Sallyport manages logins, only Sallyport may grant; revoke that grant`,
     )
   }
-  // Transient, since it is also how a login looks for a moment at the end of an earlier grant.
+  // Transient, since a login is also in this state for a moment at the end of an earlier grant.
   if (login.can_login && !login.holds_ours) {
-    const open = `\`${login.name}\` can log in, and not by Sallyport: make it nologin, or let the provisioner not manage logins`
+    const open = `\`${login.name}\` can log in, but Sallyport did not enable it: make it nologin, or set \`manages_logins\` of the provisioner to false`
     throw new TargetError('transient', open)
   }
 }

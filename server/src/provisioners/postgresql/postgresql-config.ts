@@ -14,10 +14,10 @@ import {
 } from '../../kernel/shown-field.ts'
 import type { Config } from '../driver.ts'
 
-/** How a person's login is found. */
+/** The sources of a person's login. */
 const loginSources = ['email', 'local_part', 'list'] as const
 
-/** A config without faults, as the driver uses it. */
+/** A valid config, as the driver uses it. */
 export type Settings = {
   host: string
   port: number
@@ -25,17 +25,17 @@ export type Settings = {
   user: string
   password: string
   tls: 'verify' | 'off'
-  /** Certificates to trust in place of the system's, as PEM. */
+  /** PEM certificates to trust in place of the system's. */
   ca: string | undefined
-  /** The resources that are this server. */
+  /** The ids of the resources that stand for this server. */
   resourceIds: ReadonlySet<string>
-  /** What each action gives. */
+  /** The role of each action. */
   roles: ReadonlyMap<string, string>
   loginFrom: (typeof loginSources)[number]
   emailDomain: string
   /** By the key of the e-mail address. */
   logins: ReadonlyMap<string, string>
-  /** The logins are Sallyport's to open and to shut. */
+  /** Whether Sallyport enables and disables the logins. */
   managesLogins: boolean
 }
 
@@ -44,7 +44,7 @@ const maxNameLength = 63
 const maxEntries = 500
 const maxTextLength = 500
 
-/** Whether PostgreSQL takes it for a name as it stands: it cuts longer ones short, without an error. */
+/** Whether PostgreSQL accepts the name unchanged: it truncates longer names without an error. */
 export function fitsName(text: string): boolean {
   return text !== '' && !text.includes('\0') && Buffer.byteLength(text) <= maxNameLength
 }
@@ -64,7 +64,7 @@ export const shownFields: ShownFields = {
   manages_logins: flagField,
 }
 
-/** What says which entitlement it is, and how it is taken away: what one role has granted is not another's to revoke. */
+/** The fields that identify an entitlement and its removal: one role cannot revoke the grants of another. */
 export const targetFields = ['host', 'port', 'user', 'manages_logins'] as const
 
 function shownIf(shows: ShownField['shows']): ShownField {
@@ -83,13 +83,13 @@ const rules: Readonly<Record<string, { needed: boolean; findFault: FindFault }>>
   port: optional((value) => unless(portField.shows(value), 'must be a port: 1 to 65535')),
   database: needed(findNameFault),
   user: needed(findNameFault),
-  password: needed((value) => unless(isText(value) && !value.includes('\0'), 'must be a text that is not empty')),
+  password: needed((value) => unless(isText(value) && !value.includes('\0'), 'must be a non-empty text')),
   tls: optional((value) => unless(value === 'verify' || value === 'off', 'must be `verify` or `off`')),
   ca: optional(findCaFault),
   resource_ids: needed((value) =>
     unless(
       Array.isArray(value) && value.length > 0 && value.length <= maxEntries && value.every(isText),
-      `must list the ids of the resources that are this server: 1 to ${maxEntries}`,
+      `must list the ids of the resources that stand for this server: 1 to ${maxEntries}`,
     ),
   ),
   roles: needed((value) => unless(isFilledTable(value), tableFault('actions', 'roles'))),
@@ -106,13 +106,13 @@ const rules: Readonly<Record<string, { needed: boolean; findFault: FindFault }>>
   manages_logins: optional((value) => unless(typeof value === 'boolean', 'must be true or false')),
 }
 
-/** Every fault of a config, where it may lead included. */
+/** Every fault of a config, including a forbidden address. */
 export async function findConfigFaults(config: Config, egress: Egress): Promise<FaultyField[]> {
   const unknown = Object.keys(config).filter((name) => !Object.hasOwn(rules, name))
   const faults = [
-    ...unknown.map((name) => fault([name], 'is not known: the guide lists the fields')),
+    ...unknown.map((name) => fault([name], 'is not a known field: the guide lists the fields')),
     ...Object.entries(rules).flatMap(([name, rule]) => {
-      if (config[name] === undefined) return rule.needed ? [fault([name], 'is missing')] : []
+      if (config[name] === undefined) return rule.needed ? [fault([name], 'is required')] : []
       const why = rule.findFault(config[name])
       return why === undefined ? [] : [fault([name], why)]
     }),
@@ -123,7 +123,7 @@ export async function findConfigFaults(config: Config, egress: Egress): Promise<
   return isPlaceFaulty ? faults : [...faults, ...(await findPlaceFaults(readSettings(config), egress))]
 }
 
-/** Names inside the tables. */
+/** Faults of the entries in the tables. */
 function findEntryFaults({ roles, logins }: Config): FaultyField[] {
   const names = (field: string, table: unknown) =>
     Object.entries(isTable(table) ? table : {}).flatMap(([key, name]) => {
@@ -138,12 +138,14 @@ function findEntryFaults({ roles, logins }: Config): FaultyField[] {
     ...emails.flatMap((email, index) => {
       if (readEmail(email) === undefined) return [fault(['logins', email], 'is not an e-mail address')]
       const isTwice = keys.indexOf(keys[index] ?? '') !== index
-      return isTwice ? [fault(['logins', email], 'is the address of somebody who is listed already')] : []
+      return isTwice
+        ? [fault(['logins', email], 'is the address of a person who is listed already; list each person once')]
+        : []
     }),
   ]
 }
 
-/** What one way to find logins needs, and no other does. */
+/** Fields that exactly one `login_from` needs. */
 function findMissing({ login_from, email_domain, logins }: Config): FaultyField[] {
   const needs = [
     { name: 'email_domain', given: email_domain !== undefined, source: 'local_part' },
@@ -152,7 +154,10 @@ function findMissing({ login_from, email_domain, logins }: Config): FaultyField[
   return needs.flatMap(({ name, given, source }) => {
     if (given === (login_from === source)) return []
     return [
-      fault([name], given ? `goes with login_from \`${source}\` alone` : `is missing: login_from is \`${source}\``),
+      fault(
+        [name],
+        given ? `is only valid with login_from \`${source}\`` : `is required with login_from \`${source}\``,
+      ),
     ]
   })
 }
@@ -164,13 +169,13 @@ async function findPlaceFaults(settings: Settings, egress: Egress): Promise<Faul
   return plain === undefined ? [] : [fault(['tls'], plain)]
 }
 
-/** Why the server may not be spoken to without TLS, where the config says so. */
+/** Why the server may not be used without TLS, when the config says so. */
 export async function findPlainFault(settings: Settings, egress: Egress): Promise<string | undefined> {
   if (settings.tls === 'verify' || (await egress.findFault(placeOf(settings, 'http'))) === undefined) return undefined
   return 'may be `off` only where the operator lists the host in EGRESS_ALLOW'
 }
 
-/** The server as messages and keys name it. */
+/** The server's name in messages and keys. */
 export function nameOfServer({ host, port }: Settings): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
@@ -179,7 +184,7 @@ function placeOf(settings: Settings, scheme: 'http' | 'https'): string {
   return `${scheme}://${nameOfServer(settings)}/`
 }
 
-/** Reads a config that has no faults. */
+/** Reads a valid config. */
 export function readSettings(config: Config): Settings {
   const { port, tls, ca, resource_ids, roles, login_from, email_domain, logins, manages_logins } = config
   return {
@@ -202,15 +207,15 @@ export function readSettings(config: Config): Settings {
 }
 
 /**
- * The login of whoever has the address; undefined where the config knows none. Two addresses that are one person's lead to
- * one login.
+ * The login for an e-mail address; undefined when the config has none. Two spellings of one person's address give the same
+ * login.
  */
 export function loginOf({ loginFrom, emailDomain, logins }: Settings, email: string): string | undefined {
   const key = emailKey(email)
   if (loginFrom === 'email') return key
   if (loginFrom === 'list') return logins.get(key)
   const at = key.lastIndexOf('@')
-  // Of one domain alone: whoever has the same name elsewhere is somebody else.
+  // Only for one domain: the same local part at another domain is another person.
   return key.slice(at) === emailKey(`@${emailDomain}`) ? key.slice(0, at) : undefined
 }
 
@@ -219,11 +224,11 @@ function entriesOf(table: unknown): [string, string][] {
 }
 
 function findNameFault(value: unknown): string | undefined {
-  return unless(isText(value) && fitsName(value), `must be a name of PostgreSQL: 1 to ${maxNameLength} bytes`)
+  return unless(isText(value) && fitsName(value), `must be a PostgreSQL name: 1 to ${maxNameLength} bytes`)
 }
 
 function findCaFault(value: unknown): string | undefined {
-  const why = 'must be certificates as PEM and nothing else: -----BEGIN CERTIFICATE-----'
+  const why = 'must be only PEM certificates: -----BEGIN CERTIFICATE-----'
   const form = /^\s*(?:-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+$/
   if (typeof value !== 'string' || !form.test(value)) return why
   try {
@@ -248,7 +253,7 @@ function isFilledTable(value: unknown): boolean {
 }
 
 function tableFault(from: string, to: string): string {
-  return `must be an object that leads from ${from} to ${to}: 1 to ${maxEntries}`
+  return `must be an object that maps ${from} to ${to}: 1 to ${maxEntries} entries`
 }
 
 function unless(holds: boolean, why: string): string | undefined {

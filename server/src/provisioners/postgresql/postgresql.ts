@@ -34,7 +34,7 @@ import {
 import { openServerConnection } from './server-connection.ts'
 import { endSessions, type SessionAccess, terminate } from './sessions.ts'
 
-/** Roles of one PostgreSQL server, granted to people's logins there. */
+/** Grants roles of one PostgreSQL server to people's logins there. */
 export const postgresql: DriverType = {
   shownFields,
   targetFields,
@@ -83,7 +83,7 @@ async function plan(connections: Connections, settings: Settings, ask: GrantAsk,
   return { key: keyOf(held_role), target: held_role, held, session_seconds: 0, recorded_as: names.login }
 }
 
-/** What an ask comes to by the config alone. */
+/** The role and the login of a request, by the config alone. */
 function requireNames(settings: Settings, { resource, action, user }: GrantAsk): { role: string; login: string } {
   if (!settings.resourceIds.has(resource.id)) {
     throw new TargetError('permanent', `\`${resource.id}\` is not among the \`resource_ids\` of its provisioner`)
@@ -93,31 +93,32 @@ function requireNames(settings: Settings, { resource, action, user }: GrantAsk):
     throw new TargetError('permanent', `\`${action}\` is not among the \`roles\` of its provisioner`)
   }
   const login = loginOf(settings, user.email)
-  if (login === undefined) throw new TargetError('permanent', `its provisioner knows no login of \`${user.email}\``)
+  if (login === undefined)
+    throw new TargetError('permanent', `the config of its provisioner has no login for \`${user.email}\``)
   return { role, login }
 }
 
 /**
- * The role first, then the login where we manage it, then every connection: a session that ran before may hold on to what it
- * had, and one that begins now finds it gone.
+ * Removes the role first, then disables a managed login, then ends every connection: an existing session may keep what it had,
+ * and a session that begins now no longer gets it.
  */
-async function revoke(way: SessionAccess, settings: Settings, held: HeldRole): Promise<void> {
-  const { connections, signal } = way
+async function revoke(access: SessionAccess, settings: Settings, held: HeldRole): Promise<void> {
+  const { connections, signal } = access
   const logins = await connections.use({ signal, ahead: true }, (lent) => {
     requireSameGiver(held, settings, lent.facts)
     return takeBack(lent, held)
   })
   for (const login of logins) {
-    const isShut = held.manages_login && (!login.can_login || (await shutAgainst(way, login)))
-    await endSessions(way, login, isShut)
+    const isShut = held.manages_login && (!login.can_login || (await shutAgainst(access, login)))
+    await endSessions(access, login, isShut)
   }
 }
 
-const patienceMs = 200
+const retryMs = 200
 
 /**
- * Shuts a login whose owner may not like it: changing their own password in a transaction that they leave open, they would hold
- * us up. So their connections are ended before, and again while we wait. False: it holds something else, and stays open.
+ * Disables a login against a hostile owner, who could block it by changing their password in a transaction that they leave
+ * open. So their connections are ended first, and again while Sallyport waits. False: it holds another role, and stays enabled.
  */
 async function shutAgainst({ connections, signal }: SessionAccess, login: Login): Promise<boolean> {
   const use = <Result>(work: (lent: Lent) => Promise<Result>) => connections.use({ signal, ahead: true }, work)
@@ -127,7 +128,7 @@ async function shutAgainst({ connections, signal }: SessionAccess, login: Login)
   })
   shutting.catch(() => undefined)
   const isShut = () => shutting.then(() => true)
-  while (!(await withinDeadline(patienceMs, isShut, () => false))) {
+  while (!(await withinDeadline(retryMs, isShut, () => false))) {
     await use(({ ask }) => terminate(ask, login))
   }
   return shutting

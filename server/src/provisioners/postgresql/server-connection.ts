@@ -7,16 +7,16 @@ import { TargetError } from '../driver.ts'
 import { findPlainFault, nameOfServer, type Settings } from './postgresql-config.ts'
 import { asConnectionError, asStatementError } from './server-error.ts'
 
-/** One row: the text of each column, null where it is null. */
+/** One row: the text of each column, or null. */
 export type Row = Readonly<Record<string, string | null | undefined>>
 
-/** Asks one statement, its values bound. @throws TargetError */
+/** Runs one statement with bound values. @throws TargetError */
 export type Ask = (text: string, values?: readonly (string | readonly string[])[]) => Promise<Row[]>
 
-/** Whom we are talking with, and as whom. */
+/** Facts about the server and the role that Sallyport signed in as. */
 export type Facts = {
   version: number
-  /** The role that we signed in as. */
+  /** The role that Sallyport signed in as. */
   me: string
   me_oid: string
   is_superuser: boolean
@@ -24,23 +24,23 @@ export type Facts = {
 
 export type ServerConnection = {
   facts: Facts
-  /** How to ask, for as long as the signal's owner waits. */
+  /** A function that runs statements until the signal aborts. */
   asking(signal: AbortSignal): Ask
   isLost(): boolean
-  /** Says good-bye. */
+  /** Closes it in an orderly way. */
   end(): void
-  /** Cuts it, and whatever is under way on it. */
+  /** Destroys it, and aborts any statement on it. */
   destroy(): void
 }
 
 const connectWithinMs = 5_000
 const goodbyeWithinMs = 1_000
-/** The most that a server may send for one statement. */
+/** The bytes that a server may send for one statement, at most. */
 const maxAnswerBytes = 1024 * 1024
 const watchEveryMs = 50
 const maxAddresses = 3
 
-/** Every name of ours is looked for among PostgreSQL's own: what others made of the same name in the database is not met. */
+/** Names resolve only in pg_catalog, so that objects of the same name in the database are never used. */
 const sessionOptions = [
   'search_path=pg_catalog',
   'statement_timeout=10000',
@@ -50,12 +50,12 @@ const sessionOptions = [
   .map((setting) => `-c ${setting}`)
   .join(' ')
 
-/** Every value as the text that came: nothing is read by a type that the server names. */
+/** Returns every value as text: the server's type information is not used. */
 const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
 
 /**
- * Signs in to the server, at an address that the guard of the way out has looked at. A server that sends too much, sends what
- * is no PostgreSQL or does not answer loses the connection, and nothing else is lost.
+ * Signs in to the server, at an address that the egress guard has checked. When a server sends too much, violates the protocol
+ * or does not answer, only its connection is lost.
  * @throws TargetError
  */
 export async function openServerConnection(
@@ -67,7 +67,10 @@ export async function openServerConnection(
   const plain = await findPlainFault(settings, egress)
   if (plain !== undefined) throw new TargetError('transient', `\`tls\` of ${server} ${plain}`)
   const addresses = await egress.resolve(settings.host).catch((error: NodeJS.ErrnoException) => {
-    throw new TargetError('transient', error.code === undefined ? error.message : `\`${settings.host}\` is not found`)
+    throw new TargetError(
+      'transient',
+      error.code === undefined ? error.message : `\`${settings.host}\` cannot be resolved`,
+    )
   })
   let last: unknown
   for (const { address } of addresses.slice(0, maxAddresses)) {
@@ -75,7 +78,7 @@ export async function openServerConnection(
     try {
       return await connect(settings, address, signal)
     } catch (error) {
-      // What the server itself says, it would say at its other addresses as well.
+      // The server itself refused, and would refuse at its other addresses too.
       if (error instanceof pg.DatabaseError || error instanceof TargetError) throw asConnectionError(error, server)
       last = error
     }
@@ -135,13 +138,13 @@ function tlsOf({ tls, host, ca }: Settings) {
     rejectUnauthorized: true,
     ...(ca !== undefined && { ca }),
     ...(isIP(host) === 0 && { servername: host }),
-    // The name that was asked for, not the address that it led to.
+    // The configured name, not its resolved address.
     checkServerIdentity: (_name: string, certificate: Parameters<typeof checkServerIdentity>[1]) =>
       checkServerIdentity(host, certificate),
   }
 }
 
-/** Waits for the work, while the caller waits and the server sends no more than it may. */
+/** Waits for the work until the caller aborts or the server sends more than allowed. */
 async function within<Answer>(
   work: Promise<Answer>,
   client: pg.Client,
@@ -155,7 +158,8 @@ async function within<Answer>(
     destroy()
   }
   const watch = setInterval(() => {
-    if (bytesFrom(client) - before > maxAnswerBytes) giveUp(`it sent more than ${maxAnswerBytes} bytes at once`)
+    if (bytesFrom(client) - before > maxAnswerBytes)
+      giveUp(`it sent more than ${maxAnswerBytes} bytes for one statement`)
   }, watchEveryMs)
   const onAbort = () => giveUp('it did not answer in time')
   signal.addEventListener('abort', onAbort, { once: true })
@@ -165,7 +169,7 @@ async function within<Answer>(
   } finally {
     clearInterval(watch)
     signal.removeEventListener('abort', onAbort)
-    // Whichever came second is nobody's to hear.
+    // The loser of the race must not cause an unhandled rejection.
     work.catch(() => undefined)
   }
 }
@@ -174,7 +178,7 @@ function bytesFrom({ connection }: pg.Client): number {
   return (connection.stream as Duplex & { bytesRead?: number }).bytesRead ?? 0
 }
 
-/** What is no message of PostgreSQL is thrown where nobody could catch it: `pg` reads within the socket's own event. */
+/** Catches errors from invalid messages: `pg` throws them inside the socket's event, where no caller could catch them. */
 function outliveNonsense(client: pg.Client): void {
   const connection = client.connection as unknown as { attachListeners(stream: Duplex): void }
   const attach = connection.attachListeners.bind(connection)
@@ -186,7 +190,7 @@ function outliveNonsense(client: pg.Client): void {
       try {
         for (const read of readers) read(chunk)
       } catch {
-        stream.destroy(new Error('what it sent is no PostgreSQL'))
+        stream.destroy(new Error('it does not speak the PostgreSQL protocol'))
       }
     })
   }
@@ -201,8 +205,8 @@ async function readFacts(ask: Ask): Promise<Facts> {
   const version = Number(row?.version)
   const { me, me_oid } = row ?? {}
   if (!(version > 0) || typeof me !== 'string' || typeof me_oid !== 'string') {
-    throw new TargetError('transient', 'what answers is no PostgreSQL')
+    throw new TargetError('transient', 'the server is not PostgreSQL')
   }
-  if (row?.is_standby !== 'f') throw new TargetError('transient', 'the server is a standby, which takes no changes')
+  if (row?.is_standby !== 'f') throw new TargetError('transient', 'the server is a standby, which accepts no changes')
   return { version, me, me_oid, is_superuser: row.is_superuser !== 'f' }
 }

@@ -5,9 +5,9 @@ import type { Ask } from './server-connection.ts'
 export type RoleFacts = {
   oid: string
   name: string
-  /** We hold it with the admin option, ourselves. */
+  /** Whether Sallyport's role itself holds it with the admin option. */
   may_grant: boolean
-  /** What one could do more with it than use a database; null: nothing. */
+  /** The role reachable from it that allows more than using a database; null when there is none. */
   too_powerful: string | null
 }
 
@@ -16,29 +16,29 @@ export type LoginFacts = {
   oid: string
   name: string
   is_me: boolean
-  /** A superuser, or may make roles: it could give itself what is taken away. */
+  /** A superuser, or may create roles: it could give itself removed access again. */
   is_powerful: boolean
   can_login: boolean
-  /** By the server's clock, in milliseconds since 1970; null: for ever. */
+  /** By the server's clock, in milliseconds since 1970; null: indefinitely. */
   valid_until_ms: number | null
-  /** We may open and shut it. */
+  /** Whether Sallyport's role may enable and disable it. */
   may_alter: boolean
-  /** It holds some role by our grant. */
+  /** Whether it holds a role by Sallyport's grant. */
   holds_ours: boolean
-  /** Somebody else who may act as it; null: nobody. */
+  /** Another role that may act as it; null when there is none. */
   worn_by: string | null
 }
 
-/** PostgreSQL's own roles that give no more than the use of databases. */
+/** PostgreSQL's predefined roles that allow no more than using databases. */
 const harmless = [
   ...['pg_read_all_data', 'pg_write_all_data', 'pg_maintain', 'pg_monitor', 'pg_read_all_settings'],
   ...['pg_read_all_stats', 'pg_stat_scan_tables'],
 ]
 
-/** Whether a membership gives its member anything; before PostgreSQL 16 each does. */
+/** Whether a membership has any effect; before PostgreSQL 16 every membership has. */
 export const isEffective = `coalesce((to_jsonb(m) ->> 'inherit_option')::boolean or (to_jsonb(m) ->> 'set_option')::boolean, true)`
 
-/** What the server knows of a role, and of all that it leads to; undefined: there is none of this name. */
+/** The facts about a role and the roles reachable from it; undefined when there is no such role. */
 export async function readRole({ ask, facts }: Lent, name: string): Promise<RoleFacts | undefined> {
   const [row] = await ask(
     `with recursive reach (oid) as (
@@ -61,7 +61,7 @@ export async function readRole({ ask, facts }: Lent, name: string): Promise<Role
   return { oid: oid ?? '', name, may_grant: may_grant === 't', too_powerful: too_powerful ?? null }
 }
 
-/** What the server knows of a login; undefined: there is none of this name. */
+/** The facts about a login; undefined when there is no such login. */
 export async function readLogin({ ask, facts }: Lent, name: string): Promise<LoginFacts | undefined> {
   const [row] = await ask(
     `select l.oid, l.oid = $2::oid as is_me, l.rolsuper or l.rolcreaterole as is_powerful, l.rolcanlogin as can_login,
@@ -89,7 +89,7 @@ export async function readLogin({ ask, facts }: Lent, name: string): Promise<Log
   }
 }
 
-/** Whether the login holds the role by anybody else's grant, in a way that gives it something. */
+/** Whether the login effectively holds the role by a grant that is not Sallyport's. */
 export async function isHeldByOthers({ ask, facts }: Lent, role: RoleFacts, login: LoginFacts): Promise<boolean> {
   const rows = await ask(
     `select m.grantor from pg_auth_members m
@@ -99,7 +99,7 @@ export async function isHeldByOthers({ ask, facts }: Lent, role: RoleFacts, logi
   return rows.length > 0
 }
 
-/** Whether we may end other people's connections. */
+/** Whether Sallyport's role may end other people's connections. */
 export async function mayEndConnections(ask: Ask): Promise<boolean> {
   const [row] = await ask(`select pg_has_role('pg_signal_backend', 'usage') as may`)
   return row?.may === 't'

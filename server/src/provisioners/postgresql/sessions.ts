@@ -4,17 +4,17 @@ import type { Connections } from './connections.ts'
 import type { Login } from './held-role.ts'
 import type { Ask } from './server-connection.ts'
 
-/** How to come by a connection, for as long as the signal's owner waits. */
+/** Access to connections until the signal aborts. */
 export type SessionAccess = { connections: Connections; signal: AbortSignal }
 
 const maxMs = 10_000
 const checkIntervalMs = 50
 
 /**
- * Ends every connection that the login has, to whichever database, and waits until they are gone. While it can log in still,
- * what it opens meanwhile holds nothing, and stays; once it is shut nothing may be left, and one that was on its way in at
- * that moment is waited for.
- * @throws TargetError transient, where one does not end
+ * Ends every connection of the login, to all databases, and waits until they are gone. While the login can still log in, its new
+ * connections have no access and stay. Once it is disabled, no connection may remain, including one that was logging in at
+ * that moment.
+ * @throws TargetError transient, when a connection does not end
  */
 export async function endSessions(
   { connections, signal }: SessionAccess,
@@ -28,7 +28,7 @@ export async function endSessions(
   let left = first
   for (let quietChecks = Number(left.length === 0); left.length > 0 || (isShut && quietChecks < 2); ) {
     if (performance.now() > until) {
-      throw new TargetError('transient', `${left.length} connections of \`${login.name}\` are open still`)
+      throw new TargetError('transient', `${left.length} connections of \`${login.name}\` are still open`)
     }
     await pause(checkIntervalMs)
     left = await end(isShut ? undefined : first)
@@ -36,7 +36,7 @@ export async function endSessions(
   }
 }
 
-/** Tells the login's connections to end, or of those the ones named; answers those that there were. */
+/** Terminates the login's connections, or only those in `pids`; returns the ids of those found. */
 export async function terminate(ask: Ask, login: Login, pids?: readonly string[]): Promise<string[]> {
   const among = pids === undefined ? '' : 'and pid = any ($2::int[])'
   const rows = await ask(

@@ -2,16 +2,16 @@ import { sql } from '../../db/sql.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
 
-/** What the sandbox is asked to do. */
+/** An act on the sandbox. */
 export type Act = { kind: 'create' | 'delete'; key: string }
 
 /**
- * The sandbox's own rows need not be on the disk before it answers. Nothing that the ledger learnt from them is lost:
- * both are in one write-ahead log, these before what the ledger then writes, and that is waited for.
+ * The sandbox answers before its own rows are on disk. The ledger cannot lose what it learned from them: both are in one
+ * write-ahead log, the sandbox's rows come first, and the ledger's commit waits for the disk.
  */
 const asynchronousCommit = sql`select set_config('synchronous_commit', 'off', true)`
 
-/** Writes down operations, and answers the id of each. */
+/** Records operations, and returns the id of each. */
 export async function beginOperations(tx: Tx, acts: readonly Act[]): Promise<string[]> {
   const ids = acts.map(() => newId())
   await tx.write([
@@ -25,8 +25,8 @@ export async function beginOperations(tx: Tx, acts: readonly Act[]): Promise<str
 }
 
 /**
- * Finishes operations, and answers which of them are known. Each is done once: a worker that slept and polls late does
- * nothing again, as at a real cloud.
+ * Finishes operations, and returns which of them are known. Each is done once: a late poll of a worker that slept changes
+ * nothing, as with a real cloud.
  */
 export async function finishOperations(tx: Tx, ids: readonly string[]): Promise<boolean[]> {
   const [, rows] = await tx.write([
@@ -60,7 +60,7 @@ export async function findHeld(tx: Tx, keys: readonly string[]): Promise<boolean
   return keys.map((key) => held.has(key))
 }
 
-/** The keys that are held and bear our mark, in their order, behind this one. */
+/** The held keys with Sallyport's mark, in order, after this key. */
 export async function listMarked(tx: Tx, after: string, limit: number): Promise<string[]> {
   const rows = await tx.read(
     sql<{ key: string }>`select key from sandbox_assignment

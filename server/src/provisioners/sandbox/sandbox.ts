@@ -14,8 +14,8 @@ import {
 import { type Act, beginOperations, findHeld, finishOperations, listMarked } from './sandbox-store.ts'
 
 /**
- * A pretend cloud, for rehearsal: it keeps in the database what it holds, and answers as the real ones do, later and by
- * reference. Calls that come together are written together.
+ * A simulated cloud for trying things out. It stores what it holds in the database, and answers as real clouds do: later and
+ * by reference. Concurrent calls are batched.
  */
 const driver: Driver = {
   plan,
@@ -25,7 +25,7 @@ const driver: Driver = {
   verify: (tx, target) => verify(tx, target),
   discover,
   health: () =>
-    Promise.resolve([{ what: 'the sandbox', ok: true, message: 'a pretend cloud: it gives access to nothing' }]),
+    Promise.resolve([{ what: 'the sandbox', ok: true, message: 'a simulated cloud: it gives no real access' }]),
   pollAfterMs: () => 50,
   close: () => Promise.resolve(),
 }
@@ -38,19 +38,19 @@ export const sandbox: DriverType = {
     Promise.resolve(
       Object.keys(config).map((name) => ({
         pointer: `/config/${name}`,
-        why: 'is not known: the sandbox takes no config',
+        why: 'is not a known field: the sandbox takes no config',
       })),
     ),
   makeSecrets: () => ({}),
   open: () => driver,
 }
 
-const mostTogether = 512
+const maxBatch = 512
 const alone = () => true
 
-const beginOperation = batched(mostTogether, beginOperations, alone)
-const finishOperation = batched(mostTogether, finishOperations, alone)
-const isHeld = batched(mostTogether, findHeld, alone)
+const beginOperation = batched(maxBatch, beginOperations, alone)
+const finishOperation = batched(maxBatch, finishOperations, alone)
+const isHeld = batched(maxBatch, findHeld, alone)
 
 async function plan(tx: Tx, ask: GrantAsk): Promise<Plan> {
   const { user, account_id, resource, permission_set, action } = ask
@@ -63,20 +63,20 @@ async function verify(tx: Tx, target: Target): Promise<Held> {
 }
 
 async function* discover(tx: Tx, known: readonly Sighting[]): AsyncGenerator<Sighting[]> {
-  for (let from = 0; from < known.length; from += mostTogether) {
-    const asked = known.slice(from, from + mostTogether)
+  for (let from = 0; from < known.length; from += maxBatch) {
+    const batch = known.slice(from, from + maxBatch)
     const held = await findHeld(
       tx,
-      asked.map(({ key }) => key),
+      batch.map(({ key }) => key),
     )
-    yield asked.filter((_, index) => held[index])
+    yield batch.filter((_, index) => held[index])
   }
   let after = ''
   for (;;) {
-    const keys = await listMarked(tx, after, mostTogether)
+    const keys = await listMarked(tx, after, maxBatch)
     if (keys.length > 0) yield keys.map((key) => ({ key, target: { key } }))
     const last = keys.at(-1)
-    if (keys.length < mostTogether || last === undefined) return
+    if (keys.length < maxBatch || last === undefined) return
     after = last
   }
 }

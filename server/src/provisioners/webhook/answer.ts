@@ -3,15 +3,15 @@ import { retryAfterMs } from '../../egress/retry-after.ts'
 import { maxTextLength, saidWords } from '../../kernel/said-words.ts'
 import { NotNow, TargetError } from '../driver.ts'
 
-/** What a receiver answered, read with care: it is somebody else's. */
+/** A receiver's answer, which is untrusted. */
 export type Answer = { status: number; fields: Readonly<Record<string, unknown>> }
 
 const [maxWaitMs, usualWaitMs] = [300_000, 5_000]
 
 /**
- * Reads an answer of 200 or 202. `hide`: texts that its words may not repeat.
- * @throws NotNow for 429; TargetError for every other status, transient where another try may fare better, and for what
- * is not of the protocol
+ * Reads an answer of 200 or 202. `hide`: texts that must not appear in the result.
+ * @throws NotNow for 429; TargetError for every other status, transient when a retry may succeed, and for answers that violate
+ * the protocol
  */
 export async function readAnswer(response: Response, now: Date, hide: readonly string[]): Promise<Answer> {
   const { status } = response
@@ -21,15 +21,15 @@ export async function readAnswer(response: Response, now: Date, hide: readonly s
   if (fields === undefined && status === 200) {
     throw new TargetError(
       'transient',
-      'the receiver answered 200 with what is no JSON object: is it the right address?',
+      'the receiver answered 200 without a JSON object; check the address of the receiver',
     )
   }
   return { status, fields: fields ?? {} }
 }
 
 /**
- * An act that was refused stays refused. A signature that it does not know yet, a conflict, a time-out, whatever the server
- * itself failed at and what is not of the protocol may pass.
+ * A refused act stays refused. These may pass: a signature that the receiver does not know yet, a conflict, a timeout, a server
+ * error and an answer that violates the protocol.
  */
 function kindOf(status: number): TargetError['kind'] {
   const mayPass = status < 300 || status >= 500 || [401, 408, 409, 425].includes(status)
@@ -40,6 +40,6 @@ function wordsOf({ status }: Response, fields: Record<string, unknown> | undefin
   const said = saidWords(fields?.message, hide)
   if (said !== null) return `the receiver answered ${status}: ${said}`.slice(0, maxTextLength)
   if (status >= 300 && status < 400) return `the receiver answered ${status}, and redirects are not followed`
-  if (status < 300) return `the receiver answered ${status}, where 200 or 202 with JSON is the protocol`
+  if (status < 300) return `the receiver answered ${status}, but the protocol requires 200 or 202 with JSON`
   return `the receiver answered ${status} without a \`message\``
 }

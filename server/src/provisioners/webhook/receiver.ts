@@ -8,36 +8,36 @@ import { readClock } from '../webhook-act-store.ts'
 import { type Answer, readAnswer } from './answer.ts'
 import type { WebhookConfig } from './webhook-config.ts'
 
-/** What is sent. `id`: the same each time that a message is sent again; left out where it asks only. */
+/** A message to the receiver. `id`: the same in every attempt; absent for a query. */
 export type Message = { type: string; data: Record<string, unknown>; id?: string; begun_at?: string }
 
-/** Which of the receiver's places a call takes: what takes access away does not wait behind what gives it. */
+/** The kind of slot that a call takes: removing access does not wait behind giving it. */
 export type Priority = 'takes' | 'gives'
 
 export type Receiver = {
-  /** Somebody else's words as they may be kept and shown. */
+  /** A text of the receiver, sanitized so that it may be stored and shown. */
   words(said: unknown): string | null
-  /** The database's clock, asked seldom. */
+  /** The database's clock, read at most once a minute. */
   now(tx: Tx): Promise<Date>
-  /** Has its turn, and does all of a call in it. @throws NotNow where the receiver has no room */
+  /** Runs the whole call within the concurrency limit. @throws NotNow when the receiver has no room */
   withinLimit<Result>(priority: Priority, call: () => Promise<Result>): Promise<Result>
   /** @throws NotNow, TargetError */
   send(tx: Tx, message: Message, signal: AbortSignal): Promise<Answer>
-  /** Whether it takes what nobody has signed. @throws TargetError where it does not answer */
+  /** Whether it accepts a message without a valid signature. @throws TargetError when it does not answer */
   takesUnsigned(tx: Tx, message: Message, signal: AbortSignal): Promise<boolean>
 }
 
 const maxWaitMs = 10_000
 const clockMs = 60_000
 
-/** `secrets`: those that count now, the newest first. */
+/** `secrets`: the secrets valid now, the newest first. */
 export function openReceiver(config: WebhookConfig, secrets: readonly string[], egress: Egress): Receiver {
   const { url, headers = {}, calls_at_once = 10 } = config
   const hide = piecesOf([...secrets, ...Object.values(headers)])
-  const forGiving = Math.floor(calls_at_once / 2)
+  const givingLimit = Math.floor(calls_at_once / 2)
   const callsAtOnce = (limit: number) => createSemaphore({ limit, maxWaitMs, refusal: () => new NotNow(maxWaitMs) })
-  const semaphores = { takes: callsAtOnce(calls_at_once - forGiving), gives: callsAtOnce(forGiving) }
-  /** Taking away pauses only where taking away found no room: whoever asks for much cannot hold it up. */
+  const semaphores = { takes: callsAtOnce(calls_at_once - givingLimit), gives: callsAtOnce(givingLimit) }
+  /** Removing access pauses only after a removal found no room, so that many requests for access cannot delay it. */
   const pausedUntil = { takes: Number.NEGATIVE_INFINITY, gives: Number.NEGATIVE_INFINITY }
   const now = openClock()
 
@@ -78,20 +78,20 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
       return readAnswer(response, at, hide)
     },
     async takesUnsigned(tx, message, signal) {
-      const { response } = await call(tx, message, [nobodysSecret], signal)
+      const { response } = await call(tx, message, [invalidSecret], signal)
       return response.status < 300
     },
   }
 }
 
-const nobodysSecret = `whsec_${Buffer.alloc(32).toString('base64')}`
+const invalidSecret = `whsec_${Buffer.alloc(32).toString('base64')}`
 
-/** Between two questions it goes by a clock that nobody sets. */
+/** Between two reads it advances by the monotonic clock. */
 function openClock(): Receiver['now'] {
-  let last: { asked: number; ms: number } | undefined
+  let last: { readAt: number; ms: number } | undefined
   return async (tx) => {
-    const asked = performance.now()
-    if (last === undefined || asked - last.asked > clockMs) last = { asked, ms: await readClock(tx) }
-    return new Date(last.ms + performance.now() - last.asked)
+    const now = performance.now()
+    if (last === undefined || now - last.readAt > clockMs) last = { readAt: now, ms: await readClock(tx) }
+    return new Date(last.ms + performance.now() - last.readAt)
   }
 }

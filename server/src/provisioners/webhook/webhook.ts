@@ -24,8 +24,8 @@ import { openReceiver, type Receiver } from './receiver.ts'
 import { findFaults, shownFields, type WebhookConfig } from './webhook-config.ts'
 
 /**
- * Any other system: a receiver of yours is told, in messages signed by Standard Webhooks, what to give and what to take
- * away. A poll is the message once more, under its id; the result may also come by itself.
+ * Any other system: signed messages (Standard Webhooks) instruct the tenant's receiver to give or remove access. A poll sends
+ * the same message again with the same id; the receiver may also report the result by itself.
  */
 export const webhook: DriverType = {
   shownFields,
@@ -35,7 +35,7 @@ export const webhook: DriverType = {
   open: openWebhook,
 }
 
-/** What an act is told to be about; `entitlement` is the receiver's own name of it, or one that we made. */
+/** The subject of an act; `entitlement` is the receiver's own name for it, or a generated one. */
 type ActData = Omit<GrantAsk, 'grant_id' | 'duration_seconds'> & { entitlement: string }
 type WebhookTarget = ActData & { key: string }
 
@@ -45,7 +45,7 @@ const pollDelaysMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000]
 const maxPauseMs = 60_000
 
 function openWebhook(opening: Opening): Driver {
-  // Its type's `findFaults` found nothing in it.
+  // The config has no faults by `findFaults`.
   const config = opening.config as WebhookConfig
   const secrets = [config.signing_secret, opening.previous.signing_secret ?? []].flat()
   const it: Webhook = { receiver: openReceiver(config, secrets, opening.egress), config, opening }
@@ -55,7 +55,7 @@ function openWebhook(opening: Opening): Driver {
     revoke: (tx, target, signal) => act(it, tx, 'revoke', target as WebhookTarget, null, signal),
     poll: (tx, target, reference, signal) => poll(it, tx, target as WebhookTarget, reference, signal),
     verify: (tx, target, until, signal) => verify(it, tx, target as WebhookTarget, until, signal),
-    // A receiver keeps no list for us: each is verified by itself.
+    // A receiver cannot list what it holds, so each entitlement is verified by itself.
     discover: null,
     health: (tx, signal) => health(it, tx, signal),
     pollAfterMs: (polls) => pollDelaysMs[polls] ?? maxPauseMs,
@@ -66,29 +66,32 @@ function openWebhook(opening: Opening): Driver {
 async function plan({ receiver, config }: Webhook, tx: Tx, ask: GrantAsk, signal: AbortSignal): Promise<Plan> {
   const { grant_id, duration_seconds, ...about } = ask
   const { user, resource, account_id, permission_set, action } = ask
-  const ours = shortened(JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set, action]))
+  const generated = shortened(JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set, action]))
   const planOf = (entitlement: string, held: boolean, session_seconds: number | null): Plan => {
     const key = JSON.stringify([new URL(config.url).href, entitlement])
     return { key, target: { ...about, entitlement, key } satisfies Target, held, session_seconds }
   }
-  if (config.verifies === false) return planOf(ours, false, null)
-  const message = { type: 'access.plan', data: { ...about, entitlement: ours, grant_id, duration_seconds } }
+  if (config.verifies === false) return planOf(generated, false, null)
+  const message = { type: 'access.plan', data: { ...about, entitlement: generated, grant_id, duration_seconds } }
   const { fields } = await receiver.withinLimit('gives', () => receiver.send(tx, message, signal))
-  const { status, entitlement = ours, session_seconds = null } = fields
+  const { status, entitlement = generated, session_seconds = null } = fields
   const isTime = session_seconds === null || (Number.isInteger(session_seconds) && Number(session_seconds) >= 0)
   if (typeof entitlement !== 'string' || !/^[\x20-\x7e]{1,500}$/.test(entitlement) || !isTime) {
-    throw new TargetError('transient', 'the receiver answered a plan whose `entitlement` or `session_seconds` is none')
+    throw new TargetError(
+      'transient',
+      'the receiver answered a plan with an invalid `entitlement` or `session_seconds`',
+    )
   }
   const seconds = session_seconds === null ? null : Math.min(Number(session_seconds), maxSessionSeconds)
   return planOf(entitlement, readHeld(status) === 'held', seconds)
 }
 
-/** A name that an index takes. */
+/** A name that fits into an index. */
 function shortened(name: string): string {
   return /^[\x20-\x7e]{1,500}$/.test(name) ? name : createHash('sha256').update(name).digest('hex')
 }
 
-/** More than a session lives: what a column of whole numbers takes. */
+/** The maximum of an integer column, longer than any session. */
 const maxSessionSeconds = 2_147_483_647
 
 async function act(
@@ -105,7 +108,7 @@ async function act(
   })
 }
 
-/** Tells the receiver of an act, for the first time or once more: it answers how that stands. */
+/** Sends an act to the receiver, for the first time or again; the receiver answers the act's state. */
 async function sendAct(
   it: Webhook,
   tx: Tx,
@@ -122,10 +125,13 @@ async function sendAct(
     const { status, fields } = await it.receiver.send(tx, { type: `access.${kind}`, data, id, begun_at }, signal)
     if (status === 202) return underWay(it, tx, begun, fields.reference)
     if (fields.status !== 'done') {
-      throw new TargetError('transient', 'the receiver answered 200 without `"status": "done"`, which is the protocol')
+      throw new TargetError(
+        'transient',
+        'the receiver answered 200 without `"status": "done"`, which the protocol requires',
+      )
     }
   } catch (error) {
-    // It was refused for good: what comes next is another act. Whatever else it was, this one is tried again.
+    // A permanent refusal ends this act, and the next try is a new act. After any other error this act is retried.
     if (error instanceof TargetError && error.kind === 'permanent') await save(it, tx, id, 'failed', error.message)
     throw error
   }
@@ -158,14 +164,14 @@ async function poll(
   signal: AbortSignal,
 ): Promise<Progress> {
   const last = await findWebhookAct(tx, placeOf(it, target))
-  // It was done, or another came after it, and counts: there is nothing more to wait for.
+  // It is done, or a later act replaced it: there is nothing to wait for.
   if (last === undefined || ![last.id, last.reference].includes(reference) || last.outcome === 'done') {
     return { done: true, reference }
   }
   if (last.outcome === 'failed') {
     throw new TargetError(
       'permanent',
-      it.receiver.words(last.message) ?? 'the receiver says that it failed, without a `message`',
+      it.receiver.words(last.message) ?? 'the receiver reported a failure without a `message`',
     )
   }
   return it.receiver.withinLimit(last.kind === 'revoke' ? 'takes' : 'gives', () =>
@@ -197,7 +203,7 @@ async function verify(
   return endsEarly(last, fields.until, until, await it.receiver.now(tx)) ? 'ends_early' : 'held'
 }
 
-/** What its last word comes to where the receiver cannot look; without one, what has the act done again. */
+/** The held state by the last outcome, when the receiver cannot verify. Without an outcome, the state that repeats the act. */
 function heldByLastAnswer(last: WebhookAct | undefined, until: Date | null): Held {
   if (last === undefined) return 'absent'
   if (last.kind === 'grant' && last.outcome === 'done') return 'held'
@@ -207,8 +213,8 @@ function heldByLastAnswer(last: WebhookAct | undefined, until: Date | null): Hel
 const leewayMs = 60_000
 
 /**
- * Whether what ends by itself was given for less long than is wanted now. Lengths are compared, not moments: what took the
- * receiver minutes to begin ends as many minutes early, and giving it again would not mend that.
+ * Whether access that ends by itself was given for a shorter time than needed now. It compares durations, not end times: when
+ * the receiver takes minutes to begin, the access ends that many minutes early, and giving it again would not fix that.
  */
 function endsEarly(last: WebhookAct | undefined, ends: string | null, until: Date | null, now: Date): boolean {
   if (ends === null || until === null || last === undefined) return false
@@ -234,16 +240,16 @@ async function health({ receiver, config, opening }: Webhook, tx: Tx, signal: Ab
     return fields.status === 'ok' ? null : 'answer `access.ping` with `{"status": "ok"}`'
   })
   if (!answers.ok) return [address, answers]
-  const refuses = await checked('it refuses what we did not sign', async () =>
+  const refuses = await checked('it refuses messages without a valid signature', async () =>
     (await receiver.takesUnsigned(tx, ping, signal))
-      ? 'it took a message with a wrong signature: verify signatures, or anybody can give access'
+      ? 'it accepted a message with a wrong signature: verify signatures, or anyone can give access'
       : null,
   )
   return [address, answers, refuses]
 }
 
-async function checked(what: string, look: () => Promise<string | null>): Promise<Check> {
-  const message = await look().catch((error: unknown) => {
+async function checked(what: string, check: () => Promise<string | null>): Promise<Check> {
+  const message = await check().catch((error: unknown) => {
     if (error instanceof Error) return error.message
     throw error
   })
