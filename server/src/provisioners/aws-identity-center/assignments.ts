@@ -3,7 +3,7 @@ import type { QueueLimits } from './priority-queue.ts'
 
 type Where = { account_id: string; principal_id: string }
 
-/** The sets that a person has on an account by themselves; what they have through a group is not among them. */
+/** The permission sets assigned directly to a person on an account, without those assigned through a group. */
 export async function listSetsOf(center: Center, where: Where, patience: QueueLimits): Promise<string[]> {
   const { account_id: AccountId, principal_id: PrincipalId } = where
   const input = {
@@ -33,7 +33,7 @@ export async function isAssigned(center: Center, where: Where, arn: string, pati
   return (await listSetsOf(center, where, patience)).includes(arn)
 }
 
-/** Who has a set on an account, people and groups, page by page; none where the set or the account is gone. */
+/** The people and groups assigned a set on an account, page by page; none when the set or the account is gone. */
 export async function* listHolders(
   center: Center,
   AccountId: string,
@@ -56,9 +56,9 @@ export async function* listHolders(
   } while (NextToken !== undefined)
 }
 
-/** The people among them, who have it by themselves. */
-export async function* listPeople(...asked: Parameters<typeof listHolders>): AsyncGenerator<string[]> {
-  for await (const holders of listHolders(...asked)) {
+/** The people assigned the set directly. */
+export async function* listPeople(...query: Parameters<typeof listHolders>): AsyncGenerator<string[]> {
+  for await (const holders of listHolders(...query)) {
     yield holders.filter(({ type }) => type === 'USER').map(({ id }) => id)
   }
 }

@@ -16,13 +16,13 @@ import { assignmentOf, keyOf } from './target.ts'
 
 const maxInstances = 1_000
 
-/** AWS IAM Identity Center: assignments of permission sets to people on accounts. */
+/** AWS IAM Identity Center: assigns permission sets to people on accounts. */
 export const awsIdentityCenter: DriverType = awsIdentityCenterAt(limitsOfAws)
 
-/** The same at another pace. */
+/** The same with other rate limits. */
 export function awsIdentityCenterAt(limits: Limits): DriverType {
   const instances = createLruCache<Instance>(maxInstances)
-  /** By the role's account too: who names somebody else's instance shares nothing with them. */
+  /** The key includes the role's account: a tenant that names another tenant's instance shares nothing with it. */
   const instanceOf = ({ endpoint, role_arn, instance_arn }: CenterConfig): Instance => {
     const key = [endpoint, role_arn.split(':')[4], instance_arn].join(' ')
     const instance = instances.get(key) ?? { pace: openRateLimiter(limits), names: openSetNames() }
@@ -39,17 +39,17 @@ export function awsIdentityCenterAt(limits: Limits): DriverType {
   }
 }
 
-/** What all ways to one instance share, as long as one process has them. */
+/** What all drivers of one instance share within this process. */
 type Instance = { pace: RateLimiter; names: SetNames }
 
-/** How long a call of the ledger waits for the instance's pace, of the time that it has for all. */
+/** How long a call of the ledger waits for the instance's rate limit, as part of its whole deadline. */
 const maxWaitMs = 12_000
 
-/** So many conflicts in a row are the pace of things; more are told. */
+/** This many consecutive conflicts are normal; more are reported as a failure. */
 const usualConflicts = 5
-const keysInMind = 10_000
+const maxConflictKeys = 10_000
 
-/** Seconds until the next poll, after so many. */
+/** Seconds until the next poll, by the number of polls so far. */
 const pollSeconds = [1, 2, 3, 5, 8, 13]
 const maxPollSeconds = 20
 
@@ -63,14 +63,14 @@ function open(
   const session_name = `sallyport-${provisioner_id}`
   const aws = openAws({ region, endpoint, role_arn, external_ids, session_name, egress })
   const center = openCenter({ tenant_id, provisioner_id, config, aws, ...instance })
-  const conflicts = createLruCache<number>(keysInMind)
+  const conflicts = createLruCache<number>(maxConflictKeys)
 
   const patience = (urgent: boolean, signal: AbortSignal): QueueLimits => ({
     urgent,
     until: performance.now() + maxWaitMs,
     signal,
   })
-  /** A conflict is no failure, unless it goes on and on. */
+  /** A conflict is no failure, unless it is repeated too often. */
   const countingConflicts = async <Answer>(key: string, act: () => Promise<Answer>): Promise<Answer> => {
     try {
       const answer = await act()
@@ -109,7 +109,7 @@ function open(
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     health: (_tx, signal) => checkHealth(center, patience(true, signal)),
-    // Whoever waits for room gets it when somebody sees that an operation has ended.
+    // A waiting call gets room only when a poll sees that an operation has ended.
     pollAfterMs: (polls) => 1_000 * (center.pace.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),
     async close() {
       aws.close()

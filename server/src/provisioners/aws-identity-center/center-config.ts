@@ -11,7 +11,7 @@ import {
 import type { Config } from '../driver.ts'
 import { ownPrefix } from './own-set.ts'
 
-/** What a database gives by an action: the database user to connect as. `{user}`: the one of the person's own name. */
+/** The database user of each action. `{user}`: the database user with the person's own name. */
 export type DatabaseUsers = { resource_id: string; users: Record<string, string> }
 
 /** The config of one Identity Center instance. */
@@ -23,7 +23,7 @@ export type CenterConfig = {
   external_id: string
   endpoint?: string
   user_name?: 'email' | 'local_part'
-  /** Whose local parts are names: the same before another domain is somebody else. */
+  /** The domain whose local parts are user names: the same local part at another domain is another person. */
   email_domain?: string
   external_id_issuer?: string
   permission_sets?: Record<string, string>
@@ -65,37 +65,37 @@ const setArnForm = new RegExp(
 const setNameForm = /^[\w+=,.@-]{1,32}$/
 const databaseArnForm = new RegExp(`^arn:${partition}:rds:[a-z0-9-]+:\\d{12}:(?:db|cluster):[A-Za-z0-9-]{1,63}$`)
 
-type Form = { form: RegExp; means: string }
+type Form = { form: RegExp; description: string }
 
 const forms: Record<string, Form> = {
-  region: { form: regionForm, means: 'a region such as `eu-west-1`' },
+  region: { form: regionForm, description: 'a region such as `eu-west-1`' },
   instance_arn: {
     form: new RegExp(`^arn:${partition}:sso:::instance/(?:sso)?ins-[a-zA-Z0-9-.]{16}$`),
-    means: 'the ARN of an Identity Center instance, `arn:aws:sso:::instance/ssoins-…`',
+    description: 'the ARN of an Identity Center instance, `arn:aws:sso:::instance/ssoins-…`',
   },
-  identity_store_id: { form: /^d-[0-9a-f]{10}$/, means: 'the id of an identity store, `d-` and 10 digits' },
+  identity_store_id: { form: /^d-[0-9a-f]{10}$/, description: 'the id of an identity store, `d-` and 10 digits' },
   role_arn: {
     form: new RegExp(`^arn:${partition}:iam::\\d{12}:role/[\\w+=,.@/-]{1,512}$`),
-    means: 'the ARN of a role, `arn:aws:iam::<account>:role/<name>`',
+    description: 'the ARN of a role, `arn:aws:iam::<account>:role/<name>`',
   },
-  user_name: { form: /^(?:email|local_part)$/, means: '`email` or `local_part`' },
-  email_domain: { form: /^[A-Za-z0-9.-]{1,253}$/, means: 'the domain of e-mail addresses' },
-  external_id_issuer: { form: /^\S{1,100}$/, means: 'the issuer of external ids as the identity store holds it' },
-  external_id: { form: /^[\w+=,.@:/-]{2,1224}$/, means: 'the one that was made here' },
-  session_role: { form: /^[\w+=,.@-]{1,64}$/, means: 'the name of a role in each account' },
+  user_name: { form: /^(?:email|local_part)$/, description: '`email` or `local_part`' },
+  email_domain: { form: /^[A-Za-z0-9.-]{1,253}$/, description: 'the domain of e-mail addresses' },
+  external_id_issuer: { form: /^\S{1,100}$/, description: 'the issuer of external ids as the identity store holds it' },
+  external_id: { form: /^[\w+=,.@:/-]{2,1224}$/, description: 'the one that Sallyport generated' },
+  session_role: { form: /^[\w+=,.@-]{1,64}$/, description: 'the name of a role in each account' },
 }
 const required = ['region', 'instance_arn', 'identity_store_id', 'role_arn'] as const
 
-/** Every fault of the form; whether AWS agrees is what a test of the provisioner says. */
+/** Every syntactic fault; a test of the provisioner shows whether AWS agrees. */
 export async function findFaults(config: Config, egress: Egress): Promise<FaultyField[]> {
   const known = new Set([...Object.keys(shownFields), 'external_id'])
   const faults = [
-    ...Object.keys(config).flatMap((name) => (known.has(name) ? [] : [fault(name, 'is not known')])),
+    ...Object.keys(config).flatMap((name) => (known.has(name) ? [] : [fault(name, 'is not a known field')])),
     ...required.flatMap((name) => (config[name] === undefined ? [fault(name, 'is required')] : [])),
-    ...Object.entries(forms).flatMap(([name, { form, means }]) => {
+    ...Object.entries(forms).flatMap(([name, { form, description }]) => {
       const value = config[name]
       const sound = value === undefined || (typeof value === 'string' && form.test(value))
-      return sound ? [] : [fault(name, `must be ${means}`)]
+      return sound ? [] : [fault(name, `must be ${description}`)]
     }),
     ...findDomainFaults(config),
     ...findNumberFaults(config),
@@ -107,7 +107,7 @@ export async function findFaults(config: Config, egress: Egress): Promise<Faulty
 
 function findDomainFaults({ user_name, email_domain }: Config): FaultyField[] {
   if ((user_name === 'local_part') === (email_domain !== undefined)) return []
-  return [fault('email_domain', 'must be there where user_name is `local_part`, and nowhere else')]
+  return [fault('email_domain', 'must be present exactly when user_name is `local_part`')]
 }
 
 function findNumberFaults({ session_hours, session_regions }: Config): FaultyField[] {
@@ -139,9 +139,9 @@ function findNameFaults({ permission_sets = {}, bucket_actions = {}, instance_ar
   ]
 }
 
-/** Why this may not be given as a permission set of the instance, in a half-sentence; undefined where it may. */
+/** Why this may not be given as a permission set of the instance, as a half-sentence; undefined when it may. */
 export function findSetFault(set: string, instance_arn: string): string | undefined {
-  if (set.startsWith(ownPrefix)) return `must not be one of the sets that are made here, \`${ownPrefix}…\``
+  if (set.startsWith(ownPrefix)) return `must not be a set that Sallyport made, \`${ownPrefix}…\``
   if (setNameForm.test(set)) return undefined
   const [, instance] = setArnForm.exec(set) ?? []
   if (instance === undefined) return 'must be the name of a permission set, of at most 32 characters, or its ARN'
@@ -155,13 +155,13 @@ function findDatabaseFaults(databases: unknown): FaultyField[] {
     const at = `databases/${escaped(arn)}`
     if (!databaseArnForm.test(arn)) return [fault(at, 'must be named by the ARN of an RDS instance or cluster')]
     if (isDatabase(database)) return []
-    return [fault(at, 'must hold `resource_id`, such as `db-ABC…`, and `users`: a database user for each action')]
+    return [fault(at, 'must contain `resource_id`, such as `db-ABC…`, and `users`: a database user for each action')]
   })
 }
 
 /**
- * Our own identity signs what goes there, and its session's token with it: to hosts that the operator lists alone. A name below
- * amazonaws.com proves nothing, since whoever makes an API there has one.
+ * The service's own identity signs the calls to the endpoint, and sends its session token. So only hosts that the operator lists
+ * are allowed. A name below amazonaws.com proves nothing, since every AWS customer can create an API with such a name.
  */
 async function findEndpointFaults(endpoint: unknown, egress: Egress): Promise<FaultyField[]> {
   if (endpoint === undefined) return []
@@ -172,7 +172,7 @@ async function findEndpointFaults(endpoint: unknown, egress: Egress): Promise<Fa
   }
   const why = await egress.findFault(endpoint)
   if (why !== undefined) return [fault('endpoint', why)]
-  // Without TLS only listed hosts may be spoken to: whether this one is listed is what that answers.
+  // Only listed hosts may be called without TLS, so this shows whether the host is listed.
   const isListed = (await egress.findFault(`http://${url.host}/`)) === undefined
   return isListed ? [] : [fault('endpoint', 'must be a host that the operator lists in EGRESS_ALLOW')]
 }

@@ -6,7 +6,7 @@ import type { QueueLimits } from './priority-queue.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { SetNames } from './set-names.ts'
 
-/** What AWS answered instead of doing it, with its own word for it. */
+/** An error answered by AWS, with its error code. */
 export class AwsRefusal extends TargetError {
   readonly code: string
 
@@ -17,7 +17,7 @@ export class AwsRefusal extends TargetError {
   }
 }
 
-/** @returns undefined where AWS answers that there is no such thing */
+/** @returns undefined when AWS answers that the resource does not exist */
 export async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call
@@ -30,7 +30,7 @@ export async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | u
 
 type CallOptions = { abortSignal: AbortSignal }
 
-/** One instance of Identity Center, called as the tenant's role, at the instance's pace. */
+/** One instance of Identity Center, called as the tenant's role, within the instance's rate limit. */
 export type Center = {
   tenant_id: string
   provisioner_id: string
@@ -40,15 +40,15 @@ export type Center = {
   pace: RateLimiter
   names: SetNames
   aws: Aws
-  /** Who the service is before it assumes the role. @throws AwsRefusal */
+  /** The service's own identity, before it assumes the role. @throws AwsRefusal */
   whoAmI(): Promise<string>
-  /** @throws AwsRefusal; NotNow where the instance's pace has no room */
+  /** @throws AwsRefusal; NotNow when the instance's rate limit has no room */
   sso<Answer>(
     operation: string,
     patience: QueueLimits,
     call: (client: SSOAdmin, options: CallOptions) => Promise<Answer>,
   ): Promise<Answer>
-  /** Those that have limits of their own, far above what is asked of them here. @throws AwsRefusal */
+  /** Services whose own limits are far above Sallyport's use. @throws AwsRefusal */
   store<Answer>(
     operation: string,
     signal: AbortSignal,
@@ -67,7 +67,7 @@ export type Center = {
   ): Promise<Answer>
 }
 
-/** A throttled call is made so often, slower each time, before the ledger hears of it. */
+/** The attempts of a throttled call, slower each time, before the ledger gets the error. */
 const maxAttempts = 3
 
 export function openCenter(
@@ -87,7 +87,7 @@ export function openCenter(
       throw new AwsRefusal(kind, fault.message, fault.throttled ? throttled : fault.code)
     }
   }
-  // Before the call's turn: whoever cannot assume the role uses up nobody's pace.
+  // Before the rate limit, so that a role that cannot be assumed uses none of it.
   const assumed = () => translate('AssumeRole', () => aws.assumeRole())
 
   const sso: Center['sso'] = async (operation, patience, call) => {

@@ -16,7 +16,7 @@ import type { QueueLimits } from './priority-queue.ts'
 import { endSessions } from './sessions.ts'
 import type { Assignment } from './target.ts'
 
-/** Gives it. What is assigned already is not assigned again: AWS would do so at the cost of an operation. */
+/** Gives the assignment, unless it exists: AWS would repeat it at the cost of an operation. */
 export async function give(
   center: Center,
   assignment: Assignment,
@@ -34,19 +34,19 @@ export async function give(
   return begin(center, 'provision', assignment, arn, patience)
 }
 
-/** Takes it away. Whether it is there is not asked before: what was never there ends as well. */
+/** Removes the assignment without a check that it exists: removing an absent one also succeeds. */
 export async function takeAway(center: Center, assignment: Assignment, patience: QueueLimits): Promise<Progress> {
   const arn = await setToTake(center, assignment, patience)
   if (arn === undefined) return finish(center, assignment, undefined, { done: true }, patience)
   const begun = await ifThere(begin(center, 'delete', assignment, arn, patience)).catch((error: unknown) =>
     judgeFailure(center, assignment, arn, error, patience),
   )
-  // There is no such set, or no such account: then nobody has it there.
+  // The set or the account does not exist, so nobody has the assignment.
   const progress: Progress = begun ?? { done: true }
   return progress.done ? finish(center, assignment, arn, progress, patience) : progress
 }
 
-/** How it goes on. */
+/** Polls an operation, and takes its next steps. */
 export async function follow(
   center: Center,
   assignment: Assignment,
@@ -66,8 +66,8 @@ async function setToTake(center: Center, assignment: Assignment, patience: Queue
 }
 
 /**
- * A deletion that failed: done all the same where there is nothing left to delete; begun again where there was nothing then,
- * and is now; else said why, where that is known.
+ * Judges a failed deletion. It is done when the assignment no longer exists. It is begun again when AWS found nothing to delete,
+ * but the assignment exists now. Otherwise the error is thrown, with the account's status when that explains it.
  */
 async function judgeFailure(
   center: Center,
@@ -87,7 +87,7 @@ async function judgeFailure(
 
 const saysNotThere = /\b404\b|does ?n.t exist|not found/i
 
-/** What comes after the assignment is gone: its own set, and open sessions where we may end them. */
+/** After the assignment is gone, deletes its own set, and ends open sessions if the config allows it. */
 async function finish(
   center: Center,
   assignment: Assignment,
@@ -101,7 +101,7 @@ async function finish(
   return progress
 }
 
-/** What AWS shows. */
+/** The state that AWS shows. */
 export async function seen(
   center: Center,
   assignment: Assignment,

@@ -6,13 +6,13 @@ import { describeSet, searchSet } from './permission-sets.ts'
 import { findAccountStatus } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 
-/** Looks at everything that giving access needs, as far as that can be looked at without giving any. */
+/** Checks everything that giving access needs, as far as possible without giving any. */
 export async function checkHealth(center: Center, patience: QueueLimits): Promise<Check[]> {
   const { config } = center
   const self = await check('the service’s own credentials', async () => `it is ${await center.whoAmI()}`)
   const role = await check('the role', async () => {
     await openRole(center, patience)
-    return `${config.role_arn} lets us in, and nobody without the external id`
+    return `${config.role_arn} can be assumed, and only with the external id`
   })
   if (!self.ok || !role.ok) return [self, role]
   return [
@@ -25,14 +25,14 @@ export async function checkHealth(center: Center, patience: QueueLimits): Promis
     {
       what: 'giving access',
       ok: true,
-      message: 'cannot be tried without giving any: the guide lists the rights that the role needs',
+      message: 'cannot be tested without giving any: the guide lists the rights that the role needs',
     },
   ]
 }
 
-async function check(what: string, look: () => Promise<string | null>): Promise<Check> {
+async function check(what: string, run: () => Promise<string | null>): Promise<Check> {
   try {
-    return { what, ok: true, message: await look() }
+    return { what, ok: true, message: await run() }
   } catch (error) {
     return { what, ok: false, message: error instanceof Error ? error.message : 'failed' }
   }
@@ -41,12 +41,12 @@ async function check(what: string, look: () => Promise<string | null>): Promise<
 async function openRole(center: Center, patience: QueueLimits): Promise<void> {
   center.aws.forgetRole()
   try {
-    // Any call: the role is assumed before it.
+    // Any call will do: it assumes the role first.
     await listInstances(center, patience)
   } catch (error) {
     if (!(error instanceof AwsRefusal) || !/^AccessDenied$/.test(error.code)) throw error
     const hint =
-      'its trust policy must name who the service is, and the external id that was shown when this was set up'
+      'its trust policy must name the identity of the service, and the external id that was shown at creation'
     throw new AwsRefusal(error.kind, `${error.message}; ${hint}`, error.code)
   }
 }
@@ -67,7 +67,11 @@ async function listInstances(center: Center, patience: QueueLimits) {
 async function checkInstance(center: Center, patience: QueueLimits): Promise<null> {
   const { instance_arn, identity_store_id, region } = center.config
   const found = (await listInstances(center, patience)).find(({ InstanceArn }) => InstanceArn === instance_arn)
-  if (found === undefined) throw new TargetError('permanent', `the role sees no ${instance_arn} in ${region}`)
+  if (found === undefined)
+    throw new TargetError(
+      'permanent',
+      `the role finds no instance ${instance_arn} in ${region}; check the ARN, the region and the rights of the role`,
+    )
   if (found.IdentityStoreId === identity_store_id) return null
   throw new TargetError('permanent', `its identity store is ${found.IdentityStoreId}, not ${identity_store_id}`)
 }
@@ -77,7 +81,7 @@ async function checkStore(center: Center, signal: AbortSignal): Promise<string |
   const page = await center.store('ListUsers', signal, (client, options) =>
     client.listUsers({ IdentityStoreId, MaxResults: 1 }, options),
   )
-  return page.Users?.length ? null : 'it holds nobody yet'
+  return page.Users?.length ? null : 'it has no users yet'
 }
 
 async function checkOrganization(center: Center, signal: AbortSignal): Promise<null> {
@@ -96,7 +100,7 @@ async function checkSets(center: Center, patience: QueueLimits): Promise<Check[]
       const why = findSetFault(set, instance_arn)
       const arn = set.startsWith('arn:') ? set : await searchSet(center, set, patience)
       if (why !== undefined || arn === undefined || (await describeSet(center, arn, patience)) === undefined) {
-        throw new TargetError('permanent', why ?? 'is not there')
+        throw new TargetError('permanent', why ?? 'the instance has no such permission set')
       }
       return null
     })

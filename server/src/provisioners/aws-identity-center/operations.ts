@@ -3,29 +3,30 @@ import { AwsRefusal, type Center, ifThere } from './center.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import type { Assignment } from './target.ts'
 
-/** What AWS does by and by, and is asked about by an id. */
+/** The kinds of asynchronous operations of AWS, which are polled by an id. */
 export type Kind = 'create' | 'delete' | 'provision'
 
-/** AWS's answer about one. `asked`: by its id, so that it may be told again. */
+/** AWS's status of an operation. */
 type Status = { Status?: string | undefined; RequestId?: string | undefined; FailureReason?: string | undefined }
 
-/** An operation that AWS ended without doing it. */
+/** An operation that failed at AWS. */
 export class FailedOperation extends AwsRefusal {}
 
-/** A reference says which kind of operation it is, and AWS's own id of it. */
+/** Reads the kind of an operation and its AWS id from a reference. */
 export function readReference(reference: string): { kind: Kind; id: string } {
   const [, kind, id] = /^(create|delete|provision):([0-9a-f-]{36})$/.exec(reference) ?? []
-  if (kind === undefined || id === undefined) throw new TargetError('transient', `\`${reference}\` is no operation`)
+  if (kind === undefined || id === undefined)
+    throw new TargetError('transient', `\`${reference}\` is not a reference of an operation`)
   return { kind: kind as Kind, id }
 }
 
 /**
- * Whoever is to give access waits for room no longer than this and comes back: room is made by those who ask how the
- * operations under way are going, and the ledger lets them go on only when others of the tenant are out of its hands.
+ * A call that gives access waits for room no longer than this, then retries later. Polls of operations in flight make room, and
+ * the ledger runs those polls only when other work of the tenant has been released.
  */
 const maxQueuedMs = 1_000
 
-function inLine(patience: QueueLimits): QueueLimits {
+function queueLimitsOf(patience: QueueLimits): QueueLimits {
   if (patience.urgent) return patience
   return { ...patience, until: Math.min(patience.until, performance.now() + maxQueuedMs) }
 }
@@ -64,7 +65,7 @@ export async function begin(
   }
   let done: Progress = { done: true }
   const operation = { account: account_id, key: `${account_id} ${PermissionSetArn} ${principal_id}`, name: kind }
-  const id = await center.pace.operate(operation, inLine(patience), async () => {
+  const id = await center.pace.operate(operation, queueLimitsOf(patience), async () => {
     const progress = progressOf(kind, await orConflict(ask[kind]()), undefined)
     if (!progress.done) return readReference(progress.reference).id
     done = progress
@@ -73,7 +74,7 @@ export async function begin(
   return id === undefined ? done : { done: false, reference: `${kind}:${id}` }
 }
 
-/** How an operation is going. @throws FailedOperation */
+/** Polls an operation. @throws FailedOperation */
 export async function look(
   center: Center,
   reference: string,
@@ -111,12 +112,12 @@ export async function look(
   center.pace.underWay(id, account_id)
   const answer = await ifThere(ask[kind]())
   if (answer?.Status !== 'IN_PROGRESS') center.pace.ended(id)
-  if (answer === undefined) throw new TargetError('transient', `AWS knows nothing any more of the request ${id}`)
+  if (answer === undefined) throw new TargetError('transient', `AWS no longer knows the request ${id}`)
   return progressOf(kind, answer, id)
 }
 
-function progressOf(kind: Kind, status: Status | undefined, asked: string | undefined): Progress {
-  const { Status, RequestId = asked, FailureReason = 'no reason was given' } = status ?? {}
+function progressOf(kind: Kind, status: Status | undefined, known_id: string | undefined): Progress {
+  const { Status, RequestId = known_id, FailureReason = 'no reason was given' } = status ?? {}
   if (Status === 'FAILED') {
     const passes = /throttl|internal|timed? ?out|timeout|try again|unavailable|conflict|concurrent/i.test(FailureReason)
     const message = `AWS failed to ${wordsOf[kind]}: ${FailureReason.slice(0, 500)} (request ${RequestId})`
@@ -124,17 +125,17 @@ function progressOf(kind: Kind, status: Status | undefined, asked: string | unde
   }
   const reference = RequestId === undefined ? {} : { reference: `${kind}:${RequestId}` }
   if (Status === 'SUCCEEDED') return { done: true, ...reference }
-  if (reference.reference === undefined) throw new TargetError('transient', 'AWS began it and did not say by which id')
+  if (reference.reference === undefined) throw new TargetError('transient', 'AWS began the operation without an id')
   return { done: false, reference: reference.reference }
 }
 
 const wordsOf: Record<Kind, string> = {
   create: 'assign it',
-  delete: 'take the assignment away',
-  provision: 'bring the permission set to the account',
+  delete: 'remove the assignment',
+  provision: 'provision the permission set in the account',
 }
 
-/** A conflict: something else is under way there, which passes. Come back soon, and not all at once. */
+/** Turns a conflict with another operation into `NotNow`, with a short, random delay. */
 async function orConflict<Answer>(call: Promise<Answer>): Promise<Answer> {
   try {
     return await call
@@ -144,7 +145,7 @@ async function orConflict<Answer>(call: Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** The account or the set is busy with another operation, ours or somebody else's. */
+/** The account or the set is busy with another operation, of Sallyport or of others. */
 export class Conflict extends NotNow {
   readonly refusal: AwsRefusal
 

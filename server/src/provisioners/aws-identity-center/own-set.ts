@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GrantAsk } from '../driver.ts'
 
-/** What a set of its own gives, and where: of fixed words and checked ids, so that a template can be made of it. */
+/** The access that an own set gives: only fixed words and checked ids, so that a template can use it. */
 export type Gift =
   | { on: 'bucket'; bucket: string; may: 'read' | 'write' | 'delete' }
   | { on: 'database'; region: string; resource_id: string; user: string }
@@ -9,9 +9,9 @@ export type Gift =
 
 /** A permission set that is made for one person and one resource, and deleted with their access. */
 export type OwnSet = {
-  /** Made of what it is for: whoever looks for it later knows its name. */
+  /** Derived from its purpose, so that it can be found by its name later. */
   name: string
-  /** The grant that first asked for it. */
+  /** The first grant that needed it. */
   grant_id: string
   audit: boolean
   session_hours: number
@@ -20,7 +20,7 @@ export type OwnSet = {
 
 export const ownPrefix = 'sallyport-'
 
-/** The tags that say whose a set is. */
+/** The tags that identify the owner of a set. */
 export const tagKeys = {
   tenant: 'sallyport:tenant',
   provisioner: 'sallyport:provisioner',
@@ -28,7 +28,7 @@ export const tagKeys = {
   audit: 'sallyport:audit',
 } as const
 
-/** At most 32 characters, as AWS has it. The same person, place and gift are the same set, whichever grant asks. */
+/** At most 32 characters, AWS's limit. The same person, account and access give the same set for every grant. */
 export function ownSetName(tenant_id: string, user_id: string, account_id: string, gives: Gift): string {
   const identity = JSON.stringify([tenant_id, user_id, account_id, ...Object.values(gives)])
   return (
@@ -40,16 +40,16 @@ export function ownSetName(tenant_id: string, user_id: string, account_id: strin
   )
 }
 
-/** Whole hours, at most the grant's own, and at least the one that AWS allows. */
-export function sessionHours(ask: Pick<GrantAsk, 'duration_seconds'>, most: number): number {
-  return Math.min(12, Math.max(1, Math.min(most, Math.floor(ask.duration_seconds / 3_600))))
+/** Whole hours, at most the grant's duration, and at least 1, the minimum of AWS. */
+export function sessionHours(ask: Pick<GrantAsk, 'duration_seconds'>, maxHours: number): number {
+  return Math.min(12, Math.max(1, Math.min(maxHours, Math.floor(ask.duration_seconds / 3_600))))
 }
 
 const roundMs = 5 * 60_000
 
 /**
- * When AWS itself stops it, whatever becomes of us: 5 to 10 minutes after the end. The slack is for a grant that becomes
- * active, and so ends, a little later than it was asked to.
+ * When AWS itself stops the access, even without Sallyport: 5 to 10 minutes after the end. The slack covers a grant that becomes
+ * active, and so ends, a little later than requested.
  */
 export function cutOffAfter(until: Date): Date {
   return new Date(Math.ceil((until.getTime() + roundMs) / roundMs) * roundMs)
@@ -62,7 +62,7 @@ type StatementOfPolicy = {
   Condition?: Record<string, Record<string, string>>
 }
 
-/** The inline policy of a gift, which ends by itself at `cutOff`. */
+/** The inline policy of a gift, which expires by itself at `cutOff`. */
 export function inlinePolicyOf(partition: string, account_id: string, gives: Gift, cutOff: Date): string {
   const inTime = { DateLessThan: { 'aws:CurrentTime': cutOff.toISOString().replace('.000Z', 'Z') } }
   const statements = statementsOf(partition, account_id, gives)
@@ -72,7 +72,7 @@ export function inlinePolicyOf(partition: string, account_id: string, gives: Gif
   })
 }
 
-/** When a policy of ours ends by itself; undefined for a policy that is not the one of this gift. */
+/** When an inline policy expires by itself; undefined for a policy that is not the one of this gift. */
 export function cutOffOf(partition: string, account_id: string, gives: Gift, policy: string): Date | undefined {
   const [, text = ''] = /"aws:CurrentTime":\s*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"/.exec(policy) ?? []
   const cutOff = new Date(text)
@@ -92,7 +92,7 @@ function statementsOf(partition: string, account_id: string, gives: Gift): State
   return [
     {
       ...allow(['ssm:StartSession'], machine, shell),
-      // Without it a session could run any other document on the machine.
+      // Without this condition a session could run any other document on the machine.
       Condition: { BoolIfExists: { 'ssm:SessionDocumentAccessCheck': 'true' } },
     },
     allow(['ssm:ResumeSession', 'ssm:TerminateSession'], ownSessions),

@@ -7,10 +7,10 @@ import { nameOfSet, searchSet } from './permission-sets.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import type { Assignment } from './target.ts'
 
-/** An assignment of a set that is made for it. */
+/** An assignment of a permission set that Sallyport makes for it. */
 export type OwnAssignment = Extract<Assignment, { own_set: OwnSet }>
 
-/** The set of its own, made where there is none; its policy lets in until a little after `until`. Answers its ARN. */
+/** Finds or makes the own set; its policy allows access until shortly after `until`. Returns its ARN. */
 export async function ensureOwnSet(
   center: Center,
   assignment: OwnAssignment,
@@ -29,7 +29,7 @@ export async function ensureOwnSet(
   return arn
 }
 
-/** When the set's policy ends by itself; undefined where it is not the policy that we put there. */
+/** When the set's policy expires by itself; undefined when it is not the policy that Sallyport set. */
 export async function policyEnd(
   center: Center,
   { account_id, own_set }: OwnAssignment,
@@ -45,7 +45,7 @@ export async function policyEnd(
   return cutOffOf(center.partition, account_id, own_set.gives, answer?.InlinePolicy ?? '')
 }
 
-/** Whether the account's role is of the set as it is now. A policy that was put counts there only then. */
+/** Whether the account's role matches the current set. Only then a new policy is effective there. */
 export async function isProvisioned(
   center: Center,
   { account_id }: Assignment,
@@ -62,14 +62,14 @@ export async function isProvisioned(
   return answer?.AccountIds?.includes(account_id) ?? false
 }
 
-/** The set of that name where we know of it. Whether there is one that we do not know of, its making will say. */
+/** The set of that name if it is cached. An unknown one is found when its creation conflicts. */
 async function reuseSet(center: Center, assignment: OwnAssignment, patience: QueueLimits): Promise<string | undefined> {
   const { own_set } = assignment
   const known = center.names.arnOf(own_set.name)
   return known === undefined ? undefined : takeOver(center, assignment, known, patience)
 }
 
-/** A set of that name is ours by its tag, and says so where sessions are to be recorded; undefined where it is gone. */
+/** Checks by its tag that the set belongs to the tenant, and marks it for session recording if needed; undefined when it is gone. */
 async function takeOver(
   center: Center,
   { own_set }: OwnAssignment,
@@ -81,7 +81,7 @@ async function takeOver(
   if (tags.get(tagKeys.tenant) !== center.tenant_id) {
     throw new TargetError(
       'permanent',
-      `somebody else has a permission set named \`${own_set.name}\`: it is not touched`,
+      `a permission set named \`${own_set.name}\` exists that Sallyport did not make for this tenant; rename or delete it`,
     )
   }
   if (own_set.audit && tags.get(tagKeys.audit) !== 'true') {
@@ -117,7 +117,7 @@ async function makeSet(center: Center, assignment: OwnAssignment, patience: Queu
     arn = made.PermissionSet?.PermissionSetArn
   } catch (error) {
     if (!(error instanceof AwsRefusal)) throw error
-    // It may have been made all the same, and the lists tell it later.
+    // It may exist nevertheless, and appear in lists later.
     if (error.code !== 'ConflictException') {
       if (error.kind === 'transient') names.doubt(own_set.name)
       throw error
@@ -132,8 +132,8 @@ async function makeSet(center: Center, assignment: OwnAssignment, patience: Queu
 }
 
 /**
- * The set of that name, where it bears our tenant's tag; undefined where there is none, or it is somebody else's.
- * @throws TargetError where one may have been made a moment ago that AWS does not list yet
+ * The set of that name with this tenant's tag; undefined when there is none, or it belongs to another owner.
+ * @throws TargetError when one may have been made a moment ago that AWS does not list yet
  */
 export async function findOurs(
   center: Center,
@@ -143,13 +143,13 @@ export async function findOurs(
   const { name } = assignment.own_set
   const arn = await findSet(center, assignment, patience)
   if (arn === undefined && center.names.isDoubtful(name)) {
-    throw new TargetError('transient', `AWS does not say yet whether the permission set \`${name}\` was made`)
+    throw new TargetError('transient', `it is not known yet whether AWS made the permission set \`${name}\``)
   }
   const tags = arn === undefined ? undefined : await tagsOf(center, arn, patience)
   return tags?.get(tagKeys.tenant) === center.tenant_id ? arn : undefined
 }
 
-/** As it is known, or among what the person has on the account, or else among all there are: each costs more than the one before. */
+/** Searches the cache, then the person's sets on the account, then all sets: each step costs more than the one before. */
 async function findSet(center: Center, assignment: OwnAssignment, patience: QueueLimits): Promise<string | undefined> {
   const { name } = assignment.own_set
   return (
@@ -159,7 +159,7 @@ async function findSet(center: Center, assignment: OwnAssignment, patience: Queu
   )
 }
 
-/** The set of that name that the person has on the account now. */
+/** The set of that name now assigned to the person on the account. */
 export async function findHeld(
   center: Center,
   assignment: OwnAssignment,
@@ -171,7 +171,7 @@ export async function findHeld(
   return undefined
 }
 
-/** The tags of a set; undefined where there is no such set. */
+/** The tags of a set; undefined when there is no such set. */
 export async function tagsOf(
   center: Center,
   ResourceArn: string,
@@ -191,8 +191,8 @@ export async function tagsOf(
 }
 
 /**
- * Deletes the set; one that is gone is deleted. One that somebody gave to others by hand stays: a sweep tells of what they
- * have.
+ * Deletes the set; a missing one counts as deleted. A set that was assigned to others by hand stays: a sweep reports their
+ * access.
  */
 export async function deleteSet(
   center: Center,
@@ -211,7 +211,7 @@ export async function deleteSet(
   } catch (error) {
     if (!(error instanceof AwsRefusal) || error.code !== 'ConflictException') throw error
     if (await isHeldByOthers(center, principal_id, PermissionSetArn, patience)) return
-    // What was just taken away still counts for a moment.
+    // AWS still counts a just removed assignment for a moment.
     throw new Conflict(error)
   }
 }

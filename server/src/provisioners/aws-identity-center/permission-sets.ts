@@ -1,13 +1,13 @@
 import { type Center, ifThere } from './center.ts'
 import type { QueueLimits } from './priority-queue.ts'
 
-/** The name of a set; undefined where there is no such set. */
+/** The name of a set; undefined when there is no such set. */
 export async function nameOfSet(center: Center, arn: string, patience: QueueLimits): Promise<string | undefined> {
   const { names } = center
   return names.nameOf(arn) ?? names.once(arn, async () => (await describeSet(center, arn, patience))?.name)
 }
 
-/** A set as AWS describes it; undefined where there is none. */
+/** AWS's description of a set; undefined when there is none. */
 export async function describeSet(
   center: Center,
   PermissionSetArn: string,
@@ -29,8 +29,8 @@ export async function describeSet(
 }
 
 /**
- * Looks through all of the instance's sets for one of that name; the ARN, or undefined. Each set that was never seen costs
- * a call: what was found out stays known where this is broken off, and the next goes on from there.
+ * Searches all of the instance's sets for one of that name; returns its ARN, or undefined. Each unknown set costs a call. The
+ * results stay cached when the search is aborted, so the next search continues from there.
  */
 export async function searchSet(center: Center, name: string, patience: QueueLimits): Promise<string | undefined> {
   for await (const arns of listSets(center, patience)) {

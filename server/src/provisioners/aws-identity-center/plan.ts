@@ -10,13 +10,13 @@ import { describeSet, searchSet } from './permission-sets.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { type Assignment, keyOf } from './target.ts'
 
-/** Resolves who, where and by which set; asks AWS, and changes nothing there. */
+/** Resolves the person, the account and the permission set; reads from AWS and changes nothing there. */
 export async function planAssignment(center: Center, ask: GrantAsk, patience: QueueLimits): Promise<Plan> {
   const { account_id } = ask
   if (account_id === null) {
     throw new TargetError(
       'permanent',
-      `nobody knows which account \`${ask.resource.id}\` is in: ask with \`metadata.account_id\``,
+      `the account of \`${ask.resource.id}\` is unknown: add \`metadata.account_id\` to the request`,
     )
   }
   const [principal_id] = await Promise.all([
@@ -34,36 +34,36 @@ type Where = { account_id: string; principal_id: string }
 async function planSet(center: Center, ask: GrantAsk, where: Where, patience: QueueLimits): Promise<Plan> {
   const { permission_sets = {}, instance_arn } = center.config
   const mapped = Object.hasOwn(permission_sets, ask.action) ? permission_sets[ask.action] : undefined
-  const asked = ask.permission_set ?? mapped ?? ask.action
-  const found = await findSet(center, asked, patience)
+  const requested = ask.permission_set ?? mapped ?? ask.action
+  const found = await findSet(center, requested, patience)
   const assignment: Assignment = { ...where, permission_set_arn: found.arn }
   return {
     key: keyOf(instance_arn, assignment),
     target: assignment,
     held: await isAssigned(center, where, found.arn, patience),
-    // Whoever has signed in to the account stays so until the set's own limit.
+    // A person who has signed in to the account stays signed in until the set's own limit.
     session_seconds: found.session_seconds,
     recorded_as: roleNameOf(found.name),
   }
 }
 
-/** A permission set by its name or ARN. A set made here for somebody is nobody else's to ask for. */
-async function findSet(center: Center, asked: string, patience: QueueLimits) {
-  const why = findSetFault(asked, center.config.instance_arn)
-  if (why !== undefined) throw new TargetError('permanent', `\`${asked}\` ${why}`)
-  const isArn = asked.startsWith('arn:')
-  const arn = isArn ? asked : (center.names.arnOf(asked) ?? (await searchSet(center, asked, patience)))
+/** A permission set by its name or ARN. A set that Sallyport made for one person cannot be requested. */
+async function findSet(center: Center, requested: string, patience: QueueLimits) {
+  const why = findSetFault(requested, center.config.instance_arn)
+  if (why !== undefined) throw new TargetError('permanent', `\`${requested}\` ${why}`)
+  const isArn = requested.startsWith('arn:')
+  const arn = isArn ? requested : (center.names.arnOf(requested) ?? (await searchSet(center, requested, patience)))
   const found = arn === undefined ? undefined : await describeSet(center, arn, patience)
   if (arn === undefined || found === undefined) {
-    throw new TargetError('permanent', `the instance has no permission set \`${asked}\``)
+    throw new TargetError('permanent', `the instance has no permission set \`${requested}\``)
   }
   if (found.name.startsWith(ownPrefix)) {
-    throw new TargetError('permanent', `\`${asked}\` was made for somebody else's access`)
+    throw new TargetError('permanent', `\`${requested}\` was made for somebody else's access`)
   }
   return { arn, name: found.name, session_seconds: found.session_seconds }
 }
 
-/** The role that AWS makes of a set in an account, as CloudTrail names it in `sessionIssuer`: its end is AWS's own. */
+/** The role that AWS creates for a set in an account, as in CloudTrail's `sessionIssuer`; AWS chooses its suffix. */
 function roleNameOf(set: string): string {
   return `AWSReservedSSO_${set}_*`
 }
@@ -88,21 +88,21 @@ async function planOwnSet(center: Center, ask: GrantAsk, where: Where, patience:
   }
 }
 
-/** How long a session lives on: credentials until the set's limit, a connection to a database for nobody knows how long. */
+/** How long a session outlives the access: credentials until the set's limit; a database connection for an unknown time. */
 function leftOverSeconds({ config }: Center, gives: Gift, session_hours: number): number | null {
   if (gives.on === 'database') return null
-  // Open sessions on the machine are ended only where a role is named that may.
+  // Open sessions on the machine are ended only when the config names a role with that right.
   if (gives.on === 'instance' && config.session_role === undefined) return null
   return session_hours * 3_600
 }
 
-const bucketWords = ['read', 'write', 'delete'] as const
+const bucketActions = ['read', 'write', 'delete'] as const
 
 function giftOf({ config }: Center, ask: GrantAsk): Gift {
   const { resource, action } = ask
   if (resource.type === 'cloud_storage_bucket') {
     const mapped = Object.hasOwn(config.bucket_actions ?? {}, action) ? config.bucket_actions?.[action] : undefined
-    const may = mapped ?? bucketWords.find((word) => word === action)
+    const may = mapped ?? bucketActions.find((known) => known === action)
     if (may === undefined) throw unknownAction(action, 'read, write and delete, or what `bucket_actions` names')
     return { on: 'bucket', bucket: requireForm(resource.id, /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/), may }
   }
@@ -111,7 +111,7 @@ function giftOf({ config }: Center, ask: GrantAsk): Gift {
     return { on: 'instance', instance_id: requireForm(resource.id, /^i-[0-9A-Za-z]{1,64}$/) }
   }
   if (resource.type === 'cloud_db_instance') return databaseGift(config, ask)
-  throw new TargetError('permanent', `IAM Identity Center gives nothing on a \`${resource.type}\``)
+  throw new TargetError('permanent', `IAM Identity Center cannot give access to a \`${resource.type}\``)
 }
 
 function databaseGift(config: Center['config'], { resource, action, user }: GrantAsk): Gift {
@@ -128,33 +128,33 @@ function databaseGift(config: Center['config'], { resource, action, user }: Gran
     on: 'database',
     region,
     resource_id: database.resource_id,
-    // No wildcard of a policy can be among them.
+    // The form allows no policy wildcard.
     user: requireForm(name, /^[A-Za-z0-9_.@+-]{1,63}$/),
   }
 }
 
 function unknownAction(action: string, known: string): TargetError {
-  return new TargetError('permanent', `\`${action}\` is nothing that can be given there: there are ${known}`)
+  return new TargetError('permanent', `\`${action}\` cannot be given there; the actions are ${known}`)
 }
 
-/** INVARIANT: whatever goes into a policy passes here, whoever wrote it. */
+/** INVARIANT: every text that goes into a policy is checked here, regardless of its source. */
 function requireForm(text: string, form: RegExp): string {
   if (form.test(text)) return text
-  throw new TargetError('permanent', `\`${text}\` cannot stand in a policy`)
+  throw new TargetError('permanent', `\`${text}\` has characters that a policy must not contain`)
 }
 
-/** @throws TargetError for an address of another domain: the same name there is somebody else. */
+/** @throws TargetError for an address of another domain: the same name there is another person. */
 function userNameOf(email: string, { user_name, email_domain = '' }: Center['config']): string {
   if (user_name !== 'local_part') return email
   const at = email.lastIndexOf('@')
   if (emailKey(email.slice(at)) === emailKey(`@${email_domain}`)) return email.slice(0, at)
   throw new TargetError(
     'permanent',
-    `\`${email}\` is no address of \`${email_domain}\`, whose people alone are known here`,
+    `\`${email}\` is not an address of \`${email_domain}\`, the only domain of this provisioner`,
   )
 }
 
-/** Whom the identity store calls by that external id, else by that user name. */
+/** The user of the identity store with that external id, else with that user name. */
 async function findPrincipal(center: Center, user: GrantAsk['user'], signal: AbortSignal): Promise<string> {
   const { identity_store_id: IdentityStoreId, external_id_issuer } = center.config
   const find = (alternate: Alternate) =>
@@ -177,14 +177,14 @@ type Alternate =
   | { ExternalId: { Issuer: string; Id: string } }
   | { UniqueAttribute: { AttributePath: string; AttributeValue: string } }
 
-/** Access to an account that is closed or is being closed would be given in vain. */
+/** Access to a closed or closing account would have no effect. */
 async function requireActive(center: Center, AccountId: string, signal: AbortSignal): Promise<void> {
   const status = await findAccountStatus(center, AccountId, signal)
   if (status === undefined) throw new TargetError('permanent', `the organization has no account ${AccountId}`)
   if (status !== 'ACTIVE') throw new TargetError('permanent', `the account ${AccountId} is ${status}`)
 }
 
-/** The status of an account; undefined where the organization has no such account. */
+/** The status of an account; undefined when the organization has no such account. */
 export async function findAccountStatus(
   center: Center,
   AccountId: string,

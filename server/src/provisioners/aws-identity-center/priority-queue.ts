@@ -1,33 +1,33 @@
 import { NotNow } from '../driver.ts'
 
-/** How urgent it is, and how long there is time to wait. What takes access away goes before what gives it. */
+/** The urgency of a call, and its deadline. Removing access goes before giving it. */
 export type QueueLimits = {
   urgent: boolean
-  /** On the clock of `performance.now()`; whoever would wait longer is told to come back. */
+  /** By `performance.now()`; a call that would wait longer gets `NotNow`. */
   until: number
   signal: AbortSignal
 }
 
-/** A line of waiting calls: the urgent ones first, each kind in the order in which it came. */
+/** A queue of waiting calls: urgent ones first, each kind in order of arrival. */
 export type PriorityQueue = {
-  /** Ends when its turn has come. @throws NotNow where that is too far off; what the signal says */
+  /** Resolves when the call may go. @throws NotNow when that is too far off; the signal's reason */
   wait(name: string, limits: QueueLimits): Promise<void>
-  /** Something changed: whoever can go now goes. */
+  /** Something changed: releases the calls that can go now. */
   advance(): void
   isEmpty(): boolean
 }
 
 type Rule = {
-  /** Takes what a turn of that name needs; 0 where it was there, else milliseconds until it is worth another look. */
+  /** Takes the resource that a call of that name needs. Returns 0 on success, else milliseconds until the next try. */
   take(name: string): number
-  /** About how many milliseconds it takes with so many before, and so many of the same name among them. */
+  /** Estimates the milliseconds to wait behind `before` calls, of which `ofName` have the same name. */
   estimateMs(before: number, ofName: number, name: string): number
 }
 
 type Waiting = { name: string; limits: QueueLimits; go(): void; stop(error: unknown): void }
 
-const soonestMs = 250
-const latestMs = 60_000
+const minRetryMs = 250
+const maxRetryMs = 60_000
 
 export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
   let waiting: Waiting[] = []
@@ -45,7 +45,7 @@ export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
   const advance = () => {
     clearTimeout(timer)
     let nextMs = Number.POSITIVE_INFINITY
-    const inVain = new Set<string>()
+    const blocked = new Set<string>()
     const left: Waiting[] = []
     for (const one of waiting) {
       const { name, limits } = one
@@ -53,18 +53,18 @@ export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
       if (limits.signal.aborted) one.stop(limits.signal.reason)
       else if (now >= limits.until) one.stop(new NotNow(comeBackMs(estimateMs(left.length, 0, name))))
       else {
-        const ms = inVain.has(name) ? nextMs : take(name)
+        const ms = blocked.has(name) ? nextMs : take(name)
         if (ms <= 0) {
           one.go()
           continue
         }
-        inVain.add(name)
+        blocked.add(name)
         left.push(one)
         nextMs = Math.min(nextMs, ms, limits.until - now)
       }
     }
     waiting = left
-    if (left.length > 0) timer = setTimeout(advance, Math.max(1, Math.min(nextMs, latestMs)))
+    if (left.length > 0) timer = setTimeout(advance, Math.max(1, Math.min(nextMs, maxRetryMs)))
   }
 
   return {
@@ -83,7 +83,7 @@ export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
   }
 }
 
-/** A little before its turn, so that the line never runs empty; spread, so that not all come at once. */
+/** A little before the call's estimated time, so that the queue never runs empty; random, so that calls do not return all at once. */
 function comeBackMs(estimate: number): number {
-  return Math.round(Math.min(latestMs, Math.max(soonestMs, estimate * (0.5 + Math.random() / 2))))
+  return Math.round(Math.min(maxRetryMs, Math.max(minRetryMs, estimate * (0.5 + Math.random() / 2))))
 }

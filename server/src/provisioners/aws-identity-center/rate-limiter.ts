@@ -1,43 +1,43 @@
 import { openPriorityQueue, type QueueLimits } from './priority-queue.ts'
 
 /**
- * One instance's pace, kept by all of this process's ways to it: at most 18 calls a second; of operations on assignments at
- * most 8 under way, and one in an account.
+ * The rate limiter of one instance, shared by all of this process's drivers for it: at most 18 calls a second, and at most 8
+ * operations on assignments in flight, with one per account.
  */
 export type RateLimiter = {
-  /** Waits for the moment of one call. @throws NotNow where that is too far off */
+  /** Waits until one call may go. @throws NotNow when that is too far off */
   turn(patience: QueueLimits): Promise<void>
-  /** AWS says that calls come too fast, from here or from elsewhere: slower from now on, and by and by faster again. */
+  /** AWS throttled a call, caused by this process or another client: slows down at once, and speeds up again gradually. */
   throttled(): void
   /**
-   * Waits for room, begins an operation on an account, and keeps its place until `ended` says so, or nobody has asked
-   * about it for a minute. `start` answers AWS's id of it, or undefined where it is done already. One of the same `name`
-   * that is under way is not begun again: its id is answered.
-   * @throws NotNow where room is too far off
+   * Waits for room, begins an operation on an account, and keeps its slot until `ended` is called, or until it was not polled for a
+   * minute. `start` returns AWS's id of the operation, or undefined when it is already done. When an operation with the same
+   * `name` on the same assignment is in flight, it is not begun again: its id is returned.
+   * @throws NotNow when room is too far off
    */
   operate(
     operation: Operation,
     patience: QueueLimits,
     start: () => Promise<string | undefined>,
   ): Promise<string | undefined>
-  /** An operation is still under way: begun here, or by a process that is no more. */
+  /** An operation is still in flight: begun by this process, or by an earlier one. */
   underWay(id: string, account: string): void
   ended(id: string): void
-  /** Somebody waits for an operation to end. */
+  /** Whether a call waits for an operation to end. */
   isAwaited(): boolean
 }
 
-/** `key`: the assignment that it is about; `name`: what is done to it. */
+/** `key`: the assignment; `name`: the kind of operation. */
 type Operation = { account: string; key: string; name: string }
 
 export type Limits = { callsASecond: number; operations: number }
 
 export const limitsOfAws: Limits = { callsASecond: 18, operations: 8 }
 
-/** After throttling answers calls come so many times more slowly at most: one in four seconds, at AWS's pace. */
-const minRate = 72
+/** The slowest rate after throttling, as a factor: one call in four seconds with AWS's limits. */
+const maxSlowdown = 72
 const forgottenAfterMs = 60_000
-/** What an operation takes until one has been seen. */
+/** The assumed duration of an operation before one was observed. */
 const usualOperationMs = 3_000
 
 type Place = { account: string; operation: Operation | undefined; begunAt: number; seenAt: number }
@@ -54,7 +54,7 @@ function openCalls(minGapMs: number): Pick<RateLimiter, 'turn' | 'throttled'> {
     take() {
       const now = performance.now()
       if (now < nextAt) return nextAt - now
-      // From now and not from when it was due: calls that were held up do not come in a heap.
+      // Counted from now, not from when the call was due, so that delayed calls do not come in a burst.
       nextAt = now + gapMs
       gapMs = Math.max(minGapMs, gapMs * 0.9)
       return 0
@@ -65,16 +65,16 @@ function openCalls(minGapMs: number): Pick<RateLimiter, 'turn' | 'throttled'> {
     turn: (patience) => line.wait('', patience),
     throttled() {
       const now = performance.now()
-      // Of several calls that were under way together all may be told so: that is one time.
+      // Several calls in flight may be throttled together; they count as one.
       if (now < throttledAt + gapMs) return
       throttledAt = now
-      gapMs = Math.min(minGapMs * minRate, gapMs * 4)
+      gapMs = Math.min(minGapMs * maxSlowdown, gapMs * 4)
       nextAt = now + gapMs
     },
   }
 }
 
-function openRoom(most: number): Pick<RateLimiter, 'operate' | 'underWay' | 'ended' | 'isAwaited'> {
+function openRoom(maxOperations: number): Pick<RateLimiter, 'operate' | 'underWay' | 'ended' | 'isAwaited'> {
   let operationMs = usualOperationMs
   const places = new Map<string, Place>()
   const isBusy = (account: string) => places.values().some((place) => place.account === account)
@@ -85,16 +85,16 @@ function openRoom(most: number): Pick<RateLimiter, 'operate' | 'underWay' | 'end
   const line = openPriorityQueue({
     take(account) {
       dropForgotten()
-      // Ends are told by `ended`; the pause is for what nobody tells of.
-      if (places.size >= most || isBusy(account)) return 1_000
-      // Taken at once, under the account's name until AWS answers an id.
+      // `ended` reports the end of an operation; the interval is for operations that are no longer polled.
+      if (places.size >= maxOperations || isBusy(account)) return 1_000
+      // Takes the slot at once, under the account's name until AWS returns an id.
       const now = performance.now()
       places.set(account, { account, operation: undefined, begunAt: now, seenAt: now })
       return 0
     },
     estimateMs(before, ofAccount, account) {
       const ofAccountMs = (ofAccount + (isBusy(account) ? 1 : 0)) * operationMs
-      const ofAllMs = Math.max(0, (before + places.size + 1 - most) / most) * operationMs
+      const ofAllMs = Math.max(0, (before + places.size + 1 - maxOperations) / maxOperations) * operationMs
       return Math.max(ofAccountMs, ofAllMs)
     },
   })
@@ -104,7 +104,7 @@ function openRoom(most: number): Pick<RateLimiter, 'operate' | 'underWay' | 'end
       for (const [id, place] of places) {
         if (place.operation?.key !== key) continue
         if (place.operation.name === name) return id
-        // The other way now: nobody will ask about that one any more, and whether it is still under way AWS says.
+        // The opposite operation is wanted now: the old one is no longer polled, and AWS reports a conflict if it still runs.
         places.delete(id)
       }
       await line.wait(account, patience)

@@ -38,7 +38,7 @@ test('the role of another tenant, which demands another external id, lets us not
     return true
   })
   const [bad] = (await driver.health(noTx, patient)).filter(({ ok }) => !ok)
-  assert.match(`${bad?.message}`, /the external id that was shown when this was set up/)
+  assert.match(`${bad?.message}`, /the external id that was shown at creation/)
 })
 
 test('after a rotation the external id of before lets us in as well', async () => {

@@ -4,8 +4,8 @@ import type { OwnAssignment } from './own-sets.ts'
 const maxPages = 20
 
 /**
- * Ends the sessions that were opened on a machine by a set of its own, where the config names a role of the account that
- * may. A session on a machine outlives the credentials that opened it.
+ * Ends the sessions on a machine that were opened with an own set, when the config names a role of the account with that right. A
+ * session on a machine outlives the credentials that opened it.
  */
 export async function endSessions(center: Center, assignment: OwnAssignment, signal: AbortSignal): Promise<void> {
   const { gives, name } = assignment.own_set

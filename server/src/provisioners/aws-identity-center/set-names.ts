@@ -1,18 +1,18 @@
 import { createLruCache } from '../../kernel/lru-cache.ts'
 
 /**
- * What the permission sets of an instance are called. AWS finds none by its name, and a name never changes: what was
- * described once is kept.
+ * A cache of the names of an instance's permission sets. AWS cannot look one up by name, and a name never changes, so each
+ * description is cached.
  */
 export type SetNames = {
   arnOf(name: string): string | undefined
   nameOf(arn: string): string | undefined
   keep(name: string, arn: string): void
   drop(arn: string): void
-  /** A set of this name may have been made: the call that was to make it was not answered. */
+  /** A set of this name may exist: the call to create it got no answer. */
   doubt(name: string): void
   isDoubtful(name: string): boolean
-  /** Whoever asks for the same set at the same time waits for the same call. */
+  /** Concurrent callers for the same set share one call. */
   once(arn: string, describe: () => Promise<string | undefined>): Promise<string | undefined>
 }
 
@@ -23,7 +23,7 @@ export function openSetNames(): SetNames {
   const arns = createLruCache<string>(maxNames)
   const names = createLruCache<string>(maxNames)
   const doubts = createLruCache<number>(maxNames)
-  const asked = new Map<string, Promise<string | undefined>>()
+  const inFlight = new Map<string, Promise<string | undefined>>()
   return {
     arnOf: (name) => arns.get(name),
     nameOf: (arn) => names.get(arn),
@@ -39,8 +39,8 @@ export function openSetNames(): SetNames {
     doubt: (name) => doubts.set(name, performance.now()),
     isDoubtful: (name) => performance.now() - (doubts.get(name) ?? Number.NEGATIVE_INFINITY) < doubtfulForMs,
     once(arn, describe) {
-      const answer = asked.get(arn) ?? describe().finally(() => asked.delete(arn))
-      asked.set(arn, answer)
+      const answer = inFlight.get(arn) ?? describe().finally(() => inFlight.delete(arn))
+      inFlight.set(arn, answer)
       return answer
     },
   }

@@ -8,8 +8,8 @@ import type { QueueLimits } from './priority-queue.ts'
 import { type Assignment, assignmentOf, keyOf } from './target.ts'
 
 /**
- * What the instance holds of all that is known, and whatever else was made here: assignments of sets that bear this
- * tenant's tag. Of the house's own sets only what is known is told: all other assignments are somebody else's.
+ * The known entitlements that the instance holds, and all assignments of own sets with this tenant's tag. For the organization's
+ * own sets it yields only known assignments: all others do not belong to Sallyport.
  */
 export async function* discover(
   center: Center,
@@ -29,7 +29,7 @@ export async function* discover(
   yield* madeHere(center, own, patience)
 }
 
-/** Those of one account and one set of the house that AWS shows. */
+/** The known assignments of one account and one set of the organization that AWS still shows. */
 async function* stillHeld(
   center: Center,
   ofPair: readonly Sighting[],
@@ -45,14 +45,14 @@ async function* stillHeld(
   }
 }
 
-/** Whoever holds a set that was made here. One that is known by its name is ours; of any other its tag says whose it is. */
+/** The holders of own sets. A set with a known name belongs to this tenant; for others the tag decides. */
 async function* madeHere(
   center: Center,
   known: ReadonlyMap<string, readonly Sighting[]>,
   patience: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   for await (const arns of listSets(center, patience)) {
-    // A page now and then, found or not: whoever waits sees that it goes on.
+    // An empty page shows the caller that the sweep is making progress.
     yield []
     for (const arn of arns) {
       const name = await nameOfSet(center, arn, patience)
@@ -80,7 +80,7 @@ async function* holdersOn(
   }
 }
 
-/** Enough of it to take it away. */
+/** A sighting with enough data to remove the assignment. */
 function sightingOf(center: Center, where: { account_id: string; principal_id: string }, name: string): Sighting {
   const own_set = {
     name,

@@ -1,20 +1,20 @@
 import type { Target } from '../driver.ts'
 import type { OwnSet } from './own-set.ts'
 
-/** An assignment: a person, on an account, by a permission set of the house or one made for them. */
+/** An assignment: a person, an account, and a permission set of the organization or an own set made for the person. */
 export type Assignment = { account_id: string; principal_id: string } & (
   | { permission_set_arn: string }
   | { own_set: OwnSet }
 )
 
-/** The one identity of an assignment, however it was asked for. */
+/** The unique key of an assignment, independent of how it was requested. */
 export function keyOf(instance_arn: string, assignment: Assignment): string {
   const { account_id, principal_id } = assignment
   const set = 'own_set' in assignment ? assignment.own_set.name : assignment.permission_set_arn
   return JSON.stringify([instance_arn, account_id, set, principal_id])
 }
 
-/** INVARIANT: a target is what a plan of ours made, or a sighting; nobody else writes one. */
+/** INVARIANT: a target comes only from a plan of this driver, or from a sighting. */
 export function assignmentOf(target: Target): Assignment {
   return target as Assignment
 }

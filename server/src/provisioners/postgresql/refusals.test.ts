@@ -135,7 +135,7 @@ for (const server of servers) {
     after(() => driver.close())
 
     const others: [name: string, config: () => Record<string, unknown>, message: RegExp][] = [
-      ['at another server', () => configOf(server, { host: 'localhost' }), /leads to localhost/],
+      ['at another server', () => configOf(server, { host: 'localhost' }), /now connects to localhost/],
       ['as another role', () => configOf(server, { user: 'sallyport_2' }), /signs in as `sallyport_2`/],
     ]
     for (const [name, config, message] of others) {
