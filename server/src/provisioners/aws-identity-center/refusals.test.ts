@@ -63,7 +63,10 @@ suite('what a plan is refused for', () => {
 
   test('words that have no place in a policy', async () => {
     const resource = { type: 'cloud_storage_bucket', id: 'logs/*' }
-    await assert.rejects(planned({ ...onBucket(), resource }), told('permanent', /characters that a policy must not contain/))
+    await assert.rejects(
+      planned({ ...onBucket(), resource }),
+      told('permanent', /characters that a policy must not contain/),
+    )
   })
 })
 
