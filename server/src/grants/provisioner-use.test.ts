@@ -38,7 +38,7 @@ test('a provisioner is deleted when all that it gave is taken away, and not befo
   assert.deepEqual(held, { provisioner_id: id })
   const refused = await on.change(id, 'DELETE')
   assert.deepEqual([refused.status, refused.body.code], [409, 'provisioner_in_use'])
-  assert.match(String(refused.body.message), /: 1\./)
+  assert.match(String(refused.body.message), /: 1; /)
   assert.deepEqual(refused.body.details, { entitlements: 1 })
 
   await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`, {})

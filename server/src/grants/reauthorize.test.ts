@@ -259,7 +259,7 @@ test('a question about a request that is not there is no permission', async () =
   await on.rule(permit)
   const known = await on.ask(on.account('300000000001'))
   for (const ids of [[newId()], [known, newId()]]) {
-    await assert.rejects(reauthorize(house.database.tenant(on.tenant_id), ids), /not there/)
+    await assert.rejects(reauthorize(house.database.tenant(on.tenant_id), ids), /does not exist/)
   }
 })
 

@@ -118,7 +118,7 @@ export async function requireUnused(tx: Tx, id: string, countInUse: CountInUse, 
   const number = entitlements === maxCounted ? `${maxCounted} or more` : `${entitlements}`
   throw new Problem(
     'provisioner_in_use',
-    `${doing} would leave access behind: ${number} entitlements at its target are given, or not yet removed; ` +
+    `${doing} would leave access behind; entitlements at its target that are given, or not yet removed: ${number}; ` +
       'end their grants, wait until they are gone, then try again; disable the provisioner meanwhile to give no new access',
     { details: { entitlements } },
   )

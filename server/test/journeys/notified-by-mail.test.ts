@@ -129,7 +129,7 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
     const words = ['mail-domain', 'add', sallyport.bootstrap.tenant_id, 'Acme.example']
     const command = startScript('admin', words, env)
     assert.equal(await command.end(), 0, command.output())
-    assert.match(command.output(), /mail of the tenant may come from addresses of `acme\.example`/)
+    assert.match(command.output(), /the tenant may now send mail from addresses of `acme\.example`/)
     assert.equal(await sender(2), 'access@acme.example')
   })
 })

@@ -187,7 +187,7 @@ suite('the token endpoint answers', () => {
     const secret = 'at-secret\r\nx-injected: 1'
     await assertComesToNothing(
       { ...terse, tokens: (good) => ({ ...good, access_token: secret }) },
-      /cannot be understood/,
+      /cannot be read/,
     )
     assert.ok(!JSON.stringify(await refusals()).includes('at-secret'))
   })

@@ -107,6 +107,6 @@ suite('the mail about an event', () => {
       event('request.created', await acme.ask(acme.account('123456789012'))),
       other.tenant_id,
     )
-    assert.equal(strange.subject, '[acme] request.created: somebody asked for access')
+    assert.equal(strange.subject, '[acme] request.created: a user requested access')
   })
 })

@@ -26,7 +26,7 @@ suite('a mail', () => {
   })
 
   test('never links to a script', () => {
-    assert.throws(() => writeMail(hello, { ...frame, link: 'javascript:alert(1)' }), /only an address/)
+    assert.throws(() => writeMail(hello, { ...frame, link: 'javascript:alert(1)' }), /must be an http or https URL/)
     assert.equal(html`<a href="${'https://a.example/?a=1&b'}">`.text, '<a href="https://a.example/?a=1&amp;b">')
   })
 })
