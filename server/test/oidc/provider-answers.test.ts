@@ -185,10 +185,7 @@ suite('the token endpoint answers', () => {
   }
   test('an access token that cannot be sent, which no log holds (O9)', async () => {
     const secret = 'at-secret\r\nx-injected: 1'
-    await assertComesToNothing(
-      { ...terse, tokens: (good) => ({ ...good, access_token: secret }) },
-      /cannot be read/,
-    )
+    await assertComesToNothing({ ...terse, tokens: (good) => ({ ...good, access_token: secret }) }, /cannot be read/)
     assert.ok(!JSON.stringify(await refusals()).includes('at-secret'))
   })
 })
