@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { evaluator, readRulesOf, ruleSetOf, searchBudget } from '../../../test/support/invariant-search.ts'
 import { anyOf, rounds } from '../../../test/support/race.ts'
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
-import { createEngine } from '../../policy-engine/cedar/engine.ts'
 import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
 import { sampleAsk } from '../../policy-engine/cedar/samples.ts'
 import type { AskedType } from '../../policy-engine/cedar/schema.ts'
 import { scopeFromFields } from '../../policy-engine/cedar/scope.ts'
 import { readStatement } from '../../policy-engine/cedar/statement.ts'
 import { decideAsk } from '../../policy-engine/deciding/decide.ts'
-import { createPolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { type Named, noAutoApproval } from './no-auto-approval.ts'
 import { permitsNothingNew } from './permits-nothing-new.ts'
-import { readRules } from './read-rule.ts'
-import { openBudget } from './search.ts'
 
 /** Invariants against the questions of a world so small that all of them can be put. */
-const evaluator = createPolicyEvaluator(createEngine())
-const yieldToEventLoop = async () => undefined
-const budget = () => openBudget({ questions: 300, milliseconds: 60_000 }, yieldToEventLoop)
-const setOf = (texts: readonly string[], ids = texts.map((_, index) => `r${index}`)): RuleSet =>
-  sampleRuleSet(texts.map((text, index) => sampleRule(ids[index] ?? '', text)))
-const readOf = ({ rules }: RuleSet) => readRules(rules, new Map(), yieldToEventLoop)
 const inProd = 'resource in cloud_organizational_unit::"prod")'
 
 const units = ['prod', 'dev'].map((id) => ({ type: 'cloud_organizational_unit' as const, id }))
@@ -92,8 +83,8 @@ test('what is proved holds of every question of a small world, and what is shown
       ),
     ).resource
     const [old, fresh] = [
-      setOf(before),
-      setOf(
+      ruleSetOf(before),
+      ruleSetOf(
         after,
         after.map((_text, index) => `n${index}`),
       ),
@@ -106,14 +97,14 @@ test('what is proved holds of every question of a small world, and what is shown
     const isIn = (question: AskQuestion) =>
       decideAsk(inNamed, { ...question, context: { ...question.context, break_glass: false } }, evaluator).allowed
     const sample = questions.filter(() => Math.random() < 0.15)
-    const auto = await noAutoApproval(fresh, await readOf(fresh), {
+    const auto = await noAutoApproval(fresh, await readRulesOf(fresh), {
       named: [{ scope: named, tags: {} }],
       evaluator,
-      budget: budget(),
+      budget: searchBudget(),
     })
     const none = await permitsNothingNew(
-      { before: old, after: fresh, old: await readOf(old), changed: await readOf(fresh) },
-      { evaluator, budget: budget() },
+      { before: old, after: fresh, old: await readRulesOf(old), changed: await readRulesOf(fresh) },
+      { evaluator, budget: searchBudget() },
     )
     const breaks = {
       auto: sample.some((question) => ease(fresh, question) === 2 && isIn(question)),

@@ -1,40 +1,28 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { evaluator, readRulesOf, ruleSetOf, searchBudget } from '../../../test/support/invariant-search.ts'
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
-import { createEngine } from '../../policy-engine/cedar/engine.ts'
 import { decideAsk } from '../../policy-engine/deciding/decide.ts'
-import { createPolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
-import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { type Named, noAutoApproval } from './no-auto-approval.ts'
 import { permitsNothingNew } from './permits-nothing-new.ts'
-import { readRules } from './read-rule.ts'
-import { openBudget } from './search.ts'
-
-const evaluator = createPolicyEvaluator(createEngine())
-const yieldToEventLoop = async () => undefined
-// Where the machine is busy the search must not give up sooner.
-const budget = () => openBudget({ questions: 300, milliseconds: 60_000 }, yieldToEventLoop)
-const setOf = (texts: readonly string[], ids = texts.map((_, index) => `r${index}`)): RuleSet =>
-  sampleRuleSet(texts.map((text, index) => sampleRule(ids[index] ?? '', text)))
-const readOf = ({ rules }: RuleSet) => readRules(rules, new Map(), yieldToEventLoop)
 
 const prod: Named = { scope: { scope: 'in', type: 'cloud_organizational_unit', id: 'prod' }, tags: {} }
 
 async function autoIn(texts: readonly string[], named: Named = prod) {
-  const ruleSet = setOf(texts)
-  return noAutoApproval(ruleSet, await readOf(ruleSet), { named: [named], evaluator, budget: budget() })
+  const ruleSet = ruleSetOf(texts)
+  return noAutoApproval(ruleSet, await readRulesOf(ruleSet), { named: [named], evaluator, budget: searchBudget() })
 }
 
 async function news(before: readonly string[], after: readonly string[]) {
   const [old, fresh] = [
-    setOf(before),
-    setOf(
+    ruleSetOf(before),
+    ruleSetOf(
       after,
       after.map((text, index) => `r${before.includes(text) ? before.indexOf(text) : `n${index}`}`),
     ),
   ]
-  const compared = { before: old, after: fresh, old: await readOf(old), changed: await readOf(fresh) }
-  return permitsNothingNew(compared, { evaluator, budget: budget() })
+  const compared = { before: old, after: fresh, old: await readRulesOf(old), changed: await readRulesOf(fresh) }
+  return permitsNothingNew(compared, { evaluator, budget: searchBudget() })
 }
 
 const auto = '@approval_mode("auto") permit(principal, action,'
@@ -101,7 +89,7 @@ suite('no automatic approval is', () => {
       assert.ok(outcome.result === 'counterexample', outcome.result)
       const { question, decision } = outcome.counterexample
       assert.ok(decision.allowed && decision.mode !== 'require')
-      assert.deepEqual(decideAsk(setOf(texts), question).mode, decision.mode)
+      assert.deepEqual(decideAsk(ruleSetOf(texts), question).mode, decision.mode)
       const [resource] = question.resources
       assert.ok([resource, ...(resource?.parents ?? [])].some((one) => one?.id === 'prod'))
     })
@@ -190,10 +178,9 @@ suite('nothing new is', () => {
       const outcome = await news(before, after)
       assert.ok(outcome.result === 'counterexample', outcome.result)
       const { question, decision, before: was } = outcome.counterexample
-      const again = [decideAsk(setOf(before), question), decideAsk(setOf(after), question)].map(({ allowed, mode }) => [
-        allowed,
-        mode,
-      ])
+      const again = [decideAsk(ruleSetOf(before), question), decideAsk(ruleSetOf(after), question)].map(
+        ({ allowed, mode }) => [allowed, mode],
+      )
       assert.deepEqual(again, [
         [was?.allowed, was?.mode],
         [decision.allowed, decision.mode],
@@ -214,8 +201,8 @@ suite('nothing new is', () => {
       sampleRuleSet([sampleRule('r', permit, { saved_by })]),
     )
     assert.ok(mine && theirs)
-    const compared = { before: mine, after: theirs, old: await readOf(mine), changed: await readOf(theirs) }
-    const outcome = await permitsNothingNew(compared, { evaluator, budget: budget() })
+    const compared = { before: mine, after: theirs, old: await readRulesOf(mine), changed: await readRulesOf(theirs) }
+    const outcome = await permitsNothingNew(compared, { evaluator, budget: searchBudget() })
     assert.ok(outcome.result === 'counterexample' && outcome.counterexample.question.principal.id === 'somebody')
   })
 })
