@@ -66,8 +66,8 @@ function errorsPage(): Page {
     from: 'server/src/kernel/errors.ts',
     about:
       'Every error is an object with `code` (for programs), `message` (for people) and, where there is more to say, ' +
-      '`details` and `notices`. Another tenant’s record is the same `not_found` as one that never was. A path’s id that is ' +
-      'not of an id’s form is `not_found` too.',
+      '`details` and `notices`. A record of another tenant, a record that never existed and an invalid id in a path all get ' +
+      'the same `not_found`.',
     body: table(
       ['code', 'status', 'meaning'],
       Object.entries(errorTable).map(([name, { status, means }]) => [code(name), String(status), means]),
