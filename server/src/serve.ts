@@ -105,7 +105,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         ...{ database, tokens: tokenKeys, admissions, limitBySource: config.limit_by_source },
         onFailure: (error) => server.log.warn(error),
       }),
-      bell: streamHub,
+      streams: streamHub,
       dropAdmissions: admissions.drop,
       recordRefusal,
       afterWrite: () => loops.forEach(wake),

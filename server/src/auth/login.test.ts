@@ -39,7 +39,7 @@ const server = await buildServer({
     egress: noEgress,
     public_url: 'http://127.0.0.1',
     providerSignIn: noProviders(db.database),
-    bell: noStreamHub,
+    streams: noStreamHub,
     authenticate: authenticateWith({
       database: db.database,
       tokens,

@@ -6,7 +6,7 @@ import { openEventStream } from './event-stream.ts'
 import type { ServerEvent } from './operation.ts'
 
 const yes = () => Promise.resolve(true)
-const quick = { heartbeatMs: 20, reauthorizeMs: 20 }
+const quick = { heartbeatMs: 20, recheckMs: 20 }
 
 /** Yields these, and then for ever that there is nothing; notes how far it came and whether it was let go. */
 function source(events: ServerEvent<unknown>[]) {

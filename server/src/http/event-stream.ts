@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import type { ServerEvent } from './operation.ts'
 
-const pace = {
+const intervals = {
   /** An empty line this often keeps proxies from closing an idle stream. */
   heartbeatMs: 15_000,
-  /** An idle stream reauthorizes its reader this often; a stream with events does so at each event. */
-  reauthorizeMs: 2_000,
+  /** An idle stream checks its reader’s credential this often; a stream with events does so at each event. */
+  recheckMs: 2_000,
 }
 /** Milliseconds that a client waits before it reconnects. They vary so that clients of a stopped process do not all return at once. */
 const [minRetryMs, maxRetryMs] = [1_000, 5_000]
@@ -25,7 +25,7 @@ export const eventStreamHeaders = {
 export async function openEventStream(
   events: AsyncIterable<ServerEvent<unknown> | undefined>,
   mayGoOn: () => Promise<boolean>,
-  { heartbeatMs, reauthorizeMs } = pace,
+  { heartbeatMs, recheckMs } = intervals,
 ): Promise<Readable> {
   const iterator = events[Symbol.asyncIterator]()
   const first = await iterator.next()
@@ -40,7 +40,7 @@ export async function openEventStream(
       const { done, value } = await iterator.next()
       if (done) return null
       const now = performance.now()
-      if (value !== undefined || now - authorizedAt >= reauthorizeMs) {
+      if (value !== undefined || now - authorizedAt >= recheckMs) {
         if (!(await mayGoOn())) return null
         authorizedAt = now
       }

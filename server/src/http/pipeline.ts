@@ -36,7 +36,7 @@ export type PipelineParts = {
   egress: Egress
   public_url: string
   providerSignIn: ProviderSignIn
-  bell: StreamHub
+  streams: StreamHub
   authenticate: Authenticate
   /** Drops the cached rights of a tenant's users. */
   dropAdmissions(tenant_id: string): void
@@ -78,7 +78,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
       egress: parts.egress,
       public_url: parts.public_url,
       providerSignIn: parts.providerSignIn,
-      streams: parts.bell,
+      streams: parts.streams,
     }
     const refusal = admission === undefined ? undefined : findRefusal(admission, tenant_id, operation)
     if (refusal !== undefined) {

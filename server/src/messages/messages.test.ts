@@ -237,7 +237,7 @@ suite('the message about a grant', () => {
     assert.equal(grantMessage('grant.revoked', facts).next, undefined)
   })
 
-  test('says nothing of what is put right to whoever may not know it', () => {
+  test('mentions no correction of drift to a reader who may not know of it', () => {
     for (const drift of ['removed', 'added']) {
       const facts = { ...sampleGrant, corrects_drift: null, data: { drift } }
       assert.equal(grantMessage('grant.drifted', facts).next, undefined)

@@ -11,7 +11,7 @@ suite('the rules of who is notified', () => {
     ['an emergency asks nobody', 'request.created', { approval_mode: 'break_glass' }, false],
     ['a reminder asks those who may decide', 'request.reminded', {}, true],
     ['a reminder of what was decided meanwhile asks nobody', 'request.reminded', { waits_until: null }, false],
-    ['one that nobody may approve notifies whoever can change that', 'request.unapprovable', {}, true],
+    ['one that no user may approve notifies the users who can change that', 'request.unapprovable', {}, true],
     [
       'one that nobody may approve and that is over notifies nobody',
       'request.unapprovable',
@@ -25,7 +25,7 @@ suite('the rules of who is notified', () => {
     test(sentence, () => assert.equal(applies(notificationRules[type], { ...sampleRequest, ...facts }), expected))
   }
 
-  test('a refusal and a retry notify nobody: whoever asked has the answer', () => {
+  test('a refusal and a retry notify no user: the caller has the response', () => {
     for (const type of ['request.refused', 'grant.retried'] as const) assert.ok(!notifiedEvents.includes(type))
   })
 })

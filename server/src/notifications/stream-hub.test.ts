@@ -9,7 +9,7 @@ import { openStreamHub } from './stream-hub.ts'
 const { database } = await testDatabase()
 const [acme, other] = [newId(), newId()]
 
-/** Counts the trips that the bell makes. */
+/** Counts the round trips that the hub makes. */
 function counted() {
   const trips = { count: 0 }
   const work: Database['work'] = {
@@ -19,80 +19,80 @@ function counted() {
       return database.work.read(statement)
     },
   }
-  return { bell: openStreamHub({ ...database, work }), trips }
+  return { hub: openStreamHub({ ...database, work }), trips }
 }
 
 /** A look that is not too early. */
-async function look(bell: ReturnType<typeof openStreamHub>): Promise<void> {
-  while ((await bell.check()) < 1_000);
+async function check(hub: ReturnType<typeof openStreamHub>): Promise<void> {
+  while ((await hub.check()) < 1_000);
 }
 
 test('asks nothing while nobody listens, and once for however many do', async () => {
-  const { bell, trips } = counted()
-  await look(bell)
+  const { hub, trips } = counted()
+  await check(hub)
   assert.equal(trips.count, 0)
-  const subscriptions = Array.from({ length: 500 }, () => bell.subscribe(acme, newId()))
+  const subscriptions = Array.from({ length: 500 }, () => hub.subscribe(acme, newId()))
   const heard = subscriptions.map((subscription) => subscription.next())
-  await look(bell)
-  await look(bell)
+  await check(hub)
+  await check(hub)
   assert.equal(trips.count, 2)
   // Before the first look anything may have been written.
   assert.deepEqual(new Set(await Promise.all(heard)), new Set(['notified']))
   for (const subscription of subscriptions) subscription.close()
-  await look(bell)
+  await check(hub)
   assert.equal(trips.count, 2)
 })
 
 test('takes a thousand subscriptions and no more: the next is refused until one goes', async () => {
-  const { bell } = counted()
-  const subscriptions = Array.from({ length: 1_000 }, () => bell.subscribe(acme, newId()))
-  assert.throws(() => bell.subscribe(acme, newId()), { code: 'unavailable', status: 503 })
+  const { hub } = counted()
+  const subscriptions = Array.from({ length: 1_000 }, () => hub.subscribe(acme, newId()))
+  assert.throws(() => hub.subscribe(acme, newId()), { code: 'unavailable', status: 503 })
   subscriptions[0]?.close()
   subscriptions[0]?.close()
-  assert.equal(bell.listening(), 999)
-  bell.subscribe(acme, newId())
-  assert.equal(bell.listening(), 1_000)
+  assert.equal(hub.listening(), 999)
+  hub.subscribe(acme, newId())
+  assert.equal(hub.listening(), 1_000)
 })
 
 test('a tenant that has all places gives one up for another tenant, and takes none of those that have fewer (T14)', async () => {
-  const { bell } = counted()
-  const subscriptions = Array.from({ length: 1_000 }, () => bell.subscribe(acme, newId()))
-  const guest = bell.subscribe(other, newId())
+  const { hub } = counted()
+  const subscriptions = Array.from({ length: 1_000 }, () => hub.subscribe(acme, newId()))
+  const guest = hub.subscribe(other, newId())
   assert.equal(await subscriptions[0]?.next(), 'over')
-  assert.equal(bell.listening(), 1_000)
-  assert.throws(() => bell.subscribe(acme, newId()), { code: 'unavailable' })
-  bell.subscribe(other, newId())
+  assert.equal(hub.listening(), 1_000)
+  assert.throws(() => hub.subscribe(acme, newId()), { code: 'unavailable' })
+  hub.subscribe(other, newId())
   assert.equal(await subscriptions[1]?.next(), 'over')
   const heard = guest.next()
-  await look(bell)
+  await check(hub)
   assert.equal(await heard, 'notified')
 })
 
 test('the sixth of one person takes the place of the oldest', async () => {
-  const { bell } = counted()
+  const { hub } = counted()
   const user_id = newId()
-  const subscriptions: Subscription[] = Array.from({ length: 6 }, () => bell.subscribe(acme, user_id))
+  const subscriptions: Subscription[] = Array.from({ length: 6 }, () => hub.subscribe(acme, user_id))
   assert.equal(await subscriptions[0]?.next(), 'replaced')
-  assert.equal(bell.listening(), 5)
+  assert.equal(hub.listening(), 5)
   subscriptions[0]?.close()
-  assert.equal(bell.listening(), 5)
+  assert.equal(hub.listening(), 5)
 })
 
 test('when it closes, whoever listens hears so, again and again, and nobody comes any more', async () => {
-  const { bell } = counted()
-  const subscription = bell.subscribe(acme, newId())
-  bell.close()
+  const { hub } = counted()
+  const subscription = hub.subscribe(acme, newId())
+  hub.close()
   assert.deepEqual([await subscription.next(), await subscription.next()], ['over', 'over'])
-  assert.throws(() => bell.subscribe(acme, newId()), { code: 'unavailable' })
+  assert.throws(() => hub.subscribe(acme, newId()), { code: 'unavailable' })
 })
 
 test('what was told while nobody waited is heard by the next who does', async () => {
-  const { bell } = counted()
-  const subscription = bell.subscribe(acme, newId())
-  await look(bell)
+  const { hub } = counted()
+  const subscription = hub.subscribe(acme, newId())
+  await check(hub)
   assert.equal(await subscription.next(), 'notified')
   const next = subscription.next()
-  await look(bell)
+  await check(hub)
   assert.equal(await next, 'quiet')
 })
 
@@ -102,16 +102,16 @@ test('whoever comes while it looks hears something: what was written before that
   const work: Database['work'] = {
     ...database.work,
     read: (statement) => {
-      if (comes) late ??= bell.subscribe(acme, newId())
+      if (comes) late ??= hub.subscribe(acme, newId())
       return database.work.read(statement)
     },
   }
-  const bell = openStreamHub({ ...database, work })
-  bell.subscribe(acme, newId())
-  await look(bell)
+  const hub = openStreamHub({ ...database, work })
+  hub.subscribe(acme, newId())
+  await check(hub)
   comes = true
-  await look(bell)
+  await check(hub)
   const heard = late?.next()
-  await look(bell)
+  await check(hub)
   assert.equal(await heard, 'notified')
 })

@@ -18,7 +18,13 @@ const decisions: [
   FirstSignIn,
   AccountDecision,
 ][] = [
-  ['signs in as the user of the account, whoever has its address now', [waiting, known], {}, all, { user_id: 'u1' }],
+  [
+    'signs in as the user of the account, even if another user has its address now',
+    [waiting, known],
+    {},
+    all,
+    { user_id: 'u1' },
+  ],
   ['signs in as the user of the account without an address', [known], { email: undefined }, all, { user_id: 'u1' }],
   ['is nobody’s while its user is inactive', [{ ...known, active: false }], {}, all, { cause: 'inactive' }],
   ['is linked to the user who waits with its address', [waiting], {}, all, { link: 'u1' }],
@@ -43,7 +49,7 @@ const decisions: [
   ['creates nobody where it may not', [], {}, { ...all, mayCreate: false }, { cause: 'unknown_user' }],
   ['creates nobody without an address', [], { email: undefined }, all, { cause: 'no_address' }],
   ['does not bring a deleted user back', [gone], {}, all, { cause: 'unknown_user' }],
-  ['is linked to whoever was created again for its address', [gone, waiting], {}, all, { link: 'u1' }],
+  ['is linked to the user who was created again for its address', [gone, waiting], {}, all, { link: 'u1' }],
 ]
 
 suite('an account of a provider', () => {

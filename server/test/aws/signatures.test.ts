@@ -9,7 +9,7 @@ const aws = await openAws()
 
 const ask = (client: SSOAdminClient) => client.send(new ListInstancesCommand())
 
-describe('whoever calls the simulated AWS signs for it', () => {
+describe('a call of the simulated AWS must be signed', () => {
   test('the operator is who they say, and so is a session in a role', async () => {
     const { Instances = [] } = await ask(clientsOf(aws).sso)
     assert.equal(Instances[0]?.InstanceArn, aws.instance_arn)

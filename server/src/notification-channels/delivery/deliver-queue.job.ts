@@ -40,18 +40,18 @@ const graceMs = 1_000
  * Sends what waits for one recipient of one channel, in the order of the events. No other worker serves the queue meanwhile.
  * Each type of channel has its own work list: receivers of one type that hang do not delay other types.
  */
-export function deliverDue(post: DeliveryDependencies): DueWork[] {
+export function deliverDue(deps: DeliveryDependencies): DueWork[] {
   const cut = new AbortController()
-  post.leaving.addEventListener('abort', () => setTimeout(() => cut.abort(), maxLeavingMs).unref(), { once: true })
+  deps.leaving.addEventListener('abort', () => setTimeout(() => cut.abort(), maxLeavingMs).unref(), { once: true })
   return channelTypes.map((part) => ({
     table: 'delivery_lane',
     part,
     bounds: { width: 32, perTenant: 16 },
-    run: (ctx, item) => deliverQueue(ctx, item, post, cut.signal),
+    run: (ctx, item) => deliverQueue(ctx, item, deps, cut.signal),
   }))
 }
 
-async function deliverQueue(ctx: WorkCtx, item: WorkItem, post: DeliveryDependencies, cut: AbortSignal): Promise<void> {
+async function deliverQueue(ctx: WorkCtx, item: WorkItem, deps: DeliveryDependencies, cut: AbortSignal): Promise<void> {
   const queue = await openQueue(ctx.tx, item, maxPerRun)
   if (queue === undefined) return
   const { channel, due, more } = queue
@@ -63,7 +63,7 @@ async function deliverQueue(ctx: WorkCtx, item: WorkItem, post: DeliveryDependen
     return
   }
   const timely = due.filter(({ is_over }) => !is_over)
-  const result = await runOnce(ctx, item, queue, timely, { post, cut, channel })
+  const result = await runOnce(ctx, item, queue, timely, { deps, cut, channel })
   const late = due.filter(({ is_over }) => is_over)
   await closeQueue(ctx, item, queue, [...giveUp(ctx.tx, item, late), ...endings(ctx, item, queue, result.ended)], {
     ...afterwards(queue, result.ended?.outcome),
@@ -86,7 +86,7 @@ function afterwards({ failures }: OpenQueue, last: Outcome | undefined): { failu
   return { failures: failures + 1, wait_ms: waitMs(failures + 1, Math.random(), last.after_ms) }
 }
 
-type Dependencies = { post: DeliveryDependencies; cut: AbortSignal; channel: NotificationChannel }
+type RunOptions = { deps: DeliveryDependencies; cut: AbortSignal; channel: NotificationChannel }
 
 /**
  * The result of a run: `count` deliveries were sent; `ended` is the end of the last one. `fault`: an internal error, thrown after
@@ -99,13 +99,13 @@ async function runOnce(
   item: WorkItem,
   queue: OpenQueue,
   due: readonly DueDelivery[],
-  { post, cut, channel }: Dependencies,
+  { deps, cut, channel }: RunOptions,
 ): Promise<DeliveryRun> {
-  const carrier = post.carriers[channel.channel_type]
+  const carrier = deps.carriers[channel.channel_type]
   const until = performance.now() + maxRunMs
   const result: DeliveryRun = { count: 0 }
   for (const delivery of due) {
-    if (post.leaving.aborted || performance.now() > until) break
+    if (deps.leaving.aborted || performance.now() > until) break
     if (!(await beginAttempt(ctx, item, queue, result.ended, delivery))) return { count: result.count }
     result.count += 1
     const outcome = await attempt(ctx.tx, carrier, channel, delivery, cut).catch((fault: unknown) => {
@@ -113,7 +113,7 @@ async function runOnce(
       return failedHere
     })
     result.ended = { delivery, outcome }
-    post.onOutcome?.(channel.channel_type, outcome.kind)
+    deps.onOutcome?.(channel.channel_type, outcome.kind)
     if (outcome.kind === 'gone' || result.fault !== undefined) break
     if (outcome.kind === 'try_again' && outcome.holds_up === 'all') break
   }
