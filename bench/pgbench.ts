@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { WireStatement } from '../server/src/db/client/batch.ts'
 import type { ConnectionTarget } from '../server/src/db/client/connect.ts'
-import type { Statement, Tx } from '../server/src/kernel/context.ts'
+import type { Tx } from '../server/src/kernel/context.ts'
 import { idHead } from './rows.ts'
 
 const run = promisify(execFile)
@@ -18,15 +19,15 @@ export function findPgbench(): string | undefined {
 }
 
 /** Records the statements of a store without sending them. */
-export async function recordStatements(tenant_id: string, ask: (tx: Tx) => Promise<unknown>): Promise<Statement[]> {
-  const recorded: Statement[] = []
+export async function recordStatements(tenant_id: string, ask: (tx: Tx) => Promise<unknown>): Promise<WireStatement[]> {
+  const recorded: WireStatement[] = []
   const tx = {
     tenant_id,
-    read: async (statement: Statement) => {
+    read: async (statement: WireStatement) => {
       recorded.push(statement)
       return []
     },
-    write: async (statements: readonly Statement[]) => {
+    write: async (statements: readonly WireStatement[]) => {
       recorded.push(...statements)
       return statements.map(() => [])
     },
@@ -48,8 +49,8 @@ export type Script = { text: string; values: Record<string, string> }
 export function scriptOf(
   tenant_id: string,
   lines: string[],
-  statements: Statement[],
-  twice: Statement[],
+  statements: WireStatement[],
+  twice: WireStatement[],
   asked: string,
 ): Script {
   const values: Record<string, string> = { tenant: tenant_id }
@@ -75,7 +76,7 @@ export function scriptOf(
   }
 }
 
-function idsIn(statements: readonly Statement[]): string[] {
+function idsIn(statements: readonly WireStatement[]): string[] {
   const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
   return statements.flatMap(({ values }) =>
     values.flatMap((value) => (typeof value === 'string' ? (value.match(uuids) ?? []) : [])),

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { openHouse } from './support/house.ts'
+import { rawStatement } from './support/raw-statement.ts'
 
 /**
  * `npm run test:sqlmap`: runs sqlmap at its most thorough on every endpoint that searches for or stores a text, and on a
@@ -20,7 +21,7 @@ const { tenant_id, owner } = await house.tenant('sqlmap')
 house.app.server.get('/planted', async (request) => {
   const { q } = request.query as { q: string }
   const text = `select key from setting where tenant_id = '${tenant_id}' and value = '${q}'`
-  return { data: await house.database.tenant(tenant_id).read({ text, values: [] }) }
+  return { data: await house.database.tenant(tenant_id).read(rawStatement(text)) }
 })
 const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
 

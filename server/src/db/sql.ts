@@ -33,7 +33,8 @@ export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: unkn
 /** The fragment of these pieces, with one value between each two. */
 function fragmentOf<Row>(pieces: string[], values: unknown[]): Fragment<Row> {
   const text = pieces.reduce((all, piece, index) => `${all}$${index}${piece}`)
-  return { text, values, [fragmentMark]: pieces }
+  // The only cast to a statement: here the text consists of the templates' pieces and of numbers for the values.
+  return { text, values, [fragmentMark]: pieces } as unknown as Fragment<Row>
 }
 
 const literalPattern = /^[a-z_ ]+$/

@@ -1,8 +1,9 @@
 import type { RowsOf, Statement, Tx } from '../kernel/context.ts'
+import { sql } from './sql.ts'
 
-const begin: Statement = { text: 'savepoint step', values: [] }
-const end: Statement = { text: 'release savepoint step', values: [] }
-const undo: Statement = { text: 'rollback to savepoint step', values: [] }
+const begin = sql`savepoint step`
+const end = sql`release savepoint step`
+const undo = sql`rollback to savepoint step`
 
 /**
  * Wraps the `Tx` of an open transaction so that each read, write or `interactive` fails alone, as in a transaction of its own: it

@@ -4,6 +4,7 @@ import { type ConnectionLimits, Connections, type Load } from './client/connecti
 import { translateDatabaseError } from './client/constraints.ts'
 import type { PgConnection } from './client/pg-connection.ts'
 import { workRole } from './roles.ts'
+import { sql } from './sql.ts'
 
 /** Access to rows outside any tenant: due work, the service's own keys. */
 export type UnrestrictedTx = Pick<Tx, 'read' | 'write'>
@@ -31,7 +32,7 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
     work: openUnrestricted(connections, [takeWorkRole]),
     service: openUnrestricted(connections, []),
     probe: async () => {
-      await connections.read([], { text: 'select 1', values: [] }).catch(translateDatabaseError)
+      await connections.read([], sql`select 1`).catch(translateDatabaseError)
     },
     load: () => connections.load(),
     close: () => connections.close(),
@@ -39,7 +40,7 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
 }
 
 /** `set local role` works only in an explicit transaction; a batch is an implicit one. */
-const takeWorkRole: Statement = { text: `select set_config('role', $1, true)`, values: [workRole] }
+const takeWorkRole = sql`select set_config('role', ${workRole}, true)`
 
 function openUnrestricted(connections: Connections, opening: readonly Statement[]): UnrestrictedTx {
   return {
@@ -51,7 +52,7 @@ function openUnrestricted(connections: Connections, opening: readonly Statement[
 }
 
 function openTenant(connections: Connections, tenant_id: string): Tx {
-  const setTenant: Statement = { text: `select set_config('app.tenant_id', $1, true)`, values: [tenant_id] }
+  const setTenant = sql`select set_config('app.tenant_id', ${tenant_id}, true)`
   return {
     tenant_id,
     ...openUnrestricted(connections, [setTenant]),
@@ -59,9 +60,9 @@ function openTenant(connections: Connections, tenant_id: string): Tx {
   }
 }
 
-const begin: Statement = { text: 'begin', values: [] }
-const commit: Statement = { text: 'commit', values: [] }
-const rollback: Statement = { text: 'rollback', values: [] }
+const begin = sql`begin`
+const commit = sql`commit`
+const rollback = sql`rollback`
 
 /** A tenant's transaction that stays open across several round trips, for work that does not fit in one batch. */
 async function interactively<Result>(

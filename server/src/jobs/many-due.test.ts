@@ -39,11 +39,8 @@ function startTaking(
     begun.push(item.id)
     await work(item)
     await ctx.tx.write([
-      {
-        text: `update entitlement set next_look_at = null, lease_until = null
-          where tenant_id = $1 and id = $2 and generation = $3::bigint`,
-        values: [item.tenant_id, item.id, item.generation],
-      },
+      sql`update entitlement set next_look_at = null, lease_until = null
+        where tenant_id = ${item.tenant_id} and id = ${item.id} and generation = ${item.generation}::bigint`,
     ])
     done.add(item.id)
   }

@@ -3,12 +3,17 @@
  * Types only: the pipeline and the workers create the values, and the slices use them.
  */
 
-/** One SQL statement with its bound values. `Row` is the type of its rows; the reply schemas and the tests verify it. */
+declare const madeBySql: unique symbol
+
+/**
+ * One SQL statement with its bound values. `Row` is the type of its rows; the reply schemas and the tests verify it.
+ * Only the tag `sql` makes one: the compiler refuses a text that was put together elsewhere.
+ */
 export type Statement<Row = unknown> = {
   readonly text: string
   readonly values: readonly unknown[]
-  /** Never set: carries the row type. */
-  readonly row?: Row
+  /** Never set: it tells a statement from any other object, and carries the row type. */
+  readonly [madeBySql]: Row
 }
 
 /** The rows that each statement of a batch returns. */

@@ -6,6 +6,7 @@ import type { Statement } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { fullBody } from '../support/full-bodies.ts'
 import { operations, type Reply } from '../support/house.ts'
+import { rawStatement } from '../support/raw-statement.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
 import { addressed } from '../support/samples.ts'
 import { sliceServer } from '../support/slice-server.ts'
@@ -133,7 +134,7 @@ suite('the check for injected SQL', () => {
       replies: { 200: Type.Object({ found: Type.Integer() }) },
       errors: [],
       run: async ({ tx }, { query }) => ({
-        found: (await tx.read({ text: `select 1 from policy where ${where(query.q)}`, values: [] })).length,
+        found: (await tx.read(rawStatement(`select 1 from policy where ${where(query.q)}`))).length,
       }),
     })
   const flaws: Record<string, (q: string) => string> = {

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import type { Statement } from '../../kernel/context.ts'
 import { createLruCache } from '../../kernel/lru-cache.ts'
 import { noRows, type PreparedStatements, type RowShape, readRow, shapeOf } from './prepared-statements.ts'
 
 /** `rows`: the rows of each statement; they have no meaning if there is an error. */
 export type OnSettled = (error: Error | null | undefined, rows: unknown[][]) => void
+
+/** A statement as the client sends it, whatever its text. The tag `sql`, above the client, decides what a text may hold. */
+export type WireStatement = { readonly text: string; readonly values: readonly unknown[] }
 
 /** A value in the form in which `pg` sends it; the typings of `pg` leave it out. */
 type WireValue = string | Buffer | null
@@ -29,7 +31,7 @@ const Query = pg.Query as unknown as new (text: string, values: undefined, callb
  * a Sync after each statement and requests the shape of its rows each time; this query does neither.
  */
 export class Batch extends Query {
-  readonly #statements: readonly Statement[]
+  readonly #statements: readonly WireStatement[]
   readonly #values: readonly WireValue[][]
   readonly #prepared: PreparedStatements
   /** The shape of each statement's rows: known when the batch is sent, or received just before the rows. */
@@ -39,7 +41,7 @@ export class Batch extends Query {
   #failure: Error | undefined
 
   /** @throws the error of a value that cannot be sent; then nothing of the batch is sent. */
-  constructor(statements: readonly Statement[], prepared: PreparedStatements, callback: OnSettled) {
+  constructor(statements: readonly WireStatement[], prepared: PreparedStatements, callback: OnSettled) {
     super('', undefined, callback)
     this.#statements = statements
     this.#values = statements.map(({ values }) => values.map(prepareValue))

@@ -1,4 +1,4 @@
-import type { Statement } from '../../kernel/context.ts'
+import type { WireStatement } from './batch.ts'
 import type { ConnectionTarget } from './connect.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { type PgConnection, tickMs } from './pg-connection.ts'
@@ -35,7 +35,7 @@ export class Connections {
   }
 
   /** Runs one statement after those that open its transaction; returns its rows. */
-  async read(opening: readonly Statement[], statement: Statement): Promise<unknown[]> {
+  async read(opening: readonly WireStatement[], statement: WireStatement): Promise<unknown[]> {
     const { isQuick, isDue } = this.#latency.use(statement)
     const run = (connection: PgConnection) =>
       isDue ? this.#measure(connection, opening, statement) : runLast(connection, [...opening, statement])
@@ -43,7 +43,7 @@ export class Connections {
   }
 
   /** Runs the statements after those that open their transaction, as one batch; returns the rows of each. */
-  write(opening: readonly Statement[], statements: readonly Statement[]): Promise<unknown[][]> {
+  write(opening: readonly WireStatement[], statements: readonly WireStatement[]): Promise<unknown[][]> {
     return this.#writes.use(async (connection) =>
       (await connection.run([...opening, ...statements])).slice(opening.length),
     )
@@ -77,7 +77,11 @@ export class Connections {
     for (const connections of [this.#shared, this.#writes, this.#long]) connections.tick()
   }
 
-  async #measure(connection: PgConnection, opening: readonly Statement[], statement: Statement): Promise<unknown[]> {
+  async #measure(
+    connection: PgConnection,
+    opening: readonly WireStatement[],
+    statement: WireStatement,
+  ): Promise<unknown[]> {
     // The first run includes parsing and planning: it is not measured.
     const isFirst = !connection.knows(statement)
     const results = await connection.run([...opening, readServerClock, statement, readServerClock])
@@ -87,7 +91,7 @@ export class Connections {
   }
 }
 
-async function runLast(connection: PgConnection, statements: readonly Statement[]): Promise<unknown[]> {
+async function runLast(connection: PgConnection, statements: readonly WireStatement[]): Promise<unknown[]> {
   const results = await connection.run(statements)
   return results.at(-1) ?? []
 }

@@ -1,6 +1,5 @@
 import pg from 'pg'
-import type { Statement } from '../../kernel/context.ts'
-import { Batch, nameOf } from './batch.ts'
+import { Batch, nameOf, type WireStatement } from './batch.ts'
 import { type ConnectionTarget, types } from './connect.ts'
 import { mustBePreparedAgain } from './constraints.ts'
 import { PreparedStatements } from './prepared-statements.ts'
@@ -71,7 +70,7 @@ export class PgConnection extends pg.Client {
   }
 
   /** Whether the server has prepared the statement on this connection. */
-  knows({ text }: Statement): boolean {
+  knows({ text }: WireStatement): boolean {
     return this.#prepared.shapeOf(nameOf(text)) !== undefined
   }
 
@@ -80,7 +79,7 @@ export class PgConnection extends pg.Client {
    * @throws the server's error, the error of a value that cannot be sent or read, or ConnectionLost: then a write may or may not
    *   be committed.
    */
-  async run(statements: readonly Statement[]): Promise<unknown[][]> {
+  async run(statements: readonly WireStatement[]): Promise<unknown[][]> {
     try {
       return await this.#send(statements)
     } catch (error) {
@@ -103,7 +102,7 @@ export class PgConnection extends pg.Client {
       this.connection.stream.destroy(new Error('no answer for 8 s'))
   }
 
-  #send(statements: readonly Statement[]): Promise<unknown[][]> {
+  #send(statements: readonly WireStatement[]): Promise<unknown[][]> {
     return new Promise((resolve, reject) => {
       const batch = new Batch(statements, this.#prepared, (error, rows) => {
         this.#inFlight--

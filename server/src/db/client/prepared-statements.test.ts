@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ask, failing, note, noteTable } from '../../../test/support/note-table.ts'
-import type { Statement } from '../../kernel/context.ts'
+import { rawStatement } from '../../../test/support/raw-statement.ts'
 import { sql } from '../sql.ts'
 
 const { db, connected, run, value } = await noteTable()
@@ -26,7 +26,7 @@ test('a first use behind an error in its own batch leaves the statement good for
 })
 
 test('statements beyond what one connection keeps are forgotten, the oldest first, and still run', async () => {
-  const numbered = (number: number): Statement => ({ text: `select ${number} as number`, values: [] })
+  const numbered = (number: number) => rawStatement(`select ${number} as number`)
   const numbers = Array.from({ length: 520 }, (_, number) => number)
   for (let round = 0; round < 2; round++) {
     const answers = await Promise.all(numbers.map((number) => run([numbered(number)])))

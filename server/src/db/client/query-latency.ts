@@ -1,5 +1,5 @@
-import type { Statement } from '../../kernel/context.ts'
 import { createLruCache } from '../../kernel/lru-cache.ts'
+import type { WireStatement } from './batch.ts'
 
 /**
  * A statement that takes longer on the server than this gets a connection of its own: statements behind it would have to wait,
@@ -15,7 +15,7 @@ const maxStatements = 1_000
 type Latency = { recentMs: number[]; uses: number }
 
 /** Sent before and after a statement to measure its duration by the server's own clock. */
-export const readServerClock: Statement<{ ms: number }> = {
+export const readServerClock: WireStatement = {
   text: 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
   values: [],
 }
@@ -25,7 +25,7 @@ export class QueryLatency {
   readonly #latencies = createLruCache<Latency>(maxStatements)
 
   /** Counts a use. `isDue`: the statement is to be measured. */
-  use({ text }: Statement): { isQuick: boolean; isDue: boolean } {
+  use({ text }: WireStatement): { isQuick: boolean; isDue: boolean } {
     const latency = this.#latencies.get(text)
     if (latency === undefined) return { isQuick: false, isDue: true }
     latency.uses++
@@ -37,7 +37,7 @@ export class QueryLatency {
     return { isQuick, isDue: isDoubtful || uses % (isQuick ? measureEvery.quick : measureEvery.slow) === 0 }
   }
 
-  add({ text }: Statement, ms: number): void {
+  add({ text }: WireStatement, ms: number): void {
     const latency = this.#latencies.get(text) ?? { recentMs: [], uses: 0 }
     latency.recentMs.push(ms)
     if (latency.recentMs.length > 3) latency.recentMs.shift()
