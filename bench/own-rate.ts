@@ -98,7 +98,8 @@ async function seedAssignments(
       moment as (select clock_timestamp() + make_interval(secs => $5) as ends),
       request as (select id from access_request where tenant_id = $1 and status = 'approved' limit 1),
       entitlements as (
-        insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed, next_look_at)
+        insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed,
+          next_look_at)
         select $1, s.id, 'aws-identity-center', $2, s.key, s.target, false, 'present', m.ends from seeded s, moment m),
       grants as (
         insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from '../server/src/db/sql.ts'
 import { openDatabase } from '../server/src/db/transaction.ts'
 import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
 import { systemActor, type Tx } from '../server/src/kernel/context.ts'
@@ -143,44 +144,47 @@ async function seedRules(tx: Tx, { rules }: Size): Promise<{ policy_id: string; 
 /** Raw rows: requests of a hundred users, each evaluated by policy once, some of which another user decided. */
 async function seedQuestions(tx: Tx, { questions }: Size): Promise<void> {
   const { tenant_id } = tx
-  const text = (sentence: string, values: unknown[] = []) => ({ text: sentence, values: [tenant_id, ...values] })
   await tx.write([
-    text(`insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
-      select $1, gen_random_uuid(), 'p' || n || '@replay.example', 'p' || n || '@replay.example', 'P' || n, 'local'
-      from generate_series(1, 100) n`),
-    text(`insert into user_role (tenant_id, user_id, role_id)
-      select tenant_id, id, 'approver' from tenant_user where tenant_id = $1 and not is_owner`),
+    sql`insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+      select ${tenant_id}::uuid, gen_random_uuid(), 'p' || n || '@replay.example', 'p' || n || '@replay.example',
+        'P' || n, 'local'
+      from generate_series(1, 100) n`,
+    sql`insert into user_role (tenant_id, user_id, role_id)
+      select tenant_id, id, 'approver' from tenant_user where tenant_id = ${tenant_id}::uuid and not is_owner`,
   ])
   const asked = questions - Math.floor(questions / everyApproval)
   await tx.write([
-    text(
-      `with people as (select array_agg(id order by email) as ids from tenant_user where tenant_id = $1 and not is_owner),
+    sql`with people as (select array_agg(id order by email) as ids from tenant_user
+          where tenant_id = ${tenant_id}::uuid and not is_owner),
         asked as (
-          insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status, approval_mode,
-            break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip, created_at)
-          select $1, (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3)
-              || '8' || substr(md5(n::text), 4, 15))::uuid, ids[1 + n % 100], 'cloud_account', account, 'action ' || n % ${actions},
+          insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status,
+            approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via,
+            source_ip, created_at)
+          select ${tenant_id}::uuid,
+            (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3)
+              || '8' || substr(md5(n::text), 4, 15))::uuid,
+            ids[1 + n % 100], 'cloud_account', account, 'action ' || n % ${actions}::int,
             'denied', 'require', false, 600 + n, '{}', false,
-            jsonb_build_array(jsonb_build_object('type', 'cloud_account', 'id', account, 'account_id', account)), 'token',
-            '192.0.2.1', at
-          from people, generate_series(1, $2::int) n, lateral (select
-            now() - n * interval '3 minutes' as at, (100000000000 + (n * 13) % ${accounts})::text as account) row
+            jsonb_build_array(jsonb_build_object('type', 'cloud_account', 'id', account, 'account_id', account)),
+            'token', '192.0.2.1', at
+          from people, generate_series(1, ${asked}::int) n, lateral (select
+            now() - n * interval '3 minutes' as at, (100000000000 + (n * 13) % ${accounts}::int)::text as account) row
           returning *),
         kept as (
           select 'ask' as kind, requester_id as principal, asked.* from asked
           union all
-          select 'approve', (select id from tenant_user u where u.tenant_id = $1 and not u.is_owner and u.id <> requester_id limit 1),
-            latest.* from (select * from asked order by id desc limit $3) latest)
+          select 'approve', (select id from tenant_user u where u.tenant_id = ${tenant_id}::uuid and not u.is_owner
+            and u.id <> requester_id limit 1),
+            latest.* from (select * from asked order by id desc limit ${questions - asked}) latest)
       insert into decision (tenant_id, id, request_id, question_kind, principal_id, question, allowed, rule_set_version,
         rule_ids, errors, decided_at)
-      select tenant_id, (substr(id::text, 1, 15) || substr(md5(kind || id::text), 1, 3) || '-8' || substr(md5(kind || id::text), 4, 3) || '-'
-          || substr(md5(kind || id::text), 7, 12))::uuid, id, kind, principal,
+      select tenant_id, (substr(id::text, 1, 15) || substr(md5(kind || id::text), 1, 3)
+          || '-8' || substr(md5(kind || id::text), 4, 3) || '-' || substr(md5(kind || id::text), 7, 12))::uuid,
+        id, kind, principal,
         jsonb_build_object('resource', jsonb_build_object('type', resource_type, 'id', resource_id), 'action', action,
           'places', places, 'duration_seconds', duration_seconds, 'break_glass', false, 'has_reason', true,
           'now', to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'via', 'token',
           'source_ip', source_ip), true, 1, '{}', '[]', created_at
       from kept`,
-      [asked, questions - asked],
-    ),
   ])
 }

@@ -10,7 +10,8 @@ export async function insertSignInState(tx: Tx, id: string, state: SignInState):
     sql`delete from sign_in_state where tenant_id = ${tx.tenant_id} and expires_at <= clock_timestamp()`,
     sql`insert into sign_in_state
         (tenant_id, id, issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash)
-      values (${tx.tenant_id}, ${id}, ${issuer}, ${client_id}, ${redirect_uri}, ${nonce}, ${code_verifier}, ${browser_hash})`,
+      values (${tx.tenant_id}, ${id}, ${issuer}, ${client_id}, ${redirect_uri}, ${nonce}, ${code_verifier},
+        ${browser_hash})`,
   ])
 }
 

@@ -30,7 +30,8 @@ export async function listBackupTables(client: SingleConnection): Promise<Backup
 const tablesQuery = `
   select c.relname::text as name,
     (select a.attname::text from pg_attribute a
-      where a.attrelid = c.oid and a.attname = case c.relname when 'tenant' then 'id' else 'tenant_id' end) as tenant_column,
+      where a.attrelid = c.oid
+        and a.attname = case c.relname when 'tenant' then 'id' else 'tenant_id' end) as tenant_column,
     (select coalesce(jsonb_agg(jsonb_build_object('name', a.attname, 'type', format_type(a.atttypid, null),
           'not_null', a.attnotnull, 'identity', a.attidentity <> '') order by a.attnum), '[]')
       from pg_attribute a

@@ -84,7 +84,8 @@ async function writeAll(
 function readSubscribers(client: SingleConnection) {
   return asWorkRole<{ subscriber: string; undelivered_from: string | null }>(
     client,
-    `select c.subscriber, (select min(e.seq)::text from event e where (e.xid, e.seq) > (c.xid, c.seq)) as undelivered_from
+    `select c.subscriber,
+        (select min(e.seq)::text from event e where (e.xid, e.seq) > (c.xid, c.seq)) as undelivered_from
       from event_cursor c order by c.subscriber`,
   )
 }

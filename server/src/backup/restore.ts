@@ -179,11 +179,12 @@ async function insertRows(
     column.type === 'jsonb' && column.not_null ? `coalesce(${columns[place]}, 'null')` : columns[place],
   )
   const identities = table.columns.filter((column) => column.identity)
-  const highest = identities.map((column) => `max(${client.escapeIdentifier(column.name)})::text`)
+  const kept = identities.map((column) => client.escapeIdentifier(column.name))
+  const highest = kept.map((column) => `max(${column})::text`)
   const { rows } = await client.query<{ made: string; highest: (string | null)[] }>(
     `with made as (insert into ${name} (${columns.join(', ')}) overriding system value
         select ${values.join(', ')} from jsonb_populate_recordset(null::${name}, $1::jsonb)
-        returning ${identities.length === 0 ? '1' : identities.map((column) => client.escapeIdentifier(column.name)).join(', ')})
+        returning ${kept.join(', ') || '1'})
       select count(*)::text as made, array[${highest.join(', ')}]::text[] as highest from made`,
     [`[${part.lines.join(',')}]`],
   )

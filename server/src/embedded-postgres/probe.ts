@@ -29,7 +29,8 @@ export async function probe({ host, port, superuser: user, password }: Endpoint)
   try {
     await client.connect()
     const { rows } = await client.query<{ data_folder: string; version: string }>(
-      `select current_setting('data_directory') as data_folder, split_part(current_setting('server_version'), ' ', 1) as version`,
+      `select current_setting('data_directory') as data_folder,
+        split_part(current_setting('server_version'), ' ', 1) as version`,
     )
     const [row] = rows
     return row === undefined

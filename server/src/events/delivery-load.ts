@@ -9,8 +9,8 @@ const maxCounted = 10_000
 /** How far behind these subscribers are, for monitoring; read it as `sallyport_work`. */
 export function deliveryLoad(subscribers: readonly string[]): Statement<DeliveryLoad> {
   return sql<DeliveryLoad>`select c.subscriber, waiting.behind, waiting.lag_seconds,
-      (select count(*)::int from (select from event_parked p where p.subscriber = c.subscriber limit ${maxCounted}) parked)
-        as parked
+      (select count(*)::int from (
+        select from event_parked p where p.subscriber = c.subscriber limit ${maxCounted}) parked) as parked
     from event_cursor c cross join lateral (
       select count(*)::int as behind,
         coalesce(greatest(extract(epoch from statement_timestamp() - min(at)), 0), 0)::float8 as lag_seconds

@@ -36,7 +36,8 @@ export function isWaitedForBeside(ended: Statement): Statement {
 export const lateEffectFor = sql`clock_timestamp() + interval '15 minutes'`
 
 /** Whether the grant `g` has ended and its access is not yet revoked. */
-export const isLeaving = sql`(${isBefore('finish')} and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed'))`
+export const isLeaving = sql`(${isBefore('finish')}
+  and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed'))`
 
 /** Emits one event for each grant of a common table expression. The event's worker is the entitlement, as for a single run. */
 export function emitOfGrants(tx: Tx, type: EventType, grants: Statement): Statement {

@@ -48,13 +48,16 @@ export async function beginGrant(
     sql<{ outcome: 'begun' | Blocked }>`with ${stillPermitted(tx, item, permitted)},
       begun as (
         update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
-          may_land_until = case when e.act = 'grant' then ${lateEffectFor} else e.may_land_until end, held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz, updated_at = clock_timestamp()
+          may_land_until = case when e.act = 'grant' then ${lateEffectFor} else e.may_land_until end,
+          held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz,
+          updated_at = clock_timestamp()
         where ${ours(tx, item)} and (select count(*) from permitted) = ${count} and ${isWanted} returning e.id),
       attempted as (
         update access_grant g set ${assign('begin')}, updated_at = clock_timestamp()
         from begun, permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id
           and ${isBefore('begin')} and g.provisioning_status <> 'attempting')
-      select case when exists (select from begun) then 'begun' else ${blockedBy(tx, item, permitted.rulesUnchanged)} end as outcome`,
+      select case when exists (select from begun) then 'begun'
+        else ${blockedBy(tx, item, permitted.rulesUnchanged)} end as outcome`,
   ])
   return row?.outcome ?? 'lease_lost'
 }
@@ -84,7 +87,8 @@ export async function failRefused(
         returning g.id, g.request_id),
       kept as (${keep(sql`(select distinct request_id as id from failed) as refused`)}),
       told as (${emitEach(ctx, { type: 'grant.failed', subject_type: 'grant', data }, sql`failed`)})
-      select case when exists (select from failed) then 'failed' else ${blockedBy(tx, item, verdict.rulesUnchanged)} end as outcome`
+      select case when exists (select from failed) then 'failed'
+        else ${blockedBy(tx, item, verdict.rulesUnchanged)} end as outcome`
   })
   const outcomes = (await tx.write(failing)).map(([row]) => row?.outcome ?? 'lease_lost')
   return outcomes.find((outcome) => outcome !== 'failed') ?? 'failed'
@@ -115,8 +119,8 @@ export async function savePresent(
 
 function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean, condition: Statement): Statement {
   return sql`seen as (
-      update entitlement e set observed = 'present', act = null, act_reference = null, suspected = ${ends_early}::boolean,
-        failures = case when ${isWanted} then 0 else e.failures end,
+      update entitlement e set observed = 'present', act = null, act_reference = null,
+        suspected = ${ends_early}::boolean, failures = case when ${isWanted} then 0 else e.failures end,
         last_error = case when ${isWanted} then null else e.last_error end,
         drift = case when e.drift is not null and ${isWanted} then null else e.drift end,
         drifted_at = case when e.drift is not null and ${isWanted} then null else e.drifted_at end,
@@ -127,7 +131,8 @@ function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean, condition: Sta
 function activate(ctx: WorkCtx, begun: readonly string[], reference: string | null): Statement {
   const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
   return sql`active as (
-      update access_grant g set ${assignEither(sql`seen.held_before`, 'adopt', 'activate')}, activated_at = t.now, last_error = null, updated_at = t.now,
+      update access_grant g set ${assignEither(sql`seen.held_before`, 'adopt', 'activate')}, activated_at = t.now,
+        last_error = null, updated_at = t.now,
         expires_at = t.now + make_interval(secs => g.duration_seconds),
         expiring_at = t.now + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
         target_reference = case when g.id = any(${[...begun]}::uuid[]) then ${reference}::text end

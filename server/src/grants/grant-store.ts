@@ -92,7 +92,8 @@ export async function revokeLiveGrant(
   reason: string | null,
 ): Promise<{ revoked: Grant } | { not_live: GrantStatus }> {
   const holdHolder = sql`select from tenant_user u where u.tenant_id = ${ctx.tx.tenant_id}
-    and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id}) for no key update`
+    and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id})
+    for no key update`
   const [, , [revoked], [now]] = await ctx.tx.write([
     holdHolder,
     ...revoking(ctx, sql`g.id = ${id}`, reason),
@@ -120,8 +121,8 @@ function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
     where e.tenant_id = ${tx.tenant_id} and e.id in (select g.entitlement_id from access_grant g where ${live})
     order by e.id for no key update`
   const revoke = sql<GrantRow>`with revoked as (
-      update access_grant g set ${assign('revoke', sql`${reason}`)}, ended_by = ${actor.user_id}, target_reference = null,
-        next_look_at = null, expiring_at = null, updated_at = clock_timestamp()
+      update access_grant g set ${assign('revoke', sql`${reason}`)}, ended_by = ${actor.user_id},
+        target_reference = null, next_look_at = null, expiring_at = null, updated_at = clock_timestamp()
       where ${live}
       returning g.*),
     due as (

@@ -26,7 +26,8 @@ function assignStatus(change: GrantChange, reason: Statement): Statement {
 /** The same for one of two changes that lead to the same status: the first if the condition holds, else the second. */
 export function assignEither(condition: Statement, one: GrantChange, other: GrantChange): Statement {
   const [first, second] = [provisioningAfter(one), provisioningAfter(other)]
-  return sql`${assignStatus(one, sql`null::text`)}provisioning_status = case when ${condition} then ${first} else ${second} end`
+  return sql`${assignStatus(one, sql`null::text`)}provisioning_status =
+    case when ${condition} then ${first} else ${second} end`
 }
 
 /** The provisioning status that the change leaves the grant `g` with. */
@@ -39,7 +40,8 @@ function provisioningAfter(change: GrantChange): Statement {
   const cases = others.flatMap(({ was, becomes }) =>
     was.map((one) => sql`when ${sqlLiteral(one)} then ${sqlLiteral(becomes)} `),
   )
-  return sql`case g.provisioning_status ${cases.reduce((all, next) => sql`${all}${next}`)}else ${sqlLiteral(last.becomes)} end`
+  const listed = cases.reduce((all, next) => sql`${all}${next}`)
+  return sql`case g.provisioning_status ${listed}else ${sqlLiteral(last.becomes)} end`
 }
 
 /** Whether the grant `g` has a status from which the change may start. */

@@ -13,10 +13,12 @@ import { assign, isBefore } from './grant-transition-store.ts'
  */
 export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Promise<(EntitlementRow | undefined)[]> {
   const wrapped = items.map((item) => ({ item }))
+  const failing = sql`(select * from late union all select * from overdue) failing`
   const answers = await tx.write([
-    sql`with ${mine(tx, wrapped, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)}, ${emitExpiringSoon(tx)}, ${emitOverdue(tx)},
+    sql`with ${mine(tx, wrapped, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)},
+      ${emitExpiringSoon(tx)}, ${emitOverdue(tx)},
       told_expired as (${emitOfGrants(tx, 'grant.expired', sql`ended`)}),
-      told_failed as (${emitOfGrants(tx, 'grant.failed', sql`(select * from late union all select * from overdue) failing`)})
+      told_failed as (${emitOfGrants(tx, 'grant.failed', failing)})
       ${emitOfGrants(tx, 'grant.expiring', sql`ending`)}`,
     sql`with ${mine(tx, wrapped, sql``, sharedEnd)}
       update access_grant g set ${assign('finish')}, updated_at = clock_timestamp()
@@ -25,20 +27,22 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
       from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
         as item (id, generation)
       cross join lateral (
-        select e.id, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference, e.act_polls, e.failures,
-          p.version as provisioner_version, coalesce(p.enabled, true) as enabled,
+        select e.id, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference,
+          e.act_polls, e.failures, p.version as provisioner_version, coalesce(p.enabled, true) as enabled,
           coalesce(p.corrects_drift, false) as corrects_drift,
           e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
           e.next_look_at::text as due_at, coalesce(e.may_land_until > now(), false) as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
-          (select extract(epoch from max(coalesce(g.expires_at, now() + make_interval(secs => g.duration_seconds)))) * 1000
+          (select 1000 * extract(epoch from
+              max(coalesce(g.expires_at, now() + make_interval(secs => g.duration_seconds))))
             from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
               and g.status in ('pending', 'active'))::float8 as until_ms,
           coalesce((select jsonb_agg(jsonb_build_object('id', w.id, 'request_id', w.request_id,
               'begun', w.provisioning_status = 'attempting') order by w.id)
             from (select g.id, g.request_id, g.provisioning_status from access_grant g where g.tenant_id = e.tenant_id
-              and g.entitlement_id = e.id and g.status = 'pending' order by g.id limit ${maxWaiting}) w), '[]') as waiting
+              and g.entitlement_id = e.id and g.status = 'pending' order by g.id limit ${maxWaiting}
+              ) w), '[]') as waiting
         from entitlement e left join provisioner p on p.tenant_id = e.tenant_id and p.id = e.provisioner_id
         where e.tenant_id = ${tx.tenant_id} and e.id = item.id and e.generation = item.generation
         offset 0) e`,
@@ -92,6 +96,6 @@ const emitOverdue = (tx: Tx) => sql`overdue as (
     update access_grant g set alarmed_at = clock_timestamp(), ${assign('alarm')},
       last_error = coalesce(g.last_error, 'the target has not taken it away yet'), updated_at = clock_timestamp()
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'alarm' and ${isOverdue}
-      and (select true from access_grant live where live.tenant_id = g.tenant_id and live.entitlement_id = g.entitlement_id
-        and live.status in ('pending', 'active') limit 1) is null
+      and (select true from access_grant live where live.tenant_id = g.tenant_id
+        and live.entitlement_id = g.entitlement_id and live.status in ('pending', 'active') limit 1) is null
     returning g.id, g.request_id, g.entitlement_id)`

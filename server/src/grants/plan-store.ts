@@ -25,8 +25,9 @@ const servedBy = sql`(
     select p.provisioner_type as provisioner, p.id as provisioner_id, p.version as provisioner_version, p.enabled,
       (select true from provisioner own where own.tenant_id = g.tenant_id limit 1) is not null as has_own
     from (select) one left join lateral (
-      select s.provisioner_id from served_resource s where s.tenant_id = g.tenant_id and s.resource_type = g.resource_type
-        and s.account_id in ('', coalesce(g.account_id, '')) order by s.account_id desc limit 1) s on true
+      select s.provisioner_id from served_resource s where s.tenant_id = g.tenant_id
+        and s.resource_type = g.resource_type and s.account_id in ('', coalesce(g.account_id, ''))
+      order by s.account_id desc limit 1) s on true
     left join provisioner p on p.tenant_id = g.tenant_id and p.id = s.provisioner_id) served`
 
 /** The facts that planning needs about a due grant; undefined when the lease was lost. */
@@ -51,8 +52,8 @@ export async function findGrantToPlan(
     subject: string | null
   } & Serving
   const [row] = await tx.read(sql<Row>`select g.status, g.activate_by <= clock_timestamp() as late, g.failures,
-      g.duration_seconds, g.action, r.audit_session, u.subject, served.*, g.resource_type, g.resource_id, g.account_id, g.permission_set, g.user_id,
-      u.email, u.name as user_name
+      g.duration_seconds, g.action, r.audit_session, u.subject, served.*, g.resource_type, g.resource_id, g.account_id,
+      g.permission_set, g.user_id, u.email, u.name as user_name
     from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
       join access_request r on r.tenant_id = g.tenant_id and r.id = g.request_id
       left join lateral ${servedBy} on true
@@ -109,8 +110,8 @@ export async function linkGrant(
   const isServed = sql`(${provisioner_id}::uuid is null or exists (select from served))`
   const [, linked, , [ours]] = await tx.write([
     sql`with ${served}
-      insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds, recorded_as, held_before,
-        observed, next_look_at, gives)
+      insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds,
+        recorded_as, held_before, observed, next_look_at, gives)
       select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${plan.key}::text,
         ${JSON.stringify(plan.target)}::jsonb, ${plan.session_seconds}::integer, ${plan.recorded_as ?? null}::text,
         ${plan.held}::boolean, 'unknown', clock_timestamp(), true
@@ -142,7 +143,8 @@ export async function linkGrant(
 }
 
 /** The ledger's row says that nothing of ours is at the target. */
-const isNotOurs = sql`(entitlement.act is null and (entitlement.observed = 'absent' or coalesce(entitlement.drift = 'added', false)))`
+const isNotOurs = sql`(entitlement.act is null and (entitlement.observed = 'absent'
+  or coalesce(entitlement.drift = 'added', false)))`
 
 /** The target has no capacity for planning now: the grant is planned again after `wait_ms` milliseconds. */
 export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number): Promise<void> {
@@ -175,7 +177,8 @@ export async function giveUpPlan(
 export async function savePlanFailure(tx: Tx, item: WorkItem, message: string, wait_ms: number): Promise<void> {
   await tx.write([
     sql`update access_grant g set last_error = ${message}, failures = g.failures + 1, lease_until = null,
-        next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8), updated_at = clock_timestamp()
+        next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8),
+        updated_at = clock_timestamp()
       where ${oursToPlan(tx, item)} and g.status = 'pending'`,
   ])
 }

@@ -31,7 +31,8 @@ export function keepSwept(tx: Tx, { provisioner, provisioner_id }: ProvisionerRe
     where not exists (select from sweep s where s.tenant_id = ${tx.tenant_id}
       and s.provisioner_id is not distinct from ${provisioner_id}::uuid and s.next_look_at is not null and not s.idle)
       and ${isServed}
-    on conflict (tenant_id, provisioner_id) do update set idle = false, next_look_at = coalesce(sweep.next_look_at, ${next}),
+    on conflict (tenant_id, provisioner_id) do update
+      set idle = false, next_look_at = coalesce(sweep.next_look_at, ${next}),
       swept_at = case when sweep.next_look_at is null then clock_timestamp() else sweep.swept_at end`
 }
 
@@ -56,8 +57,8 @@ export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefin
         e.drift is not null and coalesce((select p.corrects_drift from provisioner p
           where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), false) as due
       from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner = ${of.provisioner}
-        and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.act is null and e.observed <> 'unknown'
-        and ${after === undefined ? sql`true` : sql`e.id > ${after}`}
+        and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.act is null
+        and e.observed <> 'unknown' and ${after === undefined ? sql`true` : sql`e.id > ${after}`}
         and (e.drift is not null or case when e.held_before then ${isWanted} else e.observed = 'present'
           or e.updated_at > clock_timestamp() - make_interval(days => ${days}) end)
       order by e.id limit ${maxCompared}`,
@@ -67,7 +68,8 @@ export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefin
 /** The ledger's rows for these keys. A key without a row was never given by us. */
 export function findByKey(tx: Tx, { provisioner }: ProvisionerRef, keys: readonly string[]): Promise<Compared[]> {
   return tx.read(
-    sql<Compared>`select e.id, e.target_key as key, e.target, e.act is not null or e.observed <> 'absent' as present, false as due
+    sql<Compared>`select e.id, e.target_key as key, e.target, e.act is not null or e.observed <> 'absent' as present,
+      false as due
       from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner = ${provisioner}
         and e.target_key = any(${[...keys]}::text[])`,
   )
@@ -112,8 +114,8 @@ export async function saveStrays(
     sql`with kept as (
         insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed,
           drift, drifted_at)
-        select ${tx.tenant_id}::uuid, stray.id, ${of.provisioner}::text, ${of.provisioner_id}::uuid, stray.key, stray.target,
-          true, 'present', 'added', clock_timestamp()
+        select ${tx.tenant_id}::uuid, stray.id, ${of.provisioner}::text, ${of.provisioner_id}::uuid, stray.key,
+          stray.target, true, 'present', 'added', clock_timestamp()
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as stray (id uuid, key text, target jsonb)
         where exists (select from sweep s where ${stillSweeps(tx, item)})
           and (select count(*) from (select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.held_before
@@ -140,7 +142,8 @@ export async function closeSweep(tx: Tx, item: WorkItem, began_at: string, found
 export async function putOffSweep(tx: Tx, item: WorkItem, seconds: number, message: string | undefined): Promise<void> {
   await tx.write([
     sql`update sweep s set lease_until = null, next_look_at = clock_timestamp() + make_interval(secs => ${seconds}),
-        failures = s.failures + ${message === undefined ? 0 : 1}, last_error = coalesce(${message ?? null}, s.last_error)
+        failures = s.failures + ${message === undefined ? 0 : 1},
+        last_error = coalesce(${message ?? null}, s.last_error)
       where ${stillSweeps(tx, item)}`,
   ])
 }

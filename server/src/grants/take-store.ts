@@ -60,7 +60,8 @@ function awaitTarget(tx: Tx, items: readonly UnderWay[]): Statement {
   return sql`with ${mine(tx, items, sql`, due_at timestamptz, wait_seconds float8, reference text`)}
     update entitlement e set lease_until = null, act_reference = mine.reference, act_polls = e.act_polls + 1,
       gives = e.gives and not ${isDue}, updated_at = clock_timestamp(),
-      next_look_at = case when ${isDue} then clock_timestamp() + make_interval(secs => mine.wait_seconds) else e.next_look_at end
+      next_look_at = case when ${isDue} then clock_timestamp() + make_interval(secs => mine.wait_seconds)
+        else e.next_look_at end
     from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id`
 }
 
@@ -74,8 +75,8 @@ function endLeaving(tx: Tx, items: readonly { item: WorkItem; reference: string 
 
 /** Records failures on the entitlements and on the grants that they concern. */
 function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]): Statement {
-  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean, may_land boolean,
-    reference text`
+  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean,
+    may_land boolean, reference text`
   const rejects = sql`(mine.giving and mine.permanent)`
   return sql`with ${mine(tx, items, facts)},
     failing as (
@@ -86,12 +87,15 @@ function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]):
         may_land_until = case when mine.may_land then ${lateEffectFor} else e.may_land_until end
       from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id),
     waiting as (
-      update access_grant g set last_error = mine.message, target_reference = mine.reference, updated_at = clock_timestamp()
-      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending' and not ${rejects}),
+      update access_grant g set last_error = mine.message, target_reference = mine.reference,
+        updated_at = clock_timestamp()
+      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending'
+        and not ${rejects}),
     rejected as (
       update access_grant g set ${assign('reject')}, last_error = mine.message, target_reference = mine.reference,
         updated_at = clock_timestamp()
-      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isBefore('reject')} and ${rejects}
+      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isBefore('reject')}
+        and ${rejects}
       returning g.id, g.request_id, g.entitlement_id),
     leaving as (
       update access_grant g set last_error = mine.message, target_reference = mine.reference,
@@ -136,7 +140,8 @@ function postponeChecks(tx: Tx, settlings: readonly Settling[]): Statement {
       next_look_at = case when e.next_look_at is distinct from mine.due_at then e.next_look_at else least(
         clock_timestamp() + coalesce(make_interval(secs => mine.wait_seconds),
           case when not (${isSettled}) then interval '1 second' end),
-        case when e.may_land_until > clock_timestamp() and not ${isWanted} then clock_timestamp() + interval '1 minute' end,
+        case when e.may_land_until > clock_timestamp() and not ${isWanted}
+          then clock_timestamp() + interval '1 minute' end,
         (select min(least(g.expires_at, g.expiring_at, case when g.status = 'pending' then g.activate_by end))
           from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status in ('pending', 'active'))) end

@@ -7,7 +7,8 @@ import { asGroup, type Group, type GroupChange, type GroupRow, type GroupSource 
 /** The columns of `g`, a group, with the number of its members and the roles that it gives. */
 function record(tx: Tx): Statement {
   return sql`g.id, g.name, g.description, g.source, g.created_at, g.updated_at,
-    (select count(*)::integer from group_member where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id) as member_count,
+    (select count(*)::integer from group_member
+      where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id) as member_count,
     array(select role_id from group_role
       where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id order by role_id) as role_mappings`
 }

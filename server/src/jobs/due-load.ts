@@ -7,6 +7,11 @@ export type DueLoad = { list: WorkTable; due: number; oldest_seconds: number }
 
 const maxCounted = 10_000
 
+const queuesByType = [
+  sql`delivery_lane where channel_type = 'email'`,
+  sql`delivery_lane where channel_type = 'webhook'`,
+]
+
 /** The due rows across tenants, for monitoring; read it as `sallyport_work`. A row in flight is due until it is done. */
 export function dueLoad(): Statement<DueLoad> {
   return sql<DueLoad>`${of('access_request', [sql`access_request where true`])}
@@ -15,7 +20,7 @@ export function dueLoad(): Statement<DueLoad> {
     union all ${of('sweep', [sql`sweep where true`])}
     union all ${of('policy_replay', [sql`policy_replay where true`])}
     union all ${of('reminder', [sql`reminder where true`])}
-    union all ${of('delivery_lane', [sql`delivery_lane where channel_type = 'email'`, sql`delivery_lane where channel_type = 'webhook'`])}`
+    union all ${of('delivery_lane', queuesByType)}`
 }
 
 /** Compares with the one moment at which the statement began. An index of each part limits the scan to due rows. */

@@ -127,7 +127,8 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
           resource_id uuid)
       on conflict (tenant_id, event_id, user_id) do nothing`,
     sql`delete from notification where tenant_id = ${tx.tenant_id} and id in (
-      select id from notification where tenant_id = ${tx.tenant_id} and id < ${idOf(keptSince)} and created_at < ${keptSince}
+      select id from notification where tenant_id = ${tx.tenant_id} and id < ${idOf(keptSince)}
+        and created_at < ${keptSince}
       order by id limit ${maxRemoved})`,
   ])
 }

@@ -19,8 +19,8 @@ import type { MissingPrincipal, NeighbourRule } from './warnings.ts'
 type RuleAt = { policy_id: string; rule_id: string }
 
 /** `r`, a row of policy_rule, as the API returns it; empty fields are absent. */
-export const ruleAsJson = sql`json_strip_nulls(json_build_object('id', r.id, 'policy_id', r.policy_id, 'ordinal', r.ordinal,
-  'effect', r.effect,
+export const ruleAsJson = sql`json_strip_nulls(json_build_object(
+  'id', r.id, 'policy_id', r.policy_id, 'ordinal', r.ordinal, 'effect', r.effect,
   'principal_scope_type', r.principal_scope_type, 'principal_entity_type', r.principal_entity_type,
   'principal_entity_id', r.principal_entity_id,
   'action_scope_type', r.action_scope_type, 'action_ids', r.action_ids,

@@ -138,8 +138,9 @@ export async function saveRotation(
   }: { sealed_secrets: string | null; overlap_seconds: number; names: string[] },
 ): Promise<void> {
   await ctx.tx.write([
-    sql`update provisioner set sealed_secrets = ${sealed_secrets}, version = version + 1, updated_at = clock_timestamp(),
-        previous_until = clock_timestamp() + make_interval(secs => ${overlap_seconds}), checked_at = null, checks = null
+    sql`update provisioner set sealed_secrets = ${sealed_secrets}, version = version + 1,
+        updated_at = clock_timestamp(), checked_at = null, checks = null,
+        previous_until = clock_timestamp() + make_interval(secs => ${overlap_seconds})
       where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,
     emit(ctx, eventOf('secret_rotated', id, { names, overlap_seconds })),
   ])

@@ -17,7 +17,8 @@ export async function replaceServed(tx: Tx, provisioner_id: string, lines: reado
         join provisioner p on p.tenant_id = s.tenant_id and p.id = s.provisioner_id
       limit 1`,
     sql`delete from served_resource s where s.tenant_id = ${tx.tenant_id} and s.provisioner_id = ${provisioner_id}
-      and not exists (select from ${asked} where line.resource_type = s.resource_type and line.account_id = s.account_id)`,
+      and not exists (select from ${asked}
+        where line.resource_type = s.resource_type and line.account_id = s.account_id)`,
   ])
   if (taken !== undefined) throw alreadyServed(taken)
   // The primary key stops a concurrent transaction from taking the same line.
@@ -25,7 +26,8 @@ export async function replaceServed(tx: Tx, provisioner_id: string, lines: reado
     sql`insert into served_resource (tenant_id, resource_type, account_id, provisioner_id)
       select ${tx.tenant_id}::uuid, resource_type, account_id, ${provisioner_id}::uuid
       from ${asked} where not exists (select from served_resource s where s.tenant_id = ${tx.tenant_id}
-        and s.provisioner_id = ${provisioner_id} and s.resource_type = line.resource_type and s.account_id = line.account_id)
+        and s.provisioner_id = ${provisioner_id} and s.resource_type = line.resource_type
+        and s.account_id = line.account_id)
       order by resource_type, account_id`,
   ])
 }

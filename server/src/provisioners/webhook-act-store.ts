@@ -70,7 +70,8 @@ export async function saveWebhookOutcome(
   outcome: 'done' | 'failed',
   message: string | null,
 ): Promise<string | undefined> {
-  const waiting = sql`tenant_id = ${tx.tenant_id} and provisioner_id = ${provisioner_id} and id = ${id} and outcome is null`
+  const waiting = sql`tenant_id = ${tx.tenant_id} and provisioner_id = ${provisioner_id} and id = ${id}
+    and outcome is null`
   const takenAway = sql`(kind = 'revoke' and ${outcome} = 'done')`
   const [gone, saved] = await tx.write([
     sql<{ target_key: string }>`delete from webhook_act where ${waiting} and ${takenAway} returning target_key`,

@@ -41,9 +41,9 @@ export function keepDecision(
   }
   return sql`insert into decision (tenant_id, id, request_id, question_kind, principal_id, question, allowed,
       approval_mode, reasoning, notices, rule_set_version, rule_ids, errors)
-    select ${tx.tenant_id}::uuid, ${id}::uuid, ${about === undefined ? sql`null::uuid` : sql`id`}, ${question.kind}::text,
-      ${question.principal_id}::uuid, ${JSON.stringify(kept)}::jsonb, ${decision.allowed}::boolean,
-      ${decision.mode}::text, ${decision.reasoning}::text, ${decision.notices}::text[],
+    select ${tx.tenant_id}::uuid, ${id}::uuid, ${about === undefined ? sql`null::uuid` : sql`id`},
+      ${question.kind}::text, ${question.principal_id}::uuid, ${JSON.stringify(kept)}::jsonb,
+      ${decision.allowed}::boolean, ${decision.mode}::text, ${decision.reasoning}::text, ${decision.notices}::text[],
       ${decision.rule_set_version}::bigint, ${decision.rule_ids}::uuid[],
       ${JSON.stringify(decision.errors)}::jsonb${about === undefined ? sql`` : sql` from ${about}`}`
 }

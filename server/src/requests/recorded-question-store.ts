@@ -26,7 +26,8 @@ const slackMs = 24 * 3_600_000
  */
 function inSpan(tx: Tx, { since, until }: Span): Statement {
   const within = (one: Statement) => sql`${one}.tenant_id = ${tx.tenant_id}::uuid
-    and ${one}.decided_at > ${since.toISOString()}::timestamptz and ${one}.decided_at <= ${until.toISOString()}::timestamptz`
+    and ${one}.decided_at > ${since.toISOString()}::timestamptz
+    and ${one}.decided_at <= ${until.toISOString()}::timestamptz`
   const least = leastIdOf(new Date(since.getTime() - slackMs))
   return sql`${within(sql`d`)} and d.id >= ${least}::uuid
     and (d.question_kind <> 'ask_again' or not exists (select from decision earlier
@@ -76,9 +77,9 @@ export async function readRecordedPage(
         where ${allOf([inSpan(tx, span), behind])} order by d.id desc limit ${page.limit})
       select
         (select coalesce(jsonb_agg(jsonb_build_object('id', page.id, 'request_id', page.request_id,
-            'kind', page.question_kind, 'principal_id', page.principal_id, 'decided_at', ${isoMoment(sql`page.decided_at`)},
-            'requester_id', page.requester_id, 'question', page.question,
-            'approver', case when page.question_kind = 'approve'
+            'kind', page.question_kind, 'principal_id', page.principal_id,
+            'decided_at', ${isoMoment(sql`page.decided_at`)}, 'requester_id', page.requester_id,
+            'question', page.question, 'approver', case when page.question_kind = 'approve'
               then ${principalAsJson(tx, sql`page.principal_id`, tainted)} end)
           order by page.id desc), '[]') from page) as questions,
         (select coalesce(jsonb_object_agg(asker.id, ${principalAsJson(tx, sql`asker.id`)}), '{}')

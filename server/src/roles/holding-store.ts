@@ -13,7 +13,8 @@ export type Discounted = { granted_by: Statement; after: Statement }
 /** A gift of the operator (no giver) or from before the moment counts. Only for other gifts the tainted givers are computed. */
 function counts(tx: Tx, given_by: Statement, given_at: Statement, discounted: Discounted | undefined): Statement {
   if (discounted === undefined) return sql`true`
-  return sql`(${given_by} is null or ${given_at} <= ${discounted.after} or ${given_by} not in (${handsOf(tx, discounted)}))`
+  return sql`(${given_by} is null or ${given_at} <= ${discounted.after}
+    or ${given_by} not in (${handsOf(tx, discounted)}))`
 }
 
 /** The user, and every user to whom they have given something since, directly or through others. */
@@ -63,7 +64,8 @@ export function scopesHeld(tx: Tx, user_id: Statement, discounted?: Discounted):
  */
 export function holdersOf(tx: Tx, scopes: readonly Scope[], discounted?: Discounted): Statement {
   const carries = sql`exists (select from unnest(r.scopes) as carried (scope)
-    where carried.scope = any(${[...scopes]}::text[]) and ${discounted === undefined ? sql`true` : isUntainted(tx, discounted)})`
+    where carried.scope = any(${[...scopes]}::text[])
+      and ${discounted === undefined ? sql`true` : isUntainted(tx, discounted)})`
   return sql`select ur.user_id from role r join user_role ur on ur.tenant_id = r.tenant_id and ur.role_id = r.id
     where r.tenant_id = ${tx.tenant_id}::uuid and ${carries}
       and ${counts(tx, sql`ur.granted_by`, sql`ur.granted_at`, discounted)}

@@ -33,7 +33,8 @@ export async function saveSignInSetting(
     sql<StoredSignIn>`with changed as (
         insert into sign_in_setting
           (tenant_id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes)
-        values (${tenant_id}, ${enabled}, ${issuer}, ${client_id}, ${sealed ?? null}, ${redirect_uris}::text[], ${scopes}::text[])
+        values (${tenant_id}, ${enabled}, ${issuer}, ${client_id}, ${sealed ?? null},
+          ${redirect_uris}::text[], ${scopes}::text[])
         on conflict (tenant_id) do update set enabled = excluded.enabled, issuer = excluded.issuer,
           client_id = excluded.client_id,
           -- What is kept stays as it is now: it may have been sealed anew since it was read.

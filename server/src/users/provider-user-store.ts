@@ -23,7 +23,8 @@ export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: strin
   const event = { type: 'user.linked', subject_type: 'user', subject_id: id, data: { issuer } } as const
   const [[linked]] = await ctx.tx.write([
     sql<{ id: string }>`with changed as (
-      update tenant_user set issuer = ${issuer}, subject = ${subject}, email_verified = true, updated_at = clock_timestamp()
+      update tenant_user set issuer = ${issuer}, subject = ${subject}, email_verified = true,
+        updated_at = clock_timestamp()
       where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and auth_provider = 'oidc' and subject is null and active
       returning id),
     told as (${emit(ctx, event, sql`changed`)})

@@ -11,10 +11,12 @@ import type { ListedUser, NewUser, User } from './user.ts'
 /** A new user as stored: the password only as its hash. */
 export type UserToInsert = Omit<NewUser, 'password'> & { id: string; password_hash: string | null; is_owner: boolean }
 
-const listed = sql`u.id, u.email, u.name, u.auth_provider, u.active, u.email_verified, u.is_owner, u.created_at, u.updated_at`
+const listed = sql`u.id, u.email, u.name, u.auth_provider, u.active, u.email_verified, u.is_owner, u.created_at,
+  u.updated_at`
 
 function rolesOf(tx: Tx): Statement {
-  return sql`array(select role_id from user_role where tenant_id = ${tx.tenant_id}::uuid and user_id = u.id order by role_id)`
+  return sql`array(select role_id from user_role where tenant_id = ${tx.tenant_id}::uuid and user_id = u.id
+    order by role_id)`
 }
 
 /**

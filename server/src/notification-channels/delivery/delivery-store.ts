@@ -10,9 +10,9 @@ type Row = Omit<DeliveryRecord, 'recipient'> & { recipient: string; seq: string 
 
 /** The records of deliveries (as `d`) that satisfy these conditions. */
 function records(tx: Tx, conditions: Statement[]): Statement<Row> {
-  return sql<Row>`select d.id, d.event_id, e.type as event_type, l.recipient, d.status, d.attempts, d.resends, d.last_error,
-      d.last_response, d.created_at, d.attempted_at, greatest(d.next_attempt_at, case when d.status = 'pending'
-        then l.next_look_at end) as next_attempt_at,
+  return sql<Row>`select d.id, d.event_id, e.type as event_type, l.recipient, d.status, d.attempts, d.resends,
+      d.last_error, d.last_response, d.created_at, d.attempted_at,
+      greatest(d.next_attempt_at, case when d.status = 'pending' then l.next_look_at end) as next_attempt_at,
       case when d.status = 'delivered' then d.finished_at end as delivered_at, d.seq::text
     from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
       join event e on e.tenant_id = d.tenant_id and e.id = d.event_id
@@ -70,7 +70,8 @@ export async function resend(ctx: WorkCtx, channel_id: string, id: string): Prom
       changed as (
         update delivery d set status = 'pending', resends = resends + 1, finished_at = null,
           next_attempt_at = clock_timestamp(), give_up_at = clock_timestamp() + ${triedFor(sql`lane.channel_type`)}
-        from lane where d.tenant_id = ${tx.tenant_id} and d.id = ${id} and d.lane_id = lane.id and d.finished_at is not null
+        from lane where d.tenant_id = ${tx.tenant_id} and d.id = ${id} and d.lane_id = lane.id
+          and d.finished_at is not null
         returning d.id, d.lane_id),
       woken as (
         update delivery_lane l set next_look_at = least(l.next_look_at, clock_timestamp())

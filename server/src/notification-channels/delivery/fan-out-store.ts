@@ -43,12 +43,14 @@ export function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): State
       from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.enabled for key share),
     meant as (
       select c.id as channel_id, c.channel_type, r.recipient, e.id as event_id, e.xid, e.seq
-      from told e join channel c on ${isMeant} cross join lateral jsonb_array_elements_text(c.recipients) r (recipient)),
+      from told e join channel c on ${isMeant}
+        cross join lateral jsonb_array_elements_text(c.recipients) r (recipient)),
     lane as (
       insert into delivery_lane (tenant_id, id, channel_id, channel_type, recipient, next_look_at)
       select ${tx.tenant_id}::uuid, gen_random_uuid(), m.*, clock_timestamp()
       from (select distinct channel_id, channel_type, recipient from meant order by channel_id, recipient) m
-      on conflict (tenant_id, channel_id, recipient) do update set next_look_at = case when delivery_lane.failures > 0 then delivery_lane.next_look_at
+      on conflict (tenant_id, channel_id, recipient) do update set next_look_at =
+        case when delivery_lane.failures > 0 then delivery_lane.next_look_at
           else least(delivery_lane.next_look_at, clock_timestamp()) end
       returning id, channel_id, recipient),
     made as (

@@ -48,7 +48,8 @@ export async function openQueue(tx: Tx, item: WorkItem, limit: number): Promise<
         and id = (select channel_id from delivery_lane where tenant_id = ${tx.tenant_id} and id = ${item.id})`,
     sql<Due>`select d.id, l.recipient, d.resends, d.attempts, d.last_error,
         d.give_up_at <= statement_timestamp() as is_over,
-        e.id as event_id, e.type, e.at, e.actor_kind, e.actor_id, e.api_key_id, e.subject_type, e.subject_id, e.data, e.request_id
+        e.id as event_id, e.type, e.at, e.actor_kind, e.actor_id, e.api_key_id, e.subject_type, e.subject_id, e.data,
+        e.request_id
       from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
         join event e on e.tenant_id = d.tenant_id and e.id = d.event_id
       where d.tenant_id = ${tx.tenant_id} and d.lane_id = ${item.id} and d.finished_at is null
@@ -68,8 +69,8 @@ export async function openQueue(tx: Tx, item: WorkItem, limit: number): Promise<
 
 /** The channel is enabled, and unchanged since the run began. */
 function isAsRead(tx: Tx, { channel, version }: OpenQueue): Statement {
-  return sql`exists (select from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.id = ${channel?.id ?? null}
-    and c.enabled and c.updated_at = nullif(${version}, '')::timestamptz)`
+  return sql`exists (select from notification_channel c where c.tenant_id = ${tx.tenant_id}
+    and c.id = ${channel?.id ?? null} and c.enabled and c.updated_at = nullif(${version}, '')::timestamptz)`
 }
 
 /** The end of the last attempt, which is stored in the transaction that begins the next one. */
@@ -140,7 +141,8 @@ export function giveUp(tx: Tx, item: WorkItem, late: readonly DueDelivery[]): St
 /** Marks all waiting deliveries of the queue as failed, one batch at a time. */
 export function giveUpAll(tx: Tx, item: WorkItem, why: string): Statement {
   return sql`update delivery set ${failed(sql`${why}`)}
-    where tenant_id = ${tx.tenant_id} and id in (select id from delivery where ${inQueue(tx, item)} and finished_at is null
+    where tenant_id = ${tx.tenant_id} and id in (select id from delivery where ${inQueue(tx, item)}
+      and finished_at is null
       order by xid, seq limit ${maxAtOnce}) and ${ours(tx, item)}`
 }
 

@@ -32,8 +32,8 @@ export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<R
     sql<Surroundings & Omit<RequestFacts, keyof EventFacts>>`select request.action, request.resource_type,
         request.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`requester`)} as requester,
         request.requester_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason,
-        request.created_at as asked_at, request.duration_seconds, request.approval_mode, request.status, request.decision_reasoning,
-        request.audit_session, decider.name as decided_by,
+        request.created_at as asked_at, request.duration_seconds, request.approval_mode, request.status,
+        request.decision_reasoning, request.audit_session, decider.name as decided_by,
         case when request.status = 'pending' then request.next_look_at end as waits_until, ${surroundings(tx, event)}
       from access_request request
       join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id
@@ -48,9 +48,11 @@ export async function findGrantFacts(tx: Tx, event: DeliveredEvent): Promise<Gra
   const accounts = sql`array_remove(array[held.account_id], null)`
   const [found] = await tx.read(
     sql<Surroundings & Omit<GrantFacts, keyof EventFacts>>`select
-        held.action, held.permission_set, held.resource_type, held.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`holder`)} as holder,
-        held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status, held.provisioning_status,
-        held.expires_at, held.end_reason, held.last_error, coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
+        held.action, held.permission_set, held.resource_type, held.resource_id, ${accountColumns(tx, accounts)},
+        ${person(sql`holder`)} as holder,
+        held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status,
+        held.provisioning_status, held.expires_at, held.end_reason, held.last_error,
+        coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
         coalesce(target.corrects_drift, false) as corrects_drift, ${surroundings(tx, event)}
       from access_grant held
       join tenant_user holder on holder.tenant_id = held.tenant_id and holder.id = held.user_id

@@ -21,7 +21,8 @@ type PresentRow = {
  */
 export async function readPresent(tx: Tx, draft: Draft): Promise<Present> {
   const once = (value: Statement) => sql`case when row_number() over () = 1 then ${value} end`
-  const policies = sql`(select coalesce(jsonb_agg(jsonb_build_object('id', id, 'priority', priority, 'enabled', enabled)), '[]')
+  const policies = sql`(select
+      coalesce(jsonb_agg(jsonb_build_object('id', id, 'priority', priority, 'enabled', enabled)), '[]')
     from policy where tenant_id = ${tx.tenant_id})`
   const inFull = sql`(select coalesce(json_agg(${ruleAsJson}), '[]') from policy_rule r
     where r.tenant_id = ${tx.tenant_id} and r.id = any(${rulesChangedBy(draft)}::uuid[]))`

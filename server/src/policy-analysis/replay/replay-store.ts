@@ -6,7 +6,8 @@ import type { Draft } from '../../policies/drafts/draft.ts'
 import type { Span } from '../../requests/policy-question.ts'
 import type { Replay, ReplayResult } from './replay.ts'
 
-const replayColumns = sql`id, status, days, asked, total, created_by, created_at, started_at, finished_at, error, result`
+const replayColumns = sql`id, status, days, asked, total, created_by, created_at, started_at, finished_at, error,
+  result`
 
 /** How many finished replays a tenant keeps, and for how long. */
 const maxKept = 20
@@ -25,12 +26,14 @@ export async function insertReplay(ctx: WorkCtx, { id, draft, days }: NewReplay)
   const [[replay]] = await tx.write([
     sql<Replay>`with changed as (
         insert into policy_replay (tenant_id, id, created_by, draft, days, next_look_at)
-        values (${tx.tenant_id}, ${id}, ${ctx.actor.user_id}, ${JSON.stringify(draft)}::jsonb, ${days}, clock_timestamp())
+        values (${tx.tenant_id}, ${id}, ${ctx.actor.user_id}, ${JSON.stringify(draft)}::jsonb, ${days},
+          clock_timestamp())
         on conflict (tenant_id) where finished_at is null do nothing
         returning *),
       trimmed as (
         delete from policy_replay r where r.tenant_id = ${tx.tenant_id} and exists (select from changed)
-          and r.id in (select o.id from policy_replay o where o.tenant_id = ${tx.tenant_id} and o.finished_at is not null
+          and r.id in (select o.id from policy_replay o where o.tenant_id = ${tx.tenant_id}
+            and o.finished_at is not null
             order by o.id desc offset ${maxKept - 1})),
       told as (${emit(ctx, event, changed)})
       select ${replayColumns} from changed`,
@@ -93,8 +96,8 @@ export async function endReplay(tx: Tx, item: WorkItem, end: End): Promise<void>
   const error = end.status === 'failed' ? JSON.stringify(end.error) : null
   await tx.write([
     sql`update policy_replay set status = ${end.status}, result = ${result}::jsonb, error = ${error}::jsonb,
-        asked = coalesce(${asked}, asked), total = coalesce(${asked}, total), finished_at = clock_timestamp(), lease_until = null,
-        next_look_at = clock_timestamp() + make_interval(days => ${keptDays})
+        asked = coalesce(${asked}, asked), total = coalesce(${asked}, total), finished_at = clock_timestamp(),
+        lease_until = null, next_look_at = clock_timestamp() + make_interval(days => ${keptDays})
       where ${stillRuns(tx, item)}`,
   ])
 }

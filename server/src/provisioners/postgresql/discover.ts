@@ -43,8 +43,8 @@ async function readPage(
   after: Place,
 ): Promise<{ sightings: Sighting[]; last: Place | undefined }> {
   const rows = await ask(
-    `select m.roleid as role_oid, m.member as login_oid, r.rolname as role, l.rolname as login, l.rolcanlogin as can_login,
-        bool_or(m.grantor = $3::oid) as is_ours
+    `select m.roleid as role_oid, m.member as login_oid, r.rolname as role, l.rolname as login,
+        l.rolcanlogin as can_login, bool_or(m.grantor = $3::oid) as is_ours
       from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles l on l.oid = m.member
       where (m.roleid, m.member) > ($1::oid, $2::oid) and ${isEffective}
       group by 1, 2, 3, 4, 5 order by 1, 2 limit ${pageSize}`,

@@ -157,7 +157,8 @@ export async function look({ ask, facts }: Lent, held: HeldRole, until: Date | n
       `select exists (select ${grantsMeant}) as is_held,
         exists (select from pg_roles l where (l.rolname = $3::name or l.oid = $4::oid)
           and (l.rolcanlogin or exists (select from pg_stat_activity s where s.usesysid = l.oid))
-          and not exists (select from pg_auth_members m where m.member = l.oid and m.grantor = any ($5::oid[]))) as is_open`,
+          and not exists (select from pg_auth_members m where m.member = l.oid
+            and m.grantor = any ($5::oid[]))) as is_open`,
       values,
     )
     return row?.is_held === 'f' && (!held.manages_login || row.is_open === 'f') ? 'absent' : 'held'

@@ -45,12 +45,13 @@ export async function readRole({ ask, facts }: Lent, name: string): Promise<Role
         select oid from pg_roles where rolname = $1::name
         union select m.roleid from pg_auth_members m join reach on m.member = reach.oid)
       select r.oid, r.rolname as name,
-        exists (select from pg_auth_members m where m.roleid = r.oid and m.member = $2::oid and m.admin_option) as may_grant,
+        exists (select from pg_auth_members m
+          where m.roleid = r.oid and m.member = $2::oid and m.admin_option) as may_grant,
         (select p.rolname from reach join pg_roles p on p.oid = reach.oid
           where p.rolsuper or p.rolcreaterole or p.rolreplication or p.rolbypassrls or p.oid = $2::oid
             or exists (select from pg_auth_members passed where passed.member = p.oid and passed.admin_option)
-            or exists (select from pg_shdepend owned where owned.refclassid = 'pg_authid'::regclass and owned.refobjid = p.oid
-              and owned.deptype = 'o')
+            or exists (select from pg_shdepend owned where owned.refclassid = 'pg_authid'::regclass
+              and owned.refobjid = p.oid and owned.deptype = 'o')
             or (starts_with(p.rolname::text, 'pg_') and p.rolname::text <> all ($3::text[]))
           order by p.oid limit 1) as too_powerful
       from pg_roles r where r.rolname = $1::name`,

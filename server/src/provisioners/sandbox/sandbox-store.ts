@@ -39,7 +39,8 @@ export async function finishOperations(tx: Tx, ids: readonly string[]): Promise<
         where o.tenant_id = known.tenant_id and o.id = known.id and known.polls_left > 0
         returning o.*),
       created as (
-        insert into sandbox_assignment (tenant_id, key, marked) select tenant_id, key, true from now_done where kind = 'create'
+        insert into sandbox_assignment (tenant_id, key, marked)
+          select tenant_id, key, true from now_done where kind = 'create'
         on conflict do nothing),
       deleted as (
         delete from sandbox_assignment a using now_done d
