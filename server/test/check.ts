@@ -8,7 +8,7 @@ const steps = {
   'format and lint': ['biome', 'ci', '--error-on-warnings', '--colors=off', '.'],
   types: ['tsc', '--project', '.'],
   'nothing unused': ['knip'],
-  'house rules': ['node', '--test', '--test-reporter=dot', 'server/test/house-rules.test.ts'],
+  'house rules': ['node', '--test', '--test-reporter=dot', 'server/test/house-rules/house-rules.test.ts'],
   'generated files are fresh': ['node', 'server/test/generate.ts', '--check'],
 } as const satisfies Record<string, readonly [string, ...string[]]>
 

@@ -52,11 +52,11 @@ function fingerprintOf({ issuer, client_id, client_secret = '' }: OidcClient): s
 }
 
 async function discover(known: OidcClient, egress: Egress): Promise<client.Configuration> {
-  const fetch = fetchOver(egress, known.tenant_id === null ? 'operator' : 'tenant')
+  const guardedFetch = fetchOver(egress, known.tenant_id === null ? 'operator' : 'tenant')
   // Whether an issuer may use http is decided elsewhere: by the operator, and by EGRESS_ALLOW.
   const execute = known.issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
   const found = await client.discovery(new URL(known.issuer), known.client_id, undefined, client.None(), {
-    [client.customFetch]: fetch,
+    [client.customFetch]: guardedFetch,
     timeout: maxCall,
     execute,
   })
@@ -70,7 +70,7 @@ async function discover(known: OidcClient, egress: Egress): Promise<client.Confi
     { [client.clockTolerance]: clockLeeway },
     authenticationOf(known, metadata.token_endpoint_auth_methods_supported),
   )
-  configuration[client.customFetch] = fetch
+  configuration[client.customFetch] = guardedFetch
   configuration.timeout = maxCall
   for (const extend of execute) extend(configuration)
   // Check the signature even though the token comes over TLS from the provider itself.

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, posix, sep } from 'node:path'
+import { type Segment, segmentsOf } from './segments.ts'
 
 /** A source file: `path` from the root of the repository, with forward slashes. */
 export type Source = { path: string; text: string }
@@ -25,7 +26,7 @@ const importForms = [
 
 /** What a file imports, in the order of its lines; Node's own modules are left out. */
 export function importsOf(source: Source): Import[] {
-  const text = withoutComments(source.text)
+  const text = without(['comment'], source.text)
   const found = importForms.flatMap((form) => [...text.matchAll(form)])
   return found
     .map(({ index, 0: whole, 1: specifier = '' }) => ({ line: lineAt(text, index + whole.length), specifier }))
@@ -37,22 +38,58 @@ export function importsOf(source: Source): Import[] {
     })
 }
 
+const builtinForms = [
+  /^[ \t]*(?:import|export)\s+(?<names>[^'"`;]*?)\bfrom\s*['"](?<specifier>[^'"]+)['"]/gm,
+  /^[ \t]*import\s*['"](?<specifier>[^'"]+)['"]/gm,
+  /\b(?:import|require)\s*\(\s*['"](?<specifier>[^'"]+)['"]/g,
+]
+
+/** A file's imports of Node's own modules. `names`: what it imports other than types; `*` stands for all of it. */
+export function builtinImportsOf(source: Source): { line: number; module: string; names: string[] }[] {
+  const text = without(['comment'], source.text)
+  return builtinForms
+    .flatMap((form) => [...text.matchAll(form)])
+    .filter(({ groups }) => isBuiltin(groups?.specifier ?? ''))
+    .map(({ index, 0: whole, groups }) => ({
+      line: lineAt(text, index + whole.length),
+      module: (groups?.specifier ?? '').replace('node:', ''),
+      names: namesOf(groups?.names?.trim()),
+    }))
+}
+
+/** The names between `import` and `from`, types left out. */
+function namesOf(clause: string | undefined): string[] {
+  if (clause === undefined) return ['*']
+  if (/^type\b/.test(clause)) return []
+  const list = /^\{(?<list>[^}]*)\}$/.exec(clause)?.groups?.list
+  if (list === undefined) return ['*']
+  const names = list.split(',').map((name) => name.trim())
+  return names.filter((name) => name !== '' && !/^type\b/.test(name)).map((name) => name.replace(/\s.*/, ''))
+}
+
 function libraryOf(specifier: string): string {
   const [first = '', second = ''] = specifier.split('/')
   return specifier.startsWith('@') ? `${first}/${second}` : first
 }
 
-/** The lines, outside comments, where the pattern begins to match. */
-export function linesWith(source: Source, pattern: RegExp): number[] {
-  const text = withoutComments(source.text)
+/** The lines where the pattern begins to match, outside segments of the ignored kinds. */
+export function linesWith(
+  source: Source,
+  pattern: RegExp,
+  ignored: readonly Segment['kind'][] = ['comment'],
+): number[] {
+  const text = without(ignored, source.text)
   return [...text.matchAll(new RegExp(pattern, `${pattern.flags}g`))].map((match) => lineAt(text, match.index))
 }
 
-const stringOrComment = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
-
-/** Replaces comments by blanks, so that rules ignore them; every line keeps its number. */
-function withoutComments(text: string): string {
-  return text.replace(stringOrComment, (part) => (part.startsWith('/') ? part.replace(/[^\n]/g, ' ') : part))
+/** Replaces segments of these kinds by blanks, so that rules ignore them; every line keeps its number. */
+function without(ignored: readonly Segment['kind'][], text: string): string {
+  return segmentsOf(text)
+    .map(({ kind, start, end }) => {
+      const part = text.slice(start, end)
+      return ignored.includes(kind) ? part.replace(/[^\n]/g, ' ') : part
+    })
+    .join('')
 }
 
 function lineAt(text: string, index: number): number {

@@ -1,5 +1,5 @@
 /**
- * The import table: which module may import which, and which folders may import each external library. house-rules.ts enforces it;
+ * The import table: which module may import which, and which folders may import each external library. import-rules.ts enforces it;
  * docs/architecture.md gives the reasons. The table has no cycle, and every entry in it is used.
  */
 
@@ -136,4 +136,30 @@ export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/*': ['aws'],
   'prom-client': ['metrics'],
   commander: ['commands/admin.ts'],
+}
+
+/** Where one of Node's modules may be imported: the names that any file may import, and the files that may import the rest. */
+type Listed = { harmless?: readonly string[]; at?: Readonly<Record<string, string>> }
+
+/** Node's modules that reach outside the process. Types of theirs may be imported anywhere. */
+export const outsideModules: Readonly<Record<string, Listed>> = {
+  net: {
+    harmless: ['isIP', 'isIPv6', 'BlockList'],
+    at: {
+      'server/src/embedded-postgres/process.ts': 'looks for a free port',
+      'server/src/db/listen.ts': 'ends the socket of its connection to the database',
+    },
+  },
+  http: {
+    at: {
+      'server/src/egress/call-out.ts': 'the one place that calls out',
+      'server/src/metrics/serve-metrics.ts': 'listens at an address of its own',
+    },
+  },
+  https: { at: { 'server/src/egress/call-out.ts': 'the one place that calls out' } },
+  'dns/promises': { at: { 'server/src/egress/egress.ts': 'checks each address before it is called' } },
+  tls: { harmless: ['checkServerIdentity'] },
+  child_process: { at: { 'server/src/embedded-postgres/': 'starts the embedded database' } },
+  // Imported nowhere: `process` would hide a read of the environment, and the others would call out past egress/.
+  ...Object.fromEntries(['process', 'dns', 'http2', 'dgram', 'cluster', 'worker_threads'].map((name) => [name, {}])),
 }
