@@ -44,17 +44,21 @@ const runOf = (about: Partial<Run> = {}): Run => ({ ...beginRun(row), ...about }
 
 suite('a run begins', () => {
   const cases: [string, Partial<EntitlementRow>, Partial<Run>][] = [
-    ['with nobody who wants it', {}, { wanted: false, joining: false }],
+    ['wanted by no grant', {}, { wanted: false, joining: false }],
     ['wanted by an active grant', { held: true }, { wanted: true, joining: false }],
-    ['wanted by one that waits', { waiting: [one] }, { wanted: true, joining: true }],
-    ['by the name of the act under way', { act: 'grant', act_reference: 'r' }, { reference: 'r', completed_now: null }],
+    ['wanted by a waiting grant', { waiting: [one] }, { wanted: true, joining: true }],
+    [
+      'with the reference of the act under way',
+      { act: 'grant', act_reference: 'r' },
+      { reference: 'r', completed_now: null },
+    ],
   ]
   for (const [name, about, expected] of cases) {
     test(name, () => assert.deepEqual(pick(beginRun({ ...row, ...about }), expected), expected))
   }
 })
 
-suite('an event changes what a run knows', () => {
+suite('an event updates the state of a run', () => {
   const answered = (step: 'grant' | 'revoke' | 'poll', done: boolean, reference: string): RunEvent => ({
     type: 'answered',
     step,
@@ -63,25 +67,25 @@ suite('an event changes what a run knows', () => {
   const waiting = { waiting: [one, other], wanted: true, joining: true }
   const cases: [string, Partial<Run>, RunEvent, Partial<Run>][] = [
     [
-      'one of two is refused',
+      'one of two waiting grants is refused',
       waiting,
       { type: 'refused', ids: ['g1'] },
       { waiting: [other], wanted: true, joining: true },
     ],
     [
-      'all are refused',
+      'all waiting grants are refused',
       waiting,
       { type: 'refused', ids: ['g1', 'g2'] },
       { waiting: [], wanted: false, joining: false },
     ],
     [
-      'all who wait are refused, and an active grant wants it',
+      'all waiting grants are refused, and an active grant wants the access',
       { ...waiting, held: true },
       { type: 'refused', ids: ['g1', 'g2'] },
       { wanted: true, joining: false },
     ],
     [
-      'giving begins',
+      'a grant act begins',
       { ...waiting, reference: 'old' },
       { type: 'begun', act: 'grant' },
       {
@@ -94,7 +98,7 @@ suite('an event changes what a run knows', () => {
       },
     ],
     [
-      'taking away begins',
+      'a revoke act begins',
       { reference: 'old' },
       { type: 'begun', act: 'revoke' },
       { reference: null, given_until_ms: null },
@@ -107,31 +111,31 @@ suite('an event changes what a run knows', () => {
       { reference: 'r', completed_now: 'grant', observed: 'unknown' },
     ],
     [
-      'what was asked about is done',
+      'the polled act is done',
       { act: 'revoke', act_reference: 'r', reference: 'r' },
       { type: 'answered', step: 'poll', progress: { done: true } },
       { act: null, act_reference: null, reference: 'r', completed_now: 'revoke', observed: 'unknown' },
     ],
     [
-      'it is not there',
+      'the access is observed absent',
       { observed: 'unknown' },
       { type: 'observed', observed: 'absent', drift: null },
       { observed: 'absent', observed_now: true },
     ],
     [
-      'it is there',
+      'the access is observed present',
       { observed: 'unknown' },
       { type: 'observed', observed: 'present', drift: null },
       { observed: 'present', observed_now: true },
     ],
-    ['it drifted', {}, { type: 'observed', observed: 'absent', drift: 'removed' }, { drift: 'removed' }],
+    ['the access has drifted', {}, { type: 'observed', observed: 'absent', drift: 'removed' }, { drift: 'removed' }],
     [
-      'it drifted before',
+      'the access had drifted before',
       { drift: 'added' },
       { type: 'observed', observed: 'present', drift: null },
       { drift: 'added' },
     ],
-    ['who waited is active', waiting, { type: 'activated' }, { wanted: true, joining: false }],
+    ['the waiting grants become active', waiting, { type: 'activated' }, { wanted: true, joining: false }],
   ]
   for (const [name, about, event, expected] of cases) {
     test(name, () => {
@@ -142,19 +146,19 @@ suite('an event changes what a run knows', () => {
 })
 
 suite('a run ends', () => {
-  test('at rest, and says so where it saw that nothing is left', () => {
+  test('at rest, and reports the access gone only if it observed that', () => {
     assert.deepEqual(rest(runOf()), { wait_ms: undefined, last: undefined })
     assert.deepEqual(rest(runOf({ observed_now: true, reference: 'r' })), { wait_ms: undefined, last: { gone: 'r' } })
   })
 
-  test('to ask about an act, within a minute', () => {
+  test('with an act under way, to be polled within a minute', () => {
     assert.deepEqual(underWay(runOf({ wanted: true }), 'r', 90_000), {
       wait_ms: 60_000,
       last: { under_way: 'r', wanted: true },
     })
   })
 
-  test('for want of room; only a grant that was not under way was not begun', () => {
+  test('when the target has no capacity; only a grant act that was not under way counts as not begun', () => {
     const later = new NotNow(50)
     assert.deepEqual(comeBack(runOf(), 'grant', later), { wait_ms: 50, last: { unbegun: true } })
     assert.deepEqual(comeBack(runOf({ act: 'grant' }), 'grant', later), { wait_ms: 50, last: undefined })
@@ -166,30 +170,30 @@ suite('a run ends', () => {
   type Said = Extract<NonNullable<ReturnType<typeof fail>['last']>, { failure: unknown }>['failure']
   const failures: [string, Partial<Run>, Parameters<typeof fail>[1], TargetError, Partial<Said>][] = [
     [
-      'giving',
+      'a grant act',
       {},
       'grant',
       lost,
       { giving: true, permanent: false, clears_act: true, may_land: true, reference: null },
     ],
-    ['giving what is refused', {}, 'grant', never, { giving: true, permanent: true, may_land: false }],
+    ['a grant act that the target refuses', {}, 'grant', never, { giving: true, permanent: true, may_land: false }],
     [
-      'taking away',
+      'a revoke act',
       { reference: 'old' },
       'revoke',
       lost,
       { giving: false, clears_act: true, may_land: false, reference: null },
     ],
-    ['taking away for the third time', { failures: 2 }, 'revoke', lost, { alarm: true }],
+    ['a revoke act, for the third time', { failures: 2 }, 'revoke', lost, { alarm: true }],
     [
-      'a look at what is wanted',
+      'a check of wanted access',
       { wanted: true },
       'verify',
       lost,
       { giving: true, clears_act: false, may_land: false },
     ],
     [
-      'a look at what an act did',
+      'a check of what an act did',
       { completed_now: 'grant', reference: 'r' },
       'verify',
       lost,
@@ -197,7 +201,13 @@ suite('a run ends', () => {
     ],
     ['a poll', { act: 'grant', reference: 'r' }, 'poll', lost, { giving: true, clears_act: false, may_land: false }],
     ['the fourth poll', { act: 'grant', failures: 3 }, 'poll', lost, { clears_act: true, may_land: true }],
-    ['a poll of what the target does not know', { act: 'grant' }, 'poll', never, { clears_act: true, may_land: false }],
+    [
+      'a poll of an act that the target does not know',
+      { act: 'grant' },
+      'poll',
+      never,
+      { clears_act: true, may_land: false },
+    ],
   ]
   for (const [name, about, step, error, expected] of failures) {
     test(`by a failure of ${name}`, () => {
@@ -208,15 +218,15 @@ suite('a run ends', () => {
   }
 })
 
-suite('until when', () => {
-  test('it is given until its grants end, and must be held until a minute before', () => {
+suite('the end of access', () => {
+  test('access is given until its grants end, and must be held until a minute before', () => {
     const run = runOf({ wanted: true })
     assert.equal(endOf(run).getTime(), 1_000_000)
     assert.equal(mustHoldUntil(run)?.getTime(), 940_000)
     assert.equal(mustHoldUntil(runOf()), null)
   })
 
-  test('what was just given ends early where the act took longer than a minute; it must be held as long as it was given', () => {
+  test('access just given ends early if the act took longer than a minute; it must be held as long as it was given', () => {
     const early = runOf({ wanted: true, completed_now: 'grant', given_until_ms: 939_999 })
     assert.equal(endsEarly(early), true)
     assert.equal(mustHoldUntil(early)?.getTime(), 939_999)
@@ -225,7 +235,7 @@ suite('until when', () => {
   })
 })
 
-/** The fields of `whole` that `part` speaks of. */
+/** The fields of `whole` that `part` has. */
 function pick<Whole extends object>(whole: Whole, part: Partial<Whole>): Partial<Whole> {
   return Object.fromEntries(Object.keys(part).map((key) => [key, whole[key as keyof Whole]])) as Partial<Whole>
 }

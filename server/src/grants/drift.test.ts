@@ -4,7 +4,7 @@ import { driftStage } from '../../test/support/drift-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
-/** A target that somebody edits by hand: seen, told once, and put right only where the tenant says so. */
+/** Access changed at the target by hand is found, notified once, and corrected only if the provisioner says so. */
 const house = await openHouse()
 startWorkers(house)
 const account = '600000000001'
@@ -12,11 +12,11 @@ const account = '600000000001'
 for (const corrects_drift of [undefined, false]) {
   const where = corrects_drift === undefined ? 'a tenant without provisioners' : 'a provisioner that corrects nothing'
 
-  test(`access that somebody removes by hand is told once and stays removed: ${where} (F8)`, async () => {
+  test(`access removed by hand is notified once and stays removed: ${where} (F8)`, async () => {
     const on = await driftStage(house, `removed, ${where}`, corrects_drift)
     const access = await on.held(account)
     await on.sweep()
-    assert.deepEqual(await on.told(), [], 'a sweep that finds all as it should be tells nothing')
+    assert.deepEqual(await on.told(), [], 'a sweep that finds no drift notifies nothing')
 
     await on.byHand.remove(account)
     await on.sweep()
@@ -32,12 +32,12 @@ for (const corrects_drift of [undefined, false]) {
 
     await on.sweep()
     await on.sweep()
-    assert.deepEqual(await on.told(), [said], 'told once')
-    assert.equal(await on.heldAt(account), 0, 'not put right')
+    assert.deepEqual(await on.told(), [said], 'notified once')
+    assert.equal(await on.heldAt(account), 0, 'not corrected')
   })
 }
 
-test('what was removed by hand and comes back by hand is held again, and told anew when it is removed again (F8)', async () => {
+test('access removed and added back by hand is held again, and notified again when it is removed again (F8)', async () => {
   const on = await driftStage(house, 'comes back')
   const access = await on.held(account)
   await on.byHand.remove(account)
@@ -51,7 +51,7 @@ test('what was removed by hand and comes back by hand is held again, and told an
   assert.equal((await on.told()).length, 2)
 })
 
-test('access that was removed by hand still ends: revoked at its target, and gone (F8)', async () => {
+test('access removed by hand still ends with a revoke at its target (F8)', async () => {
   const on = await driftStage(house, 'removed, then ends')
   const access = await on.held(account)
   await on.byHand.remove(account)
@@ -66,7 +66,7 @@ test('access that was removed by hand still ends: revoked at its target, and gon
   assert.deepEqual({ observed, drift, looks_again }, { observed: 'absent', drift: null, looks_again: false })
 })
 
-test('access that was removed by hand is given again to whoever asks again', async () => {
+test('access removed by hand is given again for a new request', async () => {
   const on = await driftStage(house, 'removed, then asked for')
   await on.held(account)
   await on.byHand.remove(account)
@@ -77,7 +77,7 @@ test('access that was removed by hand is given again to whoever asks again', asy
   assert.equal((await on.view(again)).provisioning.step, 'held')
 })
 
-test('where the tenant says so, what was removed by hand is told and put right (F8)', async () => {
+test('a provisioner that corrects drift gives access removed by hand again, and the drift is notified (F8)', async () => {
   const on = await driftStage(house, 'corrects', true)
   const access = await on.held(account)
   await on.byHand.remove(account)
@@ -89,7 +89,7 @@ test('where the tenant says so, what was removed by hand is told and put right (
   assert.equal((await on.eventsOf(access.grant)).filter(({ type }) => type === 'grant.activated').length, 1)
 })
 
-test('a tenant that begins to have drift put right has what was told before put right too', async () => {
+test('a provisioner that begins to correct drift also corrects the drift that was notified before', async () => {
   const on = await driftStage(house, 'begins to correct', false)
   const gone = await on.held(account)
   const back = await on.held('600000000002')
@@ -102,12 +102,12 @@ test('a tenant that begins to have drift put right has what was told before put 
   await house.asSuperuser('update provisioner set corrects_drift = true where tenant_id = $1', [on.tenant_id])
   await on.sweep()
   assert.deepEqual([await on.heldAt(account), await on.heldAt('600000000002')], [1, 0])
-  assert.equal((await on.told()).length, 2, 'told once each')
+  assert.equal((await on.told()).length, 2, 'notified once each')
   assert.equal((await on.view(gone)).provisioning.step, 'held')
   assert.equal((await on.view(back)).provisioning.step, 'gone')
 })
 
-test('access that somebody adds again after its end is told on its grant, and left (F8)', async () => {
+test('access added by hand after its end is notified on its grant, and stays (F8)', async () => {
   const on = await driftStage(house, 'added again', false)
   const access = await on.held(account)
   await on.revoke(access)
@@ -123,7 +123,7 @@ test('access that somebody adds again after its end is told on its grant, and le
   assert.equal((await on.view(access)).provisioning.step, 'gone')
 })
 
-test('what somebody has added again is not ours: a grant joins it and leaves it there (F8)', async () => {
+test('access added by hand after its end is foreign: a new grant joins it and leaves it there (F8)', async () => {
   const on = await driftStage(house, 'added, then asked for', false)
   const access = await on.held(account)
   await on.revoke(access)
@@ -139,7 +139,7 @@ test('what somebody has added again is not ours: a grant joins it and leaves it 
   assert.equal((await on.view({ grant: grant?.id ?? '' })).provisioning.step, 'left')
 })
 
-test('where the tenant says so, what was added again after its end is told and taken away (F8)', async () => {
+test('a provisioner that corrects drift revokes access added by hand after its end, and the drift is notified (F8)', async () => {
   const on = await driftStage(house, 'added again, corrects', true)
   const access = await on.held(account)
   await on.revoke(access)
@@ -150,7 +150,7 @@ test('where the tenant says so, what was added again after its end is told and t
   assert.equal(await on.heldAt(account), 0)
 })
 
-test('what bears our mark and is not in the ledger is told once, and never touched', async () => {
+test('access with our mark that is not in the ledger is notified each time it appears, and never touched', async () => {
   const on = await driftStage(house, 'stray', true)
   await on.held(account)
   await on.byHand.addAnother('a stray', true)
@@ -170,7 +170,7 @@ test('what bears our mark and is not in the ledger is told once, and never touch
   assert.equal(await on.heldAt('a stray'), 1)
 })
 
-test('what was there before us is told when somebody removes it under a grant, and never given by us', async () => {
+test('foreign access removed by hand under a grant is notified, and never given by us', async () => {
   const on = await driftStage(house, 'foreign', true)
   const key = JSON.stringify([on.people.user.user_id, account, 'cloud_account', account, 'ReadOnly'])
   await on.byHand.addAnother(key, false)

@@ -18,67 +18,99 @@ const calm: EntitlementState = {
 }
 
 const table: [string, Partial<EntitlementState>, Step][] = [
-  ['nothing is wanted and nothing is there', {}, 'rest'],
-  ['it is wanted and not there', { wanted: true, joining: true }, 'grant'],
-  ['it is wanted and there, nobody waits', { wanted: true, observed: 'present' }, 'rest'],
-  ['somebody joins what is held', { wanted: true, joining: true, observed: 'present' }, 'verify'],
+  ['it is unwanted and absent', {}, 'rest'],
+  ['it is wanted and absent', { wanted: true, joining: true }, 'grant'],
+  ['it is wanted and present, and no grant waits', { wanted: true, observed: 'present' }, 'rest'],
+  ['a grant joins held access', { wanted: true, joining: true, observed: 'present' }, 'verify'],
   [
-    'somebody joins what was just seen',
+    'a grant joins access that was just observed',
     { wanted: true, joining: true, observed: 'present', observed_now: true },
     'rest',
   ],
-  ['nobody wants what is there', { observed: 'present' }, 'revoke'],
-  ['nobody wants what was there before us', { observed: 'present', held_before: true }, 'rest'],
-  ['it is wanted and nobody knows', { wanted: true, observed: 'unknown' }, 'verify'],
-  ['nobody wants it and nobody knows', { observed: 'unknown' }, 'revoke'],
-  ['nobody wants it, nobody knows, and it was there before us', { observed: 'unknown', held_before: true }, 'verify'],
-  ['the target just said that the act is done', { observed: 'unknown', completed_now: 'revoke' }, 'verify'],
-  ['nobody wants it and what a lost call began may land', { may_land: true }, 'verify'],
-  ['it was just looked for', { may_land: true, observed_now: true }, 'rest'],
-  ['what a lost call began has landed', { may_land: true, observed_now: true, observed: 'present' }, 'revoke'],
-  ['what a lost call began may land, and is wanted', { may_land: true, wanted: true, observed: 'present' }, 'rest'],
-  ['an act is under way', { wanted: true, act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
-  ['an act is under way and is no longer wanted', { act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
-  ['a grant never answered and is wanted', { wanted: true, act: 'grant', observed: 'unknown' }, 'grant'],
-  ['a grant never answered and is not wanted: it may still land', { act: 'grant', observed: 'unknown' }, 'revoke'],
-  ['a revoke never answered', { act: 'revoke', observed: 'unknown' }, 'revoke'],
-  ['a sweep suspects what is held', { wanted: true, observed: 'present', suspected: true }, 'verify'],
-  ['a sweep suspects what is gone', { suspected: true }, 'verify'],
+  ['it is unwanted and present', { observed: 'present' }, 'revoke'],
+  ['it is unwanted, present and foreign', { observed: 'present', held_before: true }, 'rest'],
+  ['it is wanted and its state is unknown', { wanted: true, observed: 'unknown' }, 'verify'],
+  ['it is unwanted and its state is unknown', { observed: 'unknown' }, 'revoke'],
+  ['it is unwanted and foreign, and its state is unknown', { observed: 'unknown', held_before: true }, 'verify'],
+  ['the target just reported the act as done', { observed: 'unknown', completed_now: 'revoke' }, 'verify'],
+  ['it is unwanted, and a lost call can have a late effect', { may_land: true }, 'verify'],
   [
-    'what is suspected is not wanted any more: nothing waits for a look',
+    'a lost call can have a late effect, and the access was just observed absent',
+    { may_land: true, observed_now: true },
+    'rest',
+  ],
+  [
+    'the late effect of a lost call was just observed',
+    { may_land: true, observed_now: true, observed: 'present' },
+    'revoke',
+  ],
+  [
+    'it is wanted and present, and a lost call can have a late effect',
+    { may_land: true, wanted: true, observed: 'present' },
+    'rest',
+  ],
+  ['an act is under way', { wanted: true, act: 'grant', act_reference: 'r', observed: 'unknown' }, 'poll'],
+  [
+    'an act is under way, and the access is no longer wanted',
+    { act: 'grant', act_reference: 'r', observed: 'unknown' },
+    'poll',
+  ],
+  [
+    'a grant act was never answered, and the access is wanted',
+    { wanted: true, act: 'grant', observed: 'unknown' },
+    'grant',
+  ],
+  [
+    'a grant act was never answered, and the access is unwanted: a late effect is possible',
+    { act: 'grant', observed: 'unknown' },
+    'revoke',
+  ],
+  ['a revoke act was never answered', { act: 'revoke', observed: 'unknown' }, 'revoke'],
+  ['a sweep suspects held access', { wanted: true, observed: 'present', suspected: true }, 'verify'],
+  ['a sweep suspects access that is gone', { suspected: true }, 'verify'],
+  [
+    'suspected access is no longer wanted: the revoke waits for no check',
     { observed: 'present', suspected: true },
     'revoke',
   ],
   [
-    'what was suspected is as it should be',
+    'suspected access is as it should be',
     { wanted: true, observed: 'present', suspected: true, observed_now: true },
     'rest',
   ],
   ['it was removed by hand', { wanted: true, drift: 'removed' }, 'rest'],
-  ['it was removed by hand and is put right', { wanted: true, drift: 'removed', corrects_drift: true }, 'grant'],
-  ['it was removed by hand and somebody joins', { wanted: true, joining: true, drift: 'removed' }, 'grant'],
+  ['it was removed by hand and drift is corrected', { wanted: true, drift: 'removed', corrects_drift: true }, 'grant'],
+  ['it was removed by hand and a grant joins', { wanted: true, joining: true, drift: 'removed' }, 'grant'],
   [
-    'it was removed by hand and was not ours',
+    'it was removed by hand and is foreign',
     { wanted: true, drift: 'removed', corrects_drift: true, held_before: true },
     'rest',
   ],
   ['it was removed by hand and its grants end', { drift: 'removed' }, 'revoke'],
   [
-    'it was removed by hand and was taken away',
+    'it was removed by hand and was just revoked',
     { drift: 'removed', completed_now: 'revoke', observed_now: true },
     'rest',
   ],
-  ['it was removed by hand, was not ours, and its grants end', { drift: 'removed', held_before: true }, 'rest'],
+  ['it was removed by hand, is foreign, and its grants end', { drift: 'removed', held_before: true }, 'rest'],
   ['a sweep suspects that it came back', { wanted: true, drift: 'removed', suspected: true }, 'verify'],
   ['it was added by hand', { observed: 'present', drift: 'added' }, 'rest'],
-  ['it was added by hand and is put right', { observed: 'present', drift: 'added', corrects_drift: true }, 'revoke'],
   [
-    'it was added by hand and is not ours',
+    'it was added by hand and drift is corrected',
+    { observed: 'present', drift: 'added', corrects_drift: true },
+    'revoke',
+  ],
+  [
+    'it was added by hand and is foreign',
     { observed: 'present', drift: 'added', corrects_drift: true, held_before: true },
     'rest',
   ],
   ['a sweep suspects that it was removed again', { observed: 'present', drift: 'added', suspected: true }, 'verify'],
-  ['a revoke never answered and somebody joined', { wanted: true, act: 'revoke', observed: 'unknown' }, 'revoke'],
+  [
+    'a revoke act was never answered, and a grant wants the access',
+    { wanted: true, act: 'revoke', observed: 'unknown' },
+    'revoke',
+  ],
 ]
 
 for (const [situation, state, step] of table) {
@@ -87,7 +119,7 @@ for (const [situation, state, step] of table) {
   })
 }
 
-test('what was there before us is never revoked, in any state without an act of ours', () => {
+test('foreign access is never revoked in any state without an act of ours', () => {
   for (const observed of ['absent', 'present', 'unknown'] as const) {
     for (const wanted of [true, false]) {
       for (const completed_now of ['grant', 'revoke', null] as const) {
@@ -111,26 +143,26 @@ const kept: EntitlementState = { ...calm, wanted: true, observed: 'present', sus
 const taken: EntitlementState = { ...calm, suspected: true }
 
 const looks: [string, EntitlementState, 'absent' | 'present', 'removed' | 'added' | null][] = [
-  ['what was held is gone', kept, 'absent', 'removed'],
-  ['what was held is there', kept, 'present', null],
-  ['what was gone is there', taken, 'present', 'added'],
-  ['what was gone is not there', taken, 'absent', null],
-  ['nobody suspected it', { ...kept, suspected: false }, 'absent', null],
-  ['somebody joins: it is given anyway', { ...kept, joining: true }, 'absent', null],
+  ['held access is gone', kept, 'absent', 'removed'],
+  ['held access is present', kept, 'present', null],
+  ['access that was gone is present', taken, 'present', 'added'],
+  ['access that was gone is absent', taken, 'absent', null],
+  ['no sweep suspected it', { ...kept, suspected: false }, 'absent', null],
+  ['a grant joins: it is given anyway', { ...kept, joining: true }, 'absent', null],
   ['our own act was just done', { ...kept, completed_now: 'grant' }, 'absent', null],
-  ['a lost call of ours may have landed', { ...taken, may_land: true }, 'present', null],
+  ['a lost call of ours can have a late effect', { ...taken, may_land: true }, 'present', null],
   ['it was known to be removed', { ...kept, observed: 'absent', drift: 'removed' }, 'absent', null],
   ['it was known to be added', { ...taken, observed: 'present', drift: 'added' }, 'present', null],
-  ['it ended before the look', { ...kept, wanted: false }, 'present', null],
+  ['its grants ended before the check', { ...kept, wanted: false }, 'present', null],
 ]
 
 for (const [situation, state, observed, drift] of looks) {
-  test(`a look is ${drift ?? 'no'} drift when ${situation}`, () => {
+  test(`a check finds drift "${drift ?? 'none'}" when ${situation}`, () => {
     assert.equal(driftSeen(state, observed), drift)
   })
 }
 
-test('whatever a target asks for, it is asked again within a minute', () => {
+test('the wait that a target requests is cut to a minute', () => {
   assert.deepEqual([waitMs(200), waitMs(86_400_000)], [200, 60_000])
 })
 
@@ -138,5 +170,5 @@ test('the wait grows to a minute, jittered over its whole length', () => {
   assert.equal(backoffMs(0, 0), 50)
   assert.equal(backoffMs(3, 0.5), 2_050)
   assert.equal(backoffMs(40, 1), 60_050)
-  assert.equal(backoffMs(2_000, 1), 60_050, 'after a day of failing too')
+  assert.equal(backoffMs(2_000, 1), 60_050, 'also after a day of failures')
 })

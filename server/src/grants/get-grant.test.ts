@@ -5,7 +5,7 @@ import { openHouse, type Person } from '../../test/support/house.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { newId } from '../kernel/id.ts'
 
-/** How a grant stands, for whoever may know. */
+/** What a grant shows about its progress at the target, and to whom. */
 const house = await openHouse()
 startWorkers(house)
 const on = await driftStage(house, 'reading grants', false)
@@ -15,7 +15,7 @@ const access = await on.held(account)
 
 const read = (person: Person, id: string) => on.call(person, 'GET', `/v1/grants/${id}`)
 
-test('a grant says by whom and by which request of its target it came to its step, the same wherever it is read', async () => {
+test('a grant shows its provisioner, step and target request, the same on every endpoint', async () => {
   const { body } = await read(people.user, access.grant)
   const { since, target_request_id, ...provisioning } = body.provisioning as Record<string, unknown>
   assert.deepEqual(provisioning, {
@@ -27,7 +27,7 @@ test('a grant says by whom and by which request of its target it came to its ste
   ])
   assert.equal(target_request_id, created?.id)
   assert.ok(Math.abs(Date.parse(String(since)) - Date.parse(String(body.activated_at))) < 1_000)
-  assert.equal('sessions_may_live_until' in body, false, 'the sandbox lets none live on')
+  assert.equal('sessions_may_live_until' in body, false, 'no sandbox session outlives its grant')
   const listed = await on.call(people.user, 'GET', `/v1/grants?request_id=${access.request}`)
   assert.deepEqual((listed.body.data as unknown[])[0], body)
   const status = await on.call(people.user, 'GET', `/v1/access/requests/${access.request}`)
@@ -35,7 +35,7 @@ test('a grant says by whom and by which request of its target it came to its ste
   assert.deepEqual(grant?.provisioning, body.provisioning)
 })
 
-test('a grant is its holder’s to read, and of whoever reads everybody’s; to others it is not there', async () => {
+test('a grant is readable by its holder and by readers of all grants; for others it does not exist', async () => {
   assert.equal((await read(people.admin, access.grant)).status, 200)
   const refused = await read(people.user, newId())
   assert.equal(refused.status, 404)
@@ -48,7 +48,7 @@ test('a grant is its holder’s to read, and of whoever reads everybody’s; to 
   assert.deepEqual(foreign, unknown)
 })
 
-test('sessions of a target that cannot cut them are told until they end', async () => {
+test('a grant shows how long its sessions can live on at a target that cannot cut them', async () => {
   const lasts = (seconds: number | null) =>
     house.asSuperuser('update entitlement set session_seconds = $2 where tenant_id = $1', [on.tenant_id, seconds])
   await lasts(3_600)
@@ -66,7 +66,7 @@ test('sessions of a target that cannot cut them are told until they end', async 
   assert.equal((await on.view(access)).sessions_may_live_until, null)
 })
 
-test('a grant whose sessions are audited says where and from when to when they were recorded', async () => {
+test('a grant with audited sessions shows where and for which period they are recorded', async () => {
   const audited = await on.held('640000000003')
   const record = async () => (await on.view(audited)).session_record
   assert.equal(await record(), undefined)

@@ -12,7 +12,7 @@ const at_target = {
 } satisfies ProgressRow['at_target']
 const target = (more: Partial<NonNullable<ProgressRow['at_target']>>) => ({ at_target: { ...at_target, ...more } })
 
-/** Active and held, by a target whose sessions live on for an hour. */
+/** An active and held grant, at a target whose sessions live on for an hour. */
 const held: ProgressRow = {
   ...{ status: 'active', provisioning_status: 'successful', since, now, activated_at: since, expires_at },
   ...{ is_audited: false, reference: 'r-1', failures: 0, last_error: null, at_target },
@@ -24,22 +24,22 @@ const pending = {
 const ended = { ...held, status: 'expired', provisioning_status: 'deprovisioning', reference: null }
 
 const steps: [string, Partial<ProgressRow>, string][] = [
-  ['nobody knows its target yet', { ...pending, at_target: null }, 'planning'],
+  ['its target is not known yet', { ...pending, at_target: null }, 'planning'],
   ['its target is known', pending, 'waiting'],
   ['an act has begun', { ...pending, provisioning_status: 'attempting', ...target({ act: 'grant' }) }, 'giving'],
   ['the target holds it', held, 'held'],
-  ['it was there before', { ...held, provisioning_status: 'not_attempted' }, 'held'],
-  ['somebody removed it', { ...held, ...target({ drift: 'removed', drifted_at: now }) }, 'drifted'],
+  ['its access was there before', { ...held, provisioning_status: 'not_attempted' }, 'held'],
+  ['it was removed by hand', { ...held, ...target({ drift: 'removed', drifted_at: now }) }, 'drifted'],
   ['it is over', ended, 'taking_away'],
   ['it is over and stuck', { ...ended, provisioning_status: 'deprovisioning_failed' }, 'taking_away'],
   ['it is gone', { ...ended, provisioning_status: 'deprovisioned' }, 'gone'],
   [
-    'somebody added it again',
+    'it was added again by hand',
     { ...ended, provisioning_status: 'deprovisioned', ...target({ drift: 'added', drifted_at: now }) },
     'drifted',
   ],
   ['it is over and was there before', { ...ended, provisioning_status: 'not_attempted' }, 'left'],
-  ['it was revoked before its turn', { ...pending, status: 'revoked' }, 'not_given'],
+  ['it was revoked before it was given', { ...pending, status: 'revoked' }, 'not_given'],
   ['it failed', { ...pending, status: 'failed', provisioning_status: 'failed' }, 'not_given'],
   [
     'it failed and is cleaned up',
@@ -54,7 +54,7 @@ for (const [situation, row, step] of steps) {
   })
 }
 
-test('a step says since when, by which request of the target, and what went wrong', () => {
+test('a step has its start, its target request and its last error', () => {
   const row = { ...ended, ...target({ act: 'revoke', reference: 'r-2', failures: 2, last_error: 'no answer' }) }
   assert.deepEqual(progressOf(row).provisioning, {
     ...{
@@ -67,7 +67,7 @@ test('a step says since when, by which request of the target, and what went wron
   assert.equal(progressOf(held).provisioning.target_request_id, 'r-1')
 })
 
-test('what another grant of the same access goes through is not told of one that is held or gone', () => {
+test('a held or gone grant does not show the progress of another grant of the same access', () => {
   const other = target({ act: 'grant', reference: 'r-9', failures: 5, last_error: 'no answer' })
   for (const row of [held, { ...ended, provisioning_status: 'deprovisioned', reference: 'r-1' }]) {
     const { target_request_id, failures, last_error } = progressOf({ ...row, ...other }).provisioning
@@ -76,14 +76,18 @@ test('what another grant of the same access goes through is not told of one that
 })
 
 const sessions: [string, ProgressRow, string | null | undefined][] = [
-  ['live: until so long after their end', held, '2026-01-01T02:00:00.000Z'],
-  ['still there after their end: so long from now', ended, '2026-01-01T01:01:00.000Z'],
-  ['gone: so long after they went', { ...ended, provisioning_status: 'deprovisioned' }, '2026-01-01T01:00:00.000Z'],
+  ['live: until an hour after their end', held, '2026-01-01T02:00:00.000Z'],
+  ['still there after their end: until an hour from now', ended, '2026-01-01T01:01:00.000Z'],
+  [
+    'gone: until an hour after they were gone',
+    { ...ended, provisioning_status: 'deprovisioned' },
+    '2026-01-01T01:00:00.000Z',
+  ],
   ['long gone: none', { ...ended, provisioning_status: 'deprovisioned', now: expires_at }, undefined],
   ['of a target that cuts its sessions: none', { ...ended, ...target({ session_seconds: 0 }) }, undefined],
-  ['of a target of which nobody knows: nobody knows', { ...held, ...target({ session_seconds: null }) }, null],
+  ['of a target with sessions of unknown length: unknown', { ...held, ...target({ session_seconds: null }) }, null],
   ['never given: none', { ...pending, status: 'failed', provisioning_status: 'failed' }, undefined],
-  ['of access that was there before: not ours to say', { ...held, provisioning_status: 'not_attempted' }, undefined],
+  ['of access that was there before: none', { ...held, provisioning_status: 'not_attempted' }, undefined],
 ]
 
 for (const [what, row, until] of sessions) {
@@ -96,26 +100,22 @@ for (const [what, row, until] of sessions) {
 const gone = { ...ended, provisioning_status: 'deprovisioned' }
 const records: [string, ProgressRow, string | null | undefined][] = [
   ['is live: until its last session ends', held, '2026-01-01T02:00:00.000Z'],
-  ['is over and still there: nobody knows yet', ended, null],
+  ['is over and still there: end not known yet', ended, null],
+  ['is gone: until its last session ends, however long ago', { ...gone, now: expires_at }, '2026-01-01T01:00:00.000Z'],
   [
-    'is gone: until what it left behind ends, however long ago',
-    { ...gone, now: expires_at },
-    '2026-01-01T01:00:00.000Z',
-  ],
-  [
-    'is gone, of a target that cuts its sessions: until then',
+    'is gone, at a target that cuts its sessions: until it was gone',
     { ...gone, ...target({ session_seconds: 0 }) },
     '2026-01-01T00:00:00.000Z',
   ],
-  ['is gone, its sessions are nobody knows how long', { ...gone, ...target({ session_seconds: null }) }, null],
-  ['was never given: there is nothing to look for', { ...pending, status: 'failed' }, undefined],
+  ['is gone, with sessions of unknown length: end not known', { ...gone, ...target({ session_seconds: null }) }, null],
+  ['was never given: none', { ...pending, status: 'failed' }, undefined],
 ]
 
 for (const [what, row, until] of records) {
-  test(`what was done with a grant that ${what}`, () => {
+  test(`the session record of a grant that ${what}`, () => {
     const { session_record } = progressOf({ ...row, is_audited: true })
     const from = '2026-01-01T00:00:00.000Z'
     assert.deepEqual(session_record, until === undefined ? undefined : { recorded_as: 'role_*', from, until })
-    assert.equal('session_record' in progressOf(row), false, 'of one that is not audited nothing is said')
+    assert.equal('session_record' in progressOf(row), false, 'a grant that is not audited has no session record')
   })
 }

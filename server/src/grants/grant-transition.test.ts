@@ -11,7 +11,7 @@ import { assign, assignEither, isBefore } from './grant-transition-store.ts'
 const changes = [...new Set(grantTransitions.map(({ change }) => change))]
 const begins = 'pending/not_attempted'
 
-/** Every pair that a grant can come to. */
+/** Every pair that a grant can reach. */
 function reachable(): Set<string> {
   const found = new Set<string>([begins])
   const steps = foreseenSteps().map((step) => step.split(' '))
@@ -27,12 +27,12 @@ suite('the life cycle of a grant', () => {
       assert.equal(new Set(rows.map(({ reason }) => reason)).size, 1)
     })
 
-    test(`${change} says of one pair before one pair after`, () => {
+    test(`${change} leads from each pair to one pair`, () => {
       const before = stepsOf(change).map(([pair]) => pair)
       assert.equal(new Set(before).size, before.length)
     })
 
-    test(`${change} says of one provisioning status before one after, whatever the status: so does its SQL`, () => {
+    test(`${change} leads from each provisioning status to one, for every status, as its SQL does`, () => {
       const becomes = Map.groupBy(
         transitionsOf(change).flatMap((row) => row.was.map((was) => [was, row.becomes] as const)),
         ([was]) => was,
@@ -40,7 +40,7 @@ suite('the life cycle of a grant', () => {
       for (const [was, all] of becomes) assert.equal(new Set(all.map(([, after]) => after)).size, 1, was)
     })
 
-    test(`${change} begins where a grant can be`, () => {
+    test(`${change} begins at reachable pairs only`, () => {
       const all = reachable()
       assert.deepEqual(
         stepsOf(change).filter(([before]) => !all.has(before)),
@@ -49,7 +49,7 @@ suite('the life cycle of a grant', () => {
     })
   }
 
-  test('every live pair can be revoked, and every active one expires', () => {
+  test('every live pair can be revoked, and every active pair can expire', () => {
     const from = (change: GrantChange) => new Set(stepsOf(change).map(([before]) => before as string))
     for (const pair of reachable()) {
       if (/^(pending|active)\//.test(pair)) assert.ok(from('revoke').has(pair), pair)
@@ -57,12 +57,12 @@ suite('the life cycle of a grant', () => {
     }
   })
 
-  test('what a target may still hold after the end is taken away', () => {
+  test('every pair with deprovisioning under way or failed can be finished', () => {
     const finished = new Set(stepsOf('finish').map(([before]) => before as string))
     for (const pair of reachable()) if (/\/deprovisioning/.test(pair)) assert.ok(finished.has(pair), pair)
   })
 
-  test('what has ended begins again by a retry alone, and only where it failed', () => {
+  test('an ended grant begins again only by a retry, and only if it failed', () => {
     const back = foreseenSteps().filter((step) => /^(expired|revoked|failed)\/\w+ (pending|active)\//.test(step))
     assert.deepEqual(
       back,
@@ -73,7 +73,7 @@ suite('the life cycle of a grant', () => {
     assert.ok(back.every((step) => step.startsWith('failed/')))
   })
 
-  test('covers every step that all tests and 500 kills made', () => {
+  test('covers every step recorded in all tests and 500 kills', () => {
     const foreseen = new Set<string>(foreseenSteps())
     assert.deepEqual(
       recordedSteps.filter((step) => !foreseen.has(step)),
@@ -83,8 +83,8 @@ suite('the life cycle of a grant', () => {
 })
 
 /**
- * Recorded once by a trigger, from `npm test` and `npm run test:kill -- --kills 500`: status and provisioning status, before and
- * after; without what tests set up themselves.
+ * Recorded once by a trigger, from `npm test` and `npm run test:kill -- --kills 500`: status and provisioning status, before
+ * and after, without the changes that tests set up themselves.
  */
 const recordedSteps: string[] = [
   'active/not_attempted expired/not_attempted',
@@ -127,7 +127,7 @@ const newGrant = async (): Promise<string> => {
   assert.ok(grant)
   return grant.id
 }
-/** Puts a grant into a pair, past all guards. */
+/** Puts a grant into a pair, bypassing all guards. */
 const put = (id: string, pair: GrantPair) => {
   const [status, provisioning] = pair.split('/')
   return house.asSuperuser(
@@ -137,7 +137,7 @@ const put = (id: string, pair: GrantPair) => {
     where id = '${id}'; set session_replication_role = origin`,
   )
 }
-/** As the service writes: by its own role, behind the walls of the tenant. */
+/** As the service writes: with its own role, under tenant isolation. */
 const tx = house.database.tenant(on.tenant_id)
 const move = (id: string, to: GrantPair) => {
   const [status = '', provisioning = ''] = to.split('/')
@@ -163,7 +163,7 @@ suite('the SQL of a change', async () => {
   for (const change of changes) {
     const rows = transitionsOf(change)
     const to = rows[0]?.to
-    test(`${change} is that of the table; a pair that it does not foresee is ended like its last row`, async () => {
+    test(`${change} follows the table, and ends an unforeseen pair like the last row`, async () => {
       const foreseen = new Map(stepsOf(change))
       for (const before of allPairs) {
         const [status = '', was = ''] = before.split('/')
@@ -183,7 +183,7 @@ suite('the SQL of a change', async () => {
     })
   }
 
-  test('adopt or activate goes by its condition', async () => {
+  test('adopt or activate is chosen by its condition', async () => {
     for (const [condition, after] of [
       [sql`true`, 'active/not_attempted'],
       [sql`false`, 'active/successful'],
@@ -196,13 +196,17 @@ suite('the SQL of a change', async () => {
   })
 })
 
-suite('the database guards it', () => {
-  test('by a trigger that foresees the steps of the table, and no other', async () => {
+suite('the database guards the life cycle', () => {
+  test('with a trigger that foresees exactly the steps of the table', async () => {
     const [trigger] = await house.asSuperuser<{ text: string }>(
       `select pg_get_triggerdef(oid) as text from pg_trigger where tgname = 'access_grant_transition'`,
     )
     const steps = [...(trigger?.text ?? '').matchAll(/'(\w+\/\w+ \w+\/\w+)'/g)].map(([, step]) => step)
-    assert.deepEqual(steps.sort(), foreseenSteps(), 'make a migration that puts the steps of the table in its place')
+    assert.deepEqual(
+      steps.sort(),
+      foreseenSteps(),
+      'make a migration that puts the steps of the table into the trigger',
+    )
   })
 
   const cases: [GrantPair, GrantPair, 'foreseen' | 'refused' | 'let through'][] = [

@@ -5,7 +5,7 @@ import { askingStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
-/** Access that is ended while it is being given, on targets that do what they were asked late. */
+/** Access that is ended while it is being given, at targets that carry out calls late. */
 const house = await openHouse()
 const auto = '@approval_mode("auto") permit (principal, action, resource);'
 const account = '400000000001'
@@ -21,7 +21,7 @@ async function stage(name: string) {
     )
   const lookAgain = () =>
     house.asSuperuser('update entitlement set next_look_at = clock_timestamp() where tenant_id = $1', [tenant_id])
-  /** Nothing at the target, and the ledger knows it and will look again, or rests. */
+  /** What the ledger knows about the entitlement, and whether another check is due. */
   const entitlement = async () => {
     const [row] = await house.asSuperuser<{ observed: string; act: string | null; looks_again: boolean }>(
       'select observed, act, next_look_at is not null as looks_again from entitlement where tenant_id = $1',
@@ -37,7 +37,7 @@ async function stage(name: string) {
   return { ...on, operations, lookAgain, entitlement, revoke }
 }
 
-test('revoked while the target is giving it: the create lands later, and it ends revoked and absent there (R3)', async () => {
+test('a grant revoked while its create is under way ends revoked and absent at the target (R3)', async () => {
   const on = await stage('slow create')
   await on.inject({ polls: 1_000 })
   const { stop } = startWorkers(house)
@@ -48,14 +48,14 @@ test('revoked while the target is giving it: the create lands later, and it ends
   await on.inject({})
   await on.grantsAre(request, 'revoked', 'deprovisioned')
   const [created] = await on.operations('create')
-  assert.equal(created?.polls_left, 0, 'it did land')
+  assert.equal(created?.polls_left, 0, 'the create was carried out')
   assert.equal(await on.heldAt(account), 0)
-  await until('the ledger rests', async () => (await on.entitlement())?.looks_again === false)
+  await until('no check is due', async () => (await on.entitlement())?.looks_again === false)
   assert.deepEqual(await on.entitlement(), { observed: 'absent', act: null, looks_again: false })
   await stop()
 })
 
-test('what a call that was never answered had begun lands after the revocation: it is found and taken away (R3)', async () => {
+test('the late effect of an unanswered call is found and revoked after the revocation (R3)', async () => {
   const on = await stage('lost answer')
   await on.inject({ forgotten: 1, throttled: 1_000 })
   const { stop } = startWorkers(house)
@@ -64,18 +64,18 @@ test('what a call that was never answered had begun lands after the revocation: 
     const begun = await on.operations('create')
     return begun.length > 0 && begun
   })
-  await until('that is written down', async () => (await on.entitlement())?.act === null)
+  await until('the lost call is recorded', async () => (await on.entitlement())?.act === null)
   await on.revoke(request)
   await on.inject({})
-  await until('it is seen to be absent', async () => (await on.entitlement())?.observed === 'absent')
+  await until('it is observed absent', async () => (await on.entitlement())?.observed === 'absent')
   assert.deepEqual(await on.entitlement(), { observed: 'absent', act: null, looks_again: true })
 
   await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
   await on.lookAgain()
-  await until('it is taken away', async () => (await on.heldAt(account)) === 0)
-  await until('the ledger knows', async () => (await on.entitlement())?.observed === 'absent')
+  await until('it is revoked', async () => (await on.heldAt(account)) === 0)
+  await until('it is observed absent again', async () => (await on.entitlement())?.observed === 'absent')
 
-  // And a new grant that finds it there does not take it for somebody else's.
+  // A new grant that finds the access there does not take it for foreign access.
   await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
   const second = await on.ask(on.account(account))
   await on.grantsAre(second, 'active', 'successful')

@@ -85,7 +85,7 @@ async function told(grant_id: string): Promise<string[]> {
   return rows.map((row) => row.type)
 }
 
-/** Brings a moment of a grant to now, as if its time had passed, and has it looked at. */
+/** Moves a time of a grant to now, as if it had passed, and makes its check due. */
 async function hasten(grant_id: string, column: 'expires_at' | 'expiring_at' | 'activate_by'): Promise<void> {
   await db.asSuperuser(`update access_grant set ${column} = clock_timestamp() where id = $1`, [grant_id])
   await db.asSuperuser(
@@ -119,11 +119,11 @@ test('access is active only once the target confirms it, and lasts from then', a
   assert.deepEqual(await told(id), ['grant.activated'])
 })
 
-test('access ends on time: told before, expired, gone at the target', async () => {
+test('access ends on time: notified before, expired, gone at the target', async () => {
   const id = await approve('000000000002')
   await grantIn(id, 'active', 'successful')
   await hasten(id, 'expiring_at')
-  await until('told of the coming end', async () => (await told(id)).includes('grant.expiring'))
+  await until('the coming end is notified', async () => (await told(id)).includes('grant.expiring'))
   assert.ok(await atTarget('000000000002'))
   await hasten(id, 'expires_at')
   await grantIn(id, 'expired', 'deprovisioned')
@@ -154,14 +154,14 @@ test('two grants of one entitlement: access stays until the last one ends', asyn
   assert.equal(await atTarget('000000000004'), false)
 })
 
-test('what was at the target before us is never touched', async () => {
+test('foreign access at the target is never touched', async () => {
   const key = JSON.stringify([user_id, null, 'cloud_account', '000000000005', 'ReadOnly'])
   await tx.write([sql`insert into sandbox_assignment (tenant_id, key) values (${tenant_id}, ${key})`])
   const id = await approve('000000000005')
   await grantIn(id, 'active', 'not_attempted')
   await hasten(id, 'expires_at')
   await grantIn(id, 'expired', 'not_attempted')
-  await until('the look is over', async () => {
+  await until('the check is over', async () => {
     const [row] = await db.asSuperuser<{ rested: boolean }>(
       `select next_look_at is null and lease_until is null as rested from entitlement
         where id = (select entitlement_id from access_grant where id = $1)`,
@@ -172,7 +172,7 @@ test('what was at the target before us is never touched', async () => {
   assert.ok(await atTarget('000000000005'))
 })
 
-test('throttling, conflicts and lost answers are waited out, and access is given once', async () => {
+test('throttling, conflicts and lost answers are retried, and access is given once', async () => {
   await inject({ throttled: 1, conflicting: 1, forgotten: 1, polls: 3 })
   const id = await approve('000000000006')
   const grant = await grantIn(id, 'active', 'successful')
@@ -181,7 +181,7 @@ test('throttling, conflicts and lost answers are waited out, and access is given
   await inject({})
 })
 
-test('a target that answers FAILED fails the grant, in words, and nothing stays behind', async () => {
+test('a target that answers FAILED fails the grant with a reason, and nothing stays behind', async () => {
   await inject({ failed: 1 })
   const id = await approve('000000000007')
   const grant = await grantIn(id, 'failed', 'failed')
@@ -192,7 +192,7 @@ test('a target that answers FAILED fails the grant, in words, and nothing stays 
   await inject({})
 })
 
-test('what a failed grant may have left is taken away, and people are told when that is stuck too', async () => {
+test('access that a failed grant can have left is revoked, and a stuck revoke is notified too', async () => {
   await inject({ failed: 5 })
   const id = await approve('000000000012')
   await grantIn(id, 'failed', 'deprovisioning_failed')
@@ -202,7 +202,7 @@ test('what a failed grant may have left is taken away, and people are told when 
   await inject({})
 })
 
-test('a grant that is revoked before its turn is not given', async () => {
+test('a grant that is revoked while it waits is not given', async () => {
   const id = await approve('000000000013')
   const [seen] = await db.asSuperuser<{ status: string }>('select status from access_grant where id = $1', [id])
   assert.equal(seen?.status, 'pending')
@@ -219,7 +219,7 @@ test('a grant that is revoked before its turn is not given', async () => {
   assert.equal(await atTarget('000000000013'), false)
 })
 
-test('a revoke is never given up: its failures show, people are told, and it succeeds in the end', async () => {
+test('a revoke is never given up: its failures are shown and notified, and it succeeds in the end', async () => {
   const id = await approve('000000000008')
   await grantIn(id, 'active', 'successful')
   await inject({ failed: 4 })
@@ -232,7 +232,7 @@ test('a revoke is never given up: its failures show, people are told, and it suc
   assert.deepEqual(await told(id), ['grant.activated', 'grant.revoked', 'grant.failed'])
 })
 
-test('a grant that is not active in time fails, and what may have been given is taken away', async () => {
+test('a grant that is not active in time fails, and access that can have been given is revoked', async () => {
   await inject({ polls: 1_000 })
   const id = await approve('000000000009')
   await grantIn(id, 'pending', 'attempting')
@@ -261,7 +261,7 @@ test('a worker that lost its lease writes nothing', async () => {
   assert.equal(after?.observed, 'present')
 })
 
-test('the database refuses a grant that goes back from its end', async () => {
+test('the database refuses to reopen an ended grant', async () => {
   const id = await approve('000000000011')
   await grantIn(id, 'active', 'successful')
   assert.ok('revoked' in (await revokeLiveGrant(ctx, id, null)))

@@ -10,7 +10,7 @@ import { reauthorize } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { planGrant } from './plan-grant.job.ts'
 
-/** A target that is away for a day: the day is the ledger's moments moved, as if it had passed in failing. */
+/** A target that is down for a day. The test moves the times of the ledger as if the day had passed in failures. */
 const house = await openHouse()
 let isAway = false
 const drivers = driversWith((sandbox) => {
@@ -47,7 +47,7 @@ async function entitlementOf(account: string): Promise<Kept> {
 const failedTimes = (account: string, times: number) =>
   until(`it has failed ${times} times`, async () => (await entitlementOf(account)).failures >= times)
 
-/** A day of failing, at least once a minute. */
+/** The failures of a day, at least one a minute. */
 const failuresOfADay = 1_440
 
 async function letADayPass(account: string): Promise<void> {
@@ -65,7 +65,7 @@ async function letADayPass(account: string): Promise<void> {
 
 const typesOf = async (id: string) => (await on.eventsOf(id)).map(({ type }) => type)
 
-test('a revoke that a target did not take for a day is done when it is back, and people were told once (F7)', async () => {
+test('a revoke that fails for a day is done when the target is back, and was notified once (F7)', async () => {
   const account = '700000000001'
   const request = await on.ask(on.account(account))
   const [grant] = await on.grantsAre(request, 'active', 'successful')
@@ -91,7 +91,7 @@ test('a revoke that a target did not take for a day is done when it is back, and
   assert.deepEqual({ failures, act, observed }, { failures: 0, act: null, observed: 'absent' })
 })
 
-test('a grant that a target did not take in its time fails and says so, and what may be there is looked for all day (F7)', async () => {
+test('a grant that is not given in time fails with a reason, and late effects are checked for all day (F7)', async () => {
   const account = '700000000002'
   isAway = true
   const request = await on.ask(on.account(account))
@@ -100,14 +100,14 @@ test('a grant that a target did not take in its time fails and says so, and what
   const [grant] = await on.grantsOf(request)
   assert.ok(grant)
   assert.equal(grant.status, 'pending')
-  // Its hour passes, and then the day.
+  // The hour for the grant passes, and then the day.
   await letADayPass(account)
   const late = await until('it has failed', async () =>
     (await on.grantsOf(request)).find(({ status }) => status === 'failed'),
   )
   assert.equal(late.end_reason, 'access could not be given in time')
   await failedTimes(account, failuresOfADay + 10)
-  // A call that was not answered has given it after all.
+  // An unanswered call has given the access after all.
   await house.asSuperuser(
     `insert into sandbox_assignment (tenant_id, key) select tenant_id, target_key from entitlement
       where tenant_id = $1 and target_key like $2`,
@@ -119,7 +119,7 @@ test('a grant that a target did not take in its time fails and says so, and what
     return act === null && observed === 'absent'
   })
   assert.equal(await on.heldAt(account), 0)
-  // Once that it was not given, and once that what may be there cannot be taken away.
+  // One for access that was not given, and one for access that cannot be revoked.
   assert.deepEqual(await typesOf(grant.id), ['grant.failed', 'grant.failed'])
   assert.equal((await on.grantsOf(request))[0]?.status, 'failed')
 })

@@ -9,7 +9,7 @@ import { startDueWork } from '../jobs/work-list.ts'
 import { reauthorize } from '../requests/reauthorize-request.flow.ts'
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 
-/** Many grants that end at one instant: as one crowd they are taken away, each as if it were alone. */
+/** Many grants that end at one instant: they are revoked in batches, each as if it were alone. */
 const db = await testDatabase()
 const { asSuperuser } = db
 const faults: unknown[] = []
@@ -34,7 +34,7 @@ async function instant(): Promise<string> {
 }
 
 function gone(tenant_ids: readonly string[]): Promise<boolean> {
-  return until('all of it is seen to be gone', async () => {
+  return until('all grants are deprovisioned', async () => {
     const left = await asSuperuser(
       `select from access_grant where tenant_id = any($1) and provisioning_status <> 'deprovisioned' limit 1`,
       [tenant_ids],
@@ -47,13 +47,13 @@ async function inject(tenant_ids: readonly string[], faults: InjectedFaults): Pr
   for (const tenant_id of tenant_ids) await injectFaults(asSuperuser, tenant_id, faults)
 }
 
-/** How many rows the question finds for these tenants. */
+/** How many rows the query finds for these tenants. */
 async function count(question: string, tenant_ids: readonly string[]): Promise<number> {
   const [row] = await asSuperuser<{ count: number }>(`select count(*)::int from (${question}) found`, [tenant_ids])
   return row?.count ?? -1
 }
 
-test('300 grants that end at one instant: each is revoked once, told once, and nothing is left behind (F11)', async () => {
+test('300 grants that end at one instant are each revoked once and notified once, and nothing is left behind (F11)', async () => {
   const tenants = await seedManyGrants(asSuperuser, 300, 3, await instant())
   const work = startWork()
   await gone(tenants)
@@ -73,14 +73,14 @@ test('300 grants that end at one instant: each is revoked once, told once, and n
   await work.stop()
 })
 
-test('a target that is throttled, in conflict, failing or forgetful for long is never given up on (F7)', async () => {
+test('a revoke that is throttled, in conflict, failing or unanswered for long is never given up (F7)', async () => {
   const tenants = await seedManyGrants(asSuperuser, 40, 1, await instant())
   await inject(tenants, { polls: 2, throttled: 50, conflicting: 50, forgotten: 50, failed: 50 })
   const work = startWork()
   await gone(tenants)
   assert.equal(await count('select from sandbox_assignment where tenant_id = any($1)', tenants), 0)
   const failed = `select subject_id from event where tenant_id = any($1) and type = 'grant.failed'`
-  assert.ok((await count(failed, tenants)) > 0, 'people were told that it is stuck')
+  assert.ok((await count(failed, tenants)) > 0, 'the stuck revoke is notified')
   assert.equal(
     await count(`select distinct subject_id from (${failed}) each_once`, tenants),
     await count(failed, tenants),
@@ -88,11 +88,11 @@ test('a target that is throttled, in conflict, failing or forgetful for long is 
   await work.stop()
 })
 
-test('a target that does not answer in time has failed for now: said on the grant, and tried again (F7)', async () => {
+test('a revoke that times out is shown as failed on the grant, and tried again (F7)', async () => {
   const tenants = await seedManyGrants(asSuperuser, 20, 1, await instant())
   await inject(tenants, { delay_ms: 3_600_000 })
   const work = startWork(200)
-  await until('all of them are said to be stuck', async () => {
+  await until('all of them are shown as stuck', async () => {
     const stuck = `select from access_grant where tenant_id = any($1) and provisioning_status = 'deprovisioning_failed'
       and last_error ~ 'did not answer within'`
     return (await count(stuck, tenants)) === 20
@@ -103,7 +103,7 @@ test('a target that does not answer in time has failed for now: said on the gran
   await work.stop()
 })
 
-test('a tenant whose target hangs delays nobody else’s end', async () => {
+test('a tenant whose target hangs delays no revoke of another tenant', async () => {
   const ends = await instant()
   const hung = await seedManyGrants(asSuperuser, 50, 1, ends)
   await inject(hung, { delay_ms: 3_600_000 })
@@ -114,10 +114,10 @@ test('a tenant whose target hangs delays nobody else’s end', async () => {
   await work.stop()
   const left = `select from entitlement where tenant_id = any($1) and act = 'revoke' and lease_until is null
     and next_look_at is not null`
-  assert.equal(await count(left, hung), 50, 'what hung at the stop is left for the next')
+  assert.equal(await count(left, hung), 50, 'a revoke that hangs at the stop is left for the next process')
 })
 
-test('one row that somebody holds locked spoils none of its crowd', async () => {
+test('a locked row does not hold up the other rows of its batch', async () => {
   const tenants = await seedManyGrants(asSuperuser, 30, 1, await instant())
   await asSuperuser('begin')
   const [locked] = await asSuperuser<{ id: string }>(
@@ -128,7 +128,7 @@ test('one row that somebody holds locked spoils none of its crowd', async () => 
   const gone = `select from access_grant where tenant_id = any($1) and provisioning_status = 'deprovisioned'`
   await until('all others are gone', async () => (await count(gone, tenants)) === 29)
   await asSuperuser('commit')
-  await until('that one too', async () => (await count(gone, tenants)) === 30)
-  assert.ok(faults.splice(0).length > 0, `waiting for ${locked?.id} was told`)
+  await until('the locked one is gone too', async () => (await count(gone, tenants)) === 30)
+  assert.ok(faults.splice(0).length > 0, `waiting for ${locked?.id} was reported`)
   await work.stop()
 })

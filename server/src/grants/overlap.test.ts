@@ -4,7 +4,7 @@ import { openHouse } from '../../test/support/house.ts'
 import { askingStage } from '../../test/support/request-stage.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
-/** Grants that mean the same to their target: access stays until the last of them ends. */
+/** Grants of one entitlement: access stays until the last of them ends. */
 const house = await openHouse()
 startWorkers(house)
 const on = await askingStage(house, 'overlap')
@@ -14,7 +14,7 @@ await on.rule('@approval_mode("auto") permit (principal, action, resource);')
 const unit = 'ou-ab12-12345678'
 const set = 'arn:aws:sso:::permissionSet/ssoins-1234567890abcdef/ps-1234567890abcdef'
 
-/** Three ways to ask for one permission set on one account. */
+/** Three ways to request one permission set on one account. */
 const ways = {
   'an account': (account: string) => on.account(account, { action: set }),
   'a permission set': (account: string) => ({
@@ -48,7 +48,7 @@ async function revoke(request: string): Promise<void> {
   }
 }
 
-/** Brings the end of a request's access to now, as if its time had passed. */
+/** Moves the end of a request's access to now, as if it had passed. */
 async function expire(request: string): Promise<void> {
   await house.asSuperuser(
     `with ending as (update access_grant set expires_at = clock_timestamp() where request_id = $1 returning entitlement_id)
@@ -70,7 +70,7 @@ for (const [number, first, second] of [
   ['2', 'a permission set', 'a unit'],
   ['3', 'a unit', 'an account'],
 ] as [string, Way, Way][]) {
-  test(`${first} and ${second} are one access, which lasts until both have been given back (R4)`, async () => {
+  test(`${first} and ${second} give one entitlement, which lasts until both grants are revoked (R4)`, async () => {
     const account = await newAccount(`80000000001${number}`)
     const [early, late] = [await given(first, account), await given(second, account)]
     await isOneEntitlement(account, early, late)
@@ -83,7 +83,7 @@ for (const [number, first, second] of [
     assert.equal(await on.heldAt(account), 0)
   })
 
-  test(`${first}, then ${second}: giving the second back leaves the first (R4)`, async () => {
+  test(`${first}, then ${second}: revoking the second leaves the first (R4)`, async () => {
     const account = await newAccount(`80000000002${number}`)
     const [early, late] = [await given(first, account), await given(second, account)]
     await revoke(late)
@@ -96,7 +96,7 @@ for (const [number, first, second] of [
   })
 }
 
-test('access is extended by asking again: it stays beyond the first end, and each grant keeps its own (R4, P17)', async () => {
+test('a second request extends access beyond the first end, and each grant keeps its own end (R4, P17)', async () => {
   const account = await newAccount('800000000050')
   const first = await given('an account', account, { duration_seconds: 600 })
   const [before] = await on.grantsOf(first)
@@ -113,7 +113,7 @@ test('access is extended by asking again: it stays beyond the first end, and eac
   assert.equal(await on.heldAt(account), 0)
 })
 
-test('of grants that end and begin at one moment the last word is what is wanted: access stays (R4)', async () => {
+test('access stays when one grant ends at the moment that another begins (R4)', async () => {
   const account = await newAccount('800000000051')
   const first = await given('an account', account)
   const [second] = await Promise.all([on.ask(ways['a permission set'](account)), expire(first)])
@@ -122,7 +122,7 @@ test('of grants that end and begin at one moment the last word is what is wanted
   assert.equal(await on.heldAt(account), 1)
 })
 
-test('what a unit gives on one account ends there alone', async () => {
+test('revoking a unit ends access on its accounts, except where another grant holds it', async () => {
   const [one, other] = ['800000000060', '800000000061']
   await newAccount(one)
   await on.cache({ [other]: { units: [unit] } })

@@ -7,11 +7,11 @@ import { startWorkersWith } from '../../test/support/workers.ts'
 import { type Driver, type Held, NotNow, type Target, TargetError } from '../provisioners/driver.ts'
 import { stuckRevokes } from './stuck-revoke-store.ts'
 
-/** Targets with a pace of their own: that have no room now, take their time, end access by themselves. */
+/** Targets that have no capacity now, are slow, or end access by themselves. */
 const house = await openHouse()
 const account = '620000000001'
 
-/** A call that says so many times that there is no room for it now. */
+/** A call that throws `NotNow` so many times, and then goes through. */
 function fullFirst<Ask extends unknown[], Answer>(
   times: number,
   after_ms: number,
@@ -27,7 +27,7 @@ function fullFirst<Ask extends unknown[], Answer>(
 
 const fullForEver = (after_ms: number) => () => Promise.reject(new NotNow(after_ms))
 
-test('a target that has no room now is asked again when it has: nothing has failed, and nothing is told', async () => {
+test('a target without capacity is called again later: no failure is counted or notified', async () => {
   const on = await driftStage(house, 'no room')
   const { stop } = startWorkersWith(house, (sandbox) => ({
     plan: fullFirst(2, 1, sandbox.plan),
@@ -45,7 +45,7 @@ test('a target that has no room now is asked again when it has: nothing has fail
   await stop()
 })
 
-test('a target that wants a day of quiet is asked again within a minute', async () => {
+test('a target that requests a wait of a day is called again within a minute', async () => {
   const on = await driftStage(house, 'a day of quiet')
   const { stop } = startWorkersWith(house, () => ({ grant: fullForEver(86_400_000) }))
   const request = await on.ask(on.account(account))
@@ -58,14 +58,14 @@ test('a target that wants a day of quiet is asked again within a minute', async 
     )
     return waits.length > 0
   })
-  // It was never begun: what is found there meanwhile is somebody else's.
+  // The act was never begun: access that is found there meanwhile is foreign.
   assert.equal((await on.entitlement(account))?.act, null)
   const { provisioning } = await on.view({ grant: (await on.grantsOf(request))[0]?.id ?? '' })
   assert.deepEqual([provisioning.step, provisioning.failures, provisioning.last_error], ['giving', 0, null])
   await stop()
 })
 
-test('a target that has room for nobody new still takes away', async () => {
+test('a target without capacity for new grants still revokes', async () => {
   const on = await driftStage(house, 'no room for new ones')
   let full = false
   const { stop } = startWorkersWith(house, (sandbox) => ({
@@ -84,18 +84,18 @@ test('a target that has room for nobody new still takes away', async () => {
 })
 
 const stuck: Record<string, (sandbox: Driver) => Partial<Driver>> = {
-  'is at it for ever': (sandbox) => ({
+  'never finishes the revoke': (sandbox) => ({
     poll: (...call) => (isStuck ? Promise.resolve({ done: false, reference: call[2] }) : sandbox.poll(...call)),
     pollAfterMs: () => 20,
   }),
-  'has no room for ever': (sandbox) => ({
+  'never has capacity': (sandbox) => ({
     revoke: (...call) => (isStuck ? Promise.reject(new NotNow(20)) : sandbox.revoke(...call)),
   }),
 }
 let isStuck = false
 
 for (const [what, change] of Object.entries(stuck)) {
-  test(`access that is over and still there after five minutes is told once, shown and counted: its target ${what} (F7)`, async () => {
+  test(`access still there five minutes after its end is notified once, shown and counted: its target ${what} (F7)`, async () => {
     const on = await driftStage(house, what)
     const { stop } = startWorkersWith(house, change)
     const access = await on.held(account)
@@ -120,7 +120,7 @@ for (const [what, change] of Object.entries(stuck)) {
   })
 }
 
-/** A sandbox that ends access of itself, when it was told that it ends. */
+/** A sandbox that ends access by itself, at the end that the call named. */
 function endingSandbox() {
   const ends = new Map<unknown, number>()
   const asked: number[] = []
@@ -139,7 +139,7 @@ function endingSandbox() {
   return { ends, asked, change }
 }
 
-test('access whose target would end it before a longer grant is given once more, until then (R4)', async () => {
+test('access that its target would end before a longer grant is given again, until that grant ends (R4)', async () => {
   const on = await driftStage(house, 'extended')
   const { asked, change } = endingSandbox()
   const { stop } = startWorkersWith(house, change)
@@ -155,14 +155,17 @@ test('access whose target would end it before a longer grant is given once more,
   await stop()
 })
 
-test('access that took long to give, and would end as much too early, is given once more, until its grant ends', async () => {
+test('access that took long to give, and would end too early, is given again until its grant ends', async () => {
   const on = await driftStage(house, 'slow to give')
   const { ends, asked, change } = endingSandbox()
   const { stop } = startWorkersWith(house, change)
   await on.inject({ polls: 1_000 })
   const request = await on.ask(on.account(account))
-  await until('the target is at it', async () => (await on.entitlement(account))?.act === 'grant' && asked.length === 1)
-  // As if it had begun two minutes ago.
+  await until(
+    'the target has begun',
+    async () => (await on.entitlement(account))?.act === 'grant' && asked.length === 1,
+  )
+  // As if the act had begun two minutes ago.
   for (const [key, at] of ends) ends.set(key, at - 120_000)
   await house.asSuperuser(
     `update entitlement set given_until = given_until - interval '2 minutes' where tenant_id = $1`,
@@ -171,7 +174,7 @@ test('access that took long to give, and would end as much too early, is given o
   await on.inject({})
   await on.grantsAre(request, 'active', 'successful')
   await until('it was given once more', () => Promise.resolve(asked.length === 2))
-  await until('the ledger rests', async () => {
+  await until('no check is left', async () => {
     const { act, suspected, observed } = (await on.entitlement(account)) ?? {}
     return act === null && suspected === false && observed === 'present'
   })
@@ -189,7 +192,7 @@ test('access that took long to give, and would end as much too early, is given o
   await stop()
 })
 
-test('a provisioner that is disabled gives nothing to whoever waits for its target either', async () => {
+test('a disabled provisioner gives nothing to a grant that already waits for its target', async () => {
   const on = await driftStage(house, 'disabled meanwhile', false)
   let isDown = true
   const { stop } = startWorkersWith(house, (sandbox) => ({
@@ -214,7 +217,7 @@ test('a provisioner that is disabled gives nothing to whoever waits for its targ
   await stop()
 })
 
-test('words of a target that no database keeps are told as far as they can be', async () => {
+test('characters that PostgreSQL cannot store are replaced or removed in a target’s error', async () => {
   const on = await driftStage(house, 'unkeepable', false)
   let isDown = true
   const { stop } = startWorkersWith(house, (sandbox) => ({
@@ -232,7 +235,7 @@ test('words of a target that no database keeps are told as far as they can be', 
   await stop()
 })
 
-test('a disabled provisioner gives nothing new, and what it gave it still takes away', async () => {
+test('a disabled provisioner gives nothing new, and still revokes what it gave', async () => {
   const on = await driftStage(house, 'disabled', false)
   const { stop } = startWorkersWith(house, () => ({}))
   const access = await on.held(account)

@@ -9,7 +9,7 @@ import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { linkGrant } from './plan-store.ts'
 
-/** A grant is hung on an entitlement while its provisioner is deleted or changed at that very moment. No worker runs here. */
+/** A grant is linked to an entitlement while its provisioner is being deleted or changed. No worker runs here. */
 const house = await openHouse()
 const on = await askingStage(house, 'races for a provisioner')
 await on.rule('@approval_mode("auto") permit (principal, action, resource);')
@@ -44,7 +44,7 @@ async function stage() {
   return { id, key: grant.id, link, change, state }
 }
 
-/** The same entitlement was given through it before, and is gone. */
+/** Records that the same entitlement was given through the provisioner before, and is gone. */
 const givenBefore = ({ id, key }: { id: string; key: string }) =>
   house.asSuperuser(
     `insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
@@ -53,14 +53,14 @@ const givenBefore = ({ id, key }: { id: string; key: string }) =>
   )
 
 for (const before of ['never', 'before'] as const) {
-  suite(`a grant of what its provisioner has given ${before}`, () => {
+  suite(`a grant of an entitlement that its provisioner ${before === 'never' ? 'never gave' : 'gave before'}`, () => {
     const staged = async () => {
       const staging = await stage()
       if (before === 'before') await givenBefore(staging)
       return staging
     }
 
-    test('linked first: the provisioner is not deleted, nothing is left behind', async () => {
+    test('a grant linked first keeps its provisioner from being deleted', async () => {
       const { id, link, change, state } = await staged()
       const { deleting } = await tx.interactive(async (inside) => {
         assert.equal(await link(inside), 'linked')
@@ -73,7 +73,7 @@ for (const before of ['never', 'before'] as const) {
       assert.deepEqual(await state(), { linked: true, wanted_by: id })
     })
 
-    test('linked while it is being deleted: it is not linked, and is planned anew', async () => {
+    test('a grant is not linked to a provisioner that is being deleted', async () => {
       const { id, link, state } = await staged()
       const { linking } = await tx.interactive(async (inside) => {
         await inside.read(sql`select from provisioner where tenant_id = ${on.tenant_id} and id = ${id} for update`)
@@ -86,7 +86,7 @@ for (const before of ['never', 'before'] as const) {
       assert.deepEqual(await state(), { linked: false, wanted_by: null })
     })
 
-    test('linked while it is changed: it is not linked by the plan of before, but by one of after', async () => {
+    test('a grant is linked by a plan from after a change of its provisioner, not from before', async () => {
       const { id, link, state } = await staged()
       const { linking } = await tx.interactive(async (inside) => {
         await inside.read(sql`select from provisioner where tenant_id = ${on.tenant_id} and id = ${id} for update`)
@@ -103,7 +103,7 @@ for (const before of ['never', 'before'] as const) {
   })
 }
 
-test('a provisioner is switched off at once, however many grants are being linked to it', async () => {
+test('a provisioner is disabled at once while a grant is being linked to it', async () => {
   const { link, change } = await stage()
   await tx.interactive(async (inside) => {
     assert.equal(await link(inside), 'linked')

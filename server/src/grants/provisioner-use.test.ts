@@ -5,7 +5,7 @@ import { askingStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
-/** Access that is given through a provisioner of the tenant's own, from its setting up to its end. */
+/** Access that is given through a tenant's own provisioner, from its creation to its end. */
 const house = await openHouse()
 startWorkers(house)
 
@@ -29,7 +29,7 @@ async function stage(name: string) {
 
 const accounts = { resource_type: 'cloud_account' }
 
-test('a provisioner is deleted when all that it gave is taken away, and not before', async () => {
+test('a provisioner can be deleted only when all access that it gave is revoked', async () => {
   const on = await stage('Deleting')
   const { id } = await on.setUp({ serves: [accounts] })
   const request = await on.ask(on.account('600000000001'))
@@ -52,7 +52,7 @@ test('a provisioner is deleted when all that it gave is taken away, and not befo
   assert.deepEqual(left, { provisioner_id: null, next_look_at: null, failures: 0 })
 })
 
-test('a tenant with one of its own has nothing pretended: what nobody serves fails, and says how to mend it', async () => {
+test('a tenant with its own provisioner has no default sandbox: a grant that no provisioner serves fails with a reason', async () => {
   const on = await stage('Not served')
   const { id } = await on.setUp({ serves: [{ ...accounts, account_ids: ['600000000002'] }] })
   const request = await on.ask(on.account('600000000003'))
@@ -63,7 +63,7 @@ test('a tenant with one of its own has nothing pretended: what nobody serves fai
   await on.grantsAre(request, 'active', 'successful')
 })
 
-test('the line of an account comes before that of all accounts', async () => {
+test('a provisioner for one account takes precedence over one for all accounts', async () => {
   const on = await stage('Lines')
   const general = await on.setUp({ serves: [accounts] })
   const special = await on.setUp({ serves: [{ ...accounts, account_ids: ['600000000004'] }] })
@@ -80,14 +80,14 @@ test('the line of an account comes before that of all accounts', async () => {
   )
 })
 
-test('a disabled one gives nothing new, takes away what it gave, and gives again when it is enabled', async () => {
+test('a disabled provisioner gives nothing new, revokes what it gave, and gives again when it is enabled', async () => {
   const on = await stage('Disabled')
   const { id } = await on.setUp({ serves: [accounts] })
   const before = await on.ask(on.account('600000000006'))
   const [grant] = await on.grantsAre(before, 'active', 'successful')
   await on.change(id, 'PATCH', { enabled: false })
   const after = await on.ask(on.account('600000000007'))
-  await until('it waits, and says for what', async () => (await on.errorOf(after)).includes('is disabled'))
+  await until('the grant waits and says why', async () => (await on.errorOf(after)).includes('is disabled'))
   await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`, {})
   await on.grantsAre(before, 'revoked', 'deprovisioned')
   await on.change(id, 'PATCH', { enabled: true })

@@ -11,7 +11,7 @@ import { reauthorize, whyNotGiven } from '../requests/reauthorize-request.flow.t
 import { convergeEntitlement } from './converge-entitlement.job.ts'
 import { planGrant } from './plan-grant.job.ts'
 
-/** Policy is asked again right before access is given: what changed since the approval counts. */
+/** Policy evaluates a request again right before its access is given: changes since the approval count. */
 const house = await openHouse()
 const stage = (name: string) => askingStage(house, name)
 
@@ -32,7 +32,7 @@ async function withWorkers<Result>(
   }
 }
 
-test('what a person approved and a rule forbids since is not given: it fails in words, and all of it is kept', async () => {
+test('a request approved by a person and forbidden since fails with a reason, and its decisions are stored', async () => {
   const on = await stage('forbidden since')
   await on.rule(permit)
   const request = await on.approve(await on.ask(on.account('300000000001')))
@@ -59,7 +59,7 @@ test('what a person approved and a rule forbids since is not given: it fails in 
   assert.equal(decisions[2]?.principal_id, on.people.user.user_id)
 })
 
-test('what a person approved is given by whatever mode it is permitted now', async () => {
+test('a request approved by a person is given under any approval mode that permits it now', async () => {
   const on = await stage('another mode')
   const takeAway = await on.rule(permit)
   const request = await on.approve(await on.ask(on.account('300000000001')))
@@ -68,7 +68,7 @@ test('what a person approved is given by whatever mode it is permitted now', asy
   await withWorkers(() => on.grantsAre(request, 'active', 'successful'))
 })
 
-test('what a rule approved must still be approved by rule: a person’s decision was never asked for', async () => {
+test('a request approved by rule fails if it needs a person now', async () => {
   const on = await stage('no longer auto')
   await on.rule(auto)
   const request = await on.ask(on.account('300000000001'))
@@ -80,7 +80,7 @@ test('what a rule approved must still be approved by rule: a person’s decision
   )
 })
 
-test('an emergency must still be one that a rule permits', async () => {
+test('an emergency request fails if no rule permits the emergency any more', async () => {
   const on = await stage('emergencies')
   const takeAway = await on.rule(emergency)
   const asking = (id: string) => on.account(id, { break_glass: true, reason: 'the site is down' })
@@ -103,13 +103,13 @@ for (const [decided_by, approval_mode, mode, given] of [
   [null, 'break_glass', 'break_glass', true],
   [null, 'break_glass', null, false],
 ] as const) {
-  test(`decided by ${decided_by ?? 'nobody'} as ${approval_mode}, now ${mode ?? 'denied'}: ${given ? 'given' : 'not given'}`, () => {
+  test(`decided by ${decided_by ?? 'no person'} as ${approval_mode}, now ${mode ?? 'denied'}: ${given ? 'given' : 'not given'}`, () => {
     const decision = { allowed: mode !== null, mode, reasoning: 'so it is' }
     assert.equal(whyNotGiven({ decided_by, approval_mode }, decision) === undefined, given)
   })
 }
 
-test('the question is the one of the asking: its duration, road and address, not those of the giving', async () => {
+test('reauthorization uses the duration, credential type and address of the request', async () => {
   const on = await stage('circumstances')
   await on.rule(
     `@approval_mode("auto") permit (principal, action, resource) when {
@@ -126,7 +126,7 @@ test('the question is the one of the asking: its duration, road and address, not
   await withWorkers(() => on.grantsAre(String(asked.body.id), 'active', 'successful'))
 })
 
-test('people and resources are those of the giving: a role taken away, an account moved out of its unit', async () => {
+test('reauthorization uses current facts: a role taken away, an account moved out of its unit', async () => {
   const on = await stage('fresh facts')
   const unit = 'ou-ab12-12345678'
   await on.cache({ '300000000001': { units: [unit] }, '300000000002': { units: [unit] } })
@@ -148,7 +148,7 @@ test('people and resources are those of the giving: a role taken away, an accoun
   await withWorkers(() => on.grantsAre(demoted, 'failed', 'failed'))
 })
 
-test('what fans out is asked in full: one account forbidden since, and none of it is given', async () => {
+test('a request for a unit is not given at all if one of its accounts is forbidden since', async () => {
   const on = await stage('fan-out')
   const unit = 'ou-ab12-12345678'
   await on.cache({ '300000000001': { units: [unit] }, '300000000002': { units: [unit] } })
@@ -162,7 +162,7 @@ test('what fans out is asked in full: one account forbidden since, and none of i
   assert.equal((await on.heldAt('300000000001')) + (await on.heldAt('300000000002')), 0)
 })
 
-test('a grant that joins access that is there is asked about too; whoever holds it keeps it', async () => {
+test('a grant that joins held access is reauthorized too; the first grant keeps the access', async () => {
   const on = await stage('joining')
   await on.rule(permit)
   const first = await on.approve(await on.ask(on.account('300000000001')))
@@ -174,7 +174,7 @@ test('a grant that joins access that is there is asked about too; whoever holds 
   assert.equal(await on.heldAt('300000000001'), 1)
 })
 
-test('a grant that comes while another is being given is asked about for itself', async () => {
+test('a grant that arrives while another is being given is reauthorized by itself', async () => {
   const on = await stage('meanwhile')
   await on.rule(permit)
   await on.inject({ polls: 1_000 })
@@ -190,7 +190,7 @@ test('a grant that comes while another is being given is asked about for itself'
   })
 })
 
-/** Workers between whose question and write this happens, once. */
+/** Workers between whose evaluation and write this happens, once. */
 function interrupted(happening: () => Promise<unknown>): DueWork[] {
   let happened = false
   const ask: typeof reauthorize = async (tx, ids) => {
@@ -205,9 +205,9 @@ function interrupted(happening: () => Promise<unknown>): DueWork[] {
 }
 
 for (const joins of [false, true]) {
-  const where = joins ? 'joining what is there' : 'giving'
+  const where = joins ? 'joining held access' : 'giving'
 
-  test(`rules that change between the question and ${where}: asked once more, by the rules as they are then (R7)`, async () => {
+  test(`a change of rules between the evaluation and ${where} causes another evaluation, by the new rules (R7)`, async () => {
     const on = await stage(`race of rules, ${where}`)
     await on.rule(permit)
     if (joins) {
@@ -220,7 +220,7 @@ for (const joins of [false, true]) {
     assert.equal(await on.heldAt('300000000001'), joins ? 1 : 0)
   })
 
-  test(`a change of rules that forbids nothing only asks again before ${where} (R7)`, async () => {
+  test(`a change of rules that forbids nothing does not prevent ${where} (R7)`, async () => {
     const on = await stage(`harmless race, ${where}`)
     await on.rule(permit)
     if (joins) {
@@ -232,12 +232,12 @@ for (const joins of [false, true]) {
     await withWorkers(() => on.grantsAre(request, 'active', 'successful'), works)
   })
 
-  test(`a holder who is shut out between the question and ${where} is given nothing (R6)`, async () => {
+  test(`a holder who is deactivated between the evaluation and ${where} is given nothing (R6)`, async () => {
     const on = await stage(`race of people, ${where}`)
     await on.rule(permit)
     if (joins) await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', keyOf(on))
     const request = await on.approve(await on.ask(on.account('300000000001')))
-    // As if whoever shuts them out had not come to their grants yet.
+    // As if the deactivation had not reached their grants yet.
     const shutOut = () =>
       house.asSuperuser('update tenant_user set active = false where id = $1', [on.people.user.user_id])
     const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'), interrupted(shutOut))
@@ -246,7 +246,7 @@ for (const joins of [false, true]) {
   })
 }
 
-test('a refusal rests on the rules as they are: one that is lifted meanwhile refuses nothing (R7)', async () => {
+test('a rule that is removed between the evaluation and the refusal refuses nothing (R7)', async () => {
   const on = await stage('lifted')
   await on.rule(permit)
   const request = await on.approve(await on.ask(on.account('300000000001')))
@@ -254,7 +254,7 @@ test('a refusal rests on the rules as they are: one that is lifted meanwhile ref
   await withWorkers(() => on.grantsAre(request, 'active', 'successful'), interrupted(lift))
 })
 
-test('a question about a request that is not there is no permission', async () => {
+test('reauthorizing a request that does not exist is an error', async () => {
   const on = await stage('nothing there')
   await on.rule(permit)
   const known = await on.ask(on.account('300000000001'))
@@ -263,19 +263,19 @@ test('a question about a request that is not there is no permission', async () =
   }
 })
 
-test('access that ends asks policy nothing', async () => {
+test('the end of access is not evaluated by policy', async () => {
   const on = await stage('ending')
   await on.rule(permit)
   const request = await on.approve(await on.ask(on.account('300000000001')))
   let [grant] = await withWorkers(() => on.grantsAre(request, 'active', 'successful'))
   assert.equal((await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)).status, 200)
-  const never: typeof reauthorize = () => Promise.reject(new Error('policy was asked'))
+  const never: typeof reauthorize = () => Promise.reject(new Error('policy was evaluated'))
   const works = [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), never)]
   ;[grant] = await withWorkers(() => on.grantsAre(request, 'revoked', 'deprovisioned'), works)
   await until('nothing is left', async () => (await on.heldAt('300000000001')) === 0)
 })
 
-/** What the sandbox knows the user's access to the account by. */
+/** The sandbox's key for the user's access to the account. */
 function keyOf(on: Awaited<ReturnType<typeof stage>>): [string, string] {
   const { user_id } = on.people.user
   return [on.tenant_id, JSON.stringify([user_id, '300000000001', 'cloud_account', '300000000001', 'ReadOnly'])]

@@ -5,7 +5,7 @@ import { askingStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
-/** A grant that failed is tried again, while the hour of its approval lasts. */
+/** A failed grant is retried while the hour of its approval lasts. */
 const house = await openHouse()
 startWorkers(house)
 const on = await askingStage(house, 'second tries')
@@ -45,7 +45,7 @@ async function notRetryable(id: string, status: string, why: RegExp, person?: Pe
   assert.deepEqual([reply.status, reply.body.code, reply.body.details], [409, 'grant_not_retryable', { status }])
 }
 
-test('what its target refused is given at the second try, once and as long as was asked for (P17)', async () => {
+test('a retry of a grant that its target refused gives access once, for the requested duration (P17)', async () => {
   const { request, id } = await refusedByTarget('400000000001')
   const before = await momentsOf(id)
   const retried = await retry(id)
@@ -59,7 +59,7 @@ test('what its target refused is given at the second try, once and as long as wa
   )
 })
 
-test('a retry while the clean-up goes on ends with access, once', async () => {
+test('a retry during the clean-up gives access once', async () => {
   const account = '400000000002'
   await on.inject({ failed: 1, polls: 1_000 })
   const request = await on.ask(on.account(account))
@@ -72,7 +72,7 @@ test('a retry while the clean-up goes on ends with access, once', async () => {
   assert.equal(await on.heldAt(account), 1)
 })
 
-test('of two retries at once one wins', async () => {
+test('one of two concurrent retries succeeds', async () => {
   const { request, id } = await refusedByTarget('400000000003')
   const replies = await Promise.all([retry(id), retry(id)])
   assert.deepEqual(replies.map((reply) => reply.status).sort(), [200, 409])
@@ -81,7 +81,7 @@ test('of two retries at once one wins', async () => {
   assert.equal(told.filter((event) => event.type === 'grant.activated').length, 1)
 })
 
-test('only what failed is tried again: not what waits, is held, was revoked or is over', async () => {
+test('only a failed grant can be retried, not a pending, active or revoked one', async () => {
   await on.inject({ polls: 1_000 })
   const waiting = await on.ask(on.account('400000000004'))
   const [pending] = await on.grantsAre(waiting, 'pending', 'attempting')
@@ -94,13 +94,13 @@ test('only what failed is tried again: not what waits, is held, was revoked or i
   await on.grantsAre(waiting, 'revoked', 'deprovisioned')
 })
 
-test('not after its hour: what could not be given in time stays failed', async () => {
+test('a failed grant cannot be retried more than an hour after its approval', async () => {
   const { id } = await refusedByTarget('400000000005')
   await house.asSuperuser('update access_grant set activate_by = clock_timestamp() where id = $1', [id])
   await notRetryable(id, 'failed', /more than an hour has passed since its approval/)
 })
 
-test('what has been active is never begun again (P17)', async () => {
+test('a grant that has been active cannot be retried (P17)', async () => {
   const { id } = await refusedByTarget('400000000006')
   await house.asSuperuser(
     'update access_grant set activated_at = clock_timestamp(), expires_at = clock_timestamp() where id = $1',
@@ -109,7 +109,7 @@ test('what has been active is never begun again (P17)', async () => {
   await notRetryable(id, 'failed', /it cannot begin again/)
 })
 
-test('others’ is for whoever may end anybody’s access; what is not there is not found', async () => {
+test('a grant of another user can be retried only by a caller who can revoke it; an unknown grant is not found', async () => {
   const { request, id } = await refusedByTarget('400000000007')
   for (const person of [people.approver, people.auditor]) {
     const reply = await retry(id, person)
@@ -120,7 +120,7 @@ test('others’ is for whoever may end anybody’s access; what is not there is 
   await on.grantsAre(request, 'active', 'successful')
 })
 
-test('policy is asked at every try: refused again while it forbids, given once it does not', async () => {
+test('policy is evaluated at every retry: refused while it forbids, given once it does not', async () => {
   const { request: failing, id } = await refusedByTarget('400000000009')
   const open = await on.rule('@notice("closed") forbid (principal, action, resource == cloud_account::"400000000009");')
   assert.equal((await retry(id)).status, 200)
@@ -131,14 +131,14 @@ test('policy is asked at every try: refused again while it forbids, given once i
   await on.grantsAre(failing, 'active', 'successful')
 })
 
-test('nobody is given again what they asked for before they were shut out (R6)', async () => {
+test('a grant of a deactivated user cannot be retried (R6)', async () => {
   const { id } = await refusedByTarget('400000000010')
   await house.asSuperuser('update tenant_user set active = false where id = $1', [people.user.user_id])
   await notRetryable(id, 'failed', /its holder is deactivated/, people.admin)
   await house.asSuperuser('update tenant_user set active = true where id = $1', [people.user.user_id])
 })
 
-/** Waits until the target is taking away what it may hold of an account. */
+/** Waits until a revoke act for the account is under way. */
 function cleanUpBegun(account: string): Promise<boolean> {
   return until('the clean-up has begun', async () => {
     const rows = await house.asSuperuser(

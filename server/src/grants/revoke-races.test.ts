@@ -21,12 +21,12 @@ const holdEntitlement = (id: string) =>
   sql`select from entitlement where tenant_id = ${tenant_id} and id = ${id} for no key update`
 const change = (grant_id: string, set: Statement) =>
   sql`update access_grant set ${set} where tenant_id = ${tenant_id} and id = ${grant_id}`
-// A slow machine must not end a wait: only the database's own search for deadlocks may.
+// A slow machine must not end a wait: only the deadlock detection of the database may.
 const patiently = sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`
 
 const ways: Record<string, (ctx: WorkCtx, id: string) => Promise<unknown>> = {
-  'revoked by itself': (ctx, id) => revokeLiveGrant(ctx, id, 'enough'),
-  'ended with all that its holder has': (ctx) =>
+  'revoked alone': (ctx, id) => revokeLiveGrant(ctx, id, 'enough'),
+  'revoked with all grants of its holder': (ctx) =>
     ctx.tx.write([
       sql`update tenant_user set updated_at = clock_timestamp() where tenant_id = ${tenant_id} and id = ${user_id}`,
       ...revokeGrantsOf(ctx, user_id, 'gone'),
@@ -49,7 +49,7 @@ async function stage(): Promise<string> {
 }
 
 for (const [way, end] of Object.entries(ways)) {
-  test(`a grant is ${way} while it is linked to an entitlement that a worker has: nobody waits in a circle`, async () => {
+  test(`a grant is ${way} while it is linked to an entitlement that a worker holds, without a deadlock`, async () => {
     const id = await stage()
     const { ending } = await tx.interactive(async (worker) => {
       await worker.read(patiently)
@@ -77,7 +77,7 @@ for (const [way, end] of Object.entries(ways)) {
   })
 }
 
-test('whoever links a grant holds its holder: who ends it waits, and finds it linked', async () => {
+test('linking a grant locks its holder, so that a revoke waits for the link', async () => {
   const id = await stage()
   const item = { tenant_id, id, generation: '0' }
   const served = { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null } as const

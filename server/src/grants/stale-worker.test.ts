@@ -9,13 +9,13 @@ import { beginGrant, noGrants, savePresent } from './give-store.ts'
 import { openEntitlements } from './open-entitlement-store.ts'
 import { beginRevokes, type Settling, settle } from './take-store.ts'
 
-/** A worker that lost its lease while it was away: whatever it writes then changes nothing, alone or among others. */
+/** A worker that lost its lease while it was away: its writes change nothing, alone or in a batch. */
 const db = await testDatabase()
 const { asSuperuser } = db
 
 type Stage = { tx: ReturnType<typeof db.database.tenant>; stale: WorkItem; held: WorkItem }
 
-/** Two entitlements whose grants have ended; of one the lease was lost to another worker. */
+/** Two entitlements whose grants have ended; the lease of one was lost to another worker. */
 async function stage(): Promise<Stage> {
   const [tenant_id = ''] = await seedManyGrants(asSuperuser, 2, 1, '2026-01-01')
   const [one, other] = await asSuperuser<{ id: string }>(
@@ -27,7 +27,7 @@ async function stage(): Promise<Stage> {
   return { tx: db.database.tenant(tenant_id), stale, held: { tenant_id, id: other.id, generation: '7' } }
 }
 
-/** All that is kept of an entitlement: itself, its grants, and what was told of them. */
+/** All that is stored about an entitlement: itself, its grants, and the number of its events. */
 async function kept({ tenant_id, id }: WorkItem): Promise<unknown> {
   return asSuperuser(
     `select to_jsonb(e) as entitlement,
@@ -50,19 +50,19 @@ const failure = {
 }
 
 const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknown>> = {
-  'the look that ends what is over': ({ tx }, items) => openEntitlements(tx, items),
+  'the check that ends expired grants': ({ tx }, items) => openEntitlements(tx, items),
   'the beginning of a revocation': ({ tx }, items) => beginRevokes(tx, items),
-  'a reference to ask by': ({ tx }, items) =>
+  'a reference to poll': ({ tx }, items) =>
     settle(
       tx,
       items.map((item) => ended(item, { under_way: 'r', wanted: true })),
     ),
-  'a reference to ask by, of what nobody wants': ({ tx }, items) =>
+  'a reference to poll, of unwanted access': ({ tx }, items) =>
     settle(
       tx,
       items.map((item) => ended(item, { under_way: 'r', wanted: false })),
     ),
-  'that it is gone': ({ tx }, items) =>
+  'that access is gone': ({ tx }, items) =>
     settle(
       tx,
       items.map((item) => ended(item, { gone: null })),
@@ -72,7 +72,7 @@ const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknow
       tx,
       items.map((item) => ended(item, { failure })),
     ),
-  'the end of a turn': ({ tx }, items) =>
+  'the end of a run': ({ tx }, items) =>
     settle(
       tx,
       items.map((item) => ended(item, undefined)),
@@ -80,10 +80,10 @@ const writes: Record<string, (stage: Stage, items: WorkItem[]) => Promise<unknow
 }
 
 for (const [what, write] of Object.entries(writes)) {
-  test(`a stale worker does not write ${what}, while those beside it in the same trip do (F2)`, async () => {
+  test(`a stale worker does not write ${what}, while others in the same batch do (F2)`, async () => {
     const on = await stage()
-    // So that there is something to do about a failure and an end.
-    if (!what.startsWith('the look')) {
+    // So that a failure and an end have something to change.
+    if (!what.startsWith('the check')) {
       await openEntitlements(on.tx, [on.held])
       await asSuperuser(
         `update access_grant set status = 'revoked', provisioning_status = 'deprovisioning', ended_at = clock_timestamp()
@@ -99,7 +99,7 @@ for (const [what, write] of Object.entries(writes)) {
   })
 }
 
-test('what nobody wants is settled in fewer questions to the same end, and a moment set meanwhile stays', async () => {
+test('unwanted access is settled to the same state as wanted access, and a due time set meanwhile stays', async () => {
   for (const wanted of [true, false]) {
     const { tx, held } = await stage()
     await asSuperuser(`update access_grant set status = 'revoked', ended_at = clock_timestamp() where tenant_id = $1`, [
@@ -131,7 +131,7 @@ test('what nobody wants is settled in fewer questions to the same end, and a mom
   }
 })
 
-test('a stale worker is told that it lost the lease, and begins nothing (F2)', async () => {
+test('a stale worker learns that it lost the lease, and begins nothing (F2)', async () => {
   const { tx, stale, held } = await stage()
   const [lost, row] = await openEntitlements(tx, [stale, held])
   assert.equal(lost, undefined)
@@ -139,7 +139,7 @@ test('a stale worker is told that it lost the lease, and begins nothing (F2)', a
   assert.deepEqual(await beginRevokes(tx, [stale, held]), [false, true])
 })
 
-test('a stale worker neither begins to give nor says that it is there (F2)', async () => {
+test('a stale worker neither begins a grant nor records its access as present (F2)', async () => {
   const { tx, stale } = await stage()
   const { tenant_id, id } = stale
   await asSuperuser(
@@ -155,7 +155,7 @@ test('a stale worker neither begins to give nor says that it is there (F2)', asy
   assert.deepEqual(await kept(stale), before)
 })
 
-test('a grant in a pair that nobody foresaw keeps none that shares its entitlement from its end', async () => {
+test('a grant in an unforeseen pair does not keep another grant of its entitlement from expiring', async () => {
   const { tx, stale, held } = await stage()
   await asSuperuser(
     `set session_replication_role = replica;

@@ -6,18 +6,18 @@ import { startWorkersWith } from '../../test/support/workers.ts'
 import type { Sighting } from '../provisioners/driver.ts'
 import { closeSweep, putOffSweep, saveStrays, suspect, sweepSoon } from './sweep-store.ts'
 
-/** When a provisioner is swept, and when no more. */
+/** When a provisioner is swept, and when its sweeps stop. */
 const house = await openHouse()
 const account = '630000000001'
 
-test('a tenant that has nothing left is swept no more, and again once something is given', async () => {
+test('the sweeps of a tenant with nothing left stop, and start again when access is given', async () => {
   const on = await driftStage(house, 'idle')
   const { stop } = startWorkersWith(house, () => ({}))
   const access = await on.held(account)
   await on.revoke(access)
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
   await on.sweep()
-  /** As if all of it had ended long ago. */
+  /** As if all access had ended long ago. */
   const forget = () =>
     house.asSuperuser(`update entitlement set updated_at = updated_at - interval '31 days' where tenant_id = $1`, [
       on.tenant_id,
@@ -26,10 +26,10 @@ test('a tenant that has nothing left is swept no more, and again once something 
   const rests = () =>
     house.asSuperuser('select from sweep where tenant_id = $1 and next_look_at is null', [on.tenant_id])
   await (await on.beginSweep())()
-  assert.equal((await rests()).length, 0, 'once more')
+  assert.equal((await rests()).length, 0, 'one more sweep is due')
   const between = await on.held('610000000009')
   const [woken] = await house.asSuperuser('select idle from sweep where tenant_id = $1', [on.tenant_id])
-  assert.deepEqual(woken, { idle: false }, 'what is given meanwhile counts')
+  assert.deepEqual(woken, { idle: false }, 'access given meanwhile counts')
   await on.revoke(between)
   await on.grantsAre(between.request, 'revoked', 'deprovisioned')
   await on.sweep()
@@ -45,7 +45,7 @@ test('a tenant that has nothing left is swept no more, and again once something 
   await stop()
 })
 
-test('what is still on its way to its target keeps its sweep', async () => {
+test('access that is still being given keeps its sweep', async () => {
   const on = await driftStage(house, 'on its way')
   const { stop } = startWorkersWith(house, () => ({}))
   await on.inject({ polls: 1_000 })
@@ -63,7 +63,7 @@ test('what is still on its way to its target keeps its sweep', async () => {
   await stop()
 })
 
-test('at a start every sweep is due within half a minute', async () => {
+test('every sweep is due within half a minute after a start', async () => {
   const on = await driftStage(house, 'start')
   const { stop } = startWorkersWith(house, () => ({}))
   await on.held(account)
@@ -110,7 +110,7 @@ test('a sweep that lost its lease writes nothing (F2)', async () => {
   assert.deepEqual(await on.told(), [])
 })
 
-test('a list that goes on and on fills no table', async () => {
+test('a list that does not end adds at most 12,000 strays', async () => {
   const on = await driftStage(house, 'endless', false)
   const { stop } = startWorkersWith(house, () => ({
     async *discover(_tx, known) {

@@ -87,7 +87,7 @@ async function findAtOdds(
 }
 
 /**
- * Of the access that bears our mark and was not asked for: the entitlements that the ledger has as revoked. Access that is not
+ * Of the listed access that is not among those compared: the entitlements that the ledger has as revoked. Access that is not
  * in the ledger at all is saved and reported.
  */
 async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: readonly Sighting[]): Promise<string[]> {

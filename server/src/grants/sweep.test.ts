@@ -12,7 +12,7 @@ import { spreadSeconds, sweepAgainSeconds } from './sweep.ts'
 const house = await openHouse()
 const account = '610000000001'
 
-/** The list of a sandbox whose first page is read and then held back until it is let go. */
+/** The list of a sandbox whose first page is read and then held back until `hold` ends. */
 function heldBack(
   sandbox: Driver,
   { hold, onRead }: { hold: () => Promise<unknown>; onRead: () => void },
@@ -26,12 +26,12 @@ function heldBack(
   }
 }
 
-/** A list that shows nothing of what is there. */
+/** A list that shows none of the access at the target. */
 const empty: Driver['discover'] = async function* () {
   yield await Promise.resolve([])
 }
 
-test('access that is given or taken away while a page of the list is old is no drift (R3, F8)', async () => {
+test('access given or revoked after a page of the list was read is no drift (R3, F8)', async () => {
   const on = await driftStage(house, 'old page')
   const gate = Promise.withResolvers<void>()
   const read = Promise.withResolvers<void>()
@@ -55,7 +55,7 @@ test('access that is given or taken away while a page of the list is old is no d
   await stop()
 })
 
-test('access that is being taken away while the sweep goes on is taken away once, and no drift (R3)', async () => {
+test('access that is being revoked during a sweep is revoked once, and is no drift (R3)', async () => {
   const on = await driftStage(house, 'own revoke')
   const gate = Promise.withResolvers<void>()
   const read = Promise.withResolvers<void>()
@@ -71,7 +71,7 @@ test('access that is being taken away while the sweep goes on is taken away once
   await read.promise
   await on.inject({ polls: 1_000 })
   await on.revoke(access)
-  await until('the target is at it', async () => (await on.entitlement(account))?.act === 'revoke')
+  await until('the revoke has begun', async () => (await on.entitlement(account))?.act === 'revoke')
   await on.age()
   gate.resolve()
   await swept()
@@ -82,7 +82,7 @@ test('access that is being taken away while the sweep goes on is taken away once
   await stop()
 })
 
-test('a list that lags is no drift: the target itself is asked, and nothing is told', async () => {
+test('a list that lags is no drift: the access is verified at the target, and nothing is notified', async () => {
   const on = await driftStage(house, 'lagging list', true)
   let verified = 0
   const { stop } = startWorkersWith(house, (sandbox) => ({
@@ -94,7 +94,11 @@ test('a list that lags is no drift: the target itself is asked, and nothing is t
   }))
   const access = await on.held(account)
   await (await on.beginSweep())()
-  assert.equal((await on.entitlement(account))?.suspected, false, 'what moved within the last minute is left alone')
+  assert.equal(
+    (await on.entitlement(account))?.suspected,
+    false,
+    'access that changed within the last minute is left alone',
+  )
   const before = verified
   await on.sweep()
   assert.equal(verified, before + 1)
@@ -103,7 +107,7 @@ test('a list that lags is no drift: the target itself is asked, and nothing is t
   await stop()
 })
 
-test('a target that cannot list is asked about each by itself', async () => {
+test('each entitlement at a target that cannot list is verified by itself', async () => {
   const on = await driftStage(house, 'no list')
   const { stop } = startWorkersWith(house, () => ({ discover: null }))
   const [one, other] = [await on.held(account), await on.held('610000000002')]
@@ -125,7 +129,7 @@ test('a target that cannot list is asked about each by itself', async () => {
   await stop()
 })
 
-test('a list that breaks off proves nothing; it is tried again, and says why', async () => {
+test('a list that breaks off proves nothing; it is tried again, and its error is shown', async () => {
   const on = await driftStage(house, 'broken list')
   let broken = true
   const { stop } = startWorkersWith(house, (sandbox) => ({
@@ -154,7 +158,7 @@ test('a list that breaks off proves nothing; it is tried again, and says why', a
   await stop()
 })
 
-test('a target that has no room for the list now is asked later, and that is no failure', async () => {
+test('a target without capacity for the list is called later, and no failure is counted', async () => {
   const on = await driftStage(house, 'no room to list')
   let refusals = 1
   const { stop } = startWorkersWith(house, (sandbox) => ({
@@ -178,7 +182,7 @@ test('a target that has no room for the list now is asked later, and that is no 
   await stop()
 })
 
-test('a ledger of thousands is compared in portions, each of all of it', async () => {
+test('a ledger of thousands of entitlements is compared completely, in portions', async () => {
   const { stop } = startWorkersWith(house, () => ({}))
   const [tenant_id] = await seedManyGrants(house.asSuperuser, 4_100, 1, '2100-01-01')
   await house.asSuperuser(
@@ -205,7 +209,7 @@ test('a ledger of thousands is compared in portions, each of all of it', async (
   await stop()
 })
 
-test('looks are spread at fifty a second over four minutes at most, and failed sweeps tried again within two', () => {
+test('checks are spread at fifty a second over four minutes at most, and failed sweeps are retried within two', () => {
   assert.deepEqual([spreadSeconds(1), spreadSeconds(1_000), spreadSeconds(1_000_000)], [0.02, 20, 240])
   assert.deepEqual([sweepAgainSeconds(0), sweepAgainSeconds(40)], [5, 120])
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Tx } from '../kernel/context.ts'
 import { trackInFlight } from './in-flight.ts'
 
-test('a row that is claimed again before the end of its last claim is seen stays in hand', async () => {
+test('a row that is claimed again while its last claim ends stays in flight', async () => {
   const hand = trackInFlight(
     { width: 4, perTenant: 4 },
     (tenant_id) => ({ tenant_id }) as Tx,

@@ -3,7 +3,7 @@ import { after, afterEach, before, beforeEach, mock, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Loop, startLoop } from './loop.ts'
 
-/** Time stands still, and moves on where a test says so. */
+/** The clock stands still until a test moves it on. */
 let nowMs = 0
 before(() => {
   mock.timers.enable({ apis: ['setTimeout'] })
@@ -15,7 +15,7 @@ after(() => {
 })
 
 let runs = 0
-/** Ends the run that is under way, which then wants to run again after so many milliseconds. */
+/** Ends the current run, which then requests another run after so many milliseconds. */
 let endRun: (waitMs: number) => Promise<void>
 let loop: Loop
 
@@ -43,7 +43,7 @@ afterEach(async () => {
 })
 
 const never = Number.MAX_SAFE_INTEGER
-/** Answers how many runs have begun after these milliseconds. */
+/** Returns how many runs have begun after these milliseconds. */
 async function pass(ms: number): Promise<number> {
   nowMs += ms
   mock.timers.tick(ms)
@@ -51,7 +51,7 @@ async function pass(ms: number): Promise<number> {
   return runs
 }
 
-test('it runs at once, again when the run says so, and after a second whatever that says', async () => {
+test('runs at once, again when the run requests it, and after a second at the latest', async () => {
   assert.equal(runs, 1)
   await endRun(500)
   assert.equal(await pass(400), 1)
@@ -63,7 +63,7 @@ test('it runs at once, again when the run says so, and after a second whatever t
   assert.equal(await pass(100), 4)
 })
 
-test('`wake` while it waits begins a run at once, and while it runs another after it', async () => {
+test('`wake` begins a run at once, or right after the current run', async () => {
   await endRun(never)
   loop.wake()
   await nextTurn()
@@ -74,7 +74,7 @@ test('`wake` while it waits begins a run at once, and while it runs another afte
   assert.equal(runs, 3)
 })
 
-test('`wakeSoon` begins one run within moments for all that ended until then', async () => {
+test('`wakeSoon`, called many times, begins one run within 200 ms', async () => {
   await endRun(never)
   for (let ended = 0; ended < 100; ended += 1) loop.wakeSoon()
   assert.equal(await pass(200), 2)
@@ -82,13 +82,13 @@ test('`wakeSoon` begins one run within moments for all that ended until then', a
   assert.equal(await pass(200), 2, 'and no second one')
 })
 
-test('`wakeSoon` while it runs begins another run within moments: that one could not know', async () => {
+test('`wakeSoon` during a run begins another run within 200 ms', async () => {
   loop.wakeSoon()
   await endRun(never)
   assert.equal(await pass(200), 2)
 })
 
-test('`wakeSoon` puts off no run that is due before', async () => {
+test('`wakeSoon` does not delay a run that is due earlier', async () => {
   await endRun(1)
   loop.wakeSoon()
   assert.equal(await pass(1), 2)

@@ -9,12 +9,12 @@ import type { WorkItem } from './claim.ts'
 import type { Bounds } from './in-flight.ts'
 import { type DueWork, startDueWork } from './work-list.ts'
 
-/** Many rows of several tenants at once: who goes first, and that nobody holds up another. */
+/** Many due rows of several tenants: their order, and that no tenant holds up another. */
 const db = await testDatabase()
 const loops: { stop(): Promise<void> }[] = []
 db.atEnd(() => Promise.all(loops.map((loop) => loop.stop())))
 
-/** A tenant with so many entitlements that are due; `gives`: a pending grant waits for them. Answers their ids. */
+/** A tenant with so many entitlements that are due; `gives`: a pending grant waits for them. Returns their ids. */
 async function dueEntitlements(count: number, gives: boolean, secondsAgo = 1): Promise<string[]> {
   const tenant_id = newId()
   await db.asSuperuser(`insert into tenant (id, name) values ($1, 'crowd')`, [tenant_id])
@@ -27,7 +27,7 @@ async function dueEntitlements(count: number, gives: boolean, secondsAgo = 1): P
   return rows.map((row) => row.id)
 }
 
-/** Takes entitlements up in both parts and ends them as told, in the order in which it was given them. */
+/** Works on entitlements of both parts and ends them; `begun` and `done` list them in their order. */
 function startTaking(
   bounds: Bounds,
   work: (item: WorkItem) => Promise<void> = () => Promise.resolve(),
@@ -54,7 +54,7 @@ function startTaking(
 const allIn = (done: Set<string>, ids: readonly string[]) =>
   until(`${ids.length} are done`, async () => ids.every((id) => done.has(id)))
 
-test('what takes access away goes before what gives it, though that has waited longer', async () => {
+test('revocations run before grants that have waited longer', async () => {
   const gives = await dueEntitlements(40, true, 60)
   const takes = [...(await dueEntitlements(150, false)), ...(await dueEntitlements(150, false))]
   const taking = startTaking({ width: 512, perTenant: 512 })
@@ -63,7 +63,7 @@ test('what takes access away goes before what gives it, though that has waited l
   await taking.loop.stop()
 })
 
-test('however much there is to take away, what gives comes up in the end', async () => {
+test('a grant runs before a long list of revocations is done', async () => {
   const gives = await dueEntitlements(1, true)
   const takes = await dueEntitlements(200, false)
   const taking = startTaking({ width: 8, perTenant: 4 })
@@ -72,25 +72,25 @@ test('however much there is to take away, what gives comes up in the end', async
   await taking.loop.stop()
 })
 
-test('tenants whose work hangs hold their own rows, and nobody else’s', async () => {
+test('tenants whose work hangs do not hold up the rows of others', async () => {
   const hung = [...(await dueEntitlements(20, false, 60)), ...(await dueEntitlements(20, false, 60))]
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const isHung = new Set(hung)
   const taking = startTaking({ width: 8, perTenant: 4 }, ({ id }) => (isHung.has(id) ? released : Promise.resolve()))
-  await until('they have all the room there is', async () => taking.begun.length === 8)
+  await until('they use the whole width', async () => taking.begun.length === 8)
   const quick = await dueEntitlements(50, false)
   taking.loop.wake()
   await allIn(taking.done, quick)
-  assert.equal(taking.begun.filter((id) => isHung.has(id)).length, 8, 'no more of theirs was taken up')
-  assert.ok(taking.loop.isBehind(), 'what can wait is told to')
+  assert.equal(taking.begun.filter((id) => isHung.has(id)).length, 8, 'no more of their rows has begun')
+  assert.ok(taking.loop.isBehind(), 'the loop reports that it is behind')
   release()
   await allIn(taking.done, hung)
   await until('it is no longer behind', async () => !taking.loop.isBehind())
-  assert.equal(taking.begun.length, hung.length + quick.length, 'each was taken up once')
+  assert.equal(taking.begun.length, hung.length + quick.length, 'each row began once')
   await taking.loop.stop()
 })
 
-test('what takes access away goes on while nothing else gets a connection', async () => {
+test('revocations go on while other work gets no connection', async () => {
   const others = openDatabase(db.service, { writes: 1, long: 1 })
   db.atEnd(() => others.close())
   await db.asSuperuser('select pg_advisory_lock(79)')
@@ -101,18 +101,18 @@ test('what takes access away goes on while nothing else gets a connection', asyn
   const takes = await dueEntitlements(40, false)
   const taking = startTaking({ width: 8, perTenant: 4 }, undefined, others)
   await allIn(taking.done, takes)
-  assert.ok(!taking.begun.includes(give), 'the others wait for the connection')
+  assert.ok(!taking.begun.includes(give), 'the grant waits for the connection')
   await db.asSuperuser('select pg_advisory_unlock(79)')
   await holding
   await allIn(taking.done, [give])
   await taking.loop.stop()
 })
 
-test('what is still in hand long after the stop is given back', async () => {
+test('a row that is still in flight long after the stop is released', async () => {
   const [id = ''] = await dueEntitlements(1, false)
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const taking = startTaking({ width: 8, perTenant: 4 }, () => released)
-  await until('it is in hand', async () => taking.begun.includes(id))
+  await until('it is in flight', async () => taking.begun.includes(id))
   await taking.loop.stop()
   const [row] = await db.asSuperuser(
     'select lease_until, next_look_at is null as rests from entitlement where id = $1',
@@ -125,11 +125,11 @@ test('what is still in hand long after the stop is given back', async () => {
   release()
 })
 
-test('a lease is held for as long as the work takes', async () => {
+test('a lease is extended for as long as the work takes', async () => {
   const [id = ''] = await dueEntitlements(1, false)
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const taking = startTaking({ width: 8, perTenant: 4 }, () => released)
-  await until('it is in hand', async () => taking.begun.includes(id))
+  await until('it is in flight', async () => taking.begun.includes(id))
   const lease = async () => {
     const [row] = await db.asSuperuser<{ until: string; generation: string }>(
       'select lease_until::text as until, generation::text from entitlement where id = $1',

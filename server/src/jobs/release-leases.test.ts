@@ -5,7 +5,7 @@ import { releaseLeases } from './release-leases.ts'
 
 const { database, asSuperuser } = await testDatabase()
 
-test('gives back what the dead held, and fences them; what nobody held stays as it is', async () => {
+test('releases all leases under a new generation, and leaves rows without a lease as they are', async () => {
   await asSuperuser(`insert into event_cursor (subscriber, lease_until, generation) values
     ('held', clock_timestamp() + interval '20 seconds', 7), ('free', null, 3)`)
   await releaseLeases(database)

@@ -32,7 +32,7 @@ async function due(inSeconds: number): Promise<string> {
   return id
 }
 
-/** Work that remembers what it did, and ends the request as the real one does. */
+/** Work that records what it did, and ends the request as the real job does. */
 function worker(run?: (item: WorkItem) => Promise<void>) {
   const done: string[] = []
   const failures: string[] = []
@@ -56,19 +56,19 @@ function worker(run?: (item: WorkItem) => Promise<void>) {
   return { done, failures, loop }
 }
 
-test('what the work of a row makes due is done without waiting for the next look: a chain of thirty', async () => {
+test('a row that the work of another makes due does not wait for the next run: a chain of thirty', async () => {
   const chain = 30
   const links = [await due(0)]
   const one = worker(async ({ id }) => {
     if (id === links.at(-1) && links.length < chain) links.push(await due(0))
   })
-  // By the look of every second alone it takes half a minute.
+  // With one run a second, it would take half a minute.
   await until('the last is done', async () => one.done.length === chain, 15_000)
   assert.deepEqual(one.done, links)
   await one.loop.stop()
 })
 
-test('does what is due, each once, though two processes look', async () => {
+test('two processes do each due row once', async () => {
   const ids = await Promise.all(Array.from({ length: 40 }, () => due(0)))
   const [one, two] = [worker(), worker()]
   await until('all of it is done', async () => one.done.length + two.done.length === ids.length)
@@ -76,14 +76,14 @@ test('does what is due, each once, though two processes look', async () => {
   await Promise.all([one.loop.stop(), two.loop.stop()])
 })
 
-test('waits for what is not due, and does it at its moment without being woken', async () => {
+test('a row is done when it becomes due, without `wake`', async () => {
   const id = await due(0.4)
   const one = worker()
   await until('done', async () => one.done.includes(id))
   await one.loop.stop()
 })
 
-test('a row that another process holds is left alone until its lease ends, then taken under a new generation', async () => {
+test('a row that another process holds is left alone until its lease ends, then claimed under a new generation', async () => {
   const id = await due(0)
   await db.asSuperuser(
     `update access_request set lease_until = clock_timestamp() + interval '1 hour', generation = 7 where id = $1`,
@@ -103,7 +103,7 @@ test('a row that another process holds is left alone until its lease ends, then 
   await one.loop.stop()
 })
 
-test('a row whose work fails is given back for a later try, and holds up no other', async () => {
+test('a row whose work fails is released for a retry, and holds up no other', async () => {
   const broken = await due(0)
   let fail = true
   const one = worker(async (item) => {
@@ -111,7 +111,7 @@ test('a row whose work fails is given back for a later try, and holds up no othe
   })
   const sound = await due(0)
   await until('the sound one is done', async () => one.done.includes(sound))
-  await until('the failure is told', async () => one.failures.includes(broken))
+  await until('the failure is reported', async () => one.failures.includes(broken))
   fail = false
   await db.asSuperuser(
     'update access_request set next_look_at = clock_timestamp() where id = $1 and lease_until is null',
