@@ -11,7 +11,7 @@ const db = await testDatabase()
 const channel = 'test_notices'
 const tell = (payload: string) => db.database.service.write([sql`select pg_notify(${channel}, ${payload})`])
 
-/** A listening connection, and what it was told, in order; it ends when the file's tests are done. */
+/** A listening connection, and its notices and changes of state in order; it ends when the file's tests are done. */
 function startListening(target = db.service, beats: UnrestrictedTx = db.database.service) {
   const told: string[] = []
   const note = (what: string) => () => void told.push(what)
@@ -28,13 +28,13 @@ function startListening(target = db.service, beats: UnrestrictedTx = db.database
   return {
     ...listening,
     told,
-    fresh: () => until('it hears', async () => listening.isFresh()),
-    unheard: () => until('it knows that it does not hear', async () => !listening.isFresh()),
-    has: (payload: string) => until(`\`${payload}\` is heard`, async () => told.includes(payload)),
+    fresh: () => until('it is fresh', async () => listening.isFresh()),
+    unheard: () => until('it is no longer fresh', async () => !listening.isFresh()),
+    has: (payload: string) => until(`\`${payload}\` has arrived`, async () => told.includes(payload)),
   }
 }
 
-/** In this order, whatever else came between: a busy machine may lose a beat. */
+/** Asserts the order, with anything in between: a busy machine can lose a beat. */
 function assertInOrder(told: readonly string[], expected: readonly string[]): void {
   let from = 0
   for (const what of expected) {
@@ -44,7 +44,7 @@ function assertInOrder(told: readonly string[], expected: readonly string[]): vo
   }
 }
 
-test('is fresh once a beat has come through, and hears what is told', async () => {
+test('is fresh once a beat has arrived, and receives notices', async () => {
   const line = startListening()
   assert.ok(!line.isFresh())
   await line.fresh()
@@ -53,7 +53,7 @@ test('is fresh once a beat has come through, and hears what is told', async () =
   assertInOrder(line.told, ['connected', 'fresh', 'one'])
 })
 
-test('a connection that is open and silent is noticed, and made anew (F15)', async () => {
+test('a connection that is open but silent is detected and replaced (F15)', async () => {
   const way = await openDatabaseLine(db.service)
   const line = startListening(way.target)
   await line.fresh()
@@ -69,7 +69,7 @@ test('a connection that is open and silent is noticed, and made anew (F15)', asy
   assert.ok(!line.told.includes('missed'))
 })
 
-test('a connection that is cut counts at once, and is told of once however often it fails', async () => {
+test('a cut connection is reported as lost at once, and only once', async () => {
   const way = await openDatabaseLine(db.service)
   const line = startListening(way.target)
   await line.fresh()
@@ -82,7 +82,7 @@ test('a connection that is cut counts at once, and is told of once however often
   assert.doesNotMatch(line.told.filter((what) => what !== 'connected').join(' '), /lost lost|fresh fresh/)
 })
 
-test('one to another database than the one that is written to is never fresh, though it is open', async () => {
+test('a connection to another database than the one with the beats is open but never fresh', async () => {
   const elsewhere = await testDatabase()
   const line = startListening(db.service, elsewhere.database.service)
   await line.has('lost')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listMigrations } from './migrate.ts'
 
-test('each migration has a number of its own, one after another', async () => {
+test('migrations are numbered from 1 without gaps', async () => {
   const numbers = (await listMigrations()).map(({ name }) => Number(/^(\d{4})_[a-z_]+$/.exec(name)?.[1]))
   assert.deepEqual(
     numbers,

@@ -12,19 +12,19 @@ const ours: AppliedMigration[] = [
   { name: '0030_notification_order', checksum: order },
 ]
 
-suite('what was applied, in terms of this version', () => {
+suite('applied migrations, in terms of this version', () => {
   const trials: [string, AppliedMigration[], AppliedMigration[]][] = [
-    ['what is ours stays', ours, ours],
-    ['what was edited is ours', [{ name: '0026_deliveries', checksum: first }], ours.slice(0, 1)],
-    ['what was renamed is ours', [{ name: '0028_notification_order', checksum: order }], ours.slice(1)],
-    ['what was withdrawn is left out', [{ name: '0030_lanes_without_count', checksum: count }], []],
+    ['a migration of this version stays', ours, ours],
+    ['an edited migration is recognized', [{ name: '0026_deliveries', checksum: first }], ours.slice(0, 1)],
+    ['a renamed migration is recognized', [{ name: '0028_notification_order', checksum: order }], ours.slice(1)],
+    ['a withdrawn migration is left out', [{ name: '0030_lanes_without_count', checksum: count }], []],
     [
-      'another text under such a name is not known',
+      'another text under the name of an edited migration is not recognized',
       [{ name: '0026_deliveries', checksum: 'other' }],
       [{ name: '0026_deliveries', checksum: 'other' }],
     ],
     [
-      'what is renamed stands in its place',
+      'a renamed migration is listed at its new number',
       [
         { name: '0028_notification_order', checksum: order },
         { name: '0029_other', checksum: 'x' },
@@ -36,12 +36,12 @@ suite('what was applied, in terms of this version', () => {
     test(name, () => assert.deepEqual(inOurTerms(applied, ours), expected))
 })
 
-test('every migration that stands for a past one is there', async () => {
+test('every migration that replaces a past one exists', async () => {
   const names = (await listMigrations()).map(({ name }) => name)
   for (const { name } of ours) assert.ok(names.includes(name), name)
 })
 
-test('a database that ran 0026 as it was first written becomes like every other', async () => {
+test('a database that ran the first version of 0026 is migrated to the current schema', async () => {
   const db = await bareDatabase()
   await migrate(db.owner, '0026_deliveries')
   await db.asSuperuser('alter table delivery_lane add column arrivals bigint not null default 0')

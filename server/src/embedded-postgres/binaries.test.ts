@@ -72,7 +72,7 @@ test('completes a copy when the links are missing and the package is read-only',
   removeLinks()
   const place = placeIn('beside', undefined)
   chmodSync(join(bare, 'native/lib'), 0o555)
-  // Root may write anywhere: as another user for a moment, so that the mode counts.
+  // Root can write anywhere: act as another user for a moment, so that the mode counts.
   if (isRoot) chownSync(place.home, 65534, 65534)
   if (isRoot) process.seteuid?.(65534)
   try {

@@ -17,7 +17,7 @@ for (const [name, found, version, accepted] of majors) {
   })
 }
 
-test("hands none of the server's own environment to PostgreSQL", (t) => {
+test("does not pass the server's own variables to PostgreSQL", (t) => {
   process.env.PGPORT = '1'
   process.env.SALLYPORT_SECRET = 'x'
   t.after(() => {
@@ -28,13 +28,13 @@ test("hands none of the server's own environment to PostgreSQL", (t) => {
   assert.ok(names.includes('PATH') && !names.includes('PGPORT') && !names.includes('SALLYPORT_SECRET'))
 })
 
-test('listens on no network beside a socket, and on loopback alone without one', () => {
+test('listens on no address with a socket, and on loopback only without one', () => {
   assert.ok(serverOptions('/d', 'socket', '/s', 5432).includes('listen_addresses='))
   assert.ok(serverOptions('/d', 'loopback', '', 4000).includes('listen_addresses=127.0.0.1'))
   assert.ok(serverOptions('/d', 'loopback', '', 4000).includes('unix_socket_directories='))
 })
 
-test('quotes a socket folder, whose name may hold commas', () => {
+test('quotes a socket folder whose name has commas', () => {
   assert.ok(serverOptions('/d', 'socket', '/a, "b"', 5432).includes('unix_socket_directories="/a, ""b"""'))
 })
 
@@ -46,7 +46,7 @@ test('says what to do for a user without a name, as containers have them', () =>
   )
 })
 
-test("passes on PostgreSQL's own words for any other failure", () => {
+test("passes on PostgreSQL's own message for any other failure", () => {
   const said = 'running bootstrap script ... \ninitdb: error: could not create directory "x": No space left on device\n'
   assert.match(explainInitdb(said, 'exit code 1'), /^exit code 1; initdb: .* No space left on device$/)
 })

@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sallyport-lock-'))
 test.after(() => rmSync(folder, { recursive: true }))
 const place = { lockFile: join(folder, 'owner.lock'), ownerFile: join(folder, 'owner.json') }
 
-test('gives a folder to one owner, who gives it free again', async () => {
+test('locks a folder for one owner, who can release it', async () => {
   const lock = await lockFolder(place)
   assert.equal(JSON.parse(readFileSync(place.ownerFile, 'utf8')).pid, process.pid)
   await assert.rejects(lockFolder(place), new RegExp(`another Sallyport \\(pid ${process.pid}\\) is running`))
@@ -41,7 +41,7 @@ for (const [name, text] of [
   ['an earlier version', '{"pid":1,"mark":"boot/1"}'],
   ['an owner that was killed while it wrote', ''],
 ] as const) {
-  test(`is not held up by the note of ${name}, and does not need it`, async () => {
+  test(`is not held up by the owner file of ${name}, and does not need it`, async () => {
     writeFileSync(place.ownerFile, text)
     const lock = await lockFolder(place)
     rmSync(place.ownerFile)
@@ -50,7 +50,7 @@ for (const [name, text] of [
   })
 }
 
-test('the lock is a file for its owner alone, with no other beside it', async () => {
+test('the lock is one file, which only its owner can read', async () => {
   const lock = tryLock(place.lockFile)
   assert.equal(statSync(place.lockFile).mode & 0o777, 0o600)
   assert.deepEqual(readdirSync(folder), ['owner.lock'])
@@ -64,4 +64,4 @@ test('a link in the place of the lock is refused', () => {
   assert.equal(existsSync(join(folder, 'elsewhere')), false)
 })
 
-test('of four processes at once one is the owner, and its kill frees the folder: 20 rounds', (t) => contend(t, 20))
+test('one of four concurrent processes is the owner, and killing it frees the folder: 20 rounds', (t) => contend(t, 20))

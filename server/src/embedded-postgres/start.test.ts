@@ -94,7 +94,7 @@ test('keeps the database under /var/lib when root starts it in a home closed to 
   await assert.rejects(start(t, dataDir), new RegExp(`kept in \`${kept}\`, which is gone: restore that folder`))
 })
 
-test('refuses a data folder of another PostgreSQL, or of something else', async (t) => {
+test('refuses a data folder of another PostgreSQL version, or with other files', async (t) => {
   const dataDir = makeFolder(t)
   mkdirSync(join(dataDir, 'postgres'))
   writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '17\n')
@@ -124,7 +124,7 @@ test('uses a short private folder for its socket when the path is too long', { s
   assert.equal(existsSync(left), false, 'also the folder that a killed Sallyport left')
 })
 
-test('asks for a password where there is a port instead of a socket', async (t) => {
+test('requires a password on a port instead of a socket', async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   const postgres = await start(t, dataDir, { transport: 'loopback' })
   assert.equal(postgres.host, '127.0.0.1')

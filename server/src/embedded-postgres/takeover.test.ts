@@ -23,7 +23,7 @@ test('takes over the server of a Sallyport that was killed, and notices its end'
   const other = startElsewhere(t, dataDir)
   const pid = Number(await other.said('ready'))
   await assert.rejects(start(t, dataDir), new RegExp(`another Sallyport \\(pid ${other.child.pid}\\) is running`))
-  assert.ok(await readRunningEmbedded(dataDir), 'the command line reaches it all the same')
+  assert.ok(await readRunningEmbedded(dataDir), 'the command line still reaches it')
   await kill(other.child)
 
   const crashes: string[] = []
@@ -31,7 +31,7 @@ test('takes over the server of a Sallyport that was killed, and notices its end'
   assert.deepEqual([postgres.tookOver, postgres.pid], [true, pid])
   assert.equal(await ask(postgres, 'select 1'), '1')
   process.kill(pid, 'SIGKILL')
-  await until(() => crashes.length > 0, 'word of the crash')
+  await until(() => crashes.length > 0, 'the report of the crash')
   assert.match(crashes[0] ?? '', new RegExp(`\\(pid ${pid}\\) ended by itself \\(its process is gone\\): its log is`))
   await postgres.stop()
   // A start clears away the shared memory that it left.
@@ -71,20 +71,20 @@ test('notices the crash of a server it started, and waits for what it leaves beh
   const crashes: string[] = []
   const first = await start(t, dataDir, { onCrash: (reason) => crashes.push(reason) })
   await ask(first, `create table kept as select 'here' as word`)
-  // A session that is held still outlives its server, and holds the shared memory.
+  // A paused session outlives its server, and holds the shared memory.
   const atWork = assert.rejects(ask(first, 'select pg_sleep(60)'))
   const asleep = `select pid from pg_stat_activity where wait_event = 'PgSleep'`
   await until(async () => (await ask(first, asleep)) !== '', 'a session at work')
   const session = Number(await ask(first, asleep))
   process.kill(session, 'SIGSTOP')
   process.kill(first.pid, 'SIGKILL')
-  await until(() => crashes.length > 0, 'word of the crash')
+  await until(() => crashes.length > 0, 'the report of the crash')
   assert.match(crashes[0] ?? '', /ended by itself \(signal SIGKILL\): its log is/)
   await first.stop()
 
   const starting = start(t, dataDir)
   const log = () => readFileSync(join(dataDir, 'postgres.log'), 'utf8')
-  await until(() => /shared memory block .* still in use/.test(log()), 'the obstacle')
+  await until(() => /shared memory block .* still in use/.test(log()), 'the failed start')
   process.kill(session, 'SIGCONT')
   const second = await starting
   await atWork
@@ -93,13 +93,13 @@ test('notices the crash of a server it started, and waits for what it leaves beh
   assert.equal(await ask(second, 'select word from kept'), 'here')
 })
 
-test('is not held up by the note of a dead server whose number another process has', { skip: !isLinux }, async (t) => {
+test('is not held up by the PID file of a dead server whose PID another process has', { skip: !isLinux }, async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   const first = await start(t, dataDir, { onCrash() {} })
   process.kill(first.pid, 'SIGKILL')
   await first.stop()
   await untilNothingRunsOn(dataDir)
-  // Of the same user: PostgreSQL itself takes another user's process for none of its own.
+  // Of the same user: PostgreSQL does not take a process of another user for its own.
   const stranger = spawn('sleep', ['60'], { stdio: 'ignore', ...(isRoot ? { uid: 65534, gid: 65534 } : {}) })
   atEnd(t, () => stranger.kill())
   for (const file of [join(dataDir, 'postgres/postmaster.pid'), join(first.host, `.s.PGSQL.${first.port}.lock`)]) {
@@ -123,7 +123,7 @@ test('leaves alone a server that answers but whose process it cannot see', { ski
   assert.equal(await ask(first, 'select 1'), '1')
 })
 
-test('begins again when the making of the database was cut short', { skip: !isLinux }, async (t) => {
+test('begins again when the creation of the database was interrupted', { skip: !isLinux }, async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   const other = startElsewhere(t, dataDir)
   const halfMade = () =>

@@ -13,7 +13,7 @@ export type WireStatement = { readonly text: string; readonly values: readonly u
 type WireValue = string | Buffer | null
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): WireValue } }).utils
 
-/** A connection as a query of `pg` sees it: the typings of `pg` ask for an argument that it has dropped. */
+/** A connection as a query of `pg` sees it: the typings of `pg` require an argument that it has dropped. */
 type Wire = Pick<pg.Connection, 'stream' | 'sync' | 'once' | 'off'> & {
   parse(statement: { name: string; text: string }): void
   bind(portal: { statement: string; values: readonly WireValue[] }): void

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fc } from '../../../test/support/chance.ts'
 import { toDateTime } from './connect.ts'
 
-test('a moment of PostgreSQL’s own form becomes the same moment in ISO 8601, to the millisecond', () => {
+test('a PostgreSQL timestamp becomes the same time in ISO 8601, to the millisecond', () => {
   for (const [text, moment] of [
     ['2026-11-21 19:50:00+00', '2026-11-21T19:50:00.000Z'],
     ['2026-11-21 19:50:00.1+00', '2026-11-21T19:50:00.100Z'],
@@ -15,7 +15,7 @@ test('a moment of PostgreSQL’s own form becomes the same moment in ISO 8601, t
   }
 })
 
-test('cut from the text or by way of a date, it is the same', () => {
+test('a converted timestamp equals the ISO text of the same `Date`', () => {
   const moments = fc.date({ min: new Date('1000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
   fc.assert(
     fc.property(moments, fc.integer({ min: 0, max: 999 }), (moment, micros) => {

@@ -15,7 +15,7 @@ const db = await testDatabase()
 const tenant_id = newId()
 await db.database.tenant(tenant_id).write([sql`insert into tenant (id, name) values (${tenant_id}, 'somebody')`])
 
-/** A database of the test's own, with as many connections as it says. */
+/** A database client for one test, with connection limits of its own. */
 function openOwn(limits: ConnectionLimits): Database {
   const database = openDatabase(db.service, limits)
   db.atEnd(() => database.close())
@@ -24,18 +24,18 @@ function openOwn(limits: ConnectionLimits): Database {
 
 const whoServes = sql<{ pid: number }>`select pg_backend_pid() as pid`
 
-/** Asks until many at once are served by one connection: the statement is proven quick. */
+/** Queries until one connection serves many reads at once: the statement is proven quick. */
 async function sharedPid(database: Database): Promise<number> {
   return until('a quick statement goes by the shared connection', async () => {
     const asked = Array.from({ length: 20 }, () => database.service.read(whoServes))
-    // By connections of their own no more are under way than there are of those.
+    // On separate connections, no more are in flight than there are connections.
     const { busy } = database.load()
     const pids = new Set((await Promise.all(asked)).map(([row]) => row?.pid))
     return busy === asked.length && pids.size === 1 && [...pids][0]
   })
 }
 
-/** Something that the test lets happen. */
+/** A promise that the test resolves. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { opened: promise, open: resolve }
@@ -70,7 +70,7 @@ test('quick reads of many callers share one connection', async () => {
   assert.equal(row?.here, true)
 })
 
-test('a statement that is slow, or not proven quick, holds up no quick one', async () => {
+test('a statement that is slow or not proven quick does not hold up a quick one', async () => {
   const database = openOwn({ writes: 4, long: 3 })
   const pid = await sharedPid(database)
   await db.asSuperuser('select pg_advisory_lock(78)')
@@ -82,7 +82,7 @@ test('a statement that is slow, or not proven quick, holds up no quick one', asy
   assert.ok(['answered', 'unavailable'].includes(String(await slow)))
 })
 
-test('a statement that has grown slow leaves the shared connection, and one that was slow comes back to it', async () => {
+test('a statement that becomes slow leaves the shared connection, and returns when it is quick again', async () => {
   const database = openOwn({ writes: 1, long: 2 })
   await db.asSuperuser('create table pause (seconds float8)')
   await db.asSuperuser('insert into pause values (0)')
@@ -100,7 +100,7 @@ test('a statement that has grown slow leaves the shared connection, and one that
   await until('it is back', async () => (await goesBy()) === pid)
 })
 
-test('transactions that take their time leave connections for writes', async () => {
+test('slow transactions leave connections for writes', async () => {
   const database = openOwn({ writes: 1, long: 2 })
   const tx = database.tenant(tenant_id)
   const { opened, open } = gate()
@@ -121,7 +121,7 @@ test('transactions that take their time leave connections for writes', async () 
   assert.ok(load.waited >= 3 && load.waited_ms > 0)
 })
 
-test('writes that wait for a lock leave connections for transactions and for what may be slow', async () => {
+test('writes that wait for a lock leave connections for transactions and slow reads', async () => {
   const database = openOwn({ writes: 1, long: 1 })
   const tx = database.tenant(tenant_id)
   const { opened, open } = gate()
@@ -140,7 +140,7 @@ test('writes that wait for a lock leave connections for transactions and for wha
   assert.ok(['answered', 'unavailable'].includes(String(await writing)))
 })
 
-test('a caller who finds no connection free for 5 s is answered `unavailable`', async () => {
+test('a caller that waits 5 s for a free connection gets `unavailable`', async () => {
   const database = openOwn({ writes: 1, long: 1 })
   const tx = database.tenant(tenant_id)
   const { opened, open } = gate()
@@ -165,7 +165,7 @@ test('an interactive transaction cannot be used once it is over', async () => {
   await assert.rejects(async () => kept?.read(whoServes), /the transaction is over/)
 })
 
-test('an interactive transaction whose failed statement was overlooked is not taken for committed', async () => {
+test('an interactive transaction that ignores a failed statement is rejected, not committed', async () => {
   const tx = db.database.tenant(tenant_id)
   const attempt = tx.interactive(async (inside) => {
     await inside.write([sql`update tenant set name = 'overlooked' where id = ${tenant_id}`])
@@ -175,15 +175,15 @@ test('an interactive transaction whose failed statement was overlooked is not ta
   assert.deepEqual(await tx.read(sql`select name from tenant`), [{ name: 'somebody' }])
 })
 
-test('a connection that was left inside a transaction is given to nobody', async () => {
+test('a connection that was left inside a transaction is not used again', async () => {
   const database = openOwn({ writes: 1, long: 1 })
   const [[left]] = await database.service.write([whoServes, sql`begin`])
   const [[next]] = await database.service.write([whoServes])
   assert.notEqual(next?.pid, left?.pid)
 })
 
-test('connections that the server ends fail what is under way with `unavailable`, and are made anew', async () => {
-  // Each time with a new database, so that some connections end while they are being born.
+test('calls on connections that the server ends fail with `unavailable`, and later calls get new connections', async () => {
+  // Each time with a new client, so that some connections end while they are being opened.
   for (let time = 0; time < 4; time++) {
     const database = openOwn({ writes: 4, long: 3 })
     const tx = database.tenant(tenant_id)
@@ -198,7 +198,7 @@ test('connections that the server ends fail what is under way with `unavailable`
   }
 })
 
-/** Many calls of every kind, and under them the end of every connection, again and again; answers what became of each. */
+/** Many calls of every kind, while every connection is ended repeatedly; returns the outcome of each call. */
 async function storm(database: Database): Promise<Promise<unknown>[]> {
   const tx = database.tenant(tenant_id)
   const calls: Promise<unknown>[] = []
@@ -216,7 +216,7 @@ async function storm(database: Database): Promise<Promise<unknown>[]> {
   return calls
 }
 
-test('a server that goes away and comes back is met again, without anybody’s help', async () => {
+test('the client reconnects by itself to a server that stops and starts again', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-connections-'))
   after(() => rm(dataDir, { recursive: true, force: true }))
   const start = () => startEmbedded({ dataDir, log: () => undefined, onCrash: () => undefined })
@@ -246,7 +246,7 @@ test('a server that goes away and comes back is met again, without anybody’s h
   }
 })
 
-test('a closed database answers that the service is unavailable', async () => {
+test('a closed client answers `unavailable`', async () => {
   const database = openOwn({ writes: 1, long: 2 })
   await sharedPid(database)
   await database.close()

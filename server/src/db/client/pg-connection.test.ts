@@ -24,19 +24,19 @@ test('a batch returns the rows of each of its statements, the first time and eve
   }
 })
 
-test('a later error takes back what came before it in the batch', async () => {
+test('an error rolls back the earlier statements of its batch', async () => {
   await assert.rejects(run([note('taken back'), failing]), /division by zero/)
   assert.deepEqual(await run([ask('taken back')]), [[]])
 })
 
-test('what only the commit finds wrong is an error too', async () => {
+test('a constraint that fails at the commit fails the batch', async () => {
   await db.asSuperuser('create table late (id int unique deferrable initially deferred)')
   await db.asSuperuser('grant insert, select on late to sallyport_app')
   await assert.rejects(run([sql`insert into late values (1)`, sql`insert into late values (1)`]), /duplicate key/)
   assert.deepEqual(await run([sql`select id from late`]), [[]])
 })
 
-test('an error touches its own batch alone, not those before and behind it', async () => {
+test('an error fails its own batch only, not those before and after it', async () => {
   const outcomes = await Promise.allSettled([
     run([note('before')]),
     run([failing]),
@@ -51,7 +51,7 @@ test('an error touches its own batch alone, not those before and behind it', asy
   assert.deepEqual(await run([ask('before'), ask('behind')]), [[{ said: 'yes' }], [{ said: 'yes' }]])
 })
 
-test('tenants that take turns on one connection never see a row of each other', async () => {
+test('tenants that share one connection never see each other’s rows', async () => {
   const wrong = await Promise.all(
     Array.from({ length: 600 }, async (_, index) => {
       const id = tenants[index % tenants.length] as string
@@ -71,7 +71,7 @@ test('tenants that take turns on one connection never see a row of each other', 
   )
 })
 
-test('a tenant and a role hold for their own batch, and are gone with it', async () => {
+test('a tenant and a role apply to their own batch only', async () => {
   const who = sql`select current_user::text as role, current_setting('app.tenant_id', true) as tenant`
   const asWork = sql`select set_config('role', ${'sallyport_work'}, true)`
   const [[, , held], [free], [, , failed], [freed]] = (await Promise.all([
@@ -136,7 +136,7 @@ test('a value that cannot be read fails its batch, and no other', async () => {
   )
 })
 
-test('a notice from the server disturbs nothing', async () => {
+test('a notice from the server does not affect the batch', async () => {
   const noisy = sql`do $$ begin raise notice 'listen'; raise warning 'listen well'; end $$`
   assert.deepEqual(await run([noisy, sql`select ${1}::int as one`]), [[], [{ one: 1 }]])
 })
@@ -145,7 +145,7 @@ test('an empty statement answers no rows', async () => {
   assert.deepEqual(await run([sql``, sql`select ${2}::int as two`]), [[], [{ two: 2 }]])
 })
 
-test('when its server process is killed, every batch on its way fails, and none is sent again', async () => {
+test('every batch in flight fails when the server process is killed, and none is sent again', async () => {
   const pid = await value(sql`select pg_backend_pid()`)
   await db.asSuperuser('select pg_advisory_lock(77)')
   const under_way = [
@@ -170,7 +170,7 @@ test('when its server process is killed, every batch on its way fails, and none 
   assert.deepEqual(await db.asSuperuser(`select key from note where key like '%killed'`), [])
 })
 
-test('a connection whose server says nothing for eight ticks is given up', async () => {
+test('a connection without an answer for eight ticks is given up', async () => {
   await db.asSuperuser('select pg_advisory_lock(80)')
   const patient = sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`
   const waiting = run([patient, sql`select pg_advisory_xact_lock(80)`])
@@ -182,7 +182,7 @@ test('a connection whose server says nothing for eight ticks is given up', async
   await db.asSuperuser('select pg_advisory_unlock(80)')
 })
 
-test('ticks between answers, and ticks without a batch, give no connection up', async () => {
+test('a connection is not given up for ticks between answers, or without a batch', async () => {
   for (let round = 0; round < 20; round++) {
     for (let ticks = 0; ticks < 20; ticks++) connected().tick()
     const asked = run([sql`select ${round}::int as number`])

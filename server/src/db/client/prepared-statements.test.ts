@@ -6,7 +6,7 @@ import { sql } from '../sql.ts'
 
 const { db, connected, run, value } = await noteTable()
 
-test('many first uses of one statement at once are all answered', async () => {
+test('many concurrent first uses of one statement all succeed', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => run([sql`select ${index}::int as number`])),
   )
@@ -16,7 +16,7 @@ test('many first uses of one statement at once are all answered', async () => {
   )
 })
 
-test('a first use behind an error in its own batch leaves the statement good for the batches behind', async () => {
+test('a first use after an error in its batch leaves the statement usable for later batches', async () => {
   const fresh = sql`select ${'fresh'}::text as word`
   const outcomes = await Promise.allSettled([run([failing, fresh]), run([fresh]), run([fresh, fresh])])
   assert.deepEqual(
@@ -25,7 +25,7 @@ test('a first use behind an error in its own batch leaves the statement good for
   )
 })
 
-test('statements beyond what one connection keeps are forgotten, the oldest first, and still run', async () => {
+test('statements beyond the limit of a connection are evicted, the oldest first, and still run', async () => {
   const numbered = (number: number) => rawStatement(`select ${number} as number`)
   const numbers = Array.from({ length: 520 }, (_, number) => number)
   for (let round = 0; round < 2; round++) {
@@ -50,7 +50,7 @@ test('prepared statements that are gone are prepared again, and a write is done 
   assert.deepEqual(seen, [[{ said: 'yes' }], [{ said: 'yes' }]])
 })
 
-test('a table that has changed under a prepared statement is met by preparing it again', async () => {
+test('a prepared statement is prepared again after a change of its table', async () => {
   await db.asSuperuser(`create table changing as select 1 as number`)
   await db.asSuperuser('grant select, update on changing to sallyport_app')
   const everything = sql`select * from changing`
@@ -69,7 +69,7 @@ test('a table that has changed under a prepared statement is met by preparing it
   assert.deepEqual(await run([everything]), [[{ number: 3, word: 'new' }]])
 })
 
-test('within an explicit transaction the same is an error: all of it must begin again', async () => {
+test('a prepared statement fails in an explicit transaction after a change of its table', async () => {
   const everything = sql`select * from changing`
   await run([everything])
   await db.asSuperuser('alter table changing add column more text')
@@ -81,7 +81,7 @@ test('within an explicit transaction the same is an error: all of it must begin 
   assert.equal((await run([everything])).length, 1)
 })
 
-test('a statement that cannot be parsed says so each time, and can be used once it is right', async () => {
+test('a statement that cannot be parsed fails each time, and can be used once it is valid', async () => {
   const early = sql`select wanted from not_yet_there`
   await Promise.all([1, 2, 3].map(() => assert.rejects(run([early]), /relation "not_yet_there" does not exist/)))
   await db.asSuperuser(`create table not_yet_there as select 'now' as wanted`)

@@ -5,7 +5,7 @@ import { QueryLatency } from './query-latency.ts'
 const statement = { text: 'select 1', values: [] }
 const [quick, slow] = [0.1, 3]
 
-/** What the measurements make of a statement. */
+/** How a statement is classified after these measurements. */
 const cases = [
   { measured: [], isQuick: false, isDue: true },
   { measured: [quick], isQuick: false, isDue: true },

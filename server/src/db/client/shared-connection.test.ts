@@ -14,12 +14,12 @@ const tick = (times: number) => {
   for (let ticks = 0; ticks < times; ticks++) shared.tick()
 }
 
-test('callers that come while it opens get the same connection', async () => {
+test('callers that arrive while the connection opens share it', async () => {
   const [one, two] = await Promise.all([useIt(), useIt()])
   assert.deepEqual(one, two)
 })
 
-test('it stays while it is used, and is closed after sixty ticks without use; the next use opens another', async () => {
+test('the connection stays open while it is used, and is closed after sixty ticks without use; the next use opens another', async () => {
   const first = await useIt()
   tick(59)
   assert.deepEqual(await useIt(), first)
