@@ -34,20 +34,20 @@ const tell = async (db: TestDatabase, tenant_id: string, subject_id: string) => 
   const ctx = ctxOf(db, tenant_id)
   await ctx.tx.write([emit(ctx, { type: 'request.created', subject_type: 'request', subject_id })])
 }
-/** What a subscriber is handed until it was handed so much, and nothing more is there. */
+/** The events that a subscriber gets, until it got at least so many and no more are there. */
 async function hear(db: TestDatabase, name: string, atLeast: number): Promise<string[]> {
   const heard: string[] = []
   const handle = async (_ctx: WorkCtx, events: readonly DeliveredEvent[]) =>
     void heard.push(...events.map((event) => event.subject_id))
   const subscriber: Subscriber = { name, on: ['request.created'], handle }
-  await until(`${atLeast} events are handed over`, async () => {
+  await until(`${atLeast} events are delivered`, async () => {
     while (await deliver(db.database, subscriber, (_name, _id, error) => assert.fail(String(error))));
     return heard.length >= atLeast
   })
   return heard
 }
 
-test('a subscriber is handed what it still waited for and what comes later, and nothing twice', async () => {
+test('a subscriber gets its pending events and later ones after a restore, and none twice', async () => {
   const db = await testDatabase()
   const { tenant_id, request_id } = await seedTenant(db, 'Acme')
   assert.deepEqual(await hear(db, 'slow', 1), [request_id])
@@ -60,13 +60,13 @@ test('a subscriber is handed what it still waited for and what comes later, and 
   assert.deepEqual(await hear(target, 'quick', 1), ['later'])
 })
 
-test('an event that was told before, and committed after, one that was delivered is not lost', async () => {
+test('an undelivered event with a lower `seq` than a delivered one is not lost', async () => {
   const db = await testDatabase()
   const { tenant_id, request_id } = await seedTenant(db, 'Acme')
   const ctx = ctxOf(db, tenant_id)
   const { promise: held, resolve: commit } = Promise.withResolvers<void>()
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-  // Its number is drawn first and its place in the order of `seq` last, so the two orders differ.
+  // Its `xid` is assigned first and its `seq` last, so the two orders differ.
   const early = ctx.tx.interactive(async (tx) => {
     await tx.write([sql`insert into setting (tenant_id, key, value) values (${tenant_id}, 'x', 'y')`])
     begin()
@@ -82,7 +82,7 @@ test('an event that was told before, and committed after, one that was delivered
     order.map((row) => row.subject_id),
     [request_id, 'early', 'late'],
   )
-  // It was handed `early`, and waits for `late`, whose `seq` is lower.
+  // The subscriber got `early`, and waits for `late`, whose `seq` is lower.
   await db.asSuperuser(
     `insert into event_cursor (subscriber, xid, seq) select 'half', xid, seq from event where subject_id = 'early'`,
   )
@@ -91,7 +91,7 @@ test('an event that was told before, and committed after, one that was delivered
   assert.deepEqual(await hear(target, 'half', 2), ['late', 'early'])
 })
 
-test('the numbers of events go on behind the restored ones', async () => {
+test('the numbers of new events continue after the restored ones', async () => {
   const db = await testDatabase()
   const tenants = [await seedTenant(db, 'Acme'), await seedTenant(db, 'Beta')]
   const target = await testDatabase()
@@ -119,7 +119,7 @@ test('a backup does not hold up the delivery of events', async () => {
   assert.deepEqual(heard, ['meanwhile'])
 })
 
-test('a backup shows one moment, whatever is written meanwhile', async () => {
+test('a backup is a snapshot of one moment, without later writes', async () => {
   const db = await testDatabase()
   const { tenant_id } = await seedTenant(db, 'Acme')
   const before = await everything(db)

@@ -37,7 +37,7 @@ await write(whole)
 const bytes = await readFile(whole)
 const text = gunzipSync(bytes).toString()
 
-test('what was written is read, to the letter', async () => {
+test('a backup is read exactly as it was written', async () => {
   const parts = await readAll(whole)
   assert.deepEqual(
     parts.map(({ kind }) => kind),
@@ -49,17 +49,17 @@ test('what was written is read, to the letter', async () => {
   assert.deepEqual([end.rows, end.tenants, end.tables], [4, 1, { tenant: 1, event: 3 }])
 })
 
-test('the file is for its owner alone, and nothing else is left beside it', async () => {
+test('only the owner can read the file, and no partial file is left', async () => {
   assert.equal((await stat(whole)).mode & 0o777, 0o600)
   assert.ok(!(await readdir(folder)).some((name) => name.includes('partial')))
 })
 
-test('an older backup is never written over', async () => {
+test('an existing backup is never overwritten', async () => {
   await assert.rejects(createBackupFile(whole), /exists; name a new file, or remove that one first/)
   assert.deepEqual(await readFile(whole), bytes)
 })
 
-test('a backup that is given up leaves nothing', async () => {
+test('an abandoned backup leaves no file', async () => {
   const file = newFile()
   const before = await readdir(folder)
   const writer = await createBackupFile(file)
@@ -82,7 +82,7 @@ const damages: [string, Buffer, RegExp][] = [
   ['lacks its last byte', bytes.subarray(0, -1), /it ends too early/],
   ['lacks its end', zipped(lines.slice(0, -1)), /it ends too early/],
   ['is cut within a row', gzipSync(text.slice(0, text.indexOf('☃'))), /it ends too early/],
-  ['has one bit turned', flipped(bytes.length >> 1), /was altered|is damaged/],
+  ['has one bit flipped', flipped(bytes.length >> 1), /was altered|is damaged/],
   ['has another digit', zipped(lines.map((line) => line.replace('{"n": 9', '{"n": 8'))), /is not what was written/],
   ['lacks a row', zipped(lines.filter((line) => line !== '{}')), /is damaged/],
   [
@@ -91,12 +91,12 @@ const damages: [string, Buffer, RegExp][] = [
     /is not what was written/,
   ],
   [
-    'goes on behind its end',
+    'continues after its end',
     zipped([...lines, '{"kind":"rows","table":"t","tenant_id":null,"rows":0}']),
     /continues after its end/,
   ],
   [
-    'is of another form',
+    'is of another format',
     zipped(lines.map((line) => line.replace('"format":1', '"format":2'))),
     /format 2, but this version/,
   ],

@@ -3,12 +3,12 @@ import { suite, test } from 'node:test'
 import { orderByReference } from './backup-tables.ts'
 import { requireKnown } from './restore.ts'
 
-suite('tables are written behind those that they refer to', () => {
+suite('tables are written after those that they refer to', () => {
   const orders: [string, Record<string, string[]>, string[]][] = [
     ['none refers to another', { a: [], b: [] }, ['a', 'b']],
     ['a chain', { a: ['b'], b: ['c'], c: [] }, ['c', 'b', 'a']],
     ['two that share one', { a: ['c'], b: ['c'], c: [] }, ['c', 'a', 'b']],
-    ['one that leads out of the list', { a: ['elsewhere'] }, ['a']],
+    ['one that refers to a table outside the list', { a: ['elsewhere'] }, ['a']],
   ]
   for (const [name, references, expected] of orders) {
     test(name, () => {

@@ -31,7 +31,7 @@ const backUp = async (db = source) => {
   return file
 }
 
-/** A superuser's view of another server. */
+/** Runs queries as superuser on another server. */
 async function asking<Result>(target: ConnectionTarget, work: (ask: TestDatabase['asSuperuser']) => Promise<Result>) {
   const client = await connectAlone(target)
   try {
@@ -52,7 +52,7 @@ test('a backup restored into an empty database gives the same rows', async () =>
   assert.deepEqual(await everything(target), await everything(source))
 })
 
-test('no lease is restored: what is due is looked at once', async () => {
+test('leases are not restored: due rows can be claimed at once', async () => {
   const target = await testDatabase()
   await restoreBackup(target, await backUp())
   const leases = await target.asSuperuser(`select id from access_request where lease_until is not null
@@ -63,7 +63,7 @@ test('no lease is restored: what is due is looked at once', async () => {
   assert.equal(due.length, 2)
 })
 
-test('after a restore each tenant sees its own rows alone', async () => {
+test('after a restore each tenant sees only its own rows', async () => {
   const target = await testDatabase()
   await restoreBackup(target, await backUp())
   for (const { tenant_id, request_id } of [acme, beta]) {
@@ -72,7 +72,7 @@ test('after a restore each tenant sees its own rows alone', async () => {
   }
 })
 
-test('the service role may read and write each table that a backup holds', async () => {
+test('the service role can read and write each table of a backup', async () => {
   for (const { name } of await tablesOf(source.owner)) {
     const [may] = await source.asSuperuser(
       `select has_table_privilege('${appRole}', $1, 'select') as read, has_table_privilege('${appRole}', $1, 'insert') as write`,
@@ -82,7 +82,7 @@ test('the service role may read and write each table that a backup holds', async
   }
 })
 
-test('many rows pass in batches, none of them large', async () => {
+test('many rows are written in batches of limited size', async () => {
   const db = await testDatabase()
   const { tenant_id } = await seedTenant(db, 'Acme')
   await db.asSuperuser(
@@ -108,7 +108,7 @@ test('many rows pass in batches, none of them large', async () => {
 })
 
 suite('a restore is refused', () => {
-  test('where the database holds tenants', async () => {
+  test('if the database has tenants', async () => {
     const target = await testDatabase()
     await seedTenant(target, 'Their own')
     const before = await everything(target)
@@ -130,13 +130,13 @@ suite('a restore is refused', () => {
     assert.deepEqual(await everything(target), await everything(source))
   })
 
-  test('where the service was started before', async () => {
+  test('if the service was started on the database before', async () => {
     const target = await testDatabase()
     await seedService(target)
     await assert.rejects(restoreBackup(target, await backUp()), /the database has rows in `signing_key`/)
   })
 
-  test('where the database is ahead of the backup', async () => {
+  test('if the database has later migrations than the backup', async () => {
     const db = await bareDatabase()
     await migrate(db.owner, '0002_events')
     await db.asSuperuser(`insert into tenant (id, name) values (gen_random_uuid(), 'Old')`)
@@ -144,7 +144,7 @@ suite('a restore is refused', () => {
     await assert.rejects(restoreBackup(await testDatabase(), file), /the database already has `0003_identity`/)
   })
 
-  test('where the file was cut, before anything is touched', async () => {
+  test('if the file was cut, before anything is changed', async () => {
     const file = await backUp()
     await truncate(file, (await stat(file)).size - 20)
     const target = await bareDatabase()
@@ -153,7 +153,7 @@ suite('a restore is refused', () => {
   })
 })
 
-test('a backup of older tables is restored as they were, then brought to this version', async () => {
+test('a backup of an older schema is restored into that schema, and then migrated', async () => {
   const old = await bareDatabase()
   await migrate(old.owner, '0007_sandbox')
   const { tenant_id, request_id } = await seedTenant(old, 'Acme')
@@ -169,7 +169,7 @@ test('a backup of older tables is restored as they were, then brought to this ve
   ])
 })
 
-test('nothing is left of a backup or a restore that is stopped midway', async () => {
+test('a backup or a restore that is stopped midway leaves nothing behind', async () => {
   const stopping = new AbortController()
   const work = { onRows: () => stopping.abort(new Error('stopped')), signal: stopping.signal }
   const file = newFile()

@@ -6,7 +6,7 @@ import { isPublicAddress } from './address.ts'
 import { readEgressAllow } from './allow-list.ts'
 import { callAnywhere, openEgress } from './egress.ts'
 
-suite('an address is of the public internet', () => {
+suite('an address is public', () => {
   const cases: [string, boolean][] = [
     ['8.8.8.8', true],
     ['172.15.255.255', true],
@@ -60,7 +60,7 @@ suite('EGRESS_ALLOW', () => {
   }
 })
 
-suite('the way out', () => {
+suite('egress', () => {
   const closed = openEgress(readEgressAllow(''))
   let origin: string
   const server = createServer((request, reply) => {
@@ -112,29 +112,29 @@ suite('the way out', () => {
     ['data:,x', /https address/],
   ]
   for (const [url, fault] of faulty) {
-    test(`may not lead to ${url} (S1)`, async () => assert.match((await closed.findFault(url)) ?? '', fault))
+    test(`refuses ${url} (S1)`, async () => assert.match((await closed.findFault(url)) ?? '', fault))
   }
 
-  test('may lead to a public address by TLS, and to what the operator lists without', async () => {
+  test('accepts a public address with TLS, and a listed one without', async () => {
     assert.equal(await closed.findFault('https://93.184.216.34'), undefined)
     assert.equal(await openEgress(readEgressAllow('127.0.0.1')).findFault(origin), undefined)
     assert.equal(await openEgress(readEgressAllow('localhost')).findFault('http://localhost:1'), undefined)
   })
 
-  test('is shut at the call too, to each of them (S1)', async () => {
+  test('refuses each forbidden address at the call too (S1)', async () => {
     for (const [url] of faulty.filter(([text]) => /^https?:\/\/(?!user:)/.test(text))) {
       await assert.rejects(closed.call(url, { signal }), /EGRESS_ALLOW|not https/, url)
     }
   })
 
-  test('is shut at the call too, whatever was said before (S1)', async () => {
+  test('refuses a loopback server at the call too, by address and by name (S1)', async () => {
     const inTls = origin.replace('http:', 'https:')
     await assert.rejects(closed.call(inTls, { signal }), /EGRESS_ALLOW/)
     await assert.rejects(closed.call(origin, { signal }), /not https/)
     await assert.rejects(closed.call(inTls.replace('127.0.0.1', 'localhost'), { signal }), /EGRESS_ALLOW/)
   })
 
-  test('leads to what is listed, by address and by name', async () => {
+  test('calls what is listed, by address and by name', async () => {
     const { port } = new URL(origin)
     const open = openEgress(readEgressAllow('127.0.0.0/8,localhost'))
     const reply = await open.call(origin, { method: 'POST', body: 'x', signal })
@@ -143,7 +143,7 @@ suite('the way out', () => {
     assert.equal(await named.text(), `GET localhost:${port}`)
   })
 
-  test('reads no more than a megabyte, follows nothing, and ends when it is told to (S1)', async () => {
+  test('reads at most a megabyte, follows no redirect, and ends when the signal aborts (S1)', async () => {
     await assert.rejects(callAnywhere(`${origin}/long`, { signal }), /longer than/)
     const away = await callAnywhere(`${origin}/away`, { signal })
     assert.deepEqual([away.status, away.headers.get('location')], [302, '/long'])
@@ -152,12 +152,12 @@ suite('the way out', () => {
     }
   })
 
-  test('ends by itself where the answer is half of one, or switches to another protocol (S1)', async () => {
+  test('ends by itself when the answer is cut or switches to another protocol (S1)', async () => {
     const open = new AbortController()
     for (const bad of ['switch', 'cut']) await assert.rejects(callAnywhere(`${origin}/${bad}`, open), /closed|abort/)
   })
 
-  /** A name whose answer is another each time it is looked up; the last one stays. */
+  /** A name that resolves to another answer at each lookup; the last answer stays. */
   const turning = (...answers: string[][]) => {
     const looked: string[] = []
     const resolve = (host: string) => {
@@ -168,7 +168,7 @@ suite('the way out', () => {
     return { looked, resolve }
   }
 
-  test('is looked at anew at each call: a name that turns inwards after it was saved leads nowhere (S1)', async () => {
+  test('checks a name again at each call: one that resolves to an internal address after it was saved is refused (S1)', async () => {
     for (const inwards of ['127.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1']) {
       const { resolve, looked } = turning(['93.184.216.34'], [inwards])
       const egress = openEgress(readEgressAllow(''), resolve)
@@ -179,7 +179,7 @@ suite('the way out', () => {
     }
   })
 
-  test('is taken to the very address that was looked at: the name is looked up once (S1)', async () => {
+  test('calls the address that was checked: the name is looked up once (S1)', async () => {
     const { resolve, looked } = turning(['127.0.0.1'], ['127.0.0.2'])
     const egress = openEgress(readEgressAllow('127.0.0.1,pinned.example'), resolve)
     const reply = await egress.call(`http://pinned.example:${new URL(origin).port}`, { signal })
@@ -187,12 +187,12 @@ suite('the way out', () => {
     assert.deepEqual(looked, ['pinned.example'])
   })
 
-  test('leads to the public address alone of a name that has one inside too (S1)', async () => {
+  test('calls only the allowed address of a name that also has an internal one (S1)', async () => {
     const { resolve } = turning(['127.0.0.2', '127.0.0.1'])
     const reply = await openEgress(readEgressAllow('127.0.0.1'), resolve)
       .call(`https://both.example:${new URL(origin).port}`, { signal })
       .catch((error: Error & { port?: number; address?: string }) => error)
-    // It is plain http that answers at 127.0.0.1: that TLS fails there shows who was called.
+    // The server at 127.0.0.1 speaks plain http: the TLS error shows that it was called.
     assert.match(String(reply), /SSL|TLS|EPROTO|packet/i)
   })
 })

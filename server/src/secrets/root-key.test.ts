@@ -21,10 +21,10 @@ suite('SECRET_KEY', () => {
     ['base64', bytes.toString('base64')],
     ['base64 without padding', bytes.toString('base64').replace('=', '')],
     ['base64url', bytes.toString('base64url')],
-    ['base64 with a line break behind', `${bytes.toString('base64')}\n`],
+    ['base64 with a line break at its end', `${bytes.toString('base64')}\n`],
   ]
   for (const [name, secretKey] of taken) {
-    test(`is taken as ${name}`, () => assert.deepEqual(loadRootKey({ secretKey, dataDir: '/nowhere' }), bytes))
+    test(`is accepted as ${name}`, () => assert.deepEqual(loadRootKey({ secretKey, dataDir: '/nowhere' }), bytes))
   }
 
   const refused: [string, string][] = [
@@ -46,7 +46,7 @@ suite('SECRET_KEY', () => {
 })
 
 suite('the key file', () => {
-  test('is made at the first start, for its owner alone, and read at the next', () => {
+  test('is made at the first start, readable only by its owner, and read at the next', () => {
     const dataDir = freshDir()
     const first = loadRootKey({ dataDir })
     assert.equal(first.length, 32)
@@ -79,11 +79,11 @@ suite('the key file', () => {
     assert.equal(readFileSync(path, 'utf8'), 'half a ke')
   })
 
-  test('is the same for all that start at once', async () => {
+  test('is the same for processes that start at once', async () => {
     const dataDirs = Array.from({ length: 20 }, freshDir)
     const starters = 4
     const workerData = { dataDirs, starters, arrived: new Int32Array(new SharedArrayBuffer(8)) }
-    // Before each folder the starters wait for one another, so that several find no key file there.
+    // Before each folder the workers wait for each other, so that several find no key file there.
     const code = `import { parentPort, workerData } from 'node:worker_threads'
       import { loadRootKeys } from ${JSON.stringify(new URL('./root-key-file.ts', import.meta.url))}
       const { dataDirs, starters, arrived } = workerData
@@ -106,14 +106,14 @@ suite('the key file', () => {
 suite('a derived key', () => {
   const root = Buffer.alloc(32, 7)
 
-  test('is the same for the same root and purpose, and another for any other', () => {
+  test('is the same for the same root and purpose, and different for any other', () => {
     assert.deepEqual(deriveKey(root, 'cursor'), deriveKey(root, 'cursor'))
     assert.notDeepEqual(deriveKey(root, 'cursor'), deriveKey(root, 'cursors'))
     assert.notDeepEqual(deriveKey(root, 'cursor'), deriveKey(randomBytes(32), 'cursor'))
     assert.notDeepEqual(deriveKey(root, ''), root)
   })
 
-  test('stays what it was when this was written: sealed values outlive releases', () => {
+  test('never changes between releases, because sealed values outlive them', () => {
     assert.equal(
       deriveKey(root, 'cursor').toString('hex'),
       'dc52c1c588d48e50cafa3b02cc79a3dac2c34a46760fd831655c9501ecb824d3',
@@ -121,7 +121,7 @@ suite('a derived key', () => {
   })
 })
 
-test('a missing key file is not made again when something was sealed with it', () => {
+test('a missing key file is not made again if something was sealed with it', () => {
   const dataDir = freshDir()
   assert.throws(() => loadRootKey({ dataDir, isSealed: true }), /secret\.key` is missing.*restore the file/)
   assert.deepEqual(readdirSync(dataDir), [])
@@ -142,12 +142,12 @@ suite('several root keys', () => {
     assert.throws(() => loadRootKeys({ secretKey: `${text(younger)},`, dataDir: '/nowhere' }), /SECRET_KEY must be/)
   })
 
-  test('have names that tell nothing of them and never change', () => {
+  test('have ids that never change', () => {
     assert.equal(rootKeyOf(elder).id, '8ca272817a942fdf')
     assert.notEqual(rootKeyOf(elder).id, rootKeyOf(younger).id)
   })
 
-  test('seal with the first, until the database says which: one that is not here is passed over', () => {
+  test('seal with the first until another is chosen; an unknown choice is ignored', () => {
     const keys = rootKeysOf([rootKeyOf(younger), rootKeyOf(elder)])
     const cursors = derivedKeys(keys, 'cursor')
     assert.deepEqual(cursors.inUse(), deriveKey(younger, 'cursor'))
@@ -159,7 +159,7 @@ suite('several root keys', () => {
 })
 
 suite('a new root key in the file', () => {
-  test('stands before the others, for its owner alone, and is found by who is running', () => {
+  test('is put before the others, readable only by its owner, and is found by a running process', () => {
     const dataDir = freshDir()
     const running = loadRootKeys({ dataDir })
     const old = running.inUse()
@@ -169,7 +169,7 @@ suite('a new root key in the file', () => {
     const [first, second] = loadRootKeys({ dataDir }).all()
     assert.deepEqual(second, old)
     assert.deepEqual(running.find(first.id), first)
-    assert.deepEqual(running.inUse(), old, 'it seals with what it did until it is told')
+    assert.deepEqual(running.inUse(), old, 'it seals with the old key until another is chosen')
   })
 
   test('keeps the known keys when the file is missing or damaged', () => {
@@ -182,7 +182,7 @@ suite('a new root key in the file', () => {
     assert.equal(running.all().length, 1)
   })
 
-  test('is made by one of two at once, and not where there is none', () => {
+  test('is added by one process at a time, and only to an existing file', () => {
     const dataDir = freshDir()
     assert.throws(() => addRootKey(dataDir), /is missing/)
     loadRootKeys({ dataDir })

@@ -11,7 +11,7 @@ suite('a sealed value', () => {
   const values: [string, string | Buffer][] = [
     ['text', 'hunter2'],
     ['text beyond ascii', 'пароль 🔑'],
-    ['nothing', ''],
+    ['empty text', ''],
     ['bytes', Buffer.from([0, 255, 128, 0])],
     ['a megabyte', randomBytes(1 << 20)],
   ]
@@ -21,7 +21,7 @@ suite('a sealed value', () => {
     })
   }
 
-  test('looks different each time, and shows nothing of the secret', () => {
+  test('is different each time, and does not contain the secret', () => {
     const [first, second] = [seal(key, 'hunter2', place), seal(key, 'hunter2', place)]
     assert.notEqual(first, second)
     assert.ok(!Buffer.from(first, 'base64url').includes('hunter2'))
@@ -63,8 +63,8 @@ suite('a sealed value', () => {
     ['in the row of another tenant', ['tenant-b', ...place.slice(1)]],
     ['in another field', [...place.slice(0, 3), 'webhook_secret']],
     ['with its names in another order', place.toReversed()],
-    ['with a name less', place.slice(0, 3)],
-    ['with an empty name more', [...place, '']],
+    ['with one name less', place.slice(0, 3)],
+    ['with one more, empty name', [...place, '']],
     ['bound to nothing', []],
   ]
   for (const [name, other] of others) {
@@ -73,7 +73,7 @@ suite('a sealed value', () => {
     })
   }
 
-  test('tells names apart where their joined letters are the same', () => {
+  test('distinguishes names whose joined letters are the same', () => {
     assert.throws(() => unseal(key, seal(key, 'x', ['a', 'bc']), ['ab', 'c']), cannotOpen)
     assert.throws(() => unseal(key, seal(key, 'x', ['é']), ['e\u0301']), cannotOpen)
   })

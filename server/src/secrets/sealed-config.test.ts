@@ -15,17 +15,17 @@ const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct ho
 const tx = db.database.tenant((await createTenant(db.database, { name: 'A', owner })).tenant_id)
 const canary = 'canary-3f9c'
 
-suite('a config is shown by a list of what may be shown (S2)', () => {
+suite('a config is shown by an allowlist (S2)', () => {
   const cases: [string, Record<string, unknown>, Record<string, unknown>][] = [
-    ['nothing of nothing', {}, {}],
-    ['listed fields of their form', { url: 'https://a.example', port: 1 }, { url: 'https://a.example', port: 1 }],
+    ['nothing of an empty config', {}, {}],
+    ['listed fields with valid values', { url: 'https://a.example', port: 1 }, { url: 'https://a.example', port: 1 }],
     ['no field that is not listed', { token: canary, anything: 1 }, { token: redacted, anything: redacted }],
     ['nothing inside a field', { deep: { token: canary, list: [canary] } }, { deep: redacted }],
     ['nothing inside a listed field', { filter: { token: canary } }, { filter: redacted }],
     ['no list in a listed field', { filter: [canary] }, { filter: redacted }],
     ['no address that carries a password', { url: `https://a:${canary}@b.example` }, { url: redacted }],
     [
-      'a secret that is short, long or none alike',
+      'a placeholder for any secret, short, long or empty',
       { a: '', b: 'x'.repeat(999), c: null, d: false },
       {
         a: redacted,
@@ -35,7 +35,7 @@ suite('a config is shown by a list of what may be shown (S2)', () => {
       },
     ],
     [
-      'no field whose name an object has anyway (I4)',
+      'no field with the name of a built-in property (I4)',
       { constructor: canary, toString: 1 },
       {
         constructor: redacted,
@@ -60,35 +60,43 @@ suite('a config that replaces another', () => {
     nothing,
   )
   const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
-    ['keeps what comes back as it was shown', { ...before.config }, before.secrets],
+    ['keeps secrets that are sent back as they were shown', { ...before.config }, before.secrets],
     ['keeps one secret and takes another', { ...before.config, token: 'new' }, { ...before.secrets, token: 'new' }],
-    ['keeps secrets beside a change of what leads nowhere', { ...before.config, filter: 'y' }, before.secrets],
-    ['drops what is left out', { url: 'https://a.example', token: redacted }, { token: canary }],
+    ['keeps secrets when a field that is no address changes', { ...before.config, filter: 'y' }, before.secrets],
+    ['drops fields that are left out', { url: 'https://a.example', token: redacted }, { token: canary }],
     ['drops everything', {}, {}],
-    ['may lead elsewhere with secrets sent again', { url: 'https://b.example', token: 'new' }, { token: 'new' }],
+    [
+      'can have another address if the secrets are sent again',
+      { url: 'https://b.example', token: 'new' },
+      { token: 'new' },
+    ],
   ]
   for (const [name, asked, secrets] of taken) {
     test(name, () => assert.deepEqual(splitConfig(asked, fields, before).secrets, secrets))
   }
 
   const refused: [string, Record<string, unknown>, string][] = [
-    ['keeps nothing where nothing is kept', { ...before.config, other: redacted }, '/config/other'],
+    ['takes no placeholder without a stored secret', { ...before.config, other: redacted }, '/config/other'],
     [
-      'keeps nothing that an object has anyway (I4)',
+      'takes no placeholder for a built-in property (I4)',
       { ...before.config, constructor: redacted },
       '/config/constructor',
     ],
-    ['takes no placeholder for what is shown', { ...before.config, filter: redacted }, '/config/filter'],
+    ['takes no placeholder for a shown field', { ...before.config, filter: redacted }, '/config/filter'],
     ['takes no placeholder inside a field', { ...before.config, pass: { word: redacted } }, '/config/pass'],
     ['takes no placeholder inside a list', { ...before.config, pass: [[redacted]] }, '/config/pass'],
-    ['sends no kept secret elsewhere', { ...before.config, url: 'https://evil.example' }, '/config/token'],
-    ['sends no kept secret to a hidden address', { ...before.config, url: 'https://x@evil.example' }, '/config/token'],
-    ['sends no kept secret to another port', { ...before.config, port: 7 }, '/config/token'],
-    ['sends no kept secret in clear', { ...before.config, tls: false }, '/config/token'],
-    ['sends no kept secret where the address went', { token: redacted }, '/config/token'],
+    ['sends no stored secret to another address', { ...before.config, url: 'https://evil.example' }, '/config/token'],
+    [
+      'sends no stored secret to a hidden address',
+      { ...before.config, url: 'https://x@evil.example' },
+      '/config/token',
+    ],
+    ['sends no stored secret to another port', { ...before.config, port: 7 }, '/config/token'],
+    ['sends no stored secret without TLS', { ...before.config, tls: false }, '/config/token'],
+    ['keeps no stored secret when the address is removed', { token: redacted }, '/config/token'],
     ['names a field by its pointer', { 'a/b~': redacted }, '/config/a~1b~0'],
-    ['is not too large', { note: 'x'.repeat(65 * 1024) }, '/config'],
-    ['has no name that is too long', { ['x'.repeat(101)]: 1 }, '/config'],
+    ['is refused if it is too large', { note: 'x'.repeat(65 * 1024) }, '/config'],
+    ['is refused if a name is too long', { ['x'.repeat(101)]: 1 }, '/config'],
   ]
   for (const [name, asked, pointer] of refused) {
     test(name, () => {
@@ -109,7 +117,7 @@ suite('a config at rest', () => {
     kept?: { config: Record<string, unknown>; sealed_secrets: string | null },
   ) => replaceConfig({ sealer, tx }, place, asked, fields, kept)
 
-  test('holds its secrets sealed alone, and opens at its place alone (S6)', async () => {
+  test('holds its secrets only sealed, and opens only at its place (S6)', async () => {
     const kept = await replace({ filter: 'x', token: canary })
     assert.deepEqual(kept?.config, { filter: 'x', token: redacted })
     assert.ok(!Buffer.from(kept?.sealed_secrets ?? '', 'base64url').includes(canary))
@@ -117,17 +125,17 @@ suite('a config at rest', () => {
     await assert.rejects(replaceConfig({ sealer, tx }, { ...place, id: 'j' }, {}, fields, kept), /cannot be opened/)
   })
 
-  test('seals nothing where nothing is secret', async () => {
+  test('has nothing sealed if nothing is secret', async () => {
     assert.deepEqual(await replace({ filter: 'x' }), { config: { filter: 'x' }, sealed_secrets: null })
   })
 
-  test('does not change by what comes back as it was shown', async () => {
+  test('does not change if it is sent back as it was shown', async () => {
     const kept = await replace({ filter: 'x', token: canary })
     assert.equal(await replace({ token: redacted, filter: 'x' }, kept), undefined)
     assert.equal(await replace({}), undefined)
   })
 
-  test('counts a sent secret as a change, right guess or wrong', async () => {
+  test('changes with any sent secret, even an equal one', async () => {
     const kept = await replace({ token: canary })
     for (const guess of [canary, 'wrong']) assert.ok(await replace({ token: guess }, kept))
   })

@@ -22,7 +22,7 @@ const place = { table: 'identity_provider', id: 'id-1', field: 'sealed_secrets' 
 const shut = { message: 'the sealed value cannot be opened: it was changed, moved, or sealed with another key' }
 
 suite('a sealer', () => {
-  test('opens what it sealed, after a new start too', async () => {
+  test('opens what it sealed, also after a restart', async () => {
     const sealed = await sealer.seal(tx, 'hunter2 🔑', place)
     assert.ok(!sealed.includes('hunter2'))
     assert.equal(keyVersionOf(sealed), 1)
@@ -46,7 +46,7 @@ suite('a sealer', () => {
     await assert.rejects(sealer.unseal(other, sealed, place), shut)
   })
 
-  test('opens nothing by a wrapped key that was moved to another tenant (S6)', async () => {
+  test('opens nothing with a wrapped key that was moved to another tenant (S6)', async () => {
     const [a, b] = [await makeTenant('C'), await makeTenant('D')]
     const sealed = await sealer.seal(a, 'hunter2', place)
     await sealer.seal(b, 'theirs', place)
@@ -58,7 +58,7 @@ suite('a sealer', () => {
     await assert.rejects(openSealer(roots()).seal(b, 'more', place), shut)
   })
 
-  test('opens nothing without its root key, and says to try again: the key may arrive later (S6, F15)', async () => {
+  test('opens nothing without its root key, and answers `unavailable`, because the key can arrive later (S6, F15)', async () => {
     const sealed = await sealer.seal(tx, 'hunter2', place)
     const stranger = openSealer(rootKeysOf([rootKeyOf(randomBytes(32))]))
     await assert.rejects(stranger.unseal(tx, sealed, place), { code: 'unavailable' })
@@ -67,7 +67,7 @@ suite('a sealer', () => {
     await assert.rejects(stranger.seal(fresh, 'first', place), { code: 'unavailable' })
   })
 
-  test('opens what was sealed before tenants had data keys, and nothing of it elsewhere (S6)', async () => {
+  test('opens values sealed before tenants had data keys, only at their place (S6)', async () => {
     const names = (tenant_id: string) => [tenant_id, place.table, place.id, place.field]
     const old = seal(deriveKey(bytes, `seal:${tx.tenant_id}`), 'of old', names(tx.tenant_id))
     const changing = openSealer(rootKeysOf([rootKeyOf(randomBytes(32)), rootKeyOf(bytes)]))
@@ -76,7 +76,7 @@ suite('a sealer', () => {
     await assert.rejects(changing.unseal(tx, old, { ...place, id: 'id-2' }), shut)
   })
 
-  test('makes one key for a tenant, however many seal its first secrets at once', async () => {
+  test('makes one key for a tenant when several seal its first secrets at once', async () => {
     const fresh = await makeTenant('F')
     const sealers = Array.from({ length: 6 }, () => openSealer(roots()))
     const sealed = await Promise.all(sealers.map((one, n) => one.seal(fresh, `secret ${n}`, place)))
@@ -100,7 +100,7 @@ suite('a sealer', () => {
     assert.equal(await openSealer(roots()).unseal(fresh, sealed, place), 'kept')
   })
 
-  test('queries the database only now and then', async () => {
+  test('does not query the database for a cached key', async () => {
     const sealed = await sealer.seal(tx, 'hunter2', place)
     await openSealer(roots()).unseal(tx, sealed, place)
     const closed = {
@@ -112,7 +112,7 @@ suite('a sealer', () => {
   })
 })
 
-test('no usable key is in the database: only wrapped ones (S6)', async () => {
+test('the database has only wrapped keys (S6)', async () => {
   const sealed = await sealer.seal(tx, 'hunter2', place)
   const rows = await db.asSuperuser<{ text: string }>(
     `select string_agg(t::text, E'\\n') as text from (select * from tenant_key) t`,
