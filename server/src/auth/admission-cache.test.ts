@@ -9,7 +9,7 @@ const [acme, other] = [newId(), newId()]
 
 type Held = { tenant_id?: string; fresh?: () => boolean; limit?: number }
 
-/** A cache on a clock that the test sets, and a database that says what the test says, counting how often. */
+/** A cache on a clock that the test sets. `admit` checks with the answer of the test; `asked` counts the checks. */
 function stage({ fresh = always, limit = 100 }: Held = {}) {
   const clock = { ms: 0 }
   const cache = createAdmissionCache({ isFresh: fresh, limit, clock: () => clock.ms })
@@ -38,7 +38,7 @@ test('a credential is checked once in five seconds, and a cached check is never 
   assert.equal(asked(), 2)
 })
 
-test('its age counts from the question, not from a late answer', async () => {
+test('the age of a check counts from its start, not from a late answer', async () => {
   const { clock, proof, admit } = stage()
   await admit('a', () => {
     clock.ms = 4_000
@@ -48,7 +48,7 @@ test('its age counts from the question, not from a late answer', async () => {
   assert.deepEqual(await admit('a', () => proof(['after'])), ['after'])
 })
 
-test('what changed is forgotten: of the tenant that was named, and at a new connection of all (A6)', async () => {
+test('`drop` forgets the checks of one tenant, and `clear` forgets all (A6)', async () => {
   const { cache, proof, admit, asked } = stage()
   const ask = async () => {
     await admit('a', () => proof([], always, acme))
@@ -118,7 +118,7 @@ test('an invalid credential is checked again each time, and so is a failed check
   assert.deepEqual(await admit('a', () => proof(['made since'])), ['made since'])
 })
 
-test('a credential that may have expired by the extrapolated clock is checked again; it expires exactly then (A9)', async () => {
+test('a credential that has expired by the extrapolated clock is checked again (A9)', async () => {
   const { clock, proof, admit } = stage()
   const live = (now: Date) => now.getTime() < began + 1_000
   await admit('a', () => proof(['before'], live))
@@ -128,7 +128,7 @@ test('a credential that may have expired by the extrapolated clock is checked ag
   assert.equal(await admit('a', () => undefined), undefined)
 })
 
-test('an end is looked at from the question on, a moment handed on is counted from the answer: each errs to its safe side', async () => {
+test('expiry is measured from the start of the check, and `now` from its answer, so that both err to the safe side', async () => {
   const { clock, cache, proof } = stage()
   const seen: number[] = []
   await cache.admit('a', async () => {
@@ -149,7 +149,7 @@ test('the number of cached admissions is limited, and those checked longest ago 
   assert.equal(asked(), 4)
 })
 
-test('a credential is known by its digest and its kind: a token sent as a key is another one', () => {
+test('a digest depends on the kind of the credential: a token sent as a key has another one', () => {
   assert.notEqual(digestOf('token', 'x'), digestOf('api_key', 'x'))
   assert.match(digestOf('token', 'x'), /^[\w-]{43}$/)
 })

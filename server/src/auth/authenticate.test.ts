@@ -58,7 +58,7 @@ const keyFor = (email: string, scopes: string[] | 'all' = 'all') =>
 async function until(isSo: () => Promise<boolean>) {
   const end = performance.now() + 10_000
   while (!(await isSo())) {
-    assert.ok(performance.now() < end, 'it never came to be so')
+    assert.ok(performance.now() < end, 'the condition was not met within 10 s')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
@@ -74,11 +74,11 @@ suite('token keys', () => {
     assert.deepEqual(Object.keys(key ?? {}).sort(), ['alg', 'crv', 'kid', 'kty', 'use', 'x'])
   })
 
-  test('sealed under another root key give one clear error', async () => {
+  test('sealed under another root key cause one clear error', async () => {
     await assert.rejects(open(rootKeysOf([rootKeyOf(Buffer.alloc(32, 2))])), /root key \(SECRET_KEY.*is not the one/)
   })
 
-  test('made by another process since are found at the first token that names them', async () => {
+  test('made later by another process are found at the first token that names them', async () => {
     const elder = await open()
     await db.asSuperuser('create table kept as select * from signing_key')
     await db.asSuperuser('delete from signing_key')
@@ -89,7 +89,7 @@ suite('token keys', () => {
     assert.equal((await elder.publicKeys()).length, 2)
   })
 
-  test('planted in the table as public keys prove nothing', async () => {
+  test('planted in the table as public keys do not verify a token', async () => {
     const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const jwk = await crypto.subtle.exportKey('jwk', publicKey)
     await db.asSuperuser(`update signing_key set public_jwk = $1`, [JSON.stringify(jwk)])
@@ -113,7 +113,7 @@ suite('a token', () => {
     assert.ok(admission.actor.scopes.has('api_keys:write') && !admission.actor.scopes.has('scim:provision'))
   })
 
-  test('is good no longer than an hour and a minute, by the database (A4)', async () => {
+  test('is valid for at most an hour and a minute, by the database clock (A4)', async () => {
     assert.ok(await byToken(await issue(owner_id, new Date(Date.now() - 3_500_000))))
     assert.equal(await byToken(await issue(owner_id, new Date(Date.now() - 3_661_000))), undefined)
     assert.equal(await byToken(await issue(owner_id, new Date(Date.now() + 120_000))), undefined)
@@ -140,7 +140,7 @@ suite('a token', () => {
     assert.equal(await byToken(await issue(newId())), undefined)
   })
 
-  test('of a user who lost a role, or was deactivated, has no right that they lack now (A6)', async () => {
+  test('of a user who lost a role or was deactivated gives only current access (A6)', async () => {
     const bob = await makeUser('bob@example.com', ['user', 'admin'])
     const token = await issue(bob.id)
     assert.ok((await byToken(token))?.actor.scopes.has('users:write'))
@@ -152,7 +152,7 @@ suite('a token', () => {
 })
 
 suite('an API key', () => {
-  test('admits for its maker, with its own scopes', async () => {
+  test('admits its creator, with its own scopes', async () => {
     const { key, id } = await keyFor(owner.email, ['users:read'])
     const admission = await byKey(key)
     assert.deepEqual([admission?.tenant_id, admission?.via], [tenant_id, 'api_key'])
@@ -164,7 +164,7 @@ suite('an API key', () => {
     })
   })
 
-  test('notes its use, and not again within a minute', async () => {
+  test('records its use at most once a minute', async () => {
     const { key, id } = await keyFor(owner.email)
     const used = async () =>
       (await db.asSuperuser<{ at: string | null }>('select last_used_at as at from api_key where id = $1', [id]))[0]?.at
@@ -187,7 +187,7 @@ suite('an API key', () => {
     for (const text of [key, stranger.text, ` ${key}`, key.slice(0, -1), '']) assert.equal(await byKey(text), undefined)
   })
 
-  test('that is revoked or expired is refused; one that ends this instant has expired (A9)', async () => {
+  test('that is revoked or expired is refused; one that ends at this instant has expired (A9)', async () => {
     const { key, id } = await keyFor(owner.email)
     const bend = (change: string) => db.asSuperuser(`update api_key set ${change} where id = $1`, [id])
     await bend(`expires_at = clock_timestamp() + interval '1 minute'`)
@@ -207,7 +207,7 @@ suite('an API key', () => {
     assert.equal(await byKey(key), undefined)
   })
 
-  test('makes no trouble of its own: nothing failed beside the requests', () => assert.deepEqual(failures, []))
+  test('causes no failure outside of the requests', () => assert.deepEqual(failures, []))
 })
 
 test('no credential identifies no caller', async () => {

@@ -97,7 +97,7 @@ suite('signing in', () => {
     assert.equal(permissions.json().data[0].resource, 'requests')
   })
 
-  test('with anything wrong answers one and the same, and leaves the cause in the audit log alone (D1)', async () => {
+  test('gives one answer for every cause of refusal, and records the cause in the audit log only (D1)', async () => {
     const before = (await events()).length
     const bodies = await Promise.all([
       signIn(owner.email, 'wrong'),
@@ -115,7 +115,7 @@ suite('signing in', () => {
         ...Array(2).fill(`auth.refused ${owner_id} wrong_password`),
       ].sort(),
     )
-    assert.ok(!JSON.stringify(told).includes('@'), 'an address was kept')
+    assert.ok(!JSON.stringify(told).includes('@'), 'an address was stored')
   })
 
   test('of a deactivated user, and of one from a provider, is refused with the same answer', async () => {
@@ -129,13 +129,13 @@ suite('signing in', () => {
     assert.equal((await signIn(owner.email, owner.password)).statusCode, 200)
   })
 
-  test('needs the tenant to be named', async () => {
+  test('without a tenant is refused', async () => {
     const reply = await server.inject({ method: 'POST', url: '/v1/auth/login', payload: { email: 'a', password: 'b' } })
     assert.equal(reply.statusCode, 400)
   })
 })
 
-test('why a sign-in is refused', () => {
+test('each cause of a refused sign-in has its own name', () => {
   const anna = { user_id: newId(), active: true, auth_provider: 'local', hash: 'x' }
   const cases: [string | undefined, string | undefined][] = [
     [causeOfRefusal({ user_id: null, active: null, auth_provider: null, hash: null }, true), 'unknown_user'],
@@ -147,7 +147,7 @@ test('why a sign-in is refused', () => {
   for (const [cause, should] of cases) assert.equal(cause, should)
 })
 
-test('anybody may read the public keys', async () => {
+test('the public keys are readable without a credential', async () => {
   const reply = await server.inject({ url: '/.well-known/jwks.json' })
   const [key] = reply.json<{ keys: { kty: string; d?: string }[] }>().keys
   assert.deepEqual([reply.statusCode, key?.kty, key?.d], [200, 'OKP', undefined])

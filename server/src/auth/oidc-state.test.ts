@@ -26,13 +26,14 @@ suite('a state', () => {
     ['of another id', `${tenant}.${newId()}.${mark}`],
     ['without its mark', `${tenant}.${id}`],
     ['with an empty mark', `${tenant}.${id}.`],
-    ['with more behind it', `${state}.`],
-    ['with its parts changed about', `${id}.${tenant}.${mark}`],
+    ['with text after it', `${state}.`],
+    ['with its parts in another order', `${id}.${tenant}.${mark}`],
     ['in upper case', state.toUpperCase()],
   ]
-  for (const [name, text] of others) test(`is none when it is ${name}`, () => assert.equal(codec.read(text), undefined))
+  for (const [name, text] of others)
+    test(`is invalid when it is ${name}`, () => assert.equal(codec.read(text), undefined))
 
-  test('is none when its last letter is another that stands for the same bits', () => {
+  test('is invalid when its last letter is replaced by one for the same bits', () => {
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     const last = letters.indexOf(state.at(-1) ?? '')
     const twin = `${state.slice(0, -1)}${letters[last ^ 1]}`
@@ -42,8 +43,8 @@ suite('a state', () => {
   })
 })
 
-suite('the cookie of the browser that begins', () => {
-  test('is __Host- and secure where the service is named by https', () => {
+suite('the cookie of the browser that begins a sign-in', () => {
+  test('has the prefix __Host- and is secure if the public URL is https', () => {
     const cookie = browserCookie('https://sallyport.example.com')
     const secret = cookie.newSecret()
     const text = cookie.set(secret)
@@ -55,7 +56,7 @@ suite('the cookie of the browser that begins', () => {
     )
   })
 
-  test('is read only where it holds a secret of this service’s making', () => {
+  test('is read only if it holds a secret in the form that the service makes', () => {
     const cookie = browserCookie('http://127.0.0.1:8080')
     for (const text of ['', 'short', 'a'.repeat(44), `${'a'.repeat(42)}"`]) {
       assert.deepEqual(cookie.read(headersOf({ cookie: `sallyport-sign-in=${text}` })), [])
@@ -64,10 +65,10 @@ suite('the cookie of the browser that begins', () => {
   })
 })
 
-suite('who calls', () => {
+suite('the caller', () => {
   const callers: [string, Headers, { navigates: boolean; page: boolean }][] = [
     [
-      'a browser that goes there',
+      'a browser that navigates',
       { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' },
       { navigates: true, page: true },
     ],
@@ -90,13 +91,13 @@ suite('who calls', () => {
   }
 })
 
-suite('a sign-in may be finished', () => {
+suite('a sign-in can be finished', () => {
   const hash = browserHash('secret')
   const cases: [string, Buffer | null, string[] | null, string | undefined][] = [
     ['by the browser that began it', hash, ['other', 'secret'], undefined],
     ['not by another browser', hash, ['other'], 'other_browser'],
     ['not by a browser without the cookie', hash, [], 'other_browser'],
-    ['not outside of a browser that began it', hash, null, 'other_browser'],
+    ['not outside of a browser, when a browser began it', hash, null, 'other_browser'],
     ['outside, when it was begun outside', null, null, undefined],
     ['not in a browser, when it was begun outside', null, ['secret'], 'not_begun_by_browser'],
   ]

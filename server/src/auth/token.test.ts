@@ -30,7 +30,7 @@ suite('the header of a token', () => {
   }
 })
 
-suite('what a token says', () => {
+suite('the claims of a token', () => {
   test('is read when every claim is there', () => assert.equal(readClaims(good, issuer)?.sub, good.sub))
   const refused: Record<string, unknown> = {
     'no object': [],
@@ -53,8 +53,8 @@ suite('a token is live', () => {
     isTokenLive({ iat: 1000, exp: 4600, ...(nbf !== undefined && { nbf }) }, new Date(seconds * 1000))
   const cases: [string, boolean, boolean][] = [
     ['from its beginning', at(1000), true],
-    ['a minute early, for clocks differ', at(940), true],
-    ['not before', at(939), false],
+    ['a minute early, because clocks differ', at(940), true],
+    ['not more than a minute early', at(939), false],
     ['within a minute of its end', at(4659), true],
     ['not a minute after its end', at(4660), false],
     ['not before its nbf', at(2000, 2061), false],
@@ -84,6 +84,6 @@ suite('the Authorization header', () => {
     `Bearer a.${'b'.repeat(1_000_000)}.${signature}`,
   ]
   for (const header of refused) {
-    test(`holds none: ${header.slice(0, 20)} (A13)`, () => assert.equal(readBearer(header), undefined))
+    test(`holds no token: ${header.slice(0, 20)} (A13)`, () => assert.equal(readBearer(header), undefined))
   }
 })

@@ -24,7 +24,7 @@ const delays: [backoff: Backoff, attempt: number, random: number | undefined, de
 ]
 
 for (const [backoff, attempt, random, delay] of delays) {
-  test(`${JSON.stringify(backoff)} waits ${delay} before attempt ${attempt} where chance says ${random}`, () => {
+  test(`${JSON.stringify(backoff)} waits ${delay} before attempt ${attempt} with random ${random}`, () => {
     assert.equal(backoffDelay(backoff, attempt, random), delay)
   })
 }

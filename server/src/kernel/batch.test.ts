@@ -5,7 +5,7 @@ import { batched } from './batch.ts'
 const client = {}
 const never = () => false
 
-test('what is asked together goes in one batch, each with its own answer', async () => {
+test('calls made together go in one batch, each with its own answer', async () => {
   const roundTrips: number[][] = []
   const double = batched(
     10,
@@ -19,7 +19,7 @@ test('what is asked together goes in one batch, each with its own answer', async
   assert.deepEqual(roundTrips, [[1, 2, 3]])
 })
 
-test('what is asked during a round trip goes with the next, and no batch is larger than `max`', async () => {
+test('calls made during a round trip go with the next, and no batch is larger than `max`', async () => {
   const roundTrips: number[] = []
   let under = 0
   const ask = batched(
@@ -40,7 +40,7 @@ test('what is asked during a round trip goes with the next, and no batch is larg
   assert.deepEqual(roundTrips, [1, 2, 1])
 })
 
-test('each client has batches of its own', async () => {
+test('each client has its own batches', async () => {
   const roundTrips: object[] = []
   const ask = batched(
     10,
@@ -55,7 +55,7 @@ test('each client has batches of its own', async () => {
   assert.deepEqual(roundTrips, [client, other])
 })
 
-test('one bad ask spoils no other; where the fault is nobody’s own, all fail at once', async () => {
+test('a bad call fails alone if each is retried alone; otherwise the whole batch fails', async () => {
   let roundTrips = 0
   const send = async (_client: object, asks: readonly string[]) => {
     roundTrips += 1

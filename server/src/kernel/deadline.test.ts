@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { withinDeadline } from './deadline.ts'
 
-// A late rejection that nobody handles would end the service.
+// An unhandled late rejection would end the service.
 const unhandled: unknown[] = []
 const note = (error: unknown) => unhandled.push(error)
 process.on('unhandledRejection', note)
@@ -15,7 +15,7 @@ after(() => {
 const late = () => 'late'
 const never = () => new Promise<string>(() => {})
 
-/** Whether the caller gets the answer, the error, or what is said when the time is up. */
+/** Whether the caller gets the answer, the error, or the result of `onTimeout`. */
 const cases: { what: string; work(signal: AbortSignal): Promise<string>; ends: string | RegExp }[] = [
   { what: 'work that answers', work: async () => 'answer', ends: 'answer' },
   { what: 'work that fails', work: async () => Promise.reject(new Error('failed')), ends: /^Error: failed$/ },
@@ -38,14 +38,14 @@ for (const { what, work, ends } of cases) {
   })
 }
 
-test('what is thrown when the time is up is what the caller gets', async () => {
+test('the caller gets the error that is thrown when the time is up', async () => {
   const answered = withinDeadline(1, never, () => {
     throw new Error('too late')
   })
   await assert.rejects(answered, /^Error: too late$/)
 })
 
-test('the signal aborts when the time is up, and not before nor after work that was done in time', async (t) => {
+test('the signal aborts when the time is up, not before, and not for work that was done in time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const signals: AbortSignal[] = []
   const keep = (signal: AbortSignal, answer: Promise<string>) => {
@@ -68,7 +68,7 @@ test('the signal aborts when the time is up, and not before nor after work that 
   )
 })
 
-test('what comes late is dropped, an answer as well as an error', async () => {
+test('a late answer or error is dropped', async () => {
   const { promise: answer, resolve } = Promise.withResolvers<string>()
   const { promise: failure, reject } = Promise.withResolvers<string>()
   for (const work of [answer, failure]) assert.equal(await withinDeadline(1, () => work, late), 'late')
@@ -79,7 +79,7 @@ test('what comes late is dropped, an answer as well as an error', async () => {
   assert.deepEqual(unhandled, [])
 })
 
-test('no timer is left of work that was done in time, however it ended', async () => {
+test('work that was done in time leaves no timer, whether it succeeded or failed', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = timers()
   await withinDeadline(60_000, async () => 'answer', late)

@@ -11,7 +11,7 @@ suite('an e-mail address', () => {
     'jürgen@müller.example',
     'straße@example.com',
   ]
-  for (const text of one) test(`is taken: ${text}`, () => assert.equal(readEmail(text), text))
+  for (const text of one) test(`is accepted: ${text}`, () => assert.equal(readEmail(text), text))
 
   const notOne = {
     empty: '',
@@ -22,7 +22,7 @@ suite('an e-mail address', () => {
     'two, by comma': 'a@example.com,b@example.com',
     'two, by semicolon': 'a@example.com;b@example.com',
     'two, by space': 'a@example.com b@example.com',
-    'a second one behind a line break': 'a@example.com\r\nb@example.com',
+    'with a second one after a line break': 'a@example.com\r\nb@example.com',
     'with a line break at its end': 'a@example.com\n',
     'with two at signs': 'a@b@example.com',
     'with a quoted name': '"a b"@example.com',
@@ -33,7 +33,7 @@ suite('an e-mail address', () => {
     'with a hyphen first in its host': 'a@-example.com',
     'with an empty label': 'a@example..com',
     'with an invisible letter': 'a\u200b@example.com',
-    'with a change of direction': 'a\u202e@example.com',
+    'with a direction override': 'a\u202e@example.com',
     'with an encoded word': '=?utf-8?q?a=40evil.example=20?=@example.com',
     'with a wide at sign': 'a\uff20example.com',
     'whose letters hide a dot': 'a@example\u2488com',
@@ -51,7 +51,7 @@ suite('an e-mail address', () => {
     '='.repeat(254),
   ]
   for (const text of almost) {
-    test(`is refused without trying every way, where it almost is one: ${text.slice(0, 5)}… (I12)`, () =>
+    test(`is refused without backtracking if it is almost one: ${text.slice(0, 5)}… (I12)`, () =>
       assert.equal(readEmail(text), undefined))
   }
 })
@@ -71,5 +71,6 @@ suite('two spellings of an address are one person (R10)', () => {
   ]
   for (const [one, other] of pairs) test(`${one}, ${other}`, () => assert.equal(emailKey(one), emailKey(other)))
 
-  test('and different ones are not', () => assert.notEqual(emailKey('ana@example.com'), emailKey('anna@example.com')))
+  test('different addresses are different people', () =>
+    assert.notEqual(emailKey('ana@example.com'), emailKey('anna@example.com')))
 })

@@ -12,13 +12,13 @@ suite('a new id', () => {
     assert.ok(isUuid(id))
   })
 
-  test('carries the moment it was made', () => {
+  test('contains the time it was made', () => {
     const later = Date.now() + 60_000
     assert.equal(timeOf(newId(later)), later)
     assert.equal(timeOf(newId(later + 1.7)), later + 1)
   })
 
-  test('sorts after the one before, 100,000 times within one moment', () => {
+  test('sorts after the one before, 100,000 times within one millisecond', () => {
     const moment = Date.now() + 120_000
     const ids = Array.from({ length: 100_000 }, () => newId(moment))
     assert.equal(
@@ -31,7 +31,7 @@ suite('a new id', () => {
     )
   })
 
-  test('sorts after the one before although the clock went back', () => {
+  test('sorts after the one before even if the clock went back', () => {
     const before = newId(Date.now() + 180_000)
     assert.ok(newId(0) > before)
   })
@@ -45,12 +45,12 @@ suite('reading a uuid', () => {
     ['refuses braces (T3)', `{${plain}}`, undefined],
     ['refuses missing hyphens (T3)', plain.replaceAll('-', ''), undefined],
     ['refuses hyphens in other places', '0197c2a45b1e-7c3d-8f00-0123-456789ab', undefined],
-    ['refuses a space behind (T3)', `${plain} `, undefined],
-    ['refuses a line break behind', `${plain}\n`, undefined],
+    ['refuses a space at the end (T3)', `${plain} `, undefined],
+    ['refuses a line break at the end', `${plain}\n`, undefined],
     ['refuses a urn', `urn:uuid:${plain}`, undefined],
     ['refuses full-width digits', plain.replace('0', '０'), undefined],
     ['refuses a letter beyond f', plain.replace('a', 'g'), undefined],
-    ['refuses nothing at all', '', undefined],
+    ['refuses empty text', '', undefined],
     ['refuses the word null (T3)', 'null', undefined],
   ]
   for (const [name, text, outcome] of readings) test(name, () => assert.equal(readUuid(text), outcome))

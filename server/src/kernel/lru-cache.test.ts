@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLruCache } from './lru-cache.ts'
 
-test('what is used stays, what is not is evicted, and there are never more than twice the limit', () => {
+test('keeps entries in use, evicts others, and holds at most twice the limit', () => {
   const cache = createLruCache<number>(10)
   cache.set('used', 0)
   for (let key = 1; key <= 1_000; key += 1) {
@@ -14,7 +14,7 @@ test('what is used stays, what is not is evicted, and there are never more than 
   assert.ok(kept.includes(1_000))
 })
 
-test('what is deleted is gone, and what is set again has its new value', () => {
+test('a deleted entry is gone, and an entry that is set again has its new value', () => {
   const cache = createLruCache<string>(2)
   for (const key of ['a', 'b', 'c']) cache.set(key, 'old')
   cache.delete('a')
@@ -25,7 +25,7 @@ test('what is deleted is gone, and what is set again has its new value', () => {
   )
 })
 
-test('a value that was not used is evicted once, and what is kept is not evicted', () => {
+test('an unused value is reported as evicted once, and a kept value never', () => {
   const evicted: number[] = []
   const cache = createLruCache<number>(10, (value) => evicted.push(value))
   cache.set('used', 0)

@@ -3,14 +3,14 @@ import { suite, test } from 'node:test'
 import { duration, line, moment } from './plain-words.ts'
 
 suite('plain words', () => {
-  test('what a user wrote stands on one line, bounded, and turns nothing that follows (J9)', () => {
+  test('user text is put on one line, cut, and cannot change the text direction (J9)', () => {
     assert.equal(line(' a\r\nb\u0000c\u2028d '), 'a b c d')
     assert.equal(line('x\u202egpj.exe\u2069'), 'x gpj.exe')
     assert.equal(line('é'.repeat(10_000)), `${'é'.repeat(200)}…`)
     assert.equal(line('😀😀😀', 2), '😀😀…')
   })
 
-  test('a span has its two largest units', () => {
+  test('a duration has its two largest units', () => {
     assert.deepEqual([60, 3600, 5400, 90_061, 1_209_600].map(duration), [
       '1 min',
       '1 h',
@@ -24,7 +24,7 @@ suite('plain words', () => {
     ['2026-03-01T08:05:09.120Z', 'UTC', '2026-03-01 08:05 UTC'],
     ['2026-03-01T08:05:09.120Z', 'Europe/Berlin', '2026-03-01 09:05 CET (08:05 UTC)'],
     ['2026-03-01T23:30:00Z', 'Europe/Berlin', '2026-03-02 00:30 CET (2026-03-01 23:30 UTC)'],
-    // The night in which summer time begins, and the hour that comes twice when it ends.
+    // The night in which summer time begins, and the hour that is repeated when it ends.
     ['2026-03-29T00:59:00Z', 'Europe/Berlin', '2026-03-29 01:59 CET (00:59 UTC)'],
     ['2026-03-29T01:00:00Z', 'Europe/Berlin', '2026-03-29 03:00 CEST (01:00 UTC)'],
     ['2026-10-25T00:30:00Z', 'Europe/Berlin', '2026-10-25 02:30 CEST (00:30 UTC)'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { saidWords } from './said-words.ts'
 
-test('what another side said is kept as one bounded line without our secrets (S3)', () => {
+test('text from another service is stored as one bounded line without our secrets (S3)', () => {
   const cases: [unknown, string | null][] = [
     ['no such user', 'no such user'],
     ['550-no\r\n550 such\tuser\u0000', '550-no 550 such user'],

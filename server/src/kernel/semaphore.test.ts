@@ -20,7 +20,7 @@ function stage(options: Omit<SemaphoreOptions, 'refusal'>) {
   return { begun, start }
 }
 
-/** Who has begun, in which order, when each ends as soon as it has begun. */
+/** Which work has begun, and in which order, when each ends as soon as it has begun. */
 const orders: {
   what: string
   limit: number
@@ -29,14 +29,14 @@ const orders: {
   inAll: readonly string[]
 }[] = [
   {
-    what: 'the limit and no more run at once',
+    what: 'work runs at once up to the limit',
     limit: 2,
     starts: [['a'], ['b'], ['c']],
     atOnce: ['a', 'b'],
     inAll: ['a', 'b', 'c'],
   },
   {
-    what: 'those who wait are served in the order in which they came',
+    what: 'waiting work runs in the order of its arrival',
     limit: 1,
     starts: [['a'], ['b'], ['c'], ['d']],
     atOnce: ['a'],
@@ -54,14 +54,14 @@ const orders: {
     inAll: ['a', 'c', 'b'],
   },
   {
-    what: 'the urgent go before the others, in their own order',
+    what: 'urgent work goes before other waiting work, in its own order',
     limit: 1,
     starts: [['a'], ['b'], ['c', { isUrgent: true }], ['d', { isUrgent: true }]],
     atOnce: ['a'],
     inAll: ['a', 'c', 'd', 'b'],
   },
   {
-    what: 'what is urgent does not go before what runs',
+    what: 'urgent work does not interrupt running work',
     limit: 1,
     starts: [['a'], ['b', { isUrgent: true }]],
     atOnce: ['a'],
@@ -84,7 +84,7 @@ for (const { what, limit, starts, atOnce, inAll } of orders) {
   })
 }
 
-test('never more run than the limit, however many come', async () => {
+test('50 calls never exceed the limit', async () => {
   const semaphore = createSemaphore({ limit: 4, refusal: () => new Error('refused') })
   let [running, most] = [0, 0]
   const work = async () => {
@@ -115,7 +115,7 @@ test('work that fails, later or at once, releases its place', async () => {
   assert.equal(await semaphore.run(async () => 'next'), 'next')
 })
 
-test('who comes when a place has been handed on waits for it', async () => {
+test('work that arrives after a place was handed on waits for it', async () => {
   const { begun, start } = stage({ limit: 1 })
   const [a, b] = [start('a'), start('b')]
   a.end()
@@ -128,17 +128,17 @@ test('who comes when a place has been handed on waits for it', async () => {
   assert.deepEqual(begun, ['a', 'b', 'c'])
 })
 
-/** Why the second of one key is refused, while the first runs and holds the only place. */
+/** Why the second work is refused, while the first runs and holds the only place. */
 const refused: {
   what: string
   options: Omit<SemaphoreOptions, 'refusal' | 'limit'>
   leave?: boolean
   left?: boolean
 }[] = [
-  { what: 'who would wait behind too many', options: { maxWaiting: 0 } },
-  { what: 'who has waited too long', options: { maxWaitMs: 1 } },
-  { what: 'who waits while the signal aborts', options: {}, leave: true },
-  { what: 'who would wait and has left already', options: {}, left: true },
+  { what: 'work that would exceed the queue limit', options: { maxWaiting: 0 } },
+  { what: 'work that has waited too long', options: { maxWaitMs: 1 } },
+  { what: 'work whose signal aborts while it waits', options: {}, leave: true },
+  { what: 'work whose signal aborted before it waits', options: {}, left: true },
 ]
 
 for (const { what, options, leave, left } of refused) {
@@ -159,7 +159,7 @@ for (const { what, options, leave, left } of refused) {
   })
 }
 
-test('once a place is acquired, neither its signal nor the time that was left refuses anything', async (t) => {
+test('work that has acquired a place is not refused by its signal or its wait time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { begun, start } = stage({ limit: 1, maxWaitMs: 100 })
   const leaving = new AbortController()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { throttledLog } from './throttled-log.ts'
 
-test('logs the first at once, and with the next how many were kept back', (t) => {
+test('logs the first at once, and reports the number of suppressed ones with the next', (t) => {
   let now = 5
   t.mock.method(performance, 'now', () => now)
   const logged = mock.fn()
