@@ -42,7 +42,7 @@ const tables = [
 beforeEach(async () => {
   logged.length = 0
   for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name))
-  // As the superuser, past the trigger that keeps events: an empty database again.
+  // As the superuser, bypassing the trigger that keeps events: an empty database again.
   await db.asSuperuser(`set session_replication_role = replica`)
   await db.asSuperuser(`delete from event`)
   for (const table of tables) await db.asSuperuser(`delete from ${table}`)
@@ -56,7 +56,7 @@ const found = () => {
   return bootstrap
 }
 
-/** The password signs the owner in, and the key holds what the owner holds. */
+/** The password signs the owner in, and the key holds the scopes of the owner. */
 async function requireWayIn({ tenant_id, admin, api_key }: Bootstrap) {
   const tx = db.database.tenant(tenant_id)
   const owner = await findSignIn(tx, admin.email)
@@ -67,7 +67,7 @@ async function requireWayIn({ tenant_id, admin, api_key }: Bootstrap) {
 }
 
 suite('the first start', () => {
-  test('makes a tenant, an owner and a key, and says how to sign in, to its owner alone', async () => {
+  test('creates a tenant, an owner and a key, and writes how to sign in to a file that only its owner can read', async () => {
     await bootstrap(options)
     const file = found()
     assert.deepEqual(await tenants(), [file.tenant_id])
@@ -102,14 +102,14 @@ suite('the first start', () => {
     assert.match(JSON.stringify(rules), /"approve".*requests:approve/)
   })
 
-  test('of several processes at once makes one tenant, and its file', async () => {
+  test('of several processes at once creates one tenant, and its file', async () => {
     await Promise.all([bootstrap(options), bootstrap(options), bootstrap(options)])
     assert.deepEqual(await tenants(), [found().tenant_id])
     await requireWayIn(found())
     assert.equal(readdirSync(dataDir).length, 1)
   })
 
-  test('waits for a process that is making the first tenant, and then makes none', async () => {
+  test('waits for a process that is creating the first tenant, and then creates none', async () => {
     const theirs = await readNewTenant({
       name: 'theirs',
       owner: { email: 'a@b.co', name: 'A', password: 'a long password' },
@@ -133,7 +133,7 @@ suite('the first start', () => {
     assert.deepEqual(readdirSync(dataDir), [])
   })
 
-  test('that cannot write its file makes nothing', async () => {
+  test('that cannot write its file creates nothing', async () => {
     const blocked = join(dataDir, 'blocked')
     writeFileSync(blocked, '')
     await assert.rejects(bootstrap({ ...options, dataDir: blocked }), /ENOTDIR|EEXIST/)
@@ -142,7 +142,7 @@ suite('the first start', () => {
 })
 
 suite('a later start', () => {
-  test('makes nothing, and reminds of the file while it is there', async () => {
+  test('creates nothing, and logs a reminder of the file while it exists', async () => {
     await bootstrap(options)
     const before = readFileSync(join(dataDir, 'bootstrap.json'), 'utf8')
     logged.length = 0
@@ -196,7 +196,7 @@ suite('bootstrap done', () => {
     assert.deepEqual(logged, [])
   })
 
-  test('follows the service to another address, for its owner’s eyes alone', async () => {
+  test('updates the address of the service in the file, which stays readable only by its owner', async () => {
     await bootstrap(options)
     const before = found()
     await bootstrap({ ...options, baseUrl: 'http://127.0.0.1:9999' })
@@ -205,7 +205,7 @@ suite('bootstrap done', () => {
     await endBootstrap(options)
   })
 
-  test('twice says that it was already ended', async () => {
+  test('without a bootstrap file reports that it was already ended', async () => {
     await assert.rejects(endBootstrap(options), /already ended/)
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { mailDomainOf, readMailDomain } from './mail-domain.ts'
 
-suite('a domain that may send', () => {
+suite('a domain that is allowed to send', () => {
   const cases: [string, string | undefined][] = [
     ['example.com', 'example.com'],
     ['EXAMPLE.Com', 'example.com'],
@@ -10,7 +10,7 @@ suite('a domain that may send', () => {
     ['bücher.example', 'xn--bcher-kva.example'],
     ['BÜCHER.example', 'xn--bcher-kva.example'],
     ['xn--bcher-kva.example', 'xn--bcher-kva.example'],
-    // Looks like example.com, and is another: the letter is Cyrillic.
+    // Looks like example.com, but one letter is Cyrillic.
     ['ex\u0430mple.com', 'xn--exmple-4nf.com'],
     // Full width, which DNS folds.
     ['ｅｘａｍｐｌｅ.com', 'example.com'],
@@ -34,11 +34,11 @@ suite('a domain that may send', () => {
     [`${'a.'.repeat(126)}com`, undefined],
   ]
   for (const [text, domain] of cases) {
-    test(`is ${domain ?? 'none'} of ${JSON.stringify(text)} (J8)`, () => assert.equal(readMailDomain(text), domain))
+    test(`is ${domain ?? 'none'} for ${JSON.stringify(text)} (J8)`, () => assert.equal(readMailDomain(text), domain))
   }
 })
 
-test('the domain of an address is what stands behind its last at sign (J8)', () => {
+test('the domain of an address is the text after its last at sign (J8)', () => {
   assert.equal(mailDomainOf('Ada@BÜCHER.example'), 'xn--bcher-kva.example')
   assert.equal(mailDomainOf('a@example.com@evil.example'), 'evil.example')
   assert.equal(mailDomainOf('nobody'), undefined)

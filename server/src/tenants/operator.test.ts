@@ -21,7 +21,7 @@ before(async () => {
   await insertUser(operatorCtx(db.database.tenant(acme)), { ...user, ...more })
 })
 
-test('a tenant is made whole or not at all', async () => {
+test('a tenant with a faulty name, address or password is not created', async () => {
   const bad: [Parameters<typeof createTenant>[1], RegExp][] = [
     [{ name: '', owner }, /name/],
     [{ name: 'X', owner: { ...owner, email: 'nobody' } }, /email/],
@@ -50,7 +50,7 @@ suite('resetting an owner', () => {
     assert.deepEqual(told, [{ actor_kind: 'operator', subject_id: user_id }])
   })
 
-  test('is for owners alone, and asks which tenant where there are several', async () => {
+  test('works only for owners, and requires a tenant if there are several', async () => {
     await assert.rejects(resetOwner(db.database, { email: 'anna@example.com' }), /owns no tenant/)
     await assert.rejects(resetOwner(db.database, { email: owner.email, tenant_id: other }), /owns no tenant/)
     await assert.rejects(resetOwner(db.database, { email: owner.email, tenant_id: newId() }), /no tenant/)
@@ -60,7 +60,7 @@ suite('resetting an owner', () => {
     assert.equal(reset.tenant_id, third.tenant_id)
   })
 
-  test('who signs in elsewhere changes nothing', async () => {
+  test('is refused for an owner who signs in with a provider', async () => {
     await db.asSuperuser(`update tenant_user set auth_provider = 'oidc' where tenant_id = $1`, [other])
     await assert.rejects(resetOwner(db.database, { email: 'b@example.com' }), /signs in with oidc/)
     await db.asSuperuser(`update tenant_user set auth_provider = 'local' where tenant_id = $1`, [other])
@@ -70,7 +70,7 @@ suite('resetting an owner', () => {
 suite('issuing a key', () => {
   const ask = { name: 'ci', scopes: 'all', expires_in: 3600 } as const
 
-  test('for all that a user holds is bounded by that, and ends when it was said to', async () => {
+  test('with all scopes gives the scopes of the user, and ends at the requested time', async () => {
     const key = await issueKey(db.database, { ...ask, tenant_id: acme, email: 'anna@example.com' })
     assert.deepEqual(key.scopes, systemRoles.user.scopes)
     const left = new Date(key.expires_at ?? 0).getTime() - Date.now()
@@ -92,7 +92,7 @@ suite('issuing a key', () => {
   })
 })
 
-suite('domains that a tenant may write mail from', () => {
+suite('domains that a tenant can send mail from', () => {
   const namesOf = async (tenant_id: string) =>
     (await listMailDomains(db.database, tenant_id)).map(({ domain }) => domain)
 
@@ -120,7 +120,7 @@ suite('domains that a tenant may write mail from', () => {
     )
   })
 
-  test('are domains, of tenants that there are, and not without end', async () => {
+  test('must be valid, of an existing tenant, and at most 100', async () => {
     const faulty: [string, string, RegExp][] = [
       [acme, 'a@example.com', /is not a valid domain/],
       [acme, '*.example.com', /is not a valid domain/],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { passwordFaults } from '../users/password.ts'
 import { makePassword, readDuration, tenantNameFault } from './tenant.ts'
 
-test('a password that is made is in groups to be typed, never the same, and will do', () => {
+test('a generated password has groups for typing, is unique, and passes the password rules', () => {
   const made = Array.from({ length: 50 }, makePassword)
   for (const password of made) {
     assert.match(password, /^([2-9a-km-np-z]{5}-){3}[2-9a-km-np-z]{5}$/)

@@ -11,7 +11,7 @@ const little = (number: number, bytes: number) =>
   Array.from({ length: bytes }, (_, index) => String.fromCharCode(Math.floor(number / 256 ** index) & 255)).join('')
 
 const png = (width: number, height: number) => `\x89PNG\r\n\x1a\n${four(13)}IHDR${four(width)}${four(height)}rest`
-/** With a segment of its application before the frame, as cameras write it. */
+/** With an application segment before the frame, as cameras write it. */
 const jpeg = (width: number, height: number, frame = '\xc0') =>
   `\xff\xd8\xff\xe0${two(6)}JFIF\xff\xff${frame}${two(11)}\x08${two(height)}${two(width)}rest`
 const riff = (chunk: string) => `RIFF${little(chunk.length + 4, 4)}WEBP${chunk}`
@@ -33,8 +33,8 @@ suite('an avatar', () => {
   const taken: Record<string, string> = {
     'png of one pixel': `data:image/png;base64,${real.png}`,
     'webp of one pixel': `data:image/webp;base64,${real.webp}`,
-    'png of the most pixels': uri('png', png(2048, 2048)),
-    'jpeg of the most pixels': uri('jpeg', jpeg(2048, 2048)),
+    'png with the maximum of pixels': uri('png', png(2048, 2048)),
+    'jpeg with the maximum of pixels': uri('jpeg', jpeg(2048, 2048)),
     'progressive jpeg': uri('jpeg', jpeg(640, 480, '\xc2')),
     'webp with loss': uri('webp', webp.lossy(2048, 2048)),
     'webp without loss': uri('webp', webp.lossless(2048, 2048)),
@@ -42,10 +42,10 @@ suite('an avatar', () => {
     'png of the largest size': uri('png', png(9, 9).padEnd(196_608, 'x')),
   }
   for (const [name, text] of Object.entries(taken))
-    test(`is taken: ${name}`, () => assert.equal(avatarFault(text), undefined))
+    test(`is accepted: ${name}`, () => assert.equal(avatarFault(text), undefined))
 
   const refused: [string, string, string][] = [
-    ['nothing', '', 'data URI'],
+    ['empty text', '', 'data URI'],
     ['bare base64', real.png, 'data URI'],
     ['svg', uri('svg+xml', '<svg/>'), 'data URI'],
     ['html', 'data:text/html;base64,PGI+', 'data URI'],
@@ -54,12 +54,12 @@ suite('an avatar', () => {
     ['a line break', `${uri('png', png(1, 1))}\n`, 'base64'],
     ['a byte too many', uri('png', png(9, 9).padEnd(196_609, 'x')), 'larger than 256 KiB'],
     ['the bytes of another kind', uri('png', jpeg(1, 1)), 'not a png'],
-    ['html that says png', uri('png', '<html>'.repeat(9)), 'not a png'],
+    ['html that claims to be png', uri('png', '<html>'.repeat(9)), 'not a png'],
     ['the first bytes of png before html', uri('png', `\x89PNG\r\n\x1a\n${'<html>'.repeat(9)}`), 'not a png'],
     ['a png cut short', uri('png', png(1, 1).slice(0, 23)), 'not a png'],
     ['a png without pixels', uri('png', png(0, 1)), 'not a png'],
     ['a png too wide', uri('png', png(2049, 1)), 'is 2049 × 1 pixels: use at most 2048 × 2048'],
-    ['a png that unfolds to terabytes', uri('png', png(0xffffffff, 0xffffffff)), 'pixels'],
+    ['a png that expands to terabytes', uri('png', png(0xffffffff, 0xffffffff)), 'pixels'],
     ['a jpeg too high', uri('jpeg', jpeg(1, 2049)), 'is 1 × 2049 pixels'],
     ['a progressive jpeg too high', uri('jpeg', jpeg(1, 65535, '\xc2')), 'pixels'],
     ['a jpeg without a frame', uri('jpeg', `\xff\xd8\xff\xe0${two(6)}JFIF\xff\xda${'x'.repeat(40)}`), 'not a jpeg'],

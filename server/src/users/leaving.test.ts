@@ -29,7 +29,7 @@ const {
 } = life
 
 suite('changing a user', () => {
-  test('renames, with one event', async () => {
+  test('sets the name, with one event', async () => {
     const { user_id } = await newcomer()
     const renamed = await call(owner, 'PATCH', `/v1/users/${user_id}`, { name: 'Ada' })
     assert.deepEqual([renamed.status, renamed.body.name, renamed.body.active], [200, 'Ada', true])
@@ -50,7 +50,7 @@ suite('changing a user', () => {
     id: newId(),
     deleted_at: null,
   })) {
-    test(`does not take ${field} (P10)`, async () => {
+    test(`refuses ${field} (P10)`, async () => {
       const reply = await call(owner, 'PATCH', `/v1/users/${people.auditor.user_id}`, { name: 'Else', [field]: value })
       assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
       assert.equal((await call(owner, 'GET', `/v1/users/${people.auditor.user_id}`)).body.name, 'auditor')
@@ -69,8 +69,8 @@ for (const [verb, leave, event] of [
   ['deactivated', shutOut, 'user.deactivated'],
   ['deleted', bury, 'user.deleted'],
 ] as const) {
-  suite(`who is ${verb}`, () => {
-    test('is deactivated at once: token, key and password are refused (A6)', async () => {
+  suite(`a user who is ${verb}`, () => {
+    test('is locked out at once: token, key and password are refused (A6)', async () => {
       const person = await newcomer()
       const url = '/v1/requests'
       const tries = () =>
@@ -90,7 +90,7 @@ for (const [verb, leave, event] of [
       )
     })
 
-    test('has no requests and grants any more, and each end has an event', async () => {
+    test('keeps no open request or grant, and each end has an event', async () => {
       const person = await newcomer()
       const pending = await ask(person)
       const { request_id, grant_id } = await held(person)
@@ -119,7 +119,7 @@ for (const [verb, leave, event] of [
       )
     })
 
-    test('is given nothing that was approved before, and loses what was given (R6)', async () => {
+    test('gets no access that was approved before, and loses the access that was given (R6)', async () => {
       const account = verb === 'deleted' ? '000000000001' : '000000000002'
       const [early, late] = [await newcomer(), await newcomer()]
       const unplanned = await held(early, account)
@@ -129,22 +129,25 @@ for (const [verb, leave, event] of [
       await until('access is there', async () => (await grantOf(given.grant_id)).status === 'active')
       const at = () =>
         house.asSuperuser<{ key: string }>('select key from sandbox_assignment where key like $1', [`%${account}%`])
-      assert.equal((await at()).length, 1, 'the later of the two alone')
+      assert.equal((await at()).length, 1, 'only the grant of the other user')
       assert.ok((await leave(late.user_id)).status < 300)
       await until('access is gone', async () => (await at()).length === 0)
-      await until('that is known', async () => (await grantOf(given.grant_id)).provisioning_status === 'deprovisioned')
+      await until(
+        'the grant is deprovisioned',
+        async () => (await grantOf(given.grant_id)).provisioning_status === 'deprovisioned',
+      )
       assert.deepEqual(await typesOf(unplanned.grant_id), ['grant.revoked'])
       assert.deepEqual(await typesOf(given.grant_id), ['grant.activated', 'grant.revoked'])
       await work.stop()
     })
 
-    test('may be the caller', async () => {
+    test('can be the caller', async () => {
       const admin = await newcomer(['user', 'admin'])
       assert.ok((await leave(admin.user_id, admin)).status < 300)
       assert.equal((await call(admin, 'GET', '/v1/users')).status, 401)
     })
 
-    test('is never the last active owner, by themselves or by others (P16)', async () => {
+    test('is never the last active owner, for any caller (P16)', async () => {
       for (const by of [owner, people.admin]) {
         const reply = await leave(owner.user_id, by)
         assert.deepEqual([reply.status, reply.body.code], [409, 'last_owner'])
@@ -154,8 +157,8 @@ for (const [verb, leave, event] of [
   })
 }
 
-suite('who is deactivated', () => {
-  test('is let in again with what they may do, not with what they held', async () => {
+suite('a deactivated user', () => {
+  test('keeps their roles when they are reactivated, but not their grants', async () => {
     const person = await newcomer()
     const { grant_id } = await held(person)
     const gone = await shutOut(person.user_id)
@@ -167,7 +170,7 @@ suite('who is deactivated', () => {
     assert.deepEqual((await typesOf(person.user_id)).slice(1, 3), ['user.deactivated', 'user.reactivated'])
   })
 
-  test('is not reactivated by a caller with fewer scopes', async () => {
+  test('cannot be reactivated by a caller with fewer scopes', async () => {
     const admin = await newcomer(['user', 'admin'])
     const key = await call(owner, 'POST', '/v1/api-keys', { name: 'desk', scopes: ['users:write', 'requests:create'] })
     const desk = (body: object) =>
@@ -185,8 +188,8 @@ suite('who is deactivated', () => {
   })
 })
 
-suite('who is deleted', () => {
-  test('is found nowhere, and what was never there answers the same', async () => {
+suite('a deleted user', () => {
+  test('is not found by any operation, like an unknown user', async () => {
     const { user_id } = await newcomer()
     const gone = await bury(user_id)
     assert.deepEqual([gone.status, gone.text], [204, ''])
@@ -206,7 +209,7 @@ suite('who is deleted', () => {
     assert.ok(!list.text.includes(user_id))
   })
 
-  test('frees their address, never their id, and keeps no password, role or group', async () => {
+  test('frees their address but not their id, and keeps no password, role or group', async () => {
     const { user_id, email } = await newcomer()
     await joinGroup(user_id)
     await bury(user_id)
@@ -223,7 +226,7 @@ suite('who is deleted', () => {
     assert.deepEqual(left, [])
   })
 
-  test('stays deleted: the database itself refuses to change them', async () => {
+  test('stays deleted, because the database refuses to change them', async () => {
     const { user_id } = await newcomer()
     await bury(user_id)
     const back = 'update tenant_user set active = true, deleted_at = null where id = $1'

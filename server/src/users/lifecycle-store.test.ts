@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts'
 import { insertGrants } from '../grants/grant-store.ts'
 import { linkGrant } from '../grants/plan-store.ts'
 
-/** Users who leave while others are at it: held at the moment where the two meet. */
+/** Users who leave during another operation, stopped at the moment where the two meet. */
 const house = await openHouse()
 const life = await comingAndGoing(house, 'races')
 const { tenant_id, people, call, newcomer, asking, ask, held, shutOut, bury, requestIs, leftOf } = life
@@ -17,8 +17,8 @@ for (const [verb, leave] of [
   ['deactivated', shutOut],
   ['deleted', bury],
 ] as const) {
-  suite(`who is ${verb}`, () => {
-    test('and requests access at the same moment has nothing left, whichever comes first', async () => {
+  suite(`a user who is ${verb}`, () => {
+    test('while they request access has nothing left', async () => {
       const person = await newcomer()
       const replies: Promise<Reply>[] = []
       await tx.interactive(async (inside) => {
@@ -26,7 +26,7 @@ for (const [verb, leave] of [
           sql`update tenant_user set active = false where tenant_id = ${tenant_id} and id = ${person.user_id}`,
         ])
         replies.push(call(person, 'POST', '/v1/requests', asking()))
-        // It has either slipped through, or waits for the end of this.
+        // The request has either ended already, or waits for this transaction.
         await Promise.race([replies[0], aLockIsWaitedFor(house, inside)])
       })
       const [reply] = await Promise.all(replies)
@@ -34,7 +34,7 @@ for (const [verb, leave] of [
       assert.deepEqual(await leftOf(person.user_id), [])
     })
 
-    test('and is being approved at that very moment has nothing left', async () => {
+    test('while their request is approved has nothing left', async () => {
       const person = await newcomer()
       const id = await ask(person)
       const leaving = await tx.interactive(async (inside) => {
@@ -53,7 +53,7 @@ for (const [verb, leave] of [
       assert.deepEqual(await leftOf(person.user_id), [])
     })
 
-    test('and whose grant is being planned at that very moment: its target is looked at afterwards', async () => {
+    test('while their grant is linked has its entitlement checked afterwards', async () => {
       const person = await newcomer()
       const { grant_id } = await held(person)
       const leaving = await tx.interactive(async (inside) => {
@@ -78,7 +78,7 @@ for (const [verb, leave] of [
       await house.asSuperuser('update entitlement set next_look_at = null where target_key = $1', [grant_id])
     })
 
-    test('leaves an owner, even where two owners do it to each other at once (P16)', async () => {
+    test('always leaves one owner, even when two owners remove each other at once (P16)', async () => {
       for (let round = 0; round < 8; round += 1) {
         const fresh = await house.tenant('two owners')
         const second = fresh.people.admin

@@ -26,7 +26,7 @@ suite('a change of a user', () => {
   const gone = { active: false }
   const owner = { is_owner: true, other_owners: 0 }
   const cases: [string, Partial<LockedUser>, UserChange, string[] | string][] = [
-    ['of nothing is none', {}, {}, []],
+    ['without fields is none', {}, {}, []],
     ['without effect is none', {}, { name: 'Ada', active: true }, []],
     ['of the name emits an event', {}, { name: 'Ada L.' }, ['user.updated']],
     ['to a name of two lines is refused', {}, { name: 'Ada\nL.' }, 'invalid_input'],
@@ -35,13 +35,13 @@ suite('a change of a user', () => {
     ['does not deactivate twice', gone, { active: false }, []],
     ['reactivates a deactivated user', gone, { active: true }, ['user.reactivated']],
     [
-      'lets in nobody who may do what the granter may not',
+      'does not reactivate a user with scopes that the caller lacks',
       { ...gone, scopes: ['roles:write'] },
       { active: true },
       'forbidden',
     ],
     [
-      'shuts out who may do what the granter may not',
+      'deactivates a user with scopes that the caller lacks',
       { scopes: ['roles:write'] },
       { active: false },
       ['user.deactivated'],
@@ -62,12 +62,12 @@ suite('a change of a user', () => {
   }
 })
 
-suite('who is deleted', () => {
+suite('a user to delete', () => {
   const cases: [string, Partial<LockedUser>, string | undefined][] = [
-    ['may be anybody', {}, undefined],
-    ['may be an owner while there is another', { is_owner: true }, undefined],
-    ['is not the last active owner (P16)', { is_owner: true, other_owners: 0 }, 'last_owner'],
-    ['may be an already deactivated owner', { is_owner: true, active: false, other_owners: 0 }, undefined],
+    ['can be any user', {}, undefined],
+    ['can be an owner while there is another', { is_owner: true }, undefined],
+    ['cannot be the last active owner (P16)', { is_owner: true, other_owners: 0 }, 'last_owner'],
+    ['can be an already deactivated owner', { is_owner: true, active: false, other_owners: 0 }, undefined],
   ]
   for (const [name, user, expected] of cases) {
     test(name, () =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
 
-/** Profile, preferences and password: of the caller. */
+/** The profile, the preferences and the password of the caller. */
 const house = await openHouse()
 const { tenant_id, owner, people } = await house.tenant('own')
 const pixel =
@@ -37,7 +37,7 @@ const mass = {
   id: owner.user_id,
 }
 
-suite('one’s own profile', () => {
+suite('the caller’s own profile', () => {
   const url = '/v1/users/me/profile'
   const empty = { first_name: null, last_name: null, display_name: null, avatar_base64: null }
   const user = { id: people.user.user_id, email: 'user@example.com', name: 'user', auth_provider: 'local' }
@@ -63,7 +63,7 @@ suite('one’s own profile', () => {
     ])
   })
 
-  test('without effect, or of no field, writes nothing and emits nothing', async () => {
+  test('is not written and emits nothing when a change has no effect or no field', async () => {
     const before = await call(people.auditor, 'PUT', url, { display_name: 'A' })
     const row = `select updated_at, (select count(*) from event) as events from tenant_user where id = '${people.auditor.user_id}'`
     const [kept] = await house.asSuperuser(row)
@@ -75,7 +75,7 @@ suite('one’s own profile', () => {
   })
 
   for (const [field, value] of Object.entries(mass)) {
-    test(`does not take ${field} (P11)`, async () => {
+    test(`refuses ${field} (P11)`, async () => {
       const reply = await call(people.user, 'PUT', url, { display_name: 'changed', [field]: value })
       assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
       assert.match(reply.text, new RegExp(`"/${field}"`))
@@ -83,7 +83,7 @@ suite('one’s own profile', () => {
     })
   }
 
-  test('of an oidc user: names are the provider’s, the rest is theirs (P11)', async () => {
+  test('of an oidc user has names from the provider, and the user can set the rest (P11)', async () => {
     const refused = await call(olga, 'PUT', url, { first_name: 'O', last_name: 'K', display_name: 'O' })
     assert.deepEqual([refused.status, refused.body.code], [400, 'invalid_input'])
     const fields = (refused.body.details as { fields: { pointer: string }[] }).fields.map((field) => field.pointer)
@@ -95,13 +95,13 @@ suite('one’s own profile', () => {
   const faulty: [string, object][] = [
     ['a name that is too long', { last_name: 'x'.repeat(101) }],
     ['a name that is too long once it is in NFC', { last_name: 'x\u0344'.repeat(51) }],
-    ['a name that takes no room', { display_name: '\u200b' }],
-    ['a name that turns what follows around', { display_name: 'a\u202eb' }],
+    ['a name without a visible character', { display_name: '\u200b' }],
+    ['a name that changes the text direction', { display_name: 'a\u202eb' }],
     ['null for a name', { first_name: null }],
     ['a number for a name', { display_name: 7 }],
-    ['an avatar that is a drawing', { avatar_base64: 'data:image/svg+xml;base64,PHN2Zy8+' }],
-    ['an avatar that is a page', { avatar_base64: 'data:text/html;base64,PGI+' }],
-    ['an avatar that only says it is an image', { avatar_base64: 'data:image/png;base64,PGI+' }],
+    ['an avatar that is an SVG', { avatar_base64: 'data:image/svg+xml;base64,PHN2Zy8+' }],
+    ['an avatar that is HTML', { avatar_base64: 'data:text/html;base64,PGI+' }],
+    ['an avatar that only claims to be an image', { avatar_base64: 'data:image/png;base64,PGI+' }],
     ['an avatar that is too large', { avatar_base64: `${pixel}${'A'.repeat(256 * 1024)}` }],
     ['an avatar that is no base64', { avatar_base64: `${pixel}!` }],
   ]
@@ -116,16 +116,16 @@ suite('one’s own profile', () => {
   }
 })
 
-suite('one’s own preferences', () => {
+suite('the caller’s own preferences', () => {
   const url = '/v1/users/me/preferences'
   const none = { locale: null, timezone: null, date_format: null, time_format: null }
 
-  test('are all four there, null at first', async () => {
+  test('are four fields, null at first', async () => {
     const reply = await call(people.user, 'GET', url)
     assert.deepEqual([reply.status, reply.body], [200, none])
   })
 
-  test('null clears, what is absent stays, nothing changes nothing (I9)', async () => {
+  test('are cleared by null, and keep absent fields (I9)', async () => {
     const all = { locale: 'de-CH', timezone: 'Asia/Kolkata', date_format: 'DD/MM/YYYY', time_format: '24h' }
     assert.deepEqual((await call(people.user, 'PATCH', url, all)).body, all)
     const cleared = await call(people.user, 'PATCH', url, { timezone: null, time_format: '12h' })
@@ -135,22 +135,22 @@ suite('one’s own preferences', () => {
       assert.deepEqual([reply.status, reply.body], [200, cleared.body])
     }
     assert.deepEqual((await call(people.user, 'GET', url)).body, cleared.body)
-    assert.deepEqual((await call(people.admin, 'GET', url)).body, none, 'nobody else’s')
+    assert.deepEqual((await call(people.admin, 'GET', url)).body, none, 'those of another user stay')
   })
 
   const faulty: [string, object][] = [
     ['a zone that is a path (I9)', { timezone: '../../etc/passwd' }],
-    ['a zone that there never was (I9)', { timezone: 'Etc/GMT+99' }],
+    ['a zone that does not exist (I9)', { timezone: 'Etc/GMT+99' }],
     ['an offset (I9)', { timezone: '+01:00' }],
     ['no language (I9)', { locale: 'not-a-locale' }],
     ['an empty language (I9)', { locale: '' }],
-    ['another form of dates (I9)', { date_format: 'YYYY/MM/DD' }],
-    ['another form of times (I9)', { time_format: '24H' }],
+    ['an unknown date format (I9)', { date_format: 'YYYY/MM/DD' }],
+    ['an unknown time format (I9)', { time_format: '24H' }],
     ['a number (I9)', { timezone: 1 }],
     ...Object.entries(mass).map(([field, value]): [string, object] => [`${field} (P11)`, { [field]: value }]),
   ]
   for (const [name, body] of faulty) {
-    test(`do not take ${name}`, async () => {
+    test(`refuse ${name}`, async () => {
       const reply = await call(people.approver, 'PATCH', url, { time_format: '24h', ...body })
       assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
       assert.deepEqual((await call(people.approver, 'GET', url)).body, none)
@@ -158,7 +158,7 @@ suite('one’s own preferences', () => {
   }
 })
 
-suite('one’s own password', () => {
+suite('the caller’s own password', () => {
   const url = '/v1/users/me/password'
   const old = 'a long enough password'
   const fresh = 'quite another password'
@@ -167,7 +167,7 @@ suite('one’s own password', () => {
   const change = (person: Person, current_password: string, new_password: string) =>
     call(person, 'POST', url, { current_password, new_password })
 
-  test('changes for a caller who knows it, and its event does not hold it', async () => {
+  test('changes for a caller who knows it, and is not in the event', async () => {
     const reply = await change(owner, old, fresh)
     assert.deepEqual([reply.status, reply.text], [204, ''])
     assert.deepEqual([(await signIn(old)).status, (await signIn(fresh)).status], [401, 200])
@@ -184,7 +184,7 @@ suite('one’s own password', () => {
     assert.equal((await told(owner.user_id, 'user.password_changed')).length, 1)
   })
 
-  test('must be as long as the tenant says, and not a common one', async () => {
+  test('must have the minimum length of the tenant, and not be a common one', async () => {
     await call(owner, 'PUT', '/v1/settings/auth.password_min_length', { value: '20' })
     for (const weak of ['password1', 'only nineteen chars']) {
       const reply = await change(owner, fresh, weak)
@@ -194,7 +194,7 @@ suite('one’s own password', () => {
     await call(owner, 'PUT', '/v1/settings/auth.password_min_length', { value: '8' })
   })
 
-  test('is not kept here for an oidc user, and a local user without one cannot make one up', async () => {
+  test('cannot be set by an oidc user, or by a local user without one', async () => {
     assert.deepEqual((await change(olga, old, fresh)).status, 403)
     assert.deepEqual((await change(people.user, '', fresh)).status, 400)
     const kept = await house.asSuperuser('select from user_password where user_id = any($1)', [
@@ -203,7 +203,7 @@ suite('one’s own password', () => {
     assert.deepEqual(kept, [])
   })
 
-  test('changes once for two who change it at once', async () => {
+  test('changes once for two concurrent changes', async () => {
     const replies = await Promise.all([
       change(owner, fresh, 'the first of two'),
       change(owner, fresh, 'the second of two'),

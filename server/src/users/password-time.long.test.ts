@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashPassword, verifyPassword } from './password.ts'
 
-/** The fastest of several: what else the machine does makes any of them slower, and none faster. */
+/** The fastest of several rounds: other work of the machine only makes a round slower. */
 async function fastest(stored: string | undefined): Promise<number> {
   let fastestMs = Number.POSITIVE_INFINITY
   for (let round = 0; round < 20; round += 1) {

@@ -5,7 +5,7 @@ import { hashPassword, passwordFaults, verifyPassword } from './password.ts'
 
 const form = /^\$argon2id\$v=19\$m=33792,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 
-/** What argon2id makes of the password `right` at another cost than ours. */
+/** The argon2id hash of the password `right`, at another cost than ours. */
 function trueHash(cost: { memory: number; passes: number; parallelism: number }): string {
   const nonce = Buffer.from('sixteen bytes of')
   const tag = argon2Sync('argon2id', { ...cost, message: 'right', nonce, tagLength: 32 })
@@ -21,7 +21,7 @@ suite('a password hash', async () => {
     assert.notEqual(await hashPassword('correct horse battery'), phc)
   })
 
-  test('is what argon2id itself makes of the same salt', () => {
+  test('equals the output of argon2id for the same salt', () => {
     const [salt = '', tag] = phc.split('$').slice(4)
     const nonce = Buffer.from(salt, 'base64')
     const how = { message: 'correct horse battery', nonce, parallelism: 1, tagLength: 32, memory: 33792, passes: 2 }
@@ -35,7 +35,7 @@ suite('a password hash', async () => {
     ['the right password', 'correct horse battery', phc, true],
     ['a wrong password', 'correct horse batterz', phc, false],
     ['the right password in other case', 'Correct horse battery', phc, false],
-    ['the right password with a space behind', 'correct horse battery ', phc, false],
+    ['the right password with a space after it', 'correct horse battery ', phc, false],
     ['an empty password', '', phc, false],
     ['no hash at all', 'correct horse battery', undefined, false],
     ['a hash of the reference implementation', 'password', reference, true],
@@ -43,35 +43,30 @@ suite('a password hash', async () => {
     ['a hash that was changed', 'correct horse battery', `${phc.slice(0, -2)}AA`, false],
     ['a hash that was cut', 'correct horse battery', phc.slice(0, -30), false],
     ['a hash of another kind', 'x', '$2b$12$abcdefghijklmnopqrstuv', false],
+    ['a valid hash with too much memory', 'right', trueHash({ memory: 131_073, passes: 1, parallelism: 1 }), false],
+    ['a valid hash with too many passes', 'right', trueHash({ memory: 64, passes: 11, parallelism: 1 }), false],
+    ['a valid hash with too much parallelism', 'right', trueHash({ memory: 64, passes: 1, parallelism: 5 }), false],
     [
-      'a true hash that asks for too much memory',
-      'right',
-      trueHash({ memory: 131_073, passes: 1, parallelism: 1 }),
-      false,
-    ],
-    ['a true hash that asks for too many passes', 'right', trueHash({ memory: 64, passes: 11, parallelism: 1 }), false],
-    ['a true hash that asks for too many lanes', 'right', trueHash({ memory: 64, passes: 1, parallelism: 5 }), false],
-    [
-      'a true hash that asks for as much as may be',
+      'a valid hash with the maximum of passes and parallelism',
       'right',
       trueHash({ memory: 64, passes: 10, parallelism: 4 }),
       true,
     ],
-    ['a hash that asks for no memory', 'x', phc.replace('m=33792', 'm=0'), false],
+    ['a hash without memory', 'x', phc.replace('m=33792', 'm=0'), false],
     ['an empty hash', '', '', false],
   ]
   for (const [name, text, stored, answer] of answers) {
-    test(`${answer ? 'is met by' : 'is not met by'} ${name}`, async () => {
+    test(`${answer ? 'verifies' : 'does not verify'} with ${name}`, async () => {
       assert.equal(await verifyPassword(text, stored), answer)
     })
   }
 
-  test('is met however the keyboard composes the letters (NFKC)', async () => {
+  test('verifies with any composition of the letters (NFKC)', async () => {
     const composed = await hashPassword('caf\u00e9 ﬁn 123')
     assert.ok(await verifyPassword('cafe\u0301 fin 123', composed))
   })
 
-  test('comes out right for each of twenty at once', async () => {
+  test('verifies for each of twenty concurrent passwords', async () => {
     const texts = Array.from({ length: 20 }, (_, index) => `password number ${index}`)
     const hashes = await Promise.all(texts.map((text) => hashPassword(text)))
     const verified = await Promise.all(texts.map((text, index) => verifyPassword(text, hashes[index])))
@@ -81,10 +76,10 @@ suite('a password hash', async () => {
 
 suite('a new password', () => {
   const verdicts: [string, string, number, string | undefined][] = [
-    ['will do with eight characters', 'xk7 qpwz', 8, undefined],
-    ['will do in one kind of letter alone', 'mountainrivercloud', 8, undefined],
-    ['will do with 128 characters', 'ab'.repeat(64), 8, undefined],
-    ['will do with 128 characters outside the basic plane', '🔑🚪'.repeat(64), 8, undefined],
+    ['is accepted with eight characters', 'xk7 qpwz', 8, undefined],
+    ['is accepted with one kind of letter', 'mountainrivercloud', 8, undefined],
+    ['is accepted with 128 characters', 'ab'.repeat(64), 8, undefined],
+    ['is accepted with 128 characters outside the basic plane', '🔑🚪'.repeat(64), 8, undefined],
     ['is too short with seven characters', 'xk7qpwz', 8, 'has 7 characters: use at least 8'],
     ['is too short with four emoji, however many bytes', '🔑🔑🔑🔑', 8, 'has 4 characters: use at least 8'],
     ['is too short for a stricter setting', 'xk7 qpwz', 12, 'has 8 characters: use at least 12'],
@@ -97,7 +92,7 @@ suite('a new password', () => {
       8,
       'is among the commonest passwords: use an unusual one',
     ],
-    ['is measured against the list exactly: more letters will do', 'password1 and more', 8, undefined],
+    ['is accepted if it only begins with a common password', 'password1 and more', 8, undefined],
   ]
   for (const [name, text, min_length, verdict] of verdicts) {
     test(name, () => assert.equal(passwordFaults(text, { min_length }), verdict))

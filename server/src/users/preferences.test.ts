@@ -25,7 +25,7 @@ suite('a language', () => {
     [`en-u-${'aa-'.repeat(50)}bb`, undefined],
   ]
   for (const [text, tag] of read) {
-    const name = tag === undefined ? `${JSON.stringify(text)} is none (I9)` : `${text} is ${tag}`
+    const name = tag === undefined ? `${JSON.stringify(text)} is refused (I9)` : `${text} is ${tag}`
     test(name, () => assert.equal(readLocale(text), tag))
   }
 })
@@ -42,40 +42,40 @@ suite('a time zone', () => {
     ['GMT', 'GMT'],
     ['Etc/GMT+5', 'Etc/GMT+5'],
   ]
-  for (const [text, zone] of taken) test(`${text} is taken as ${zone}`, () => assert.equal(readTimeZone(text), zone))
+  for (const [text, zone] of taken) test(`${text} is read as ${zone}`, () => assert.equal(readTimeZone(text), zone))
 
   const refused = {
     'that is empty': '',
     'that is a path': '../../etc/passwd',
     'that is a path from the root': '/etc/localtime',
     'that is a file of the zone database': 'posix/Europe/Berlin',
-    'that there never was': 'Etc/GMT+99',
-    'of a city that has none': 'Europe/Nowhere',
+    'that does not exist': 'Etc/GMT+99',
+    'of an unknown city': 'Europe/Nowhere',
     'that is an offset': '+01:00',
     'that is an offset without a colon': '-0300',
     'that is an abbreviation': 'CEST',
-    'with a space behind': 'Europe/Berlin ',
-    'with a line break behind': 'UTC\n',
+    'with a space after it': 'Europe/Berlin ',
+    'with a line break after it': 'UTC\n',
     'whose slash only looks like one': 'Europe\u2215Berlin',
     'whose letter only looks like one': 'Eur\u043epe/Berlin',
-    'as long as a page': 'Europe/'.repeat(1_000),
+    'that is far too long': 'Europe/'.repeat(1_000),
   }
   for (const [name, text] of Object.entries(refused)) {
     test(`is refused ${name} (I9)`, () => assert.equal(readTimeZone(text), undefined))
   }
 
-  test('is every one of the platform’s own list', () => {
+  test('can be any of the platform’s list', () => {
     for (const zone of Intl.supportedValuesOf('timeZone')) assert.equal(readTimeZone(zone), zone)
   })
 })
 
 suite('a change of preferences', () => {
-  test('holds what was given, null too, and nothing else', () => {
+  test('has only the given fields, including null', () => {
     assert.deepEqual(readPreferencesChange({}), {})
     const change = { locale: 'DE', timezone: null, time_format: '24h' as const, date_format: null }
     assert.deepEqual(readPreferencesChange(change), { ...change, locale: 'de' })
   })
-  test('names each field that holds nothing of the kind', () => {
+  test('names each invalid field', () => {
     const attempt = () => readPreferencesChange({ locale: 'xx', timezone: 'Etc/GMT+99', time_format: '12h' })
     assert.throws(attempt, (thrown) => {
       const fields = thrown instanceof Problem ? (thrown.details?.fields as { pointer: string }[]) : []

@@ -20,16 +20,16 @@ suite('a name that a user chooses (I10)', () => {
     'of one letter': 'A',
     'with accents': 'Zoë Łukasz Ñandú',
     'in another script': 'محمد علی‌پور',
-    'with what joins an emoji': '👩‍👩‍👧 family',
+    'with joiners in an emoji': '👩‍👩‍👧 family',
     'of an emoji alone': '🚪',
     'of 100 letters': 'a'.repeat(100),
     'of 100 characters outside the basic plane': '🚪'.repeat(100),
     'that has 100 characters once it is composed': 'e\u0301'.repeat(100),
     'that has 100 characters once four are composed to one': '\u03b1\u0313\u0300\u0345'.repeat(100),
-    'of nothing, which is none': '',
+    'that is empty, to clear it': '',
   }
   for (const [name, text] of Object.entries(taken))
-    test(`is taken ${name}`, () => assert.equal(ownNameFault(text), undefined))
+    test(`is accepted ${name}`, () => assert.equal(ownNameFault(text), undefined))
 
   const refused: [string, string, RegExp][] = [
     ['of 101 letters', 'a'.repeat(101), /too long/],
@@ -41,32 +41,32 @@ suite('a name that a user chooses (I10)', () => {
     ['with a line separator', 'Ada\u2028Lovelace', /one line/],
     ['with an escape', 'Ada\u001b[31m', /invisible/],
     ['with a C1 control', 'Ada\u0085', /one line/],
-    ['that turns around', 'Ada \u202eecalevoL', /invisible/],
-    ['that isolates', '\u2066Ada\u2069', /invisible/],
+    ['with a direction override', 'Ada \u202eecalevoL', /invisible/],
+    ['with a direction isolate', '\u2066Ada\u2069', /invisible/],
     ['with a space of no width', 'Ada\u200bLovelace', /invisible/],
     ['with a byte order mark', '\ufeffAda', /invisible/],
     ['of spaces', '   ', /a visible character/],
     ['of joiners', '\u200d\u200c', /a visible character/],
-    ['of a letter that is drawn as nothing', '\u3164', /a visible character/],
+    ['of an invisible letter', '\u3164', /a visible character/],
     ['of an accent alone', '\u0301', /a visible character/],
   ]
   for (const [name, text, why] of refused) {
     test(`is refused ${name}`, () => assert.match(ownNameFault(text) ?? 'taken', why))
   }
 
-  test('is not composed when it is far too long: a megabyte of accents would take a minute', (t) => {
+  test('is not normalized when it is far too long, because a megabyte of accents would take a minute', (t) => {
     const composing = t.mock.method(String.prototype, 'normalize')
     assert.match(ownNameFault('\u0315\u0316'.repeat(5_000)) ?? 'taken', /too long/)
     assert.equal(composing.mock.callCount(), 0)
   })
 })
 
-suite('a change of one’s own profile', () => {
-  test('holds what was given, in NFC, and nothing else', () => {
+suite('a change of the caller’s own profile', () => {
+  test('has only the given fields, in NFC', () => {
     assert.deepEqual(readProfileChange('local', { first_name: 'Zoe\u0308' }), { first_name: 'Zo\u00eb' })
     assert.deepEqual(readProfileChange('local', {}), {})
   })
-  test('empties a name that is empty, and removes a picture that is null', () => {
+  test('clears a name that is empty, and a picture that is null', () => {
     const input = { last_name: '', display_name: '', avatar_base64: null }
     assert.deepEqual(readProfileChange('local', input), { last_name: null, display_name: null, avatar_base64: null })
   })
@@ -79,11 +79,11 @@ suite('a change of one’s own profile', () => {
       { first_name: '\n', display_name: '\u202e' },
       ['/first_name', '/display_name'],
     ],
-    ['a picture that is none', 'local', { avatar_base64: svg }, ['/avatar_base64']],
+    ['a picture that is no image', 'local', { avatar_base64: svg }, ['/avatar_base64']],
     ['the first name of an oidc user (P11)', 'oidc', { first_name: 'Ada', display_name: 'Ada' }, ['/first_name']],
     ['both names of a saml user (P11)', 'saml', { first_name: 'Ada', last_name: '' }, ['/first_name', '/last_name']],
-    ['nothing of what an oidc user chooses', 'oidc', { display_name: 'Ada', avatar_base64: null }, []],
-    ['nothing of a local user’s own names', 'local', { first_name: 'Ada', last_name: 'Lovelace' }, []],
+    ['none of the fields that an oidc user can set', 'oidc', { display_name: 'Ada', avatar_base64: null }, []],
+    ['none of the names of a local user', 'local', { first_name: 'Ada', last_name: 'Lovelace' }, []],
   ]
   for (const [name, auth_provider, input, fields] of refused) {
     test(`refuses ${name}`, () => assert.deepEqual(refusedFields(auth_provider, input), fields))

@@ -37,7 +37,7 @@ async function assignments(person: Person) {
 }
 
 suite('the roles of a user', () => {
-  test('are set, of the system or not; who gave those that stay is kept; it counts at once', async () => {
+  test('are set at once, system roles and others; roles that stay keep their granter', async () => {
     const desk = await role('users:read')
     const before = await held(people.user)
     assert.equal((await call(people.user, 'GET', '/v1/users')).status, 403)
@@ -55,11 +55,15 @@ suite('the roles of a user', () => {
       { added: [desk], removed: [] },
       { added: [], removed: [desk] },
     ])
-    assert.deepEqual((await give(owner, people.user, ['user'])).body, taken.body, 'nothing changes, nothing is told')
+    assert.deepEqual(
+      (await give(owner, people.user, ['user'])).body,
+      taken.body,
+      'a change without effect emits no event',
+    )
     assert.equal((await assignments(people.user)).length, 2)
   })
 
-  test('carry no scope that the giver lacks, through a key neither; the attempt is kept (P1, P10)', async () => {
+  test('cannot include a scope that the caller or their key lacks; the attempt is recorded (P1, P10)', async () => {
     const manager = people.auditor
     const [mine, beyond] = [await role('users:write', 'users:read'), await role('audit:read')]
     await give(owner, manager, [mine])
@@ -70,7 +74,7 @@ suite('the roles of a user', () => {
       }
     }
     assert.equal((await give(manager, people.user, ['user', mine])).status, 200)
-    // The admin's key holds users:write alone: it gives no more than that, whatever the admin holds.
+    // The admin's key holds only users:write, so it cannot give more, whatever the admin holds.
     const key = await call(people.admin, 'POST', '/v1/api-keys', { name: 'narrow', scopes: ['users:write'] })
     const url = `/v1/users/${people.user.user_id}/roles`
     const api_key = String(key.body.key)
@@ -97,7 +101,7 @@ suite('the roles of a user', () => {
     )
   })
 
-  test('of an owner keep admin, for every caller; others may lose it (P16)', async () => {
+  test('of an owner keep admin, for every caller; other users can lose it (P16)', async () => {
     for (const by of [owner, people.admin]) {
       for (const roles of [[], ['user', 'auditor']]) {
         const reply = await give(by, owner, roles)
@@ -110,7 +114,7 @@ suite('the roles of a user', () => {
     assert.equal((await give(owner, people.admin, ['admin'])).status, 200)
   })
 
-  test('set twice at once are those of one or the other, never of both', async () => {
+  test('set twice at once are those of one call, never a mixture', async () => {
     const [one, other] = [await role('users:read'), await role('audit:read')]
     for (let round = 0; round < 10; round += 1) {
       await give(owner, people.user, ['user'])

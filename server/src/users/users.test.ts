@@ -30,7 +30,7 @@ const body = (more: object = {}) => {
 const create = (caller: Caller, more: object = {}) => call(caller, 'POST', '/v1/users', body(more))
 
 suite('creating a user', () => {
-  test('returns the record, stores a hash, records who gave the roles, and emits an event', async () => {
+  test('returns the record, stores a hash, records the granter of the roles, and emits an event', async () => {
     const made = await create(admin, { roles: ['user', 'approver', 'user'] })
     assert.equal(made.status, 201)
     const { id, created_at, updated_at, ...rest } = made.body
@@ -55,7 +55,7 @@ suite('creating a user', () => {
     assert.ok(!JSON.stringify(made.body).includes('argon2id'))
   })
 
-  test('of a provider keeps no password', async () => {
+  test('of a provider stores no password', async () => {
     const made = await create(admin, { auth_provider: 'oidc', password: undefined })
     assert.equal(made.status, 201)
     assert.deepEqual(await db.asSuperuser('select from user_password where user_id = $1', [made.body.id]), [])
@@ -67,7 +67,7 @@ suite('creating a user', () => {
     ['without a password', { password: undefined }, 400, 'invalid_input'],
     ['with a short password', { password: 'short' }, 400, 'invalid_input'],
     ['with a common password', { password: 'password1' }, 400, 'invalid_input'],
-    ['with the password of an oidc user (P10)', { auth_provider: 'oidc' }, 400, 'invalid_input'],
+    ['with a password for an oidc user (P10)', { auth_provider: 'oidc' }, 400, 'invalid_input'],
     ['with an unknown provider', { auth_provider: 'ldap' }, 400, 'invalid_input'],
     ['with is_owner (P10)', { is_owner: true }, 400, 'invalid_input'],
     ['with email_verified (P10)', { email_verified: true }, 400, 'invalid_input'],
@@ -85,7 +85,7 @@ suite('creating a user', () => {
     })
   }
 
-  test('by a caller who lacks a scope of the role is 403, the address being new or not (P10, D1)', async () => {
+  test('by a caller who lacks a scope of the role is 403, for a new and a known address (P10, D1)', async () => {
     const helper = { ...admin, scopes: ['users:write', 'requests:create'] }
     for (const email of ['brand-new@example.com', owner.email]) {
       assert.deepEqual((await create(helper, { email, roles: ['admin'] })).status, 403)
@@ -94,7 +94,7 @@ suite('creating a user', () => {
     assert.equal((await create(helper, { roles: ['user'] })).status, 201)
   })
 
-  test('twice at once under two spellings makes one (R10)', async () => {
+  test('twice at once under two spellings creates one (R10)', async () => {
     for (const [one, two] of [
       ['straße@example.com', 'STRASSE@example.com'],
       ['ırmak@example.com', 'IRMAK@example.com'],
@@ -106,7 +106,7 @@ suite('creating a user', () => {
     }
   })
 
-  test('with an address of another tenant is no trouble (T11)', async () => {
+  test('with an address of another tenant succeeds (T11)', async () => {
     const email = 'both@example.com'
     assert.equal((await create(stranger, { email })).status, 201)
     assert.equal((await create(admin, { email })).status, 201)
@@ -121,8 +121,8 @@ suite('creating a user', () => {
   })
 })
 
-suite('looking at users', () => {
-  test('pages through everybody once, in the order of creation, without pictures', async () => {
+suite('reading users', () => {
+  test('lists every user once, page by page, in the order of creation, without pictures', async () => {
     const seen: unknown[] = []
     let cursor: unknown
     do {
@@ -143,7 +143,7 @@ suite('looking at users', () => {
     )
   })
 
-  test('of another tenant finds what was never there (T2)', async () => {
+  test('of another tenant is not found, like an unknown user (T2)', async () => {
     const foreign = await call(admin, 'GET', `/v1/users/${stranger.user_id}`)
     const never = await call(admin, 'GET', `/v1/users/${newId()}`)
     assert.deepEqual([foreign.status, foreign.body], [404, never.body])
