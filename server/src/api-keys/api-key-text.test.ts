@@ -17,19 +17,19 @@ suite('the text of a key', () => {
     })
   }
 
-  test('is kept as the SHA-256 of its secret alone', () => {
+  test('is stored only as the SHA-256 of its secret', () => {
     const { text, secret_hash } = makeKeyText('api')
     const secret = text.split('_')[2] ?? ''
     assert.deepEqual(secret_hash, createHash('sha256').update(secret).digest())
   })
 
-  test('is another one each time, and always of the same length', () => {
+  test('is different each time, and always of the same length', () => {
     const texts = Array.from({ length: 1000 }, () => makeKeyText('api').text)
     assert.equal(new Set(texts.map((text) => text.split('_')[2])).size, 1000)
     assert.deepEqual(new Set(texts.map((text) => text.length)), new Set([86]))
   })
 
-  test('reads as it always did: keys outlive releases', () => {
+  test('reads the same in every release, because keys outlive releases', () => {
     const text = `sp_0197c2a45b1e7c3d8f000123456789ab_${'0123456789'.repeat(4)}abc_3QepUy`
     assert.equal(readKeyText(text)?.id, '0197c2a4-5b1e-7c3d-8f00-0123456789ab')
   })
@@ -50,12 +50,12 @@ suite('a text that is no key', () => {
 
   const others: [string, string][] = [
     ['with a space before (A8)', ` ${text}`],
-    ['with a space behind (A8)', `${text} `],
-    ['with a line break behind (A8)', `${text}\n`],
+    ['with a space after it (A8)', `${text} `],
+    ['with a line break after it (A8)', `${text}\n`],
     ['with another prefix (A8)', text.replace('sp_', 'spscim_')],
     ['with an unknown prefix (A8)', text.replace('sp_', 'sk_')],
     ['in upper case (A8)', text.toUpperCase()],
-    ['said twice (A8)', `${text}${text}`],
+    ['repeated (A8)', `${text}${text}`],
     ['empty', ''],
     ['a megabyte of a prefix', `sp_${'0'.repeat(1 << 20)}`],
   ]

@@ -22,12 +22,12 @@ function codeOf(work: () => unknown): string | undefined {
 suite('the scopes of a new key', () => {
   const maker = new Set(['users:read', 'users:write', 'api_keys:write'])
   const cases: [string, string[], string | undefined][] = [
-    ['may be none', [], undefined],
-    ['may be all of the maker', [...maker], undefined],
-    ['may not be more than the maker holds (P4)', ['users:read', 'roles:read'], 'forbidden'],
+    ['can be none', [], undefined],
+    ['can be all of the creator', [...maker], undefined],
+    ['cannot be more than the creator holds (P4)', ['users:read', 'roles:read'], 'forbidden'],
     ['must exist', ['users:read', 'users:fly'], 'unprocessable'],
-    ['must exist, before anything is said of the maker', ['roles:read', 'users:fly'], 'unprocessable'],
-    ['are no patterns', ['users:*'], 'unprocessable'],
+    ['must exist, which is checked before the creator', ['roles:read', 'users:fly'], 'unprocessable'],
+    ['cannot be patterns', ['users:*'], 'unprocessable'],
   ]
   for (const [name, asked, code] of cases) {
     test(name, () =>
@@ -37,7 +37,7 @@ suite('the scopes of a new key', () => {
       ),
     )
   }
-  test('are kept once each', () => {
+  test('are stored once each', () => {
     assert.deepEqual(requireKeyScopes(maker, ['users:read', 'users:read']), ['users:read'])
   })
 })
@@ -53,19 +53,19 @@ suite('the reach of a new key', () => {
   })
 
   for (const scopes of [{}, { scopes: ['scim:provision'] }]) {
-    test(`is SCIM alone where one is, ${'scopes' in scopes ? 'said or' : 'not'} said, though nobody holds its scope`, () => {
+    test(`is SCIM only, when one is named ${'scopes' in scopes ? 'with' : 'without'} the scope, which no user holds`, () => {
       const reach = { kind: 'scim', scopes: ['scim:provision'], identity_provider_id }
       assert.deepEqual(requireKeyReach(maker, { ...scim, ...scopes }), reach)
     })
   }
 
   const refused: [string, ReadonlySet<string>, NewApiKeyInput, string][] = [
-    ['is not left to guess', maker, { name: 'ci' }, 'invalid_input'],
-    ['is not SCIM without an identity provider (P4)', maker, { ...api, scopes: ['scim:provision'] }, 'forbidden'],
-    ['is not both', maker, { ...scim, scopes: ['scim:provision', 'users:read'] }, 'unprocessable'],
-    ['is not the API with an identity provider', maker, { ...scim, scopes: ['users:read'] }, 'unprocessable'],
-    ['is not nothing with an identity provider', maker, { ...scim, scopes: [] }, 'unprocessable'],
-    ['is not SCIM for a caller who may not change providers (P4)', new Set(['api_keys:write']), scim, 'forbidden'],
+    ['must be named by scopes or an identity provider', maker, { name: 'ci' }, 'invalid_input'],
+    ['cannot be SCIM without an identity provider (P4)', maker, { ...api, scopes: ['scim:provision'] }, 'forbidden'],
+    ['cannot be both', maker, { ...scim, scopes: ['scim:provision', 'users:read'] }, 'unprocessable'],
+    ['cannot be the API with an identity provider', maker, { ...scim, scopes: ['users:read'] }, 'unprocessable'],
+    ['cannot be empty with an identity provider', maker, { ...scim, scopes: [] }, 'unprocessable'],
+    ['cannot be SCIM for a caller who cannot change providers (P4)', new Set(['api_keys:write']), scim, 'forbidden'],
   ]
   for (const [name, holder, input, code] of refused) {
     test(name, () =>
@@ -80,12 +80,12 @@ suite('the reach of a new key', () => {
 suite('the end of a new key', () => {
   const now = new Date('2026-05-01T12:00:00.000Z')
   const cases: [string, string | null, string | undefined][] = [
-    ['may be none', null, undefined],
-    ['may be a moment away', '2026-05-01T12:00:00.001Z', undefined],
-    ['may be given in another time zone', '2026-05-01T14:00:01+02:00', undefined],
-    ['is not now: equal is expired (A9)', '2026-05-01T12:00:00Z', 'invalid_input'],
-    ['is not past', '2026-05-01T11:59:59Z', 'invalid_input'],
-    ['is a moment', 'tomorrow', 'invalid_input'],
+    ['can be none', null, undefined],
+    ['can be a millisecond away', '2026-05-01T12:00:00.001Z', undefined],
+    ['can be given in another time zone', '2026-05-01T14:00:01+02:00', undefined],
+    ['cannot be now: equal is expired (A9)', '2026-05-01T12:00:00Z', 'invalid_input'],
+    ['cannot be in the past', '2026-05-01T11:59:59Z', 'invalid_input'],
+    ['must be a time', 'tomorrow', 'invalid_input'],
   ]
   for (const [name, end, code] of cases) {
     test(name, () =>
@@ -95,7 +95,7 @@ suite('the end of a new key', () => {
       ),
     )
   }
-  test('is kept in UTC', () => {
+  test('is stored in UTC', () => {
     assert.equal(requireFutureEnd('2026-05-01T14:00:01+02:00', now), '2026-05-01T12:00:01.000Z')
   })
 })

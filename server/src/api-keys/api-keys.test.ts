@@ -26,7 +26,7 @@ const create = (caller: Caller, more: object = {}) =>
   call(caller, 'POST', '/v1/api-keys', { name: 'ci', scopes: ['users:read'], ...more })
 const revoke = (caller: Caller, id: unknown) => call(caller, 'DELETE', `/v1/api-keys/${id}`)
 
-suite('making an API key', () => {
+suite('creating an API key', () => {
   test('shows the key once, stores only its hash, and emits an event', async () => {
     const made = await create(admin, { expires_at: '2100-01-01T00:00:00+01:00' })
     assert.equal(made.status, 201)
@@ -55,11 +55,11 @@ suite('making an API key', () => {
     ['with a name of two lines', { name: 'a\nb' }, 400, 'invalid_input'],
     ['with scopes that are no list', { scopes: 'users:read' }, 400, 'invalid_input'],
     ['with 501 scopes', { scopes: Array(501).fill('users:read') }, 400, 'invalid_input'],
-    ['with a scope that is none', { scopes: ['users:read', 'users:fly'] }, 422, 'unprocessable'],
-    ['with a scope that its maker lacks (P4)', { scopes: ['scim:provision'] }, 403, 'forbidden'],
+    ['with an unknown scope', { scopes: ['users:read', 'users:fly'] }, 422, 'unprocessable'],
+    ['with a scope that its creator lacks (P4)', { scopes: ['scim:provision'] }, 403, 'forbidden'],
     ['with an end in the past', { expires_at: '2020-01-01T00:00:00Z' }, 400, 'invalid_input'],
-    ['with an end that is no moment', { expires_at: 'soon' }, 400, 'invalid_input'],
-    ['in the name of another', { created_by: newId() }, 400, 'invalid_input'],
+    ['with an end that is not a time', { expires_at: 'soon' }, 400, 'invalid_input'],
+    ['with another creator', { created_by: newId() }, 400, 'invalid_input'],
   ]
   for (const [name, more, status, code] of faulty) {
     test(`is refused ${name}`, async () => {
@@ -68,7 +68,7 @@ suite('making an API key', () => {
     })
   }
 
-  test('by a key gives no more than that key has, for the same user (P4)', async () => {
+  test('by a key gives at most the scopes of that key, for the same user (P4)', async () => {
     const key: Caller = { ...admin, kind: 'api_key', scopes: ['api_keys:write', 'users:read'] }
     assert.equal((await create(key, { scopes: ['users:write'] })).status, 403)
     assert.equal((await create(key)).body.created_by, admin.user_id)
@@ -85,14 +85,14 @@ suite('listing API keys', () => {
     assert.deepEqual(names, ['three', 'two', 'one'])
     assert.deepEqual([first.body.has_more, second.body.has_more], [true, false])
     const answers = JSON.stringify([first.body, second.body, (await revoke(stranger, made[0]?.body.id)).body])
-    // The cursor is sealed: by chance its letters may spell either word.
+    // The cursor is sealed: its letters can contain either word by chance.
     assert.ok(!/sp_|hash/.test(answers.replaceAll(String(first.body.next_cursor), '')))
     for (const { body } of made) assert.ok(!answers.includes(String(body.key).split('_')[2] ?? ''))
     const kept = await db.asSuperuser<{ hash: string }>(`select encode(secret_hash, 'hex') as hash from api_key`)
     for (const { hash } of kept) assert.ok(!answers.includes(hash))
   })
 
-  test('of an identity provider is an empty page of the same form, whosever it is (T9)', async () => {
+  test('of an unknown identity provider gives an empty page (T9)', async () => {
     const reply = await call(admin, 'GET', `/v1/api-keys?identity_provider_id=${newId()}`)
     assert.deepEqual([reply.status, reply.body], [200, { data: [], has_more: false }])
     assert.equal((await call(admin, 'GET', '/v1/api-keys?identity_provider_id=x')).status, 400)
@@ -115,7 +115,7 @@ suite('revoking an API key', () => {
     assert.equal(told.length, 1)
   })
 
-  test('of another tenant, or that never was, is not found and changes nothing (T2)', async () => {
+  test('of another tenant, or of an unknown id, is not found and changes nothing (T2)', async () => {
     const { id } = (await create(stranger)).body
     const foreign = await revoke(admin, id)
     const never = await revoke(admin, newId())

@@ -50,20 +50,20 @@ suite('a SCIM key', () => {
     assert.equal(revoked.body.identity_provider_id, provider)
   })
 
-  test('of a provider of another tenant is refused like one of none (T2, T9)', async () => {
+  test('for a provider of another tenant is refused like one for an unknown provider (T2, T9)', async () => {
     const replies = await Promise.all([foreign, newId()].map((id) => create(acme, { identity_provider_id: id })))
     const [theirs, none] = replies as [Reply, Reply]
     assert.deepEqual([theirs.status, theirs.body.code, theirs.text], [422, 'unprocessable', none.text])
   })
 
-  test('opens nothing but SCIM: it is no credential here, whatever prefix is written before its secret', async () => {
+  test('gives access to SCIM only: it is no API credential, under any prefix', async () => {
     const { key } = (await create(acme, { identity_provider_id: provider })).body
     const [, id, secret] = String(key).split('_')
     const ours = acme.owner.api_key
     assert.equal(
       withChecksum(ours.slice(0, ours.lastIndexOf('_'))),
       ours,
-      'the test writes checksums as keys have them',
+      'the test computes the checksum of a key correctly',
     )
     const disguised = withChecksum(`sp_${id}_${secret}`)
     for (const api_key of [String(key), disguised]) {
@@ -77,7 +77,7 @@ suite('a SCIM key', () => {
 })
 
 suite('listing the keys of one identity provider', () => {
-  test('shows those alone, page by page, and the link on them alone', async () => {
+  test('shows only those, page by page; keys without a provider have no link', async () => {
     const own = await makeProvider(acme)
     for (const name of ['one', 'two', 'three']) await create(acme, { name, identity_provider_id: own })
     const first = await list(acme, `?limit=2&identity_provider_id=${own}`)
@@ -96,7 +96,7 @@ suite('listing the keys of one identity provider', () => {
     assert.ok(all.some((key) => !('identity_provider_id' in key)))
   })
 
-  test('of another tenant is an empty page like that of one that never was (T9)', async () => {
+  test('of another tenant gives an empty page, like an unknown provider (T9)', async () => {
     await create(other, { identity_provider_id: foreign })
     for (const id of [foreign, newId()]) {
       assert.deepEqual(await list(acme, `?identity_provider_id=${id}`), { data: [], has_more: false })
@@ -104,7 +104,7 @@ suite('listing the keys of one identity provider', () => {
   })
 })
 
-/** As anybody can write it who holds a key. */
+/** The checksum that anyone with a key can compute. */
 function withChecksum(body: string): string {
   const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   let digits = ''

@@ -34,7 +34,7 @@ async function eventsOf(subject_id: string) {
   )
 }
 
-/** A user who writes groups and users and sees them, and nothing else. */
+/** A user who reads and writes groups, and can request access. */
 const manager = people.auditor
 await call(owner, 'PUT', `/v1/users/${manager.user_id}/roles`, {
   roles: [await role('groups:read', 'groups:write', 'requests:create')],
@@ -68,7 +68,7 @@ suite('a member', () => {
     assert.equal((await call(owner, 'GET', `/v1/groups/${newId()}/members`)).status, 404)
   })
 
-  test('of another tenant, or of none, or of no group, is one and the same 404 (T5)', async () => {
+  test('of another tenant, an unknown user and an unknown group get the same 404 (T5)', async () => {
     const id = await group()
     const replies = await Promise.all([
       add(owner, id, { user_id: stranger.people.user.user_id }),
@@ -114,7 +114,7 @@ suite('a member', () => {
     assert.equal((await eventsOf(id)).filter(({ type }) => type === 'group.member_added').length, 1)
   })
 
-  test('holds what the group gives, by token and by key, as long as both last', async () => {
+  test('has the scopes of the group, by token and by key, while the membership and the mapping last', async () => {
     const id = await group('auditor')
     const sees = async () => (await call(people.user, 'GET', '/v1/users')).status
     assert.equal(await sees(), 403)
@@ -136,7 +136,7 @@ suite('a member', () => {
     assert.deepEqual([await sees(), await byKey()], [403, 403])
   })
 
-  test('is not added by a caller who lacks a scope of the group, least of all when adding themselves (P9)', async () => {
+  test('is not added by a caller who lacks a scope of the group, to themselves or others (P9)', async () => {
     const id = await group('user', 'admin')
     for (const person of [manager, people.user]) {
       const refused = await add(manager, id, person)
@@ -147,7 +147,7 @@ suite('a member', () => {
     assert.equal((await call(manager, 'GET', `/v1/groups/${id}`)).body.member_count, 0)
     assert.equal((await add(manager, await group('user'), people.user)).status, 201)
     assert.equal((await add(manager, await group(), manager)).status, 201)
-    // A key has its own scopes, not its maker's.
+    // A key has its own scopes, not its creator's.
     const key = await call(owner, 'POST', '/v1/api-keys', { name: 'narrow', scopes: ['groups:write'] })
     const url = `/v1/groups/${id}/members`
     const body = { user_id: people.user.user_id }
@@ -176,7 +176,7 @@ suite('the roles that a group gives', () => {
     ])
   })
 
-  test('carry no scope that the caller lacks (P9)', async () => {
+  test('cannot include a scope that the caller lacks (P9)', async () => {
     const id = await group('auditor')
     const url = `/v1/groups/${id}/role-mappings`
     const refused = await call(manager, 'PUT', url, { role_ids: ['auditor', 'admin'] })
@@ -187,7 +187,7 @@ suite('the roles that a group gives', () => {
     assert.equal((await call(manager, 'PUT', url, { role_ids: ['auditor'] })).status, 403)
   })
 
-  test('are known, of a group that is there', async () => {
+  test('must exist, and so must the group', async () => {
     const id = await group('user')
     const [foreign] = await house.asSuperuser<{ id: string }>(
       `insert into role (tenant_id, id, name, scopes) values ($1, $2, 'theirs', '{}') returning id`,
@@ -202,7 +202,7 @@ suite('the roles that a group gives', () => {
     assert.equal((await call(owner, 'PUT', `/v1/groups/${newId()}/role-mappings`, { role_ids: [] })).status, 404)
   })
 
-  test('set twice at once are those of one or the other, never of both', async () => {
+  test('set twice at once are those of one call, never a mixture', async () => {
     const id = await group()
     const url = `/v1/groups/${id}/role-mappings`
     for (let round = 0; round < 10; round += 1) {

@@ -38,7 +38,7 @@ async function eventsOf(subject_id: string) {
 }
 
 suite('a group', () => {
-  test('is created empty and local, changed, and deleted with all that it gave', async () => {
+  test('is created empty and local, changed, and deleted with the access that it gave', async () => {
     const made = await call(owner, 'POST', '/v1/groups', { name: 'Night shift' })
     assert.equal(made.status, 201, made.text)
     const { id, created_at, updated_at, ...rest } = made.body
@@ -85,7 +85,7 @@ suite('a group', () => {
     })
   }
 
-  test('is listed page by page, by exact source; a cursor serves its own filter alone (T8, J7)', async () => {
+  test('is listed page by page, by exact source; a cursor is valid only for its filter (T8, J7)', async () => {
     const scim = await syncedGroup('scim')
     const list = async (query: string) => {
       const ids: string[] = []
@@ -115,7 +115,7 @@ suite('a group', () => {
   })
 
   for (const source of ['scim', 'identity_provider']) {
-    test(`of source ${source} is changed there alone; which roles it gives is said here (P9)`, async () => {
+    test(`of source ${source} can be changed only there, except for its role mappings (P9)`, async () => {
       const id = await syncedGroup(source)
       const url = `/v1/groups/${id}`
       const member = `${url}/members/${people.auditor.user_id}`

@@ -4,7 +4,7 @@ import { allScopes, type Scope } from '../permissions/permission.ts'
 import { type BlastLevel, blastLevels, blastRadius } from './blast-radius.ts'
 import { systemRoles } from './role.ts'
 
-/** Every scope that does more than read, by the level that it alone makes. */
+/** Every scope that does more than read, by the level that it has alone. */
 const levels: Record<BlastLevel, Scope[]> = {
   low: ['requests:create'],
   medium: ['notification_channels:write', 'cloud_accounts:write'],
@@ -23,7 +23,7 @@ const levels: Record<BlastLevel, Scope[]> = {
 suite('the blast radius', () => {
   for (const level of blastLevels) {
     for (const scope of levels[level]) {
-      test(`of ${scope} is ${level}, and says why`, () => {
+      test(`of ${scope} is ${level}, with a reason`, () => {
         const { level: found, reasons } = blastRadius([scope])
         assert.equal(found, level)
         assert.equal(reasons.length, 1)
@@ -41,7 +41,7 @@ suite('the blast radius', () => {
     assert.deepEqual(blastRadius(['audit:read']).reasons, ['`audit:read` only reads'])
   })
 
-  test('knows every scope', () => {
+  test('covers every scope', () => {
     const known = Object.values(levels).flat()
     assert.deepEqual(
       allScopes.filter((scope) => !scope.endsWith(':read') && !known.includes(scope)),
@@ -50,13 +50,13 @@ suite('the blast radius', () => {
   })
 
   const mixtures: [string, readonly string[], BlastLevel, number][] = [
-    ['of nothing is low, without a reason', [], 'low', 0],
+    ['of no scopes is low, without a reason', [], 'low', 0],
     ['of a read and a medium write is medium, for the write', ['users:read', 'cloud_accounts:write'], 'medium', 1],
-    ['of two that are high has two reasons', ['grants:revoke', 'users:write', 'users:read'], 'high', 2],
+    ['of two high scopes has two reasons', ['grants:revoke', 'users:write', 'users:read'], 'high', 2],
     ['is the highest of all', ['requests:create', 'cloud_accounts:write', 'users:write', 'roles:write'], 'critical', 1],
-    ['passes over what is no scope any more', ['attics:write', 'users:read'], 'low', 1],
+    ['ignores a scope that does not exist any more', ['attics:write', 'users:read'], 'low', 1],
     ['of a user is low', systemRoles.user.scopes, 'low', 1],
-    ['of an approver is high, for deciding', systemRoles.approver.scopes, 'high', 1],
+    ['of an approver is high, for approving', systemRoles.approver.scopes, 'high', 1],
     ['of an auditor is low', systemRoles.auditor.scopes, 'low', systemRoles.auditor.scopes.length],
     ['of an admin is critical', systemRoles.admin.scopes, 'critical', levels.critical.length],
   ]

@@ -61,7 +61,7 @@ suite('the version of a role', () => {
     assert.equal((await call('DELETE', url, undefined, { 'if-match': '*' })).status, 204)
   })
 
-  test('is part of what a key stands for: the same change by another version is another call (P3, R12)', async () => {
+  test('is part of the idempotent call: the same change with another version is another call (P3, R12)', async () => {
     const { url, etag } = await role('users:read')
     const send = (tag: string) => call('PATCH', url, { name: 'new' }, { 'if-match': tag, 'idempotency-key': 'k' })
     const first = await send(etag)
@@ -73,8 +73,8 @@ suite('the version of a role', () => {
 })
 
 // Last: a long run leaves more roles than a page holds.
-suite('two who change one role at once', () => {
-  test('lose nothing: one takes a scope, the other gives a new name (P3)', async () => {
+suite('concurrent changes of one role', () => {
+  test('are all kept when they change different fields (P3)', async () => {
     for (const round of rounds(15)) {
       const { url } = await role('users:read', 'users:write')
       const name = `round ${round}`

@@ -13,11 +13,11 @@ import {
   systemRoles,
 } from './role.ts'
 
-test('a user may request access and holds no other scope', () => {
+test('a user can request access and holds no other scope', () => {
   assert.deepEqual(systemRoles.user.scopes, ['requests:create'])
 })
 
-test('an approver holds what a user holds, decides, and sees requests and grants', () => {
+test('an approver holds the scope of a user, approves, and reads requests and grants', () => {
   assert.deepEqual([...systemRoles.approver.scopes].sort(), [
     'grants:read',
     'requests:approve',
@@ -26,14 +26,14 @@ test('an approver holds what a user holds, decides, and sees requests and grants
   ])
 })
 
-test('an admin holds everything but the scope of directories', () => {
+test('an admin holds every scope except the one of directories', () => {
   assert.deepEqual(
     allScopes.filter((scope) => !systemRoles.admin.scopes.includes(scope)),
     ['scim:provision'],
   )
 })
 
-test('an auditor reads everything and does nothing', () => {
+test('an auditor holds every read scope and no other', () => {
   assert.ok(systemRoles.auditor.scopes.includes('audit:read'))
   assert.deepEqual(
     allScopes.filter((scope) => systemRoles.auditor.scopes.includes(scope) !== scope.endsWith(':read')),
@@ -41,12 +41,12 @@ test('an auditor reads everything and does nothing', () => {
   )
 })
 
-test('a user is created with exactly user, approver or admin', () => {
+test('a user can be created only with the roles user, approver and admin', () => {
   for (const role of ['user', 'approver', 'admin']) assert.ok(isCreationRole(role), role)
   for (const role of ['auditor', 'owner', 'Admin', 'admin ', '', 'constructor']) assert.ok(!isCreationRole(role), role)
 })
 
-test('scopes come in the order of the table, each once; an unknown one is named, and it alone (P1)', () => {
+test('scopes are sorted in the order of the table, each once; only unknown ones are named (P1)', () => {
   assert.deepEqual(requireScopes(['users:read', 'grants:read', 'users:read']), ['grants:read', 'users:read'])
   const problem = problemOf(() => requireScopes(['users:read', 'users:fly', 'Users:read', 'users:fly']))
   assert.equal(problem.code, 'unprocessable')
@@ -72,10 +72,10 @@ suite('a change of a role', () => {
   const editor = (scopes: string[], holds = false) => ({ scopes: new Set(['roles:write', ...scopes]), holds })
 
   const taken: [string, RoleChange, ReturnType<typeof editor>, string[], string[], string[]][] = [
-    ['of nothing changes nothing', {}, editor([]), [], [], []],
-    ['to what is there changes nothing', { name: 'Desk', scopes: role.scopes }, editor([]), [], [], []],
+    ['without fields changes nothing', {}, editor([]), [], [], []],
+    ['to the same values changes nothing', { name: 'Desk', scopes: role.scopes }, editor([]), [], [], []],
     ['of its name leaves its scopes', { name: 'Front' }, editor([]), ['name'], [], []],
-    ['takes scopes that the editor lacks', { scopes: [] }, editor([]), ['scopes'], [], role.scopes],
+    ['removes scopes that the editor lacks', { scopes: [] }, editor([]), ['scopes'], [], role.scopes],
     [
       'leaves scopes that the editor lacks',
       { scopes: ['users:write'] },
@@ -93,14 +93,14 @@ suite('a change of a role', () => {
       [],
     ],
     [
-      'by a holder may take',
+      'by a holder can remove scopes',
       { scopes: ['users:read'] },
       editor([], true),
       ['scopes'],
       [],
       ['users:write', 'roles:write'],
     ],
-    ['by a holder may name', { description: 'x' }, editor([], true), ['description'], [], []],
+    ['by a holder can set the description', { description: 'x' }, editor([], true), ['description'], [], []],
   ]
   for (const [name, change, by, fields, added, removed] of taken) {
     test(name, () => {
@@ -111,7 +111,7 @@ suite('a change of a role', () => {
 
   const refused: [string, RoleRow, RoleChange, ReturnType<typeof editor>, unknown][] = [
     ['of the system', { ...role, id: 'admin', system: true }, { name: 'x' }, editor([...allScopes]), undefined],
-    ['of the system, even to nothing', { ...role, system: true }, {}, editor([...allScopes]), undefined],
+    ['of the system, even without fields', { ...role, system: true }, {}, editor([...allScopes]), undefined],
     [
       'that adds a scope which the editor lacks (P1)',
       role,
@@ -120,7 +120,7 @@ suite('a change of a role', () => {
       { scopes: ['settings:write'] },
     ],
     [
-      'that swaps scopes, by whoever holds it (P1)',
+      'that swaps scopes, by a holder of the role (P1)',
       role,
       { scopes: ['users:read', 'audit:read'] },
       editor(['audit:read'], true),
@@ -135,7 +135,7 @@ suite('a change of a role', () => {
   }
 })
 
-suite('which roles are given and taken', () => {
+suite('the plan of given and removed roles', () => {
   const known = [
     { id: 'admin', scopes: ['users:write', 'roles:write'] },
     { id: 'desk', scopes: ['users:read'] },
@@ -150,22 +150,22 @@ suite('which roles are given and taken', () => {
     )
 
   const taken: [string, string[], string[], string[], string[], string[]][] = [
-    ['none for the same', ['admin'], ['admin'], [], [], []],
-    ['one given', ['empty'], ['desk', 'empty'], ['users:read'], ['desk'], []],
-    ['one taken, whatever the taker lacks', ['admin', 'desk'], ['desk'], [], [], ['admin']],
-    ['one that stays needs nothing', ['admin'], ['admin', 'empty'], [], ['empty'], []],
-    ['all taken', ['admin', 'desk'], [], [], [], ['admin', 'desk']],
+    ['is empty for the same roles', ['admin'], ['admin'], [], [], []],
+    ['adds one role', ['empty'], ['desk', 'empty'], ['users:read'], ['desk'], []],
+    ['removes one role, even if the caller lacks its scopes', ['admin', 'desk'], ['desk'], [], [], ['admin']],
+    ['needs no scopes for a role that stays', ['admin'], ['admin', 'empty'], [], ['empty'], []],
+    ['removes all roles', ['admin', 'desk'], [], [], [], ['admin', 'desk']],
   ]
   for (const [name, held, wanted, scopes, added, removed] of taken) {
     test(name, () => assert.deepEqual(plan(held, wanted, scopes), { added, removed }))
   }
 
-  test('a caller cannot grant a scope that they lack', () => {
+  test('is refused if the caller lacks a scope of an added role', () => {
     const problem = problemOf(() => plan([], ['admin', 'desk'], ['users:read', 'users:write']))
     assert.deepEqual([problem.code, problem.details], ['forbidden', { scopes: ['roles:write'] }])
   })
 
-  test('a role that is not there is named', () => {
+  test('names roles that do not exist', () => {
     const problem = problemOf(() => plan(['gone'], ['desk', 'owner', 'gone'], []))
     assert.deepEqual([problem.code, problem.details], ['unprocessable', { roles: ['owner', 'gone'] }])
   })

@@ -12,14 +12,14 @@ async function call(person: Person, method: string, url: string, body?: unknown)
   return house.call({ method, url, token: person.token, tenant_id, ...(body !== undefined && { body }) })
 }
 
-/** A role of the tenant's own, made by its owner. */
+/** A role of the tenant, created by its owner. */
 async function role(...scopes: string[]): Promise<string> {
   const reply = await call(owner, 'POST', '/v1/roles', { name: 'a role', scopes })
   assert.equal(reply.status, 201, reply.text)
   return String(reply.body.id)
 }
 
-/** A user who holds this role and no other, by hand. */
+/** Gives a user these roles and no others, in the database. */
 async function hold(person: Person, ...role_ids: string[]): Promise<void> {
   await house.asSuperuser('delete from user_role where user_id = $1', [person.user_id])
   await house.asSuperuser('insert into user_role (tenant_id, user_id, role_id) select $1, $2, unnest($3::text[])', [
@@ -58,7 +58,7 @@ suite('a role', () => {
     assert.equal((await call(owner, 'GET', `/v1/roles/${String(id).toUpperCase()}`)).status, 200)
   })
 
-  test('may have the name of another, even of one of the system', async () => {
+  test('can have the name of another role, even of a system role', async () => {
     for (const name of ['Admin', 'Admin']) {
       const made = await call(owner, 'POST', '/v1/roles', { name, scopes: [] })
       assert.deepEqual([made.status, made.body.system], [201, false])
@@ -72,7 +72,7 @@ suite('a role', () => {
     ['without scopes', { name: 'a' }, 400, undefined],
     ['with 501 scopes (I2)', { name: 'a', scopes: Array(501).fill('users:read') }, 400, undefined],
     ['with an id', { name: 'a', scopes: [], id: 'root' }, 400, undefined],
-    ['as one of the system', { name: 'a', scopes: [], system: true }, 400, undefined],
+    ['as a system role', { name: 'a', scopes: [], system: true }, 400, undefined],
     ['with an unknown scope', { name: 'a', scopes: ['users:read', 'users:fly'] }, 422, { scopes: ['users:fly'] }],
     [
       'with a scope that an admin lacks',
@@ -89,12 +89,12 @@ suite('a role', () => {
     })
   }
 
-  test('500 scopes are taken, and folded', async () => {
+  test('accepts 500 scopes, and stores each once', async () => {
     const reply = await call(owner, 'POST', '/v1/roles', { name: 'a', scopes: Array(500).fill('users:read') })
     assert.deepEqual([reply.status, reply.body.scopes], [201, ['users:read']])
   })
 
-  test('is listed page by page, those of the system first', async () => {
+  test('is listed page by page, system roles first', async () => {
     const seen: string[] = []
     let cursor = ''
     do {
@@ -112,7 +112,7 @@ suite('a role', () => {
     assert.equal(admin?.blast_radius.level, 'critical')
   })
 
-  test('that is none is not found, whatever its id looks like; NUL is no text (J7, I3)', async () => {
+  test('with an unknown id is not found, in any form of id; NUL is refused (J7, I3)', async () => {
     for (const id of [newId(), 'root', '%25', "'; --", '$1', 'a_min', '%20admin', 'x'.repeat(300)]) {
       const url = `/v1/roles/${id.startsWith('%') ? id : encodeURIComponent(id)}`
       for (const [method, body] of [
@@ -153,7 +153,7 @@ suite('updating a role', () => {
     ])
   })
 
-  test('of the system is forbidden by any spelling of its id, held or not, and by the database (P2)', async () => {
+  test('of the system is forbidden in any spelling of its id, and by the database (P2)', async () => {
     await hold(people.auditor)
     for (const id of ['admin', 'ADMIN', 'Admin', '%61dmin', 'user', 'approver', 'auditor']) {
       for (const [method, body] of [
@@ -173,7 +173,7 @@ suite('updating a role', () => {
     assert.equal(refusals.length, 21)
   })
 
-  test('names an unknown scope and it alone, before whatever else is wrong; 501 are too many (P1, I2)', async () => {
+  test('names only an unknown scope, before any other fault; too many scopes are refused (P1, I2)', async () => {
     const scopes = ['users:fly', 'scim:provision', 'users:read']
     for (const id of [await role(), 'admin', newId()]) {
       const reply = await call(owner, 'PATCH', `/v1/roles/${id}`, { scopes })
@@ -186,7 +186,7 @@ suite('updating a role', () => {
     assert.equal(many.status, 400)
   })
 
-  test('with a scope that the editor lacks is forbidden, and the attempt is kept; theirs alone they may add (P1)', async () => {
+  test('with a scope that the editor lacks is forbidden and recorded; the editor can add only their own scopes (P1)', async () => {
     const manager = people.auditor
     await hold(manager, await role('roles:write', 'users:read'))
     const id = await role('audit:read')
@@ -200,7 +200,7 @@ suite('updating a role', () => {
     assert.equal((await call(manager, 'POST', '/v1/roles', { name: 'x', scopes: ['audit:read'] })).status, 403)
   })
 
-  test('that one holds, own or by a group, may only shrink it (P1)', async () => {
+  test('that the editor holds, directly or by a group, can only remove scopes (P1)', async () => {
     const manager = people.auditor
     const own = await role('roles:write', 'users:read')
     const byGroup = await role('audit:read', 'grants:read')
@@ -219,7 +219,7 @@ suite('updating a role', () => {
     }
   })
 
-  test('twice at once loses neither change (P3)', async () => {
+  test('twice at once keeps both changes (P3)', async () => {
     const id = await role('users:read', 'audit:read')
     for (let round = 0; round < 10; round += 1) {
       const scopes = round % 2 === 0 ? ['users:read'] : ['users:read', 'audit:read']
@@ -238,7 +238,7 @@ suite('updating a role', () => {
 })
 
 suite('deleting a role', () => {
-  test('of an unused role succeeds, once', async () => {
+  test('that is unused succeeds, once', async () => {
     const id = await role('users:read')
     await call(owner, 'PATCH', `/v1/roles/${id}`, { scopes: ['users:read', 'audit:read'] })
     const gone = await call(owner, 'DELETE', `/v1/roles/${id}`)
@@ -247,7 +247,7 @@ suite('deleting a role', () => {
     assert.equal((await eventsOf(id)).at(-1)?.type, 'role.deleted')
   })
 
-  test('of a role that a user holds or a group gives is a conflict, and changes nothing', async () => {
+  test('that a user holds or a group gives is a conflict, and changes nothing', async () => {
     const [held, mapped] = [await role('users:read'), await role('users:read')]
     await hold(people.auditor, held)
     const group = String((await call(owner, 'POST', '/v1/groups', { name: 'a group' })).body.id)
@@ -261,7 +261,7 @@ suite('deleting a role', () => {
     assert.equal((await call(owner, 'DELETE', `/v1/roles/${mapped}`)).status, 204)
   })
 
-  test('while it is given ends with one of the two', async () => {
+  test('while it is being given succeeds, or the role is given, but not both', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await role('users:read')
       const [gone, given] = await Promise.all([
