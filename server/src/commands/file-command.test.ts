@@ -17,7 +17,7 @@ await seedTenant(db, 'Beta')
 await seedService(db)
 
 const folder = await mkdtemp(join(tmpdir(), 'sallyport-file-command-'))
-// Run by root, the embedded server must be able to pass; a closed folder would send it to /var/lib.
+// As root, the embedded server runs as another user, who must be able to enter; otherwise it would use /var/lib.
 await chmod(folder, 0o711)
 after(() => rm(folder, { recursive: true }))
 
@@ -37,7 +37,7 @@ const run = (program: string, args: string[], env: Record<string, string>) =>
 const command = (name: string, args: string[], env: Record<string, string>) =>
   run(process.execPath, [entry(name), ...args], env)
 
-/** All the rows of a backup, each as its text, save the place of events in one server's order. */
+/** All rows of a backup as text, without leases and without the server's own order of events. */
 async function rowsOf(file: string): Promise<string[]> {
   const rows: string[] = []
   for await (const part of readBackupFile(file)) {
@@ -50,7 +50,7 @@ async function rowsOf(file: string): Promise<string[]> {
   return rows.sort()
 }
 
-test('a database of one’s own goes to a new embedded one, and can be backed up again from there', async () => {
+test('an external database is restored into a new embedded one, and backed up again from there', async () => {
   const [first, second] = [join(folder, 'first.backup'), join(folder, 'second.backup')]
   const written = await command('backup', [first], atServer)
   assert.deepEqual([written.code, written.out], [0, ''], written.err)
@@ -73,11 +73,11 @@ test('a database of one’s own goes to a new embedded one, and can be backed up
   assert.match(twice.err, /^restore failed: the database has tenants: restore into a new database/m)
 })
 
-test('a full disk is told, and leaves no file', async () => {
+test('a full disk is reported, and leaves no file', async () => {
   const file = join(folder, 'full.backup')
   const long = randomBytes(65_536).toString('base64')
   await db.asSuperuser(`insert into setting (tenant_id, key, value) select id, 'long', $1 from tenant`, [long])
-  // The shell's bound on a file's size, in blocks of 512 or 1024 bytes, stands for the end of the disk.
+  // The shell's limit of the file size, in blocks of 512 or 1024 bytes, simulates the full disk.
   const full = await run(
     'sh',
     ['-c', `ulimit -f 16; exec "$0" "$1" "$2"`, process.execPath, entry('backup'), file],
@@ -119,7 +119,7 @@ for (const [what, name, args, env, sentence] of refusals) {
   })
 }
 
-test('--help tells what is not in the file', async () => {
+test('--help says that the root key is not in the file', async () => {
   for (const name of ['backup', 'restore']) {
     const { code, out } = await command(name, ['--help'], {})
     assert.equal(code, 0)

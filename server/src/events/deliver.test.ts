@@ -21,7 +21,7 @@ const ctxOf = (tenant_id = tenants[0] ?? ''): WorkCtx => ({
   request_id: 'test',
 })
 
-/** A subscriber that remembers what it was handed, and fails on what it is told to. */
+/** A subscriber that records its events, and fails on the subjects in `fails`. */
 function listener(on: EventType[] = ['request.created']) {
   const heard: (DeliveredEvent & { tenant_id: string })[] = []
   const fails = new Set<string>()
@@ -41,20 +41,20 @@ function listener(on: EventType[] = ['request.created']) {
 const failures: string[] = []
 beforeEach(() => failures.splice(0))
 const hear = (subscriber: Subscriber) => deliver(db.database, subscriber, (_name, id) => failures.push(id))
-/** Looks until so many were handed over: an open transaction anywhere on the server holds back what is behind it. */
+/** Delivers until so many events have arrived: an open transaction anywhere on the server holds back later events. */
 const heard = (one: ReturnType<typeof listener>, count: number) =>
-  until(`${count} events are handed over`, async () => {
+  until(`${count} events are delivered`, async () => {
     await hear(one.subscriber)
     return one.heard.length >= count
   })
 const tell = (ctx: WorkCtx, subject_id: string, type: EventType = 'request.created') =>
   ctx.tx.write([emit(ctx, { type, subject_type: 'request', subject_id })])
 
-/** From now on: what other tests told is behind it. */
+/** A subscriber that has already passed the events of other tests. */
 async function listening(on?: EventType[]) {
   const made = listener(on)
   const [last] = await db.asSuperuser<{ seq: string }>('select coalesce(max(seq), 0)::text as seq from event')
-  await until('all of it is behind', async () => {
+  await until('the earlier events are delivered', async () => {
     await hear(made.subscriber)
     const query = 'select 1 from event_cursor where subscriber = $1 and seq >= $2'
     return (await db.asSuperuser(query, [made.subscriber.name, last?.seq])).length > 0
@@ -63,7 +63,7 @@ async function listening(on?: EventType[]) {
   return made
 }
 
-test('hands each subscriber what it listens to, of every tenant, once and in order', async () => {
+test('delivers to each subscriber its types of events, of every tenant, once and in order', async () => {
   const one = await listening()
   await tell(ctxOf(), 'a')
   await tell(ctxOf(tenants[1]), 'b')
@@ -78,7 +78,7 @@ test('hands each subscriber what it listens to, of every tenant, once and in ord
   )
 })
 
-test('several events of one change come in the order in which they were told', async () => {
+test('several events of one change are delivered in the order in which they were emitted', async () => {
   const one = await listening(['request.created', 'request.approved', 'request.break_glass'])
   const types: EventType[] = ['request.created', 'request.approved', 'request.break_glass']
   const ctx = ctxOf()
@@ -92,7 +92,7 @@ test('several events of one change come in the order in which they were told', a
   assert.deepEqual(one.subjects(), types)
 })
 
-test('an event of a transaction that commits late is passed over by nobody', async () => {
+test('an event of a transaction that commits late is not skipped', async () => {
   const one = await listening()
   const ctx = ctxOf()
   const written = Promise.withResolvers<void>()
@@ -105,14 +105,14 @@ test('an event of a transaction that commits late is passed over by nobody', asy
   await written.promise
   await tell(ctxOf(tenants[1]), 'early')
   await hear(one.subscriber)
-  assert.deepEqual(one.subjects(), [], 'nothing behind an open transaction is handed over yet')
+  assert.deepEqual(one.subjects(), [], 'no event after an open transaction is delivered yet')
   held.resolve()
   await late
   await heard(one, 2)
   assert.deepEqual(one.subjects().sort(), ['early', 'late'])
 })
 
-test('an event that a subscriber fails on delays nobody behind it, and is tried again until it succeeds', async () => {
+test('an event that a subscriber fails on does not delay later events, and is retried until it succeeds', async () => {
   const one = await listening()
   one.fails.add('broken')
   await tell(ctxOf(), 'broken')
@@ -132,7 +132,7 @@ test('an event that a subscriber fails on delays nobody behind it, and is tried 
   assert.deepEqual(await parked(), [])
 })
 
-test('what fails again and again waits twice as long each time, an hour at most', async () => {
+test('an event that fails repeatedly waits twice as long each time, an hour at most', async () => {
   const one = await listening()
   one.fails.add('broken')
   await tell(ctxOf(), 'broken')
@@ -156,7 +156,7 @@ test('what fails again and again waits twice as long each time, an hour at most'
   }
 })
 
-test('two processes do not hand over at the same time, and a dead one’s place is taken when its lease ends', async () => {
+test('only the process with the lease delivers, and another takes over when the lease ends', async () => {
   const one = await listening()
   await tell(ctxOf(), 'x')
   await db.asSuperuser(
@@ -172,7 +172,7 @@ test('two processes do not hand over at the same time, and a dead one’s place 
   assert.deepEqual(one.subjects(), ['x'])
 })
 
-test('a run that takes longer than a lease keeps its place, and the next begins behind it', async () => {
+test('a run that takes longer than a lease keeps the lease, and the next run begins after it', async () => {
   const one = await listening()
   const name = one.subscriber.name
   await tell(ctxOf(), 'long')
@@ -182,13 +182,13 @@ test('a run that takes longer than a lease keeps its place, and the next begins 
   const long: Subscriber = {
     ...one.subscriber,
     async handle(ctx, events) {
-      // As time would end it.
+      // As if the lease had expired.
       await db.asSuperuser('update event_cursor set lease_until = clock_timestamp() where subscriber = $1', [name])
       await until('it is held again', isHeld)
       await one.subscriber.handle(ctx, events)
     },
   }
-  await until('it is handed over', async () => {
+  await until('it is delivered', async () => {
     await deliver(db.database, long, () => undefined, 10)
     return one.heard.length > 0
   })
@@ -196,7 +196,7 @@ test('a run that takes longer than a lease keeps its place, and the next begins 
   assert.deepEqual(one.subjects(), ['long'])
 })
 
-test('a refusal leaves its entry, although nothing else happens', async () => {
+test('a refusal emits its event, although nothing else is written', async () => {
   const problem = new Problem('forbidden', 'no')
   const refused = refuse(ctxOf(), problem, { type: 'access.refused', subject_type: 'operation', subject_id: 'refusal' })
   await assert.rejects(refused, (error) => error === problem)

@@ -8,7 +8,7 @@ import { createSampler } from './sample.ts'
 const ctxOf = (tenant_id: string) => ({ tx: { tenant_id }, actor: systemActor, request_id: 'test' }) as WorkCtx
 const event: NewEvent = { type: 'auth.refused', subject_type: 'user', subject_id: 'unknown', data: { cause: 'a' } }
 
-test('of many alike the first twenty are kept, then each power of two, which says how many there were', () => {
+test('of equal events the first twenty are kept, then each power of two, with the count', () => {
   const sample = createSampler()
   const kept = Array.from({ length: 10_000 }, () => sample(ctxOf('acme'), event)).filter((one) => one !== undefined)
   assert.deepEqual(
@@ -18,7 +18,7 @@ test('of many alike the first twenty are kept, then each power of two, which say
   assert.deepEqual(kept[0], event)
 })
 
-test('what differs by tenant, subject or cause is not alike, and after a quarter of an hour it is new', () => {
+test('events differ by tenant, subject or cause, and the count starts again after a quarter of an hour', () => {
   let now = 5
   const sample = createSampler(() => now)
   const isKept = (change: Partial<NewEvent> = {}, tenant = 'acme') =>

@@ -9,10 +9,10 @@ import { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import { operation } from './operation.ts'
 
-/** Operations that do what the body says, one step after another, each by a door of its own. */
+/** An operation that does the steps of the body, which use the database client in different ways. */
 const db = await testDatabase()
 
-/** The steps `wait` and `rest`: reached, and may go on. */
+/** For each of the steps `wait` and `rest`: it was reached, and it can go on. */
 const [waiting, mayGoOn, resting, mayWake] = Array.from({ length: 4 }, () => Promise.withResolvers<void>()) as [
   PromiseWithResolvers<void>,
   PromiseWithResolvers<void>,
@@ -114,17 +114,17 @@ async function stage() {
 }
 
 suite('with an Idempotency-Key (R12)', () => {
-  test('a call is carried out once, and its answer given again', async () => {
+  test('a call runs once, and its answer is returned again', async () => {
     const { do: act, held, kept } = await stage()
     const first = await act(['put a', 'putInside b'], 'k')
     assert.deepEqual([first.status, Object.keys(first.body)], [201, ['token']])
     assert.deepEqual(await act(['put a', 'putInside b'], 'k'), first)
     assert.deepEqual(await held(), ['a', 'b'])
     const [row] = await kept()
-    assert.ok(row !== undefined && !row.sealed_answer.includes(String(first.body.token)), 'it is sealed')
+    assert.ok(row !== undefined && !row.sealed_answer.includes(String(first.body.token)), 'the answer is sealed')
   })
 
-  test('what fails on the way is taken back alone, as without a key', async () => {
+  test('a failed step is rolled back alone, as without a key', async () => {
     const { do: act, held } = await stage()
     const words = ['put a', 'putTwice b', 'misread', 'putAndTakeBack c', 'putInside d', 'put e']
     const done = await act(words, 'k')
@@ -132,7 +132,7 @@ suite('with an Idempotency-Key (R12)', () => {
     assert.deepEqual(await held(), ['a', 'd', 'e'])
   })
 
-  test('a refusal is an answer too, and what was written before it stands', async () => {
+  test('a refusal is stored as an answer, and earlier writes stay', async () => {
     const { do: act, held } = await stage()
     const refused = await act(['put a', 'putTwice b', 'refuse'], 'k')
     assert.deepEqual([refused.status, refused.body.details], [422, { why: 'because' }])
@@ -140,14 +140,14 @@ suite('with an Idempotency-Key (R12)', () => {
     assert.deepEqual(await held(), ['a'])
   })
 
-  test('what says “try again” is not kept; what was written before it stands', async () => {
+  test('a retryable conflict is not stored as an answer, and earlier writes stay', async () => {
     const { do: act, held, kept } = await stage()
     assert.equal((await act(['put a', 'ask_again'], 'k')).status, 409)
     assert.deepEqual([await held(), await kept()], [['a'], []])
     assert.equal((await act(['put b'], 'k')).status, 201)
   })
 
-  test('a fault takes everything back, and the key is free again', async () => {
+  test('a fault rolls everything back, and the key can be used again', async () => {
     const { do: act, held, kept } = await stage()
     for (const [fault, status] of [
       ['break', 500],
@@ -159,7 +159,7 @@ suite('with an Idempotency-Key (R12)', () => {
     assert.equal((await act(['put a'], 'k')).status, 201)
   })
 
-  test('the same in another order of names is the same; anything else is 422', async () => {
+  test('a body with its fields in another order is the same; any other body is 422', async () => {
     const { do: act, held } = await stage()
     const first = await act(['put a'], 'k', { body: { more: { x: [1, { y: 2, z: 3 }], w: null } } })
     assert.deepEqual(await act(['put a'], 'k', { body: { more: { w: null, x: [1, { z: 3, y: 2 }] } } }), first)
@@ -170,7 +170,7 @@ suite('with an Idempotency-Key (R12)', () => {
     assert.deepEqual(await held(), ['a'])
   })
 
-  test('a key is one credential’s, on one record, however its id is written', async () => {
+  test('a key is bound to one credential and one record, in any spelling of the id', async () => {
     const { do: act, caller, held } = await stage()
     const first = await act(['put a'], 'k')
     assert.deepEqual(await act(['put a'], 'k', { at: id.toUpperCase() }), first)
@@ -181,7 +181,7 @@ suite('with an Idempotency-Key (R12)', () => {
     assert.deepEqual(await held(), ['a', 'b', 'c', 'd', 'e'])
   })
 
-  test('while the first call is running the others are told so, at once', async () => {
+  test('a second call gets `idempotency_in_progress` at once while the first is running', async () => {
     const { do: act, held } = await stage()
     const first = act(['put a', 'wait'], 'k')
     await waiting.promise
@@ -194,7 +194,7 @@ suite('with an Idempotency-Key (R12)', () => {
     assert.deepEqual(await held(), ['a'])
   })
 
-  test('of twenty at once one is carried out; the others get its answer, or hear that it is running', async () => {
+  test('one of twenty concurrent calls runs; the others get its answer or `idempotency_in_progress`', async () => {
     for (const round of Array(10).keys()) {
       const { do: act, held } = await stage()
       const all = await Promise.all(Array.from({ length: 20 }, () => act(['put a'], `round-${round}`)))
@@ -207,7 +207,7 @@ suite('with an Idempotency-Key (R12)', () => {
     }
   })
 
-  test('after a day it is a new call, and what is over is cleared away', async () => {
+  test('a key is new after a day, and expired answers are deleted', async () => {
     const { do: act, caller, held, kept } = await stage()
     for (const key of ['a', 'b', 'c']) await act([`put ${key}`], key)
     await db.asSuperuser(`update kept_answer set expires_at = expires_at - interval '1 day' where tenant_id = $1`, [
@@ -217,13 +217,13 @@ suite('with an Idempotency-Key (R12)', () => {
     assert.deepEqual([await held(), (await kept()).length], [['a', 'b', 'c', 'd'], 1])
   })
 
-  test('calls of one tenant that take their time hold up no other tenant', async () => {
+  test('slow calls of one tenant do not hold up another tenant', async () => {
     const [one, other] = [await stage(), await stage()]
     const slow = Array.from({ length: 8 }, (_, index) => one.do(['rest', `put ${index}`], `k${index}`))
     await resting.promise
     assert.equal((await other.do(['put a', 'putInside b'], 'k')).status, 201)
     mayWake.resolve()
-    // On a machine that is busy some may have waited too long: they did nothing.
+    // On a busy machine some calls can have timed out: they wrote nothing.
     const done = (await Promise.all(slow)).filter(({ status }) => status === 201)
     assert.ok(done.length >= 2)
     assert.equal((await one.held()).length, done.length)
@@ -234,9 +234,9 @@ suite('with an Idempotency-Key (R12)', () => {
     ['too long', 'k'.repeat(256)],
     ['with a space', 'a key'],
     ['with another letter', 'clé'],
-    ['there twice', 'one, two'],
+    ['sent twice', 'one, two'],
   ] as const) {
-    test(`a key that is ${name} is none`, async () => {
+    test(`a key that is ${name} is refused`, async () => {
       const { do: act, held } = await stage()
       const reply = await act(['put a'], key)
       assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
@@ -244,7 +244,7 @@ suite('with an Idempotency-Key (R12)', () => {
     })
   }
 
-  test('any visible ASCII is one, 255 of them too', async () => {
+  test('a key can have any visible ASCII character, and 255 of them', async () => {
     const { do: act, held } = await stage()
     const every = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join('')
     assert.equal((await act(['put a'], every)).status, 201)

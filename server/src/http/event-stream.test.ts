@@ -8,7 +8,7 @@ import type { ServerEvent } from './operation.ts'
 const yes = () => Promise.resolve(true)
 const quick = { heartbeatMs: 20, recheckMs: 20 }
 
-/** Yields these, and then for ever that there is nothing; notes how far it came and whether it was let go. */
+/** Yields these events, and then nothing indefinitely; records how many were taken, and whether it was closed. */
 function source(events: ServerEvent<unknown>[]) {
   const seen = { yielded: 0, letGo: false }
   async function* all() {
@@ -28,7 +28,7 @@ function source(events: ServerEvent<unknown>[]) {
   return { seen, all: all() }
 }
 
-test('says when to come again, then each event as lines, and now and then a comment', async () => {
+test('sends the reconnection time, then each event as lines, and a comment as heartbeat', async () => {
   const { all, seen } = source([{ id: 'a' }, { id: 'b', event: 'told', data: { text: 'two\nlines' } }])
   const stream = await openEventStream(all, yes, quick)
   let said = ''
@@ -37,21 +37,21 @@ test('says when to come again, then each event as lines, and now and then a comm
     if (said.endsWith(':\n\n:\n\n')) break
   }
   assert.match(said, /^retry: [1-5]\d{3}\nid: a\n\nid: b\nevent: told\ndata: \{"text":"two\\nlines"\}\n\n:\n\n:\n\n$/)
-  await until('it is let go', async () => seen.letGo)
+  await until('the source is closed', async () => seen.letGo)
 })
 
-test('sends nothing more once its reader may not have it, be it news or none', async () => {
+test('ends once its reader is not allowed any more, with or without further events', async () => {
   for (const events of [[{ id: 'a' }, { id: 'b' }], [{ id: 'a' }]]) {
     const { all, seen } = source(events)
     const stream = await openEventStream(all, () => Promise.resolve(false), quick)
     let said = ''
     for await (const text of stream) said += String(text)
     assert.match(said, /^retry: \d+\nid: a\n\n$/)
-    await until('it is let go', async () => seen.letGo)
+    await until('the source is closed', async () => seen.letGo)
   }
 })
 
-test('takes no more events than its reader takes', async () => {
+test('fetches events only as fast as its reader takes them', async () => {
   const { all, seen } = source(Array.from({ length: 50 }, (_, index) => ({ id: String(index) })))
   const stream = await openEventStream(all, yes)
   assert.equal(seen.yielded, 1)
@@ -59,10 +59,10 @@ test('takes no more events than its reader takes', async () => {
   await until('the next is fetched', async () => seen.yielded >= 2)
   assert.ok(seen.yielded <= 3, `took ${seen.yielded}`)
   stream.destroy()
-  await until('it is let go', async () => seen.letGo)
+  await until('the source is closed', async () => seen.letGo)
 })
 
-test('fails before it begins where the events do', async () => {
+test('fails before it begins if the events fail', async () => {
   async function* broken(): AsyncGenerator<undefined> {
     yield await Promise.reject(new Error('not today'))
   }

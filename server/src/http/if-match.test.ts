@@ -18,12 +18,12 @@ for (const [header, tags] of read) {
 }
 
 for (const header of ['', '3', '"3', '"3" "4"', '"3",', ',"3"', '*, "3"', '"3", *', "'3'", '"3"'.repeat(2_000)]) {
-  test(`\`If-Match: ${header.slice(0, 20)}\` is refused, not taken for any state (P3)`, () => {
+  test(`\`If-Match: ${header.slice(0, 20)}\` is refused, not read as any state (P3)`, () => {
     assert.equal(problemOf(() => readIfMatch(header)).code, 'invalid_input')
   })
 }
 
-test('one of the tags must be the record’s; a list of none is nobody’s (P3)', () => {
+test('one of the tags must be that of the record; an empty list matches no record (P3)', () => {
   requireMatch(undefined, '"3"')
   requireMatch(['"2"', '"3"'], '"3"')
   for (const tags of [['"2"'], []]) {

@@ -12,7 +12,7 @@ await acme.rule('permit (principal, action, resource);')
 const open = (url: string) => house.call({ method: 'GET', url })
 
 suite('the page that a link in a message leads to', () => {
-  test('is the same for whoever opens it, whether there is such a record or not', async () => {
+  test('is the same without a credential, for a known and an unknown record', async () => {
     const id = await acme.ask(acme.account('123456789012'))
     const [real, unknown] = [await open(`/requests/${id}`), await open(`/requests/${newId()}`)]
     assert.equal(real.status, 200)
@@ -22,7 +22,7 @@ suite('the page that a link in a message leads to', () => {
     assert.equal(kept?.status, 'pending')
   })
 
-  test('says a call that shows the record', async () => {
+  test('has a call that shows the record', async () => {
     const id = await acme.ask(acme.account('123456789012'))
     const { text } = await open(`/requests/${id}`)
     const [, address] = /curl https:\/\/sallyport\.example\.com(\S+) /.exec(text) ?? []
@@ -33,7 +33,7 @@ suite('the page that a link in a message leads to', () => {
     assert.equal(shown.body.id, id)
   })
 
-  test('runs nothing, asks for nothing and stands in no frame', async () => {
+  test('has no script, form or cookie, and cannot be framed', async () => {
     const { text, headers } = await open(`/grants/${newId()}`)
     const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? []
     const hash = createHash('sha256').update(style).digest('base64')
@@ -45,7 +45,7 @@ suite('the page that a link in a message leads to', () => {
   })
 
   for (const id of ['1', '<script>alert(1)<%2fscript>', `${newId()}0`, `${newId()}%0a`, '..%2f..']) {
-    test(`is not there for the id ${id}`, async () => {
+    test(`is not found for the id ${id}`, async () => {
       const { status, text } = await open(`/requests/${id}`)
       assert.equal(status, 404)
       assert.doesNotMatch(text, /<script/)
@@ -53,7 +53,7 @@ suite('the page that a link in a message leads to', () => {
   }
 
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-    test(`takes no ${method}`, async () => {
+    test(`does not accept ${method}`, async () => {
       assert.equal((await house.call({ method, url: `/requests/${newId()}` })).status, 404)
     })
   }

@@ -17,16 +17,16 @@ const check = compileCheck(
 const pointersOf = (value: unknown) => check(value).map((fault) => fault.pointer)
 
 const table: [string, unknown, string[]][] = [
-  ['a sound value', { name: 'ada', size: null, kind: 'a' }, []],
+  ['a valid value', { name: 'ada', size: null, kind: 'a' }, []],
   ['a missing field', {}, ['/name']],
   ['an unknown field', { name: 'ada', role: 'admin' }, ['/role']],
   ['a field of the wrong type', { name: 5 }, ['/name']],
   ['a field that is too long', { name: 'abcdef' }, ['/name']],
   ['a number out of bounds', { name: 'ada', size: 0 }, ['/size']],
   ['a word that is not listed', { name: 'ada', kind: 'c' }, ['/kind']],
-  ['what is no uuid', { name: 'ada', id: '1' }, ['/id']],
-  ['what is no moment', { name: 'ada', at: 'yesterday' }, ['/at']],
-  ['what is no object', [], ['']],
+  ['a field that is not a uuid', { name: 'ada', id: '1' }, ['/id']],
+  ['a field that is not a time', { name: 'ada', at: 'yesterday' }, ['/at']],
+  ['a value that is not an object', [], ['']],
   ['a field whose name needs escaping', { name: 'ada', 'a/b~c': 1 }, ['/a~1b~0c']],
 ]
 
@@ -44,7 +44,7 @@ for (const count of [1, 7, 8, 9, 99, 100, 500]) {
   })
 }
 
-test('of too many items or unknown fields it tells that alone: each of them is looked at no further (I2)', () => {
+test('too many items or unknown fields are the only faults reported, and are not checked further (I2)', () => {
   const list = compileCheck(Body({ rows: Type.Array(Body({ name: Type.String() }), { maxItems: 3 }) }))
   const why = 'must not have more than 3 items'
   assert.deepEqual(list({ rows: Array(4).fill(1), else: 1 }), [{ pointer: '/rows', why }])
@@ -59,21 +59,21 @@ test('of too many items or unknown fields it tells that alone: each of them is l
   }
 })
 
-test('tells what a word may be, and what is not known', () => {
+test('names the allowed words and the unknown fields', () => {
   assert.match(check({ name: 'ada', kind: 'c' })[0]?.why ?? '', /must be one of a, b/)
   assert.match(check({ name: 'ada', role: 1 })[0]?.why ?? '', /not a known field/)
 })
 
 const query = Type.Object({ limit: Type.Optional(Type.Integer()), unread: Type.Optional(Type.Boolean()) })
 
-test('reads numbers and truths from a query string, and leaves the rest as text for the check to refuse', () => {
+test('reads numbers and booleans from a query string, and leaves the rest as text for the check to refuse', () => {
   assert.deepEqual(readQuery(query, { limit: '10', unread: 'true' }), { limit: 10, unread: true })
   for (const limit of ['01', '1e3', '-1', '10abc', ' 1', '9999999999']) {
     assert.deepEqual(readQuery(query, { limit }), { limit })
   }
 })
 
-test('refuses a parameter that is not known, and one that is given twice', () => {
+test('refuses an unknown parameter, and one that is given twice', () => {
   assert.throws(() => readQuery(query, { page: '1' }), Problem)
   assert.throws(() => readQuery(query, { limit: ['1', '2'] }), /twice/)
 })

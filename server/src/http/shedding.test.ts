@@ -10,7 +10,7 @@ import { until } from '../../test/support/wait.ts'
 import { newId } from '../kernel/id.ts'
 import { operation } from './operation.ts'
 
-test('when a thousand requests are under way the next is refused at once, and served when they are done (F6)', async () => {
+test('a request beyond a thousand in flight is refused at once, and a later one is served when they are done (F6)', async () => {
   const { database } = await testDatabase()
   let underWay = 0
   let letGo = () => {}
@@ -34,7 +34,7 @@ test('when a thousand requests are under way the next is refused at once, and se
   const call = await sliceServer(database, { wait })
   const caller: Caller = { tenant_id: newId(), user_id: newId() }
   const waiting = Array.from({ length: 1_000 }, () => call(caller, 'GET', '/v1/wait'))
-  await until('all of them are under way', async () => underWay === waiting.length)
+  await until('all of them are in flight', async () => underWay === waiting.length)
   const refused = await call(caller, 'GET', '/v1/wait')
   assert.deepEqual([refused.status, refused.body.code], [503, 'unavailable'])
   assert.equal(underWay, waiting.length)
@@ -43,7 +43,7 @@ test('when a thousand requests are under way the next is refused at once, and se
   assert.equal((await call(caller, 'GET', '/v1/wait')).status, 200)
 })
 
-test('a caller who goes away is under way no more', async () => {
+test('a request whose caller disconnects is no longer in flight', async () => {
   const { app } = await openHouse()
   const port = Number(new URL(await app.server.listen({ host: '127.0.0.1', port: 0 })).port)
   const sockets = await Promise.all(
@@ -57,7 +57,7 @@ test('a caller who goes away is under way no more', async () => {
       return socket
     }),
   )
-  await until('they are under way', async () => app.server.underWay === sockets.length)
+  await until('they are in flight', async () => app.server.underWay === sockets.length)
   for (const socket of sockets) socket.destroy()
   await until('they are not', async () => app.server.underWay === 0)
 })

@@ -8,7 +8,7 @@ import { parseStrictJson } from './strict-json.ts'
 const limits = { depth: 32 }
 const read = (text: string) => parseStrictJson(text, limits)
 
-/** The place and reason of a refusal; undefined when the text is taken. */
+/** The place and reason of a refusal; undefined when the text is accepted. */
 function faultOf(text: string): { pointer: string; why: string } | undefined {
   try {
     read(text)
@@ -21,7 +21,7 @@ function faultOf(text: string): { pointer: string; why: string } | undefined {
   }
 }
 
-suite('strict JSON refuses, and says where', () => {
+suite('strict JSON refuses, with the place of the fault', () => {
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   const refusals: [string, string, string, string][] = [
     ['a key given twice (I5)', '{"scopes":[],"name":"x","scopes":[]}', '/scopes', 'twice'],
@@ -50,7 +50,7 @@ suite('strict JSON refuses, and says where', () => {
     ['20,000 levels (I6)', deep(20_000), '/0'.repeat(32), 'deeper than 32'],
     ['20,000 levels of objects (I6)', '{"a":'.repeat(20_000), '/a'.repeat(32), 'deeper than 32'],
     ['a byte order mark (I6)', '\ufeff{}', '', 'byte order mark'],
-    ['nothing at all', '', '', 'line 1, column 1: expected a value, the text ends'],
+    ['empty text', '', '', 'line 1, column 1: expected a value, the text ends'],
     ['a word that JSON lacks', '{\n  "a": nul }', '', 'line 2, column 8: expected a value, found `n`'],
     ['NaN', '[NaN]', '', 'column 2: expected a value, found `N`'],
     ['a comma before the end', '{"a":1,}', '', 'column 8: expected a key in double quotes, found `}`'],
@@ -64,7 +64,7 @@ suite('strict JSON refuses, and says where', () => {
     ['a short unicode escape', '["\\u12"]', '', 'column 3: expected four hexadecimal digits'],
     ['a second document', '{} {}', '', 'column 4: expected the end, found `{`'],
     ['a comment', '{} // so', '', 'column 4: expected the end, found `/`'],
-    ['a space that JSON does not know', '[\u00a01]', '', 'column 2: expected a value'],
+    ['a space that JSON does not allow', '[\u00a01]', '', 'column 2: expected a value'],
   ]
   for (const [name, text, pointer, why] of refusals) {
     test(name, () => {
@@ -75,7 +75,7 @@ suite('strict JSON refuses, and says where', () => {
   }
 })
 
-suite('strict JSON takes', () => {
+suite('strict JSON accepts', () => {
   const taken: [string, string][] = [
     ['32 levels', `${'['.repeat(32)}1${']'.repeat(32)}`],
     ['the same key in two objects', '[{"a":1},{"a":{"a":2}}]'],
@@ -134,7 +134,7 @@ suite('strict JSON against JSON.parse', () => {
     fc.assert(property, { numRuns: rounds(1_000).length })
   })
 
-  test('any text at all gives a value or a Problem', () => {
+  test('any text gives a value or a Problem', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => void faultOf(text)),
       { numRuns: rounds(400).length },
@@ -163,7 +163,7 @@ suite('strict JSON of 1 MiB', () => {
     ['line breaks before a fault', `${'\n'.repeat(size)}x`],
     ['an open string of backslashes', `"${'\\'.repeat(size)}`],
   ]
-  // Each takes about 30 ms; one that took quadratic time would take minutes, and the whole run would end before it.
+  // Each takes about 30 ms; quadratic time would take minutes, and the run would time out.
   for (const [name, text] of large) {
     test(`is read in linear time: ${name} (I12)`, () => {
       assert.doesNotThrow(() => faultOf(text))

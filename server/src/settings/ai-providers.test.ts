@@ -28,7 +28,7 @@ const eventsOf = ({ tenant_id }: TestTenant) =>
   )
 
 suite('the default AI provider', () => {
-  test('is answered with its type and config, as the default', async () => {
+  test('is returned with its type and config, as the default', async () => {
     const { status, body } = await choose(acme, 'provider_b')
     assert.equal(status, 200)
     const { updated_at, ...rest } = body
@@ -53,7 +53,7 @@ suite('the default AI provider', () => {
     assert.ok((await list(other)).every(({ is_default }) => is_default === false))
   })
 
-  test('is chosen by several at once in an unbroken chain', async () => {
+  test('has an unbroken chain of changes when several are made at once', async () => {
     const replies = await Promise.all(['provider_a', 'provider_b', 'provider_c'].map((type) => choose(acme, type)))
     for (const [index, { status, body }] of replies.entries()) {
       assert.deepEqual([status, body.type, body.is_default], [200, `provider_${'abc'[index]}`, true])
@@ -111,7 +111,7 @@ suite('the config of an AI provider', () => {
     assert.ok((await list(other)).every(({ config: kept }) => Object.keys(kept as object).length === 0))
   })
 
-  test('keeps secrets that come back as they were shown, at the same address alone', async () => {
+  test('keeps secrets that are sent back as they were shown, only at the same address', async () => {
     await configure(acme, 'provider_a', config)
     assert.deepEqual((await configure(acme, 'provider_a', { ...shown, model: 'm-2' })).body.config, {
       ...shown,
@@ -125,7 +125,7 @@ suite('the config of an AI provider', () => {
   })
 
   for (const type of ['provider_d', 'PROVIDER_A', 'constructor', '%20provider_a', 'default']) {
-    test(`has no type ${type}`, async () => {
+    test(`is refused for the unknown type ${type}`, async () => {
       const { status, body } = await configure(acme, type, {})
       assert.deepEqual([status, body.code], [400, 'invalid_input'])
       assert.deepEqual((body.details as { allowed: string[] }).allowed, ['provider_a', 'provider_b', 'provider_c'])
@@ -139,7 +139,7 @@ suite('the config of an AI provider', () => {
   }
 })
 
-test('the list goes on from page to page', async () => {
+test('the list has pages', async () => {
   const first = await as(acme, 'GET', '/v1/settings/ai-providers?limit=2')
   const second = await as(acme, 'GET', `/v1/settings/ai-providers?limit=2&cursor=${first.body.next_cursor}`)
   const types = [first, second].flatMap(({ body }) => (body.data as { type: string }[]).map(({ type }) => type))

@@ -44,13 +44,13 @@ const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
   ],
 ]
 
-test('a time zone has one name in whatever case it was written: what is kept by its name has an end', () => {
+test('a time zone has one name for all cases, so that caches by its name stay bounded', () => {
   for (const spelling of ['Europe/Berlin', 'europe/berlin', 'EUROPE/BERLIN', 'eUrOpE/bErLiN']) {
     assert.equal(readSettingValues({ 'timezone.default': spelling })['timezone.default'], 'Europe/Berlin')
   }
 })
 
-test('every setting has its line in the table of values', () => {
+test('every setting has a row in the table of values', () => {
   assert.deepEqual(
     values.map(([key]) => key),
     settingKeys,
@@ -59,9 +59,9 @@ test('every setting has its line in the table of values', () => {
 
 for (const [key, { takes, refuses }] of values) {
   suite(`the setting ${key}`, () => {
-    for (const text of takes) test(`takes \`${text}\``, () => requireSettingValue(key, text))
+    for (const text of takes) test(`accepts \`${text}\``, () => requireSettingValue(key, text))
     for (const text of refuses) {
-      test(`refuses ${JSON.stringify(text).slice(0, 60)} and says its form`, () => {
+      test(`refuses ${JSON.stringify(text).slice(0, 60)} and names the allowed values`, () => {
         const problem = problemOf(() => requireSettingValue(key, text))
         assert.equal(problem.status, 400)
         assert.equal(typeof problem.details?.allowed, 'string')
@@ -71,14 +71,14 @@ for (const [key, { takes, refuses }] of values) {
 }
 
 for (const text of ['ai-provider-default', 'requests.unknown', '', 'constructor', '__proto__', 'LOCALE.DEFAULT']) {
-  test(`\`${text}\` is no setting, and the refusal lists those that are`, () => {
+  test(`\`${text}\` is refused with a list of the settings`, () => {
     const problem = problemOf(() => requireSettingKey(text))
     assert.equal(problem.status, 400)
     assert.deepEqual(problem.details?.allowed, settingKeys)
   })
 }
 
-test('a tenant that set nothing has the defaults', () => {
+test('a tenant without settings has the defaults', () => {
   assert.deepEqual(readSettingValues({}), {
     'auth.password_min_length': 8,
     'locale.default': 'en',
@@ -93,7 +93,7 @@ test('a tenant that set nothing has the defaults', () => {
   })
 })
 
-test('what was set is in force, and a stored text that is no longer taken is not', () => {
+test('a stored value is used, and a stored text that is no longer valid is ignored', () => {
   const settings = readSettingValues({
     'requests.require_reason': 'true',
     'requests.max_duration_seconds': '5',

@@ -39,7 +39,7 @@ const eventsOf = (tenant_id: string) =>
 
 const storedOf = (tenant_id: string) => asSuperuser('select key from setting where tenant_id = $1', [tenant_id])
 
-test('a setting is answered as it was set, and in force from then on', async () => {
+test('a setting is returned as it was set, and is in effect at once', async () => {
   const answer = await set('requests.max_duration_seconds', '7200')
   assert.equal(answer.status, 200)
   assert.deepEqual(Object.keys(answer.body), ['key', 'value', 'updated_at'])
@@ -58,7 +58,7 @@ test('every change emits the old and the new value, and a change without effect 
   ])
 })
 
-test('changes at the same time tell an unbroken chain, each from what it found', async () => {
+test('the events of concurrent changes are an unbroken chain, each from the value it replaced', async () => {
   const answers = await Promise.all(['60', '61', '62'].map((value) => set('requests.pending_ttl_seconds', value)))
   assert.deepEqual(
     answers.map(({ status }) => status),
@@ -74,7 +74,7 @@ test('changes at the same time tell an unbroken chain, each from what it found',
   assert.equal(chain.at(-1), stored?.value)
 })
 
-test('a value that was overtaken meanwhile is not written over', async () => {
+test('a value that has changed meanwhile is not overwritten', async () => {
   const ctx = { tx: database.tenant(admin.tenant_id), actor: systemActor, request_id: 'test' }
   const saved = await saveSetting(ctx, 'timezone.default', { old: null, new: 'Europe/Berlin' })
   assert.equal(saved?.value, 'Europe/Berlin')
@@ -83,7 +83,7 @@ test('a value that was overtaken meanwhile is not written over', async () => {
   assert.equal((await eventsOf(admin.tenant_id)).length, 1)
 })
 
-test('the list shows every setting, with the default where nothing was set', async () => {
+test('the list shows every setting, with the default if none was set', async () => {
   await set('requests.require_reason', 'true')
   const { body } = await call(admin, 'GET', '/v1/settings')
   const data = body.data as { key: string; value: string; updated_at?: string }[]
@@ -100,7 +100,7 @@ test('the list shows every setting, with the default where nothing was set', asy
   )
 })
 
-test('the list goes on from page to page', async () => {
+test('the list has pages', async () => {
   const first = await call(admin, 'GET', '/v1/settings?limit=5')
   const second = await call(admin, 'GET', `/v1/settings?limit=5&cursor=${first.body.next_cursor}`)
   const keys = [first, second].flatMap(({ body }) => (body.data as { key: string }[]).map(({ key }) => key))
@@ -131,7 +131,7 @@ for (const path of [
   '%2e%2e',
   '%ff',
 ]) {
-  test(`the path /v1/settings/${path} sets nothing (P13)`, async () => {
+  test(`the path /v1/settings/${path} stores no setting (P13)`, async () => {
     const { status } = await set(path, 'provider_a')
     assert.ok([400, 404, 405].includes(status), `answered ${status}`)
     assert.deepEqual(await storedOf(admin.tenant_id), [])
@@ -154,7 +154,7 @@ test('an unknown key is refused with the list of keys', async () => {
   assert.deepEqual((body.details as { allowed: string[] }).allowed, settingKeys)
 })
 
-test('a key may be written in any encoding of the same text', async () => {
+test('a key can be sent in any URL encoding of the same text', async () => {
   assert.equal((await set('locale%2Edefault', 'de')).body.key, 'locale.default')
 })
 
@@ -179,7 +179,7 @@ test('each tenant has its own', async () => {
   assert.equal((await readSettings(database.tenant(other.tenant_id)))['locale.default'], 'en')
 })
 
-test('the seconds of a setting stand inside a statement, set or by default', async () => {
+test('the seconds of a setting can be used inside a statement, set or by default', async () => {
   const tx = database.tenant(admin.tenant_id)
   const ask = () => tx.read(sql<{ n: number }>`select ${settingSeconds(tx, 'notifications.expiring_seconds')} as n`)
   assert.deepEqual(await ask(), [{ n: 900 }])
