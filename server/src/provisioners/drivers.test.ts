@@ -10,13 +10,13 @@ import { type Drivers, openDrivers } from './drivers.ts'
 
 const { seen, types, setUp } = await talkativeProvisioners()
 
-suite('the drivers of other processes', () => {
+suite('the drivers of another process', () => {
   const sealer = openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))]))
   const process = () => openDrivers({ types, sealer, egress: noEgress, public_url: 'http://127.0.0.1' })
   const at = (drivers: Drivers, { tx, id }: Awaited<ReturnType<typeof setUp>>, version: number) =>
     drivers.of(tx, { provisioner: 'sandbox', provisioner_id: id, provisioner_version: version })
 
-  test('are opened once, and anew at the first word of a change', async () => {
+  test('are opened once, and again after a change of the provisioner', async () => {
     const one = await setUp()
     const drivers = process()
     const before = seen.opened.length
@@ -24,7 +24,7 @@ suite('the drivers of other processes', () => {
     assert.equal(first, same)
     assert.equal(seen.opened.length, before + 1)
     await one.as('PATCH', '', { config: { ...config, note: 'second' } })
-    // Whoever has read the row before the change does not put it back.
+    // A caller that read the row before the change does not bring the old driver back.
     const [then, late] = [await at(drivers, one, 2), await at(drivers, one, 1)]
     assert.notEqual(then, first)
     assert.equal(late, then)
@@ -32,20 +32,20 @@ suite('the drivers of other processes', () => {
     await drivers.close()
   })
 
-  test('forget the secret of before a rotation when its time is over', async () => {
+  test('drop the previous secret when its overlap ends', async () => {
     const one = await setUp()
     const drivers = process()
     await one.as('POST', '/rotate-secret', { overlap_seconds: 1 })
     await at(drivers, one, 2)
     assert.deepEqual(seen.opened.at(-1)?.previous, one.created.shown_once)
-    await until('it is opened without', async () => {
+    await until('a driver is opened without the previous secret', async () => {
       await at(drivers, one, 2)
       return Object.keys(seen.opened.at(-1)?.previous ?? {}).length === 0
     })
     await drivers.close()
   })
 
-  test('say no secret when they fail, whatever the target says', async () => {
+  test('redact secrets in errors, whatever the target answers', async () => {
     const one = await setUp()
     const drivers = process()
     const driver = await at(drivers, one, 1)
@@ -57,7 +57,7 @@ suite('the drivers of other processes', () => {
     await drivers.close()
   })
 
-  test('are none of a provisioner that was deleted', async () => {
+  test('cannot be opened for a deleted provisioner', async () => {
     const one = await setUp()
     await one.as('DELETE')
     const drivers = process()

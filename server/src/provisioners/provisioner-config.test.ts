@@ -30,7 +30,7 @@ const asked = { url: 'https://hooks.example.com/a', tls: 'full', token: 'a token
 const shown = { url: asked.url, tls: 'full', token: '[redacted]', signing_secret: '[redacted]' }
 const kept = { config: shown, secrets: { ...fresh.secrets, given: { token: 'a token' } } }
 
-/** The places that are refused. */
+/** Returns the pointers of the fields that are refused. */
 async function refusedAt(settling: Promise<unknown>): Promise<string[]> {
   const error = await settling.then(
     () => assert.fail('was not refused'),
@@ -40,21 +40,21 @@ async function refusedAt(settling: Promise<unknown>): Promise<string[]> {
   return (error.details as { fields: { pointer: string }[] }).fields.map(({ pointer }) => pointer)
 }
 
-suite('a config that is sent', () => {
-  test('is taken apart into what is shown and what was given; what we made stands in its place', async () => {
+suite('a new config', () => {
+  test('is split into shown fields and secrets, with a placeholder for each given or generated secret', async () => {
     const { moved, ...whole } = await settleConfig(type, asked, fresh, egress)
     assert.deepEqual(whole, kept)
     assert.equal(moved, 'url')
   })
 
-  test('is asked about with its secrets opened, those that are kept and those that we made', async () => {
+  test('is validated with its secrets opened, both the given and the generated ones', async () => {
     const { config, secrets, moved } = await settleConfig(type, { ...shown, note: 'x' }, kept, egress)
     assert.deepEqual([config, secrets, moved], [{ ...shown, note: 'x' }, kept.secrets, undefined])
     assert.deepEqual(await refusedAt(settleConfig(type, { ...asked, token: 'wrong' }, kept, egress)), ['/config/token'])
     assert.deepEqual(await refusedAt(settleConfig(type, {}, fresh, egress)), ['/config/url', '/config/token'])
   })
 
-  test('loses no secret of ours where it leaves it out, and keeps no other that it leaves out', async () => {
+  test('keeps an omitted secret only if Sallyport generated it', async () => {
     const { config, secrets } = await settleConfig(
       type,
       { url: asked.url, tls: 'full', token: 'another' },
@@ -67,31 +67,31 @@ suite('a config that is sent', () => {
   })
 
   for (const before of [fresh, kept]) {
-    const when = before === fresh ? 'at first' : 'later'
-    test(`sets no secret of ours, ${when}`, async () => {
+    const when = before === fresh ? 'at creation' : 'on a change'
+    test(`cannot set a generated secret ${when}`, async () => {
       const set = { ...asked, signing_secret: 'chosen' }
       assert.deepEqual(await refusedAt(settleConfig(type, set, before, egress)), ['/config/signing_secret'])
     })
   }
 
-  test('names no secret of ours before there is one', async () => {
+  test('cannot hold the placeholder of a generated secret at creation', async () => {
     const set = { ...asked, signing_secret: '[redacted]' }
     assert.deepEqual(await refusedAt(settleConfig(type, set, fresh, egress)), ['/config/signing_secret'])
   })
 
-  test('that leads elsewhere needs the secrets that were given anew, not those that we made', async () => {
+  test('with another target must repeat the given secrets, not the generated ones', async () => {
     const elsewhere = { ...shown, url: 'https://evil.example.com/' }
     assert.deepEqual(await refusedAt(settleConfig(type, elsewhere, kept, egress)), ['/config/token'])
     const anew = await settleConfig(type, { ...elsewhere, token: 'a token' }, kept, egress)
     assert.deepEqual([anew.moved, anew.secrets], ['url', kept.secrets])
   })
 
-  test('that changes how safely secrets are sent needs them anew too, and leads to the same target', async () => {
+  test('with another TLS setting must repeat the given secrets, but keeps its target', async () => {
     assert.deepEqual(await refusedAt(settleConfig(type, { ...shown, tls: 'none' }, kept, egress)), ['/config/token'])
     assert.equal((await settleConfig(type, { ...asked, tls: 'none' }, kept, egress)).moved, undefined)
   })
 
-  test('as it is shown is the same, with or without what we made; a secret sent anew never is', () => {
+  test('equals the stored config only if it holds no secret in clear; a generated secret may be omitted', () => {
     const { signing_secret: _, ...rest } = shown
     assert.deepEqual(
       [shown, rest, asked, { ...shown, signing_secret: 'made' }].map((one) => isSameConfig(one, kept)),
@@ -100,7 +100,7 @@ suite('a config that is sent', () => {
   })
 })
 
-test('no secret is said again, whoever gave it, whole or as addresses write it (S2)', () => {
+test('redacts given and generated secrets in a text, plain or URL-encoded, except very short ones (S2)', () => {
   const secrets = {
     given: { url: 'https://user:p ss@host', nested: { list: ['deep-one'] }, port: 1234, short: 'abc' },
     made: { signing_secret: 'made-one' },

@@ -21,7 +21,7 @@ const eventsOf = (id: string) =>
     id,
   ])
 
-/** What a provisioner may have left at its target. */
+/** Inserts an entitlement that is present at the target. */
 const entitlement = (tenant_id: string, provisioner_id: string) =>
   db.asSuperuser(
     `insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
@@ -29,8 +29,8 @@ const entitlement = (tenant_id: string, provisioner_id: string) =>
     [tenant_id, newId(), provisioner_id],
   )
 
-suite('what we make for a target to know', () => {
-  test('is shown once, then as any secret; it is kept sealed beside what was given (S2)', async () => {
+suite('a generated secret', () => {
+  test('is shown once, then redacted like any secret; it is stored sealed (S2)', async () => {
     const { created, as, id } = await setUp()
     const { shown_once, ...rest } = created
     assert.deepEqual(shown_once, { signing_secret: `${canary}-made-${seen.made}` })
@@ -42,7 +42,7 @@ suite('what we make for a target to know', () => {
     assert.ok(!JSON.stringify(await eventsOf(id)).includes(canary))
   })
 
-  test('stays where a config is replaced, and is set by nobody', async () => {
+  test('stays when the config is replaced, and no caller can set it', async () => {
     const { created, as, id } = await setUp()
     const replaced = await as('PATCH', '', { config: { url: config.url, token: `${canary}-other` } })
     assert.deepEqual(replaced.body.config, { url: config.url, token: '[redacted]', signing_secret: '[redacted]' })
@@ -57,7 +57,7 @@ suite('what we make for a target to know', () => {
     assert.deepEqual((await eventsOf(id))[1]?.data, { fields: ['config'], enabled: true, corrects_drift: false })
   })
 
-  test('is made anew, and the one of before counts on for as long as was said', async () => {
+  test('is replaced by a rotation, and the previous one stays valid during the overlap', async () => {
     const { created, as, id } = await setUp()
     const first = created.shown_once
     const rotated = await as('POST', '/rotate-secret', {})
@@ -90,7 +90,7 @@ suite('what we make for a target to know', () => {
 })
 
 suite('testing a provisioner', () => {
-  test('says no secret, whatever its target says, and lets go of it (S2)', async () => {
+  test('redacts secrets, whatever its target answers, and closes the driver (S2)', async () => {
     const { as, id } = await setUp()
     await as('POST', '/rotate-secret', {})
     const before = seen.closed
@@ -100,10 +100,10 @@ suite('testing a provisioner', () => {
     assert.ok(!JSON.stringify(tested.body).includes(canary))
     const [{ row } = {}] = await db.asSuperuser('select p::text as row from provisioner p where id = $1', [id])
     assert.ok(!String(row).includes(canary))
-    await until('it is let go', async () => seen.closed === before + 1)
+    await until('the driver is closed', async () => seen.closed === before + 1)
   })
 
-  test('tells what failed, and a target that does not let itself be looked at', async () => {
+  test('reports a failed check, and a target that refuses the test', async () => {
     for (const note of ['fails', 'refuses']) {
       const { as, id } = await setUp({ note })
       const tested = await as('POST', '/test')
@@ -114,7 +114,7 @@ suite('testing a provisioner', () => {
     }
   })
 
-  test('counts for the config that was tested, and no other', async () => {
+  test('counts only for the config that was tested', async () => {
     const { as } = await setUp()
     await as('POST', '/test')
     assert.equal((await as('PATCH', '', { config: { ...shown, note: 'second' } })).body.health, null)
@@ -127,7 +127,7 @@ suite('testing a provisioner', () => {
 })
 
 suite('a provisioner with access at its target', () => {
-  test('is not deleted, nor sent to another target; all else is changed', async () => {
+  test('cannot be deleted or moved to another target; other changes are allowed', async () => {
     const { as, tenant_id, id } = await setUp()
     await entitlement(tenant_id, id)
     const elsewhere = { config: { ...config, url: 'https://hooks.example.com/b' } }
@@ -139,13 +139,13 @@ suite('a provisioner with access at its target', () => {
     assert.deepEqual([changed.status, changed.body.version], [200, 2])
   })
 
-  test('is not sent to another target while that is being given', async () => {
+  test('cannot be moved to another target while access is being granted', async () => {
     const { as, tx, tenant_id, id } = await setUp()
     const { moving } = await tx.interactive(async (inside) => {
-      // As whoever links a grant to it.
+      // The lock of a process that links a grant to the provisioner.
       await inside.read(sql`select from provisioner where tenant_id = ${tenant_id} and id = ${id} for key share`)
       const moving = as('PATCH', '', { config: { ...config, url: 'https://hooks.example.com/b' } })
-      await until('it waits', async () => {
+      await until('the change waits for the lock', async () => {
         const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)
         const blocked = 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'
         return (await db.asSuperuser(blocked, [me?.pid])).length > 0
@@ -159,7 +159,7 @@ suite('a provisioner with access at its target', () => {
     assert.equal((await moving).status, 409)
   })
 
-  test('is moved and deleted when that is gone', async () => {
+  test('can be moved and deleted when that access is gone', async () => {
     const { as, tenant_id, id } = await setUp()
     await entitlement(tenant_id, id)
     await db.asSuperuser(`update entitlement set observed = 'absent' where provisioner_id = $1`, [id])
@@ -169,14 +169,14 @@ suite('a provisioner with access at its target', () => {
   })
 
   const unsettled = {
-    'which is to be looked at': `next_look_at = clock_timestamp()`,
-    'which an act is about to change': `act = 'revoke'`,
-    'which may land yet': `may_land_until = clock_timestamp() + interval '1 minute'`,
-    'of which nobody knows': `observed = 'unknown'`,
-    'which was there before, and is of unknown state': `observed = 'unknown', held_before = true`,
+    'is due for a check': `next_look_at = clock_timestamp()`,
+    'is about to be changed by an act': `act = 'revoke'`,
+    'may still change by a late effect': `may_land_until = clock_timestamp() + interval '1 minute'`,
+    'is in an unknown state': `observed = 'unknown'`,
+    'is foreign and in an unknown state': `observed = 'unknown', held_before = true`,
   }
   for (const [what, state] of Object.entries(unsettled)) {
-    test(`${what}, is not deleted`, async () => {
+    test(`cannot be deleted while the access ${what}`, async () => {
       const { as, tenant_id, id } = await setUp()
       await entitlement(tenant_id, id)
       for (const now of [`observed = 'absent'`, state]) {
@@ -186,7 +186,7 @@ suite('a provisioner with access at its target', () => {
     })
   }
 
-  test('that is somebody else’s is deleted: what we did not give stays', async () => {
+  test('can be deleted if the access is foreign: that access stays', async () => {
     const { as, tenant_id, id } = await setUp()
     await entitlement(tenant_id, id)
     await db.asSuperuser('update entitlement set held_before = true where provisioner_id = $1', [id])

@@ -146,7 +146,7 @@ export async function saveRotation(
   ])
 }
 
-/** Keeps how a test of this version went, where it is still that one, and tells of it. Answers it in any case. */
+/** Returns the result of a test. Also stores it, with an event, if the provisioner still has this version. */
 export async function keepTest(ctx: WorkCtx, id: string, version: number, checks: Check[]): Promise<ProvisionerHealth> {
   const failed = checks.filter((check) => !check.ok).length
   const [[tested]] = await ctx.tx.write([

@@ -20,8 +20,8 @@ const eventsOf = (id: unknown) =>
     id,
   ])
 
-suite('setting a provisioner up', () => {
-  test('answers the record, which is found again, and tells of it', async () => {
+suite('creating a provisioner', () => {
+  test('stores and returns the record, and emits an event', async () => {
     const tenant = await house.tenant('Setting up')
     const serves = [buckets('222222222222', '111111111111'), accounts]
     const made = await create(tenant, { serves, corrects_drift: true })
@@ -48,21 +48,21 @@ suite('setting a provisioner up', () => {
 
   const faulty: [string, object, string][] = [
     ['without a name', { name: undefined }, '/name'],
-    ['with a type that is none', { provisioner_type: 'mainframe' }, '/provisioner_type'],
+    ['with an unknown type', { provisioner_type: 'mainframe' }, '/provisioner_type'],
     ['with a config that its type does not take', { config: { token: 'x' } }, '/config/token'],
     ['with a placeholder for a secret', { config: { token: '[redacted]' } }, '/config/token'],
     [
-      'for a type that is given on accounts',
+      'for a resource type that is granted on accounts',
       { serves: [{ resource_type: 'cloud_permission_set' }] },
       '/serves/0/resource_type',
     ],
-    ['for a type that is none', { serves: [{ resource_type: 'mainframe' }] }, '/serves/0/resource_type'],
-    ['for an account that is none', { serves: [buckets('12')] }, '/serves/0/account_ids/0'],
-    ['for no account', { serves: [buckets()] }, '/serves/0/account_ids'],
-    ['for one thing twice', { serves: [accounts, accounts] }, '/serves/1'],
+    ['for an unknown resource type', { serves: [{ resource_type: 'mainframe' }] }, '/serves/0/resource_type'],
+    ['for a malformed account id', { serves: [buckets('12')] }, '/serves/0/account_ids/0'],
+    ['for an empty list of accounts', { serves: [buckets()] }, '/serves/0/account_ids'],
+    ['for one resource type twice', { serves: [accounts, accounts] }, '/serves/1'],
     ['for one account twice', { serves: [buckets('111111111111', '111111111111')] }, '/serves/0/account_ids/1'],
-    ['with a version of its own', { version: 7 }, '/version'],
-    ['with secrets of ours', { shown_once: {} }, '/shown_once'],
+    ['with a version', { version: 7 }, '/version'],
+    ['with generated secrets', { shown_once: {} }, '/shown_once'],
   ]
   for (const [name, more, pointer] of faulty) {
     test(`is refused ${name}`, async () => {
@@ -75,7 +75,7 @@ suite('setting a provisioner up', () => {
 })
 
 suite('what a provisioner serves', () => {
-  test('is served by no other: the refusal names it', async () => {
+  test('cannot be served by another: the refusal names the first', async () => {
     const tenant = await house.tenant('Serving')
     const first = (await create(tenant, { name: 'First', serves: [buckets('111111111111', '222222222222')] })).body
     const reply = await create(tenant, { serves: [accounts, buckets('222222222222', '333333333333')] })
@@ -83,8 +83,8 @@ suite('what a provisioner serves', () => {
     assert.match(String(reply.body.message), /“First”/)
     const named = { resource_type: 'cloud_storage_bucket', account_id: '222222222222', provisioner_id: first.id }
     assert.deepEqual(reply.body.details, named)
-    assert.equal(((await as(tenant, 'GET', path)).body.data as object[]).length, 1, 'nothing of it was kept')
-    // All accounts, and another account, are other lines.
+    assert.equal(((await as(tenant, 'GET', path)).body.data as object[]).length, 1, 'nothing was stored')
+    // An entry for all accounts and one for another account do not overlap with it.
     const beside = await create(tenant, {
       serves: [{ resource_type: 'cloud_storage_bucket' }, buckets('333333333333')],
     })
@@ -95,7 +95,7 @@ suite('what a provisioner serves', () => {
     assert.deepEqual([now.serves, now.version], [beside.body.serves, 1])
   })
 
-  test('is taken by one alone of many that ask at once, in whatever order they say it', async () => {
+  test('goes to exactly one of many concurrent requests, in whatever order they list it', async () => {
     const tenant = await house.tenant('Serving at once')
     const ids = Array.from({ length: 20 }, (_, place) => String(100_000_000_000 + place))
     const asked = Array.from({ length: 6 }, (_, place) => (place % 2 === 0 ? ids : ids.toReversed()))
@@ -105,7 +105,7 @@ suite('what a provisioner serves', () => {
     assert.deepEqual([...codes], ['resource_already_served'])
   })
 
-  test('is replaced as a whole, and free again', async () => {
+  test('is replaced as a whole, which frees what is left out', async () => {
     const tenant = await house.tenant('Serving anew')
     const { id } = (await create(tenant, { serves: [accounts, buckets('111111111111')] })).body
     const serves = [buckets('111111111111', '222222222222')]
@@ -121,7 +121,7 @@ suite('what a provisioner serves', () => {
 })
 
 suite('changing a provisioner', () => {
-  test('to what it is already changes nothing and tells nothing', async () => {
+  test('to its present values changes nothing and emits no event', async () => {
     const tenant = await house.tenant('Same')
     const { shown_once, ...made } = (await create(tenant, { serves: [accounts] })).body
     const { name, config, serves, enabled, corrects_drift } = made
@@ -130,7 +130,7 @@ suite('changing a provisioner', () => {
     assert.equal((await eventsOf(made.id)).length, 1)
   })
 
-  test('loses none of many changes at once', async () => {
+  test('loses none of many concurrent changes', async () => {
     const tenant = await house.tenant('At once')
     const { id } = (await create(tenant)).body
     const changes = [{ name: 'New' }, { enabled: false }, { corrects_drift: true }, { serves: [accounts] }]
@@ -156,7 +156,7 @@ suite('changing a provisioner', () => {
 
 suite('the provisioners of a tenant', () => {
   for (const [method, body] of [['GET'], ['PATCH', { name: 'taken' }], ['DELETE']] as const) {
-    test(`are answered to ${method} from another as if they never were (T2)`, async () => {
+    test(`answer ${method} from another tenant like an id that does not exist (T2)`, async () => {
       const { id } = (await create(other)).body
       const stranger = await house.tenant(`Stranger ${method}`)
       const [foreign, never] = await Promise.all(
@@ -167,7 +167,7 @@ suite('the provisioners of a tenant', () => {
     })
   }
 
-  test('come page by page in the order of their creation', async () => {
+  test('are listed page by page in the order of their creation', async () => {
     const tenant = await house.tenant('Pages')
     for (const name of ['one', 'two', 'three']) await create(tenant, { name })
     const first = await as(tenant, 'GET', `${path}?limit=2`)
@@ -176,7 +176,7 @@ suite('the provisioners of a tenant', () => {
     assert.deepEqual(names, ['one', 'two', 'three'])
   })
 
-  test('take what they serve with them when they are deleted', async () => {
+  test('free what they serve when they are deleted', async () => {
     const tenant = await house.tenant('Deleting')
     const { id } = (await create(tenant, { serves: [accounts] })).body
     const replies = await Promise.all([1, 2].map(() => as(tenant, 'DELETE', `${path}/${id}`)))
@@ -188,21 +188,21 @@ suite('the provisioners of a tenant', () => {
 })
 
 suite('testing a provisioner', () => {
-  test('answers what was looked at, keeps it, and tells of it', async () => {
+  test('stores and returns the checks, and emits an event', async () => {
     const tenant = await house.tenant('Testing')
     const { shown_once, ...made } = (await create(tenant)).body
     const tested = await as(tenant, 'POST', `${path}/${made.id}/test`)
     const { checked_at, ...rest } = tested.body
     const checks = [{ what: 'the sandbox', ok: true, message: 'a simulated cloud: it gives no real access' }]
     assert.deepEqual([tested.status, rest], [200, { ok: true, checks }])
-    // It changed nothing: a driver that is open stays so.
+    // The test does not change the version, so an open driver stays open.
     assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body, { ...made, health: tested.body })
     assert.deepEqual((await eventsOf(made.id)).at(-1), { type: 'provisioner.tested', data: { ok: true, failed: 0 } })
     await as(tenant, 'PATCH', `${path}/${made.id}`, { name: 'Another' })
     assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body.health, tested.body)
   })
 
-  test('of another tenant answers as if it never was (T2)', async () => {
+  test('of another tenant answers 404 (T2)', async () => {
     const { id } = (await create(other)).body
     const stranger = await house.tenant('Stranger who tests')
     for (const verb of ['test', 'rotate-secret']) {
@@ -211,7 +211,7 @@ suite('testing a provisioner', () => {
   })
 })
 
-test('a type for which nothing is made has no secret to rotate', async () => {
+test('a rotation is refused for a type without generated secrets', async () => {
   const { id } = (await create(other)).body
   const reply = await as(other, 'POST', `${path}/${id}/rotate-secret`, {})
   assert.deepEqual([reply.status, reply.body.code], [422, 'unprocessable'])

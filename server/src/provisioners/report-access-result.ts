@@ -16,8 +16,8 @@ export type RequestReconciliation = (tx: Tx, provisioner_id: string, key: string
 const [maxSentLength, maxKeptLength] = [10_000, 500]
 
 /**
- * Takes the result of an act that the receiver announced as longer. The signature authenticates the receiver. All other callers
- * get one answer, so that nobody learns which provisioners exist. The first result of an act counts, so a replayed one
+ * Accepts the result of an act that the receiver had not finished. The signature authenticates the receiver. All other callers
+ * get one answer, so that no caller learns which provisioners exist. The first result of an act counts, so a replayed one
  * changes nothing.
  */
 export const reportAccessResult = (requestReconciliation: RequestReconciliation) =>

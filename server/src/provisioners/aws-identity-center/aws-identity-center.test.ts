@@ -4,5 +4,5 @@ import { testDatabase } from '../../../test/support/database.ts'
 
 const db = await testDatabase()
 const [ofTheHouse, ofItsOwn] = [await accountStage(db), await bucketStage(db)]
-driverConformance('AWS IAM Identity Center, with sets of the house,', () => Promise.resolve(ofTheHouse))
-driverConformance('AWS IAM Identity Center, with sets of its own,', () => Promise.resolve(ofItsOwn))
+driverConformance('AWS IAM Identity Center, with existing permission sets,', () => Promise.resolve(ofTheHouse))
+driverConformance('AWS IAM Identity Center, with own permission sets,', () => Promise.resolve(ofItsOwn))

@@ -11,7 +11,7 @@ import { reauthorize } from '../../requests/reauthorize-request.flow.ts'
 import type { Drivers } from '../drivers.ts'
 import { awsIdentityCenterAt } from './aws-identity-center.ts'
 
-/** What is to be taken away does not stand in line behind what is to be given. */
+/** Revocations do not queue behind grants. */
 const house = await openHouse()
 const on = await askingStage(house, 'ends first')
 await on.rule('permit (principal, action, resource);')
@@ -23,20 +23,20 @@ const workers = startWorkers(house, [planGrant(drivers), ...convergeEntitlement(
 house.atEnd(driver.close)
 aws.addUser('user@example.com')
 
-/** One grant on each of so many new accounts; answers their request. */
+/** Requests and approves one grant on each of so many new accounts. Returns the id of the request. */
 function askOn(accounts: number): Promise<string> {
   const account_ids = Array.from({ length: accounts }, () => aws.addAccount())
   const resource = { type: 'cloud_permission_set', id: sets.ReadOnly }
   return on.ask({ resource, action: 'ReadOnly', metadata: { account_ids } }).then(on.approve)
 }
 
-/** However busy this machine is. */
+/** Long enough for a busy machine. */
 const patienceMs = 100_000
 const count = async (question: string, id: string) => (await house.asSuperuser(question, [id])).length
 
 const begun = (operation: string) => aws.entries(operation).filter(({ outcome }) => outcome === 'ok')
 
-test('two hundred grants wait for a target’s pace when ten end: the ten are taken away first', async () => {
+test('ten ended grants are revoked first while two hundred others wait for the rate limit of the target', async () => {
   const ending = await askOn(10)
   await on.grantsAre(ending, 'active', 'successful')
   aws.settings.acts = { ms: 2_000, looks: 1 }

@@ -10,8 +10,8 @@ const bucket: Gift = { on: 'bucket', bucket: 'logs', may: 'read' }
 const statementsOf = (gives: Gift) =>
   (JSON.parse(inlinePolicyOf('aws', account, gives, at)) as { Statement: Record<string, unknown>[] }).Statement
 
-suite('the policy of a set of its own', () => {
-  test('lets read one bucket until its end', () => {
+suite('the policy of an own set', () => {
+  test('allows reading one bucket until the end', () => {
     assert.deepEqual(statementsOf(bucket), [
       {
         Effect: 'Allow',
@@ -28,7 +28,7 @@ suite('the policy of a set of its own', () => {
     ])
   })
 
-  test('lets write or delete without the other', () => {
+  test('allows only writing or only deleting', () => {
     const actionsOf = (may: 'write' | 'delete') => statementsOf({ ...bucket, may }).flatMap(({ Action }) => Action)
     assert.deepEqual(
       actionsOf('write').filter((action) => /Delete|GetObject/.test(String(action))),
@@ -40,7 +40,7 @@ suite('the policy of a set of its own', () => {
     )
   })
 
-  test('lets connect to one database as one user', () => {
+  test('allows connecting to one database as one user', () => {
     const gives: Gift = { on: 'database', region: 'eu-west-1', resource_id: 'db-ABC', user: 'ada' }
     assert.deepEqual(statementsOf(gives), [
       {
@@ -52,7 +52,7 @@ suite('the policy of a set of its own', () => {
     ])
   })
 
-  test('lets open a shell on one machine, run no other document there, and touch no session but their own', () => {
+  test('allows a shell on one machine, no other document there, and no session but the user’s own', () => {
     const [start, own, ...more] = statementsOf({ on: 'instance', instance_id: 'i-1' })
     assert.deepEqual(start?.Resource, [
       `arn:aws:ec2:*:${account}:instance/i-1`,
@@ -63,7 +63,7 @@ suite('the policy of a set of its own', () => {
     assert.deepEqual(more, [])
   })
 
-  test('tells its end again, and is no policy of ours when anybody has touched it', () => {
+  test('yields its end when it is read back, and nothing after any edit', () => {
     const policy = inlinePolicyOf('aws', account, bucket, at)
     assert.deepEqual(cutOffOf('aws', account, bucket, policy), at)
     const touched = [
@@ -77,7 +77,7 @@ suite('the policy of a set of its own', () => {
   })
 })
 
-test('AWS stops it 5 to 10 minutes after the end', () => {
+test('AWS stops the access 5 to 10 minutes after the end', () => {
   for (let seconds = 0; seconds < 600; seconds += 7) {
     const end = new Date(at.getTime() + seconds * 1_000)
     const minutes = (cutOffAfter(end).getTime() - end.getTime()) / 60_000
@@ -85,7 +85,7 @@ test('AWS stops it 5 to 10 minutes after the end', () => {
   }
 })
 
-test('a session lasts no longer than the grant, in whole hours, and not less than AWS’s hour', () => {
+test('a session lasts the whole hours of the grant, at least one and at most the limit', () => {
   const cases: [seconds: number, most: number, hours: number][] = [
     [900, 1, 1],
     [3_600, 12, 1],
@@ -97,7 +97,7 @@ test('a session lasts no longer than the grant, in whole hours, and not less tha
   for (const [duration_seconds, most, hours] of cases) assert.equal(sessionHours({ duration_seconds }, most), hours)
 })
 
-test('a set’s name is its person’s, place’s and gift’s alone, and AWS takes it', () => {
+test('the name of an own set is unique to tenant, user, account and access, and valid in AWS', () => {
   const name = ownSetName('tenant', 'user', account, bucket)
   assert.match(name, /^sallyport-[0-9a-f]{22}$/)
   const others = [

@@ -16,8 +16,8 @@ const never = new Promise<string>(() => undefined)
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 suite('calls', () => {
-  test('that take away go first, each kind in the order in which it came', async () => {
-    // Slow enough that a machine which stands still for a moment gives nobody their turn before all have come.
+  test('that revoke go first, each kind in the order of arrival', async () => {
+    // Slow enough that no queued call begins before all have arrived, even if the machine pauses for a moment.
     const pace = openRateLimiter({ callsASecond: 10, operations: 8 })
     const order: string[] = []
     const turn = async (name: string, urgent: boolean) => {
@@ -34,7 +34,7 @@ suite('calls', () => {
     assert.deepEqual(order, ['first', 'revoke 1', 'revoke 2', 'grant 1', 'grant 2'])
   })
 
-  test('that would wait too long are told when to come back, and nothing failed', async () => {
+  test('that would wait past their deadline are postponed with a time to retry, and do not fail', async () => {
     const pace = openRateLimiter({ callsASecond: 1, operations: 8 })
     await pace.turn(patience())
     await assert.rejects(pace.turn(patience({ until: performance.now() + 500 })), (error) => {
@@ -44,8 +44,8 @@ suite('calls', () => {
     })
   })
 
-  test('that nobody waits for any more take no turn', async () => {
-    // A second apart, so that the one that is given up still waits for its turn.
+  test('that are aborted use no slot', async () => {
+    // A second apart, so that the aborted call is still in the queue.
     const pace = openRateLimiter({ callsASecond: 1, operations: 8 })
     const controller = new AbortController()
     await pace.turn(patience())
@@ -60,7 +60,7 @@ suite('calls', () => {
 suite('operations', () => {
   const operation = (account: string, key: string, name = 'create') => ({ account, key, name })
 
-  test('are one in an account, and not more than there is room for', async () => {
+  test('run one at a time in an account, and at most as many as the limit', async () => {
     const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
     const begun: string[] = []
     const begin = (account: string, key: string) =>
@@ -84,21 +84,21 @@ suite('operations', () => {
     assert.ok(!pace.isAwaited())
   })
 
-  test('of one assignment are not begun again while they are under way', async () => {
+  test('on one assignment are not begun again while they are in progress', async () => {
     const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
     await pace.operate(operation('a', 'a1'), patience(), async () => 'the id')
     const again = await pace.operate(operation('a', 'a1'), patience(), () => never)
     assert.equal(again, 'the id')
   })
 
-  test('the other way are begun all the same: whether the first is still under way AWS says', async () => {
+  test('in the other direction are begun anyway: AWS knows whether the first is still in progress', async () => {
     const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
     await pace.operate(operation('a', 'a1'), patience(), async () => 'a grant')
     const revoke = await pace.operate(operation('a', 'a1', 'delete'), patience(), async () => 'a revoke')
     assert.equal(revoke, 'a revoke')
   })
 
-  test('that another process began are counted from the first time they are asked about', async () => {
+  test('that another process began count from the first poll', async () => {
     const pace = openRateLimiter({ callsASecond: 1_000, operations: 1 })
     pace.underWay('theirs', 'a')
     const ours = pace.operate(operation('b', 'b1'), patience(), async () => undefined)
@@ -108,7 +108,7 @@ suite('operations', () => {
   })
 })
 
-test('AWS is never asked faster than it allows, nor for two things at once in an account, and taking away goes first (F7)', async () => {
+test('calls respect the rate of AWS and one operation at a time in an account; revocations go first (F7)', async () => {
   const { aws, opening, sets, askFor } = await openAwsTarget({
     rate: 20,
     outstanding: 10,
@@ -130,7 +130,7 @@ test('AWS is never asked faster than it allows, nor for two things at once in an
   ])
   assert.deepEqual(new Set(aws.assignments().map(({ principal }) => principal)), new Set([coming[0]?.principal_id]))
   const refused = aws.entries().filter(({ service, outcome }) => service === 'sso' && outcome !== 'ok')
-  assert.deepEqual(refused, [], 'AWS had nothing to say against the pace')
+  assert.deepEqual(refused, [], 'AWS refused no call')
   assert.ok(aws.mostOutstanding() <= limitsOfAws.operations, `${aws.mostOutstanding()} at once`)
   assert.ok(aws.busiestSecond('sso') <= 20, `${aws.busiestSecond('sso')} in a second`)
   assert.deepEqual(aws.overtakenRevokes(), [])

@@ -24,8 +24,8 @@ const told = (kind: TargetError['kind'], words: RegExp) => (error: unknown) => {
   return true
 }
 
-suite('what a plan is refused for', () => {
-  test('an address of another domain, where the part before the domain is a name: that is somebody else’s', async () => {
+suite('a plan refuses', () => {
+  test('an email address of another domain where user names are local parts', async () => {
     const byLocalPart = quick.open({
       ...opening,
       config: { ...opening.config, user_name: 'local_part', email_domain: 'example.com' },
@@ -40,7 +40,7 @@ suite('what a plan is refused for', () => {
     await byLocalPart.close()
   })
 
-  test('an account that the organization does not have, or that is not active (F7)', async () => {
+  test('an account that is missing, unknown to the organization or not active (F7)', async () => {
     const suspended = aws.addAccount('SUSPENDED')
     const asks = [
       { ...onAccount(), account_id: '999999999999' },
@@ -52,7 +52,7 @@ suite('what a plan is refused for', () => {
     await assert.rejects(planned(asks[2]), told('permanent', /metadata.account_id/))
   })
 
-  test('a set that the instance does not have, and an action that a bucket does not know', async () => {
+  test('an unknown permission set, and an unknown action on a bucket', async () => {
     await assert.rejects(
       planned({ ...onAccount(), action: 'NoSuchSet' }),
       told('permanent', /no permission set `NoSuchSet`/),
@@ -61,7 +61,7 @@ suite('what a plan is refused for', () => {
     await assert.rejects(planned({ ...onBucket(), action: '*' }), told('permanent', /read, write and delete/))
   })
 
-  test('words that have no place in a policy', async () => {
+  test('a resource id with characters that a policy must not contain', async () => {
     const resource = { type: 'cloud_storage_bucket', id: 'logs/*' }
     await assert.rejects(
       planned({ ...onBucket(), resource }),
@@ -70,8 +70,8 @@ suite('what a plan is refused for', () => {
   })
 })
 
-suite('what is told while it is tried on', () => {
-  test('a right that is missing, a quota that is full, a fault inside, in AWS’s words and with its request’s id (F7)', async () => {
+suite('an act', () => {
+  test('reports missing permissions, full quotas and internal faults with AWS’s request id (F7)', async () => {
     const cases = [
       ['AccessDeniedException', 'permanent'],
       ['ServiceQuotaExceededException', 'transient'],
@@ -87,7 +87,7 @@ suite('what is told while it is tried on', () => {
     }
   })
 
-  test('throttling that does not end, after a few tries, each slower (F7)', async () => {
+  test('fails after three tries while AWS keeps throttling it (F7)', async () => {
     const target = await planned()
     const end = aws.always('DeleteAccountAssignment', { error: 'ThrottlingException' })
     const calls = aws.entries('DeleteAccountAssignment').length
@@ -97,7 +97,7 @@ suite('what is told while it is tried on', () => {
     await take(target)
   })
 
-  test('a conflict is the pace of things, until there are too many in a row (F7)', async () => {
+  test('is postponed by a conflict, and fails after too many in a row (F7)', async () => {
     const target = await planned()
     const end = aws.always('DeleteAccountAssignment', { error: 'ConflictException' })
     for (let times = 0; times < 5; times += 1) {
@@ -108,14 +108,14 @@ suite('what is told while it is tried on', () => {
     await take(target)
   })
 
-  test('an operation that AWS ends as failed, with its reason (F7)', async () => {
+  test('reports the reason of an operation that AWS ends as failed (F7)', async () => {
     const target = await planned()
     const end = { status: 'FAILED', reason: 'Received a 403 status error: not you' } as const
     aws.next('CreateAccountAssignment', { end })
     await assert.rejects(give(target), told('permanent', /AWS failed to assign it: Received a 403 .*\(request /))
   })
 
-  test('one that never ends is in progress for ever, and says by which id (F7)', async () => {
+  test('stays in progress, with the operation’s id as reference, while the operation never ends (F7)', async () => {
     const target = await planned()
     aws.next('CreateAccountAssignment', { end: { status: 'never' } })
     const begun = await driver.grant(noTx, target, inAnHour, patient)
@@ -130,7 +130,7 @@ suite('what is told while it is tried on', () => {
   })
 })
 
-test('what is assigned is not assigned again', async () => {
+test('an existing assignment is not created again', async () => {
   for (const ask of [onAccount(), onBucket()]) {
     const target = await planned(ask)
     await give(target)
@@ -140,8 +140,8 @@ test('what is assigned is not assigned again', async () => {
   }
 })
 
-suite('what the house does by hand', () => {
-  test('an account that is closed keeps the assignment, and that is said; one that is gone has none (F7)', async () => {
+suite('changes made by others in AWS', () => {
+  test('a revocation fails in a suspended account, which it names, and succeeds in a missing one (F7)', async () => {
     const closing = aws.addAccount()
     const target = await planned({ ...onAccount(), account_id: closing })
     await give(target)
@@ -154,7 +154,7 @@ suite('what the house does by hand', () => {
     assert.equal(await driver.verify(noTx, gone, null, patient), 'absent')
   })
 
-  test('a permission set that is deleted takes its assignments along, and the end is the end (F7)', async () => {
+  test('a deleted permission set takes its assignments along, and the revocation succeeds (F7)', async () => {
     const arn = aws.addPermissionSet('Short')
     const target = await planned({ ...onAccount(), action: 'Short' })
     await give(target)
@@ -164,7 +164,7 @@ suite('what the house does by hand', () => {
     await take(target)
   })
 
-  test('a set made here that somebody deleted is made again; a policy that somebody changed is put right (F8)', async () => {
+  test('a grant creates its deleted own set again, and restores the edited policy of its set (F8)', async () => {
     const target = await planned(onBucket())
     const name = (target as { own_set: { name: string } }).own_set.name
     const setNow = () => aws.permissionSets().find((set) => set.name === name)
@@ -189,7 +189,7 @@ suite('what the house does by hand', () => {
     assert.equal(setNow(), undefined)
   })
 
-  test('a policy that was put and not brought to the account does not count as held', async () => {
+  test('a policy that was put but not provisioned to the account does not count as held', async () => {
     const target = await planned(onBucket())
     await give(target)
     const later = new Date(inAnHour.getTime() + 3_600_000)
@@ -201,7 +201,7 @@ suite('what the house does by hand', () => {
     await take(target)
   })
 
-  test('somebody else’s set of our name is not touched, and nobody is given it', async () => {
+  test('a foreign set with the name of an own set is neither changed nor granted', async () => {
     const target = await planned(onBucket())
     const name = (target as { own_set: { name: string } }).own_set.name
     const arn = aws.addPermissionSet(name)
@@ -210,7 +210,7 @@ suite('what the house does by hand', () => {
     assert.ok(aws.permissionSets().some((set) => set.arn === arn))
   })
 
-  test('assignments of others to a set of the house stay, whatever we take (F8)', async () => {
+  test('a revocation leaves the assignments of other users to the same set (F8)', async () => {
     const stranger = onAccount()
     aws.assignByHand(account, sets.ReadOnly, stranger.principal_id)
     const target = await planned()

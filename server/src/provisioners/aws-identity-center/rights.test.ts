@@ -16,7 +16,7 @@ function actionsOf(policy: 'operator' | 'trust' | 'role' | 'sessions'): string[]
   return Statement.flatMap(({ Action }) => Action)
 }
 
-test('with the rights of the guide and no other everything can be given and taken away, and each of them is needed', async () => {
+test('the permissions in the guide suffice to grant and revoke everything, and each of them is needed', async () => {
   const { aws, opening, role_arn, external_id, accounts, askFor } = await openAwsTarget()
   aws.setActions(role_arn, actionsOf('role'))
   const session_role = aws.addRole(external_id, actionsOf('sessions'), accounts[0]).replace(/.*\//, '')

@@ -13,7 +13,7 @@ const withConfig = (more: Record<string, unknown>, previous: Opening['previous']
 
 const assumed = () => aws.entries('AssumeRole').filter(({ outcome }) => outcome === 'ok').length
 
-test('a role that does not demand the external id is never used (T15)', async () => {
+test('a role that does not require the external id is never used (T15)', async () => {
   const driver = withConfig({ role_arn: aws.addRole(null) })
   const calls = aws.entries().length
   await assert.rejects(driver.plan(noTx, ask(), patient), (error) => {
@@ -30,7 +30,7 @@ test('a role that does not demand the external id is never used (T15)', async ()
   assert.match(`${bad?.message}`, /trust policy must demand it/)
 })
 
-test('the role of another tenant, which demands another external id, lets us not in (T15)', async () => {
+test('a role that requires the external id of another tenant cannot be assumed (T15)', async () => {
   const driver = withConfig({ role_arn: aws.addRole('the external id of another tenant') })
   await assert.rejects(driver.plan(noTx, ask(), patient), (error) => {
     assert.ok(error instanceof TargetError && error.kind === 'permanent')
@@ -41,12 +41,12 @@ test('the role of another tenant, which demands another external id, lets us not
   assert.match(`${bad?.message}`, /the external id that was shown at creation/)
 })
 
-test('after a rotation the external id of before lets us in as well', async () => {
+test('the previous external id still works after a rotation', async () => {
   const driver = withConfig({ external_id: 'made-a-moment-ago-and-not-in-the-trust-policy' }, { external_id })
   await driver.plan(noTx, ask(), patient)
 })
 
-test('the role is assumed once for many calls at once, under a name that says who we are', async () => {
+test('many concurrent calls assume the role once, with the provisioner’s id in the session name', async () => {
   const driver = withConfig({})
   const before = assumed()
   await Promise.all(Array.from({ length: 5 }, () => driver.plan(noTx, ask(), patient)))
@@ -55,7 +55,7 @@ test('the role is assumed once for many calls at once, under a name that says wh
   assert.equal(input?.RoleSessionName, `sallyport-${opening.provisioner_id}`)
 })
 
-test('credentials that AWS no longer takes are replaced', async () => {
+test('credentials that AWS no longer accepts are replaced', async () => {
   const driver = withConfig({})
   await driver.plan(noTx, ask(), patient)
   aws.endSessions()
@@ -76,7 +76,7 @@ test('a permission set of another instance is refused before any call (T15)', as
   assert.ok(!told.some((text) => text.includes(foreign)))
 })
 
-test('a set that was made for somebody is given to nobody else, by its name or ARN', async () => {
+test('a set with Sallyport’s own name prefix cannot be requested by its name or ARN', async () => {
   const driver = withConfig({})
   const arn = aws.addPermissionSet('sallyport-0123456789')
   for (const set of ['sallyport-0123456789', arn]) {

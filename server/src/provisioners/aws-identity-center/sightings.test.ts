@@ -22,7 +22,7 @@ async function listed(known: readonly Sighting[]): Promise<Sighting[]> {
   return all
 }
 
-test('a list tells of sets made here also what nobody asked about, enough of it to take it away; of all else nothing (F8)', async () => {
+test('discovery lists known assignments and unknown ones of own sets, each revocable, and no others (F8)', async () => {
   const [onSet, own] = [await given(onAccount()), await given(onBucket())]
   const name = (own.target as { own_set: { name: string } }).own_set.name
   const ours = aws.permissionSets().find((set) => set.name === name)
@@ -46,7 +46,7 @@ test('a list tells of sets made here also what nobody asked about, enough of it 
   )
 })
 
-test('what was taken away long ago costs a list no call', async () => {
+test('access that was revoked long ago costs discovery no call', async () => {
   const past: Sighting[] = []
   for (let times = 0; times < 5; times += 1) {
     const one = await given(onBucket())

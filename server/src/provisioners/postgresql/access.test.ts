@@ -25,11 +25,11 @@ for (const server of servers) {
   const { major } = server
   after(server.stop)
 
-  suite(`on PostgreSQL ${major}, where logins are the people's own`, () => {
+  suite(`on PostgreSQL ${major} with unmanaged logins`, () => {
     before(() => setUpByGuide(server))
     tryAccess(server, false)
   })
-  suite(`on PostgreSQL ${major}, where logins are opened and shut`, () => {
+  suite(`on PostgreSQL ${major} with managed logins`, () => {
     before(() => letManageLogins(server))
     tryAccess(server, true)
   })
@@ -56,7 +56,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     managed
       ? assert.rejects(signIn(login), /is not permitted to log in/)
       : signIn(login).then((client) => assert.rejects(read(client), /permission denied for table orders/))
-  /** The server has ended it, and said so. */
+  /** Waits until the server has ended the connection. */
   const isCut = (client: pg.Client) =>
     until('the connection is gone', () =>
       client.query('select 1').then(
@@ -65,7 +65,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
       ),
     )
 
-  test('a person who is given a role signs in and reads; after the end they do not, and their connections are gone', async () => {
+  test('a user with a granted role can read; after the end they cannot, and their connections are closed', async () => {
     const login = await newLogin()
     await isRefused(login)
     const planned = await given(login)
@@ -82,11 +82,11 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     await isRefused(login)
   })
 
-  test('a session that would keep the role, or is in the middle of reading, is gone as well', async () => {
+  test('the end also closes sessions that set the role or are in the middle of a query', async () => {
     const login = await newLogin()
     const planned = await given(login)
     const [became, reading, waiting] = [await signIn(login), await signIn(login), await signIn(login)]
-    // From 16 nobody can become it.
+    // From version 16 the user cannot set the role.
     if (major >= 16) await assert.rejects(became.query('set role app_readonly'), /permission denied to set role/)
     else await became.query('set role app_readonly')
     await reading.query('begin; declare all_orders cursor for select * from orders')
@@ -100,7 +100,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     await Promise.all([isCut(became), isCut(reading)])
   })
 
-  test('of two roles that a login holds, the end of one leaves the other', async () => {
+  test('the end of one role leaves the other role of the same login', async () => {
     const login = await newLogin()
     const [reading, writing] = [await given(login), await given(login, { action: 'write' })]
     assert.notEqual(reading.key, writing.key)
@@ -116,7 +116,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     await server.asSuperuser('delete from orders where number = 43')
   })
 
-  test('whoever connects at the very moment of the end gets nothing', async () => {
+  test('a connection opened during the end gets no access', async () => {
     const login = await newLogin()
     const planned = await given(login)
     let isOver = false
@@ -129,7 +129,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
         )
       }
     })
-    await until('some came in', async () => clients.length > 3)
+    await until('some are connected', async () => clients.length > 3)
     await revoke(planned)
     if (managed) {
       const open = 'select 1 from pg_stat_activity where usename = $1'
@@ -142,7 +142,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     await Promise.allSettled(clients.map((client) => client.end()))
   })
 
-  test('the end is told when the last connection is gone, and no sooner', async () => {
+  test('a revocation succeeds only when the last connection is gone', async () => {
     const login = await newLogin()
     const planned = await given(login)
     const client = await signIn(login)
@@ -156,7 +156,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
       isTold = true
     })
     try {
-      await until('the role is taken away', async () => {
+      await until('the role is revoked', async () => {
         const holds = 'select 1 from pg_auth_members where member = $1::regrole and roleid = $2::regrole'
         return (await server.asSuperuser(holds, [pg.escapeIdentifier(login), 'app_readonly'])).length === 0
       })
@@ -172,7 +172,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     await isCut(client)
   })
 
-  test('a login that is renamed meanwhile loses what it was given', async () => {
+  test('a login that was renamed after the grant loses its access at the end', async () => {
     const login = await newLogin()
     const planned = await given(login)
     const renamed = `renamed ${login}`
@@ -189,7 +189,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     await isRefused(renamed)
   })
 
-  test('a person at the server cannot hold up the end', async () => {
+  test('a user with an open transaction cannot delay the end', async () => {
     const login = await newLogin()
     const planned = await given(login)
     const client = await signIn(login)
@@ -201,7 +201,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
   })
 
   if (managed) {
-    test('the server itself shuts the login soon after the last end, and is told of no earlier one', async () => {
+    test('the login’s password expires at the server 60 seconds after the latest end', async () => {
       const login = await newLogin()
       const [reading, writing] = [await plan(askOf(login)), await plan(askOf(login, { action: 'write' }))]
       const [early, late] = [hours(1), hours(2)]
@@ -218,7 +218,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
       await revoke(writing)
     })
 
-    test('a login that somebody else opened, or gave the role, is not taken over', async () => {
+    test('a login that another role enabled, or granted the role to, is not taken over', async () => {
       const login = await newLogin()
       const name = pg.escapeIdentifier(login)
       await server.asSuperuser(`alter role ${name} login`)
@@ -234,7 +234,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     return
   }
 
-  test('what somebody else has given stays, with its connections', async () => {
+  test('a foreign grant stays, with its connections', async () => {
     const login = await newLogin()
     await server.asSuperuser(`grant app_readonly to ${pg.escapeIdentifier(login)}`)
     const client = await signIn(login)
@@ -245,7 +245,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     assert.deepEqual(await read(client), [{ number: 42 }])
   })
 
-  test('what somebody else gives while ours lasts stays when ours ends', {
+  test('a foreign grant made during our grant stays when ours ends', {
     skip: major < 16 && 'one grant a role before 16',
   }, async () => {
     const login = await newLogin()
@@ -256,7 +256,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     assert.deepEqual(await read(await signIn(login)), [{ number: 42 }])
   })
 
-  test('connections of the login that begin after the end are left alone', async () => {
+  test('connections opened after the end are left open', async () => {
     const login = await newLogin()
     const planned = await given(login)
     await revoke(planned)

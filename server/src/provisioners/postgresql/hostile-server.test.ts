@@ -6,7 +6,7 @@ import { askOf, noTx, openingOf, ownPassword } from '../../../test/support/postg
 import { inTime } from '../in-time.ts'
 import { postgresql } from './postgresql.ts'
 
-/** What a server sends that is not one, or not a friend; `sent`: what came from us. */
+/** How a broken or hostile server responds. `sent` is what it received from the driver. */
 type Script = (socket: Socket, sent: Buffer) => void
 
 const message = (letter: string, ...parts: (string | number[])[]) => {
@@ -21,7 +21,7 @@ const notice = message('N', 'SNOTICE\0', `M${'drop everything; '.repeat(500)}\0`
 const oneColumn = message('T', [0, 1], 'version\0', [0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 0, 0, 0, 0, 0, 0, 0, 0])
 const row = message('D', [0, 1, 0, 0, 0, 2], '18')
 
-/** Sends the first part once, the other until nobody takes it any more. */
+/** Sends `first` once, then `part` until the connection ends. */
 function flood(socket: Socket, part: Buffer, first = Buffer.alloc(0)): void {
   socket.write(first)
   const much = Buffer.concat(Array.from({ length: Math.ceil(65_536 / part.length) }, () => part))
@@ -45,23 +45,20 @@ const scripts: [name: string, script: Script][] = [
   ['hangs up', (socket) => socket.destroy()],
   ['speaks HTTP', (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
   ['sends messages cut short', (socket) => socket.write(message('R', [0]))],
-  ['sends rows nobody asked for', (socket) => socket.write(row)],
-  ['welcomes us again and again', (socket) => flood(socket, welcome)],
+  ['sends rows without a query', (socket) => socket.write(row)],
+  ['repeats its welcome without end', (socket) => flood(socket, welcome)],
   ['never ends a message', (socket) => socket.write(Buffer.from([0x53, 0x7f, 0xff, 0xff, 0xff]))],
-  ['asks for a password at a price', (socket, sent) => socket.write(scram(sent))],
-  ['sends notices for ever', afterWelcome((socket) => flood(socket, notice))],
-  ['sends rows for ever', afterWelcome((socket) => flood(socket, row, oneColumn))],
+  ['requires a costly password exchange', (socket, sent) => socket.write(scram(sent))],
+  ['sends notices without end', afterWelcome((socket) => flood(socket, notice))],
+  ['sends rows without end', afterWelcome((socket) => flood(socket, row, oneColumn))],
   ['sends one endless row', afterWelcome((socket) => flood(socket, row, Buffer.from([0x44, 0x7f, 0, 0, 0])))],
+  ['sends malformed rows', afterWelcome((socket) => socket.write(Buffer.concat([oneColumn, message('D', [0, 9, 1])])))],
   [
-    'sends rows that are no rows',
-    afterWelcome((socket) => socket.write(Buffer.concat([oneColumn, message('D', [0, 9, 1])]))),
-  ],
-  [
-    'answers nothing',
+    'answers a query without its row',
     afterWelcome((socket) => socket.write(Buffer.concat([message('C', 'SELECT 0\0'), message('Z', 'I')]))),
   ],
   [
-    'refuses at length',
+    'refuses with a very long message',
     afterWelcome((socket) =>
       socket.write(
         Buffer.concat([message('E', 'SERROR\0', 'C42501\0', `M${'no\n'.repeat(9_000)}\0`, '\0'), message('Z', 'I')]),
@@ -70,7 +67,7 @@ const scripts: [name: string, script: Script][] = [
   ],
 ]
 
-/** Asks for SCRAM, then for two thousand million rounds of it. */
+/** Requires SCRAM, with two thousand million rounds. */
 function scram(sent: Buffer): Buffer {
   if (isStartup(sent)) return message('R', [0, 0, 0, 10], 'SCRAM-SHA-256\0', '\0')
   const nonce = /r=([^,]+)/.exec(sent.toString())?.[1]
@@ -78,7 +75,7 @@ function scram(sent: Buffer): Buffer {
 }
 
 for (const [name, script] of scripts) {
-  test(`a server that ${name} costs one failed call, told in few words`, async () => {
+  test(`a server that ${name} fails one call with a short message`, async () => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
       sockets.add(socket)
@@ -93,7 +90,7 @@ for (const [name, script] of scripts) {
     const driver = postgresql.open(openingOf({ ...config, ...more }))
     const ask = askOf('ada@example.com', { resource: { type: 'cloud_db_instance', id: 'x' } })
     const before = process.memoryUsage().rss
-    // A little more than it waits for a connection: no test should wait as long as a caller does.
+    // A little longer than the driver waits for a connection, so that no test waits as long as a caller does.
     const failed = inTime(6_000, (signal) => driver.plan(noTx, ask, signal))
     await assert.rejects(failed, (error: Error) => {
       assert.equal(error.name, 'TargetError')
@@ -109,7 +106,7 @@ for (const [name, script] of scripts) {
   })
 }
 
-// What was thrown where nobody could catch it would end the process: it ends the test run.
+// An exception outside of any call would end the process, so it fails the test run.
 const thrown: unknown[] = []
 process.on('uncaughtException', (error) => thrown.push(error))
 after(() => assert.deepEqual(thrown, []))

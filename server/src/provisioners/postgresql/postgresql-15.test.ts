@@ -7,12 +7,12 @@ if (targetVersions.includes(15)) {
   const server = await startTargetPostgres(15)
   after(server.stop)
 
-  driverConformance("PostgreSQL 15, where logins are the people's own,", async () => {
+  driverConformance('PostgreSQL 15, with unmanaged logins,', async () => {
     await setUpByGuide(server)
     return postgresqlStage(server, false)
   })
 
-  driverConformance('PostgreSQL 15, where logins are opened and shut,', async () => {
+  driverConformance('PostgreSQL 15, with managed logins,', async () => {
     await letManageLogins(server)
     return postgresqlStage(server, true)
   })

@@ -6,12 +6,12 @@ import { startTargetPostgres } from '../../../test/support/target-postgres.ts'
 const server = await startTargetPostgres(18)
 after(server.stop)
 
-driverConformance("PostgreSQL 18, where logins are the people's own,", async () => {
+driverConformance('PostgreSQL 18, with unmanaged logins,', async () => {
   await setUpByGuide(server)
   return postgresqlStage(server, false)
 })
 
-driverConformance('PostgreSQL 18, where logins are opened and shut,', async () => {
+driverConformance('PostgreSQL 18, with managed logins,', async () => {
   await letManageLogins(server)
   return postgresqlStage(server, true)
 })

@@ -18,20 +18,20 @@ import { loginOf, readSettings } from './postgresql-config.ts'
 const patient = new AbortController().signal
 const anHourOn = () => new Date(Date.now() + 3_600_000)
 
-/** Roles that lead to more than the use of a database, each made by this. */
+/** Roles that give more than the use of a database, each with the SQL that creates it. */
 const powerful: [name: string, sql: string][] = [
-  ['a superuser', 'create role app_x superuser'],
-  ['one that makes roles', 'create role app_x createrole'],
-  ['one that bypasses row security', 'create role app_x bypassrls'],
-  ['one that replicates', 'create role app_x replication'],
-  ['one that leads to a superuser by another', 'create role app_x; create role y in role postgres; grant y to app_x'],
-  ['one that runs programs of the server', 'create role app_x in role pg_execute_server_program'],
-  ['one that ends connections', 'create role app_x in role pg_signal_backend'],
-  // Whoever holds it could give its member what outlives their access, by its own grant.
-  ['one that passes another on', 'create role app_x; create role y; grant y to app_x with admin option'],
-  // Its member could grant what it owns to themselves, or to everybody.
-  ['one that owns something', 'create role app_x; create schema owned_by_x authorization app_x'],
-  ['one that leads to Sallyport itself', 'create role app_x in role sallyport'],
+  ['is a superuser', 'create role app_x superuser'],
+  ['may create roles', 'create role app_x createrole'],
+  ['bypasses row security', 'create role app_x bypassrls'],
+  ['may replicate', 'create role app_x replication'],
+  ['leads to a superuser through another role', 'create role app_x; create role y in role postgres; grant y to app_x'],
+  ['may run programs on the server', 'create role app_x in role pg_execute_server_program'],
+  ['may end connections', 'create role app_x in role pg_signal_backend'],
+  // A holder could grant the other role on, and that grant would outlive the access.
+  ['may grant another role', 'create role app_x; create role y; grant y to app_x with admin option'],
+  // A member could grant what the role owns to themselves, or to all roles.
+  ['owns an object', 'create role app_x; create schema owned_by_x authorization app_x'],
+  ['leads to Sallyport’s own role', 'create role app_x in role sallyport'],
 ]
 
 const servers = await startTargets()
@@ -40,14 +40,14 @@ for (const server of servers) {
   const { major } = server
   after(server.stop)
 
-  suite(`on PostgreSQL ${major} nothing is given`, () => {
+  suite(`on PostgreSQL ${major} a grant is refused`, () => {
     before(() => setUpByGuide(server))
     const driver = postgresql.open(openingOf(configOf(server, { roles: { read: 'app_readonly', more: 'app_x' } })))
     after(() => driver.close())
     const plan = (ask: GrantAsk, by = driver) => by.plan(noTx, ask, patient)
 
     for (const [name, sql] of powerful) {
-      test(`that is ${name}`, async () => {
+      test(`of a role that ${name}`, async () => {
         const login = await makeLogin(server, false)
         await server.asSuperuser(sql)
         try {
@@ -61,14 +61,14 @@ for (const server of servers) {
       })
     }
 
-    test('that became powerful since it was planned', async () => {
+    test('of a role that became powerful after the plan', async () => {
       const { target } = await plan(askOf(await makeLogin(server, false)))
       await server.asSuperuser('alter role app_readonly createrole')
       await assert.rejects(driver.grant(noTx, target, anHourOn(), patient), /gives more than the use of a database/)
       await server.asSuperuser('alter role app_readonly nocreaterole')
     })
 
-    test('that Sallyport may not pass on, or that is not there', async () => {
+    test('of a role that Sallyport may not grant, or that does not exist', async () => {
       const ask = askOf(await makeLogin(server, false), { action: 'more' })
       await assert.rejects(plan(ask), { kind: 'permanent', message: /the server has no role `app_x`/ })
       await server.asSuperuser('create role app_x; grant app_x to sallyport')
@@ -77,14 +77,14 @@ for (const server of servers) {
     })
 
     const logins: [name: string, make: (login: string) => string, message: RegExp][] = [
-      ['a superuser', (login) => `alter role "${login}" superuser`, /is a superuser or may make roles/],
-      ['one that makes roles', (login) => `alter role "${login}" createrole`, /is a superuser or may make roles/],
-      ['one that others may act as', (login) => `create role worn_${major} in role "${login}"`, /may act as/],
-      ['one that cannot log in', (login) => `alter role "${login}" nologin`, /cannot log in/],
-      ['one that is not there', (login) => `alter role "${login}" rename to "another ${login}"`, /has no login/],
+      ['is a superuser', (login) => `alter role "${login}" superuser`, /is a superuser or may make roles/],
+      ['may create roles', (login) => `alter role "${login}" createrole`, /is a superuser or may make roles/],
+      ['others may act as', (login) => `create role worn_${major} in role "${login}"`, /may act as/],
+      ['cannot log in', (login) => `alter role "${login}" nologin`, /cannot log in/],
+      ['does not exist', (login) => `alter role "${login}" rename to "another ${login}"`, /has no login/],
     ]
     for (const [name, make, message] of logins) {
-      test(`to a login that is ${name}`, async () => {
+      test(`to a login that ${name}`, async () => {
         const login = await makeLogin(server, false)
         const { target } = await plan(askOf(login))
         await server.asSuperuser(make(login))
@@ -100,13 +100,13 @@ for (const server of servers) {
       await listed.close()
     })
 
-    test('to a login whose name PostgreSQL would cut short', async () => {
+    test('to a login whose name PostgreSQL would truncate', async () => {
       const name = 'a'.repeat(59)
       await server.asSuperuser(`create role "${name}@exa" login`)
       await assert.rejects(plan(askOf(`${name}@example.com`)), { kind: 'permanent', message: /has no login/ })
     })
 
-    test('by a superuser', async () => {
+    test('by a provisioner that signs in as a superuser', async () => {
       await server.asSuperuser(`create role too_much login superuser password '${ownPassword}'`)
       const mighty = postgresql.open(openingOf(configOf(server, { user: 'too_much' })))
       const ask = askOf(await makeLogin(server, false))
@@ -114,14 +114,14 @@ for (const server of servers) {
       await mighty.close()
     })
 
-    test('on a resource that is another server, or for an action that gives nothing', async () => {
+    test('on another server’s resource, or for an action without a role', async () => {
       const login = await makeLogin(server, false)
       const elsewhere = { resource: { type: 'cloud_db_instance', id: 'arn:aws:rds:eu-west-1:123456789012:db:other' } }
       await assert.rejects(plan(askOf(login, elsewhere)), { kind: 'permanent', message: /resource_ids/ })
       await assert.rejects(plan(askOf(login, { action: 'drop' })), { kind: 'permanent', message: /`drop`/ })
     })
 
-    test('of a role that no action gives any more', async () => {
+    test('of a role that no action maps to any more', async () => {
       const { target } = await plan(askOf(await makeLogin(server, false)))
       const narrowed = postgresql.open(openingOf(configOf(server, { roles: { more: 'app_x' } })))
       await assert.rejects(narrowed.grant(noTx, target, anHourOn(), patient), /no action of the provisioner maps to/)
@@ -130,7 +130,7 @@ for (const server of servers) {
     })
   })
 
-  suite(`on PostgreSQL ${major} what was given elsewhere`, () => {
+  suite(`on PostgreSQL ${major} a driver with a changed config`, () => {
     const driver = postgresql.open(openingOf(configOf(server)))
     after(() => driver.close())
 
@@ -139,7 +139,7 @@ for (const server of servers) {
       ['as another role', () => configOf(server, { user: 'sallyport_2' }), /signs in as `sallyport_2`/],
     ]
     for (const [name, config, message] of others) {
-      test(`${name} is not told to be gone`, async () => {
+      test(`does not report access granted ${name} as absent`, async () => {
         const { target } = await driver.plan(noTx, askOf(await makeLogin(server, false)), patient)
         await driver.grant(noTx, target, anHourOn(), patient)
         await server.asSuperuser(
@@ -155,7 +155,7 @@ for (const server of servers) {
       })
     }
 
-    test('as a role that was renamed since is taken away', async () => {
+    test('revokes access granted by its role under an older name', async () => {
       const { target } = await driver.plan(noTx, askOf(await makeLogin(server, false)), patient)
       await driver.grant(noTx, target, anHourOn(), patient)
       await server.asSuperuser(
@@ -172,8 +172,8 @@ for (const server of servers) {
     })
   })
 
-  suite(`on PostgreSQL ${major} where logins are opened and shut`, () => {
-    test('a login that Sallyport may not open is refused, and told of', async () => {
+  suite(`on PostgreSQL ${major} with managed logins`, () => {
+    test('a login that Sallyport may not enable is refused, and fails the health check', async () => {
       const login = await makeLogin(server, false)
       await server.asSuperuser(`alter role "${login}" nologin`)
       const more = { manages_logins: true, login_from: 'list', logins: { [login]: login } }
@@ -194,26 +194,26 @@ suite('a person’s login', () => {
   const base = { host: 'db.example.com', database: targetDatabase, roles: {} }
   const cases: [name: string, config: Record<string, unknown>, email: string, login: string | undefined][] = [
     ['is their address, in lower case', {}, 'Ada@Example.com', 'ada@example.com'],
+    ['is the part before the @', { login_from: 'local_part', email_domain: 'Example.com' }, 'Ada@example.COM', 'ada'],
     [
-      'is what stands before the @',
-      { login_from: 'local_part', email_domain: 'Example.com' },
-      'Ada@example.COM',
-      'ada',
-    ],
-    [
-      'is nobody’s of another domain',
+      'is missing for another domain',
       { login_from: 'local_part', email_domain: 'example.com' },
       'ada@evil.com',
       undefined,
     ],
     [
-      'is nobody’s below the domain',
+      'is missing for a subdomain',
       { login_from: 'local_part', email_domain: 'example.com' },
       'ada@x.example.com',
       undefined,
     ],
-    ['is on a list', { login_from: 'list', logins: { 'ADA@example.com': 'ada_l' } }, 'ada@example.com', 'ada_l'],
-    ['is not on a list', { login_from: 'list', logins: { 'eve@example.com': 'eve' } }, 'ada@example.com', undefined],
+    ['comes from the list', { login_from: 'list', logins: { 'ADA@example.com': 'ada_l' } }, 'ada@example.com', 'ada_l'],
+    [
+      'is missing if the list does not name the user',
+      { login_from: 'list', logins: { 'eve@example.com': 'eve' } },
+      'ada@example.com',
+      undefined,
+    ],
   ]
   for (const [name, more, email, login] of cases) {
     test(name, () => assert.equal(loginOf(readSettings({ ...base, ...more }), email), login))

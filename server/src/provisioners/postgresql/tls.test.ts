@@ -10,13 +10,13 @@ import { postgresql } from './postgresql.ts'
 
 const skip = selfSigned('DNS:localhost') === undefined && 'there is no openssl'
 
-suite('where the server must prove who it is', { skip }, async () => {
+suite('with `tls` set to `verify`', { skip }, async () => {
   if (skip !== false) return
   const server = await startTargetPostgres(18)
   after(server.stop)
   await setUpByGuide(server)
 
-  /** Has the server show a certificate for this name; answers it. */
+  /** Makes the server present a certificate for this name, and returns the certificate. */
   async function show(name: string): Promise<Certificate> {
     const made = selfSigned(name)
     assert.ok(made !== undefined)
@@ -34,7 +34,7 @@ suite('where the server must prove who it is', { skip }, async () => {
     }
     await server.asSuperuser('alter system set ssl = on')
     await server.asSuperuser('select pg_reload_conf()')
-    await until('it takes TLS', async () => {
+    await until('the server accepts TLS', async () => {
       const rows = await server.asSuperuser<{ ssl: string }>('show ssl')
       return rows[0]?.ssl === 'on'
     })
@@ -48,28 +48,28 @@ suite('where the server must prove who it is', { skip }, async () => {
   }
   const refused = (message: RegExp) => ({ name: 'TargetError', kind: 'transient', message })
 
-  test('one that speaks no TLS is sent no password', async () => {
+  test('a server without TLS is refused', async () => {
     await assert.rejects(plan({}), refused(/does not support SSL/))
   })
 
-  test('a certificate that nobody vouches for is refused', async () => {
+  test('an untrusted certificate is refused', async () => {
     await show('DNS:localhost')
     await assert.rejects(plan({ host: 'localhost' }), refused(/self-signed certificate/))
   })
 
-  test('a certificate that the config vouches for is taken, for the name that it is for', async () => {
+  test('a certificate in `ca` is accepted, but only for its own host name', async () => {
     const { cert: ca } = await show('DNS:localhost')
     assert.equal((await plan({ host: 'localhost', ca })).held, false)
     await assert.rejects(plan({ host: '127.0.0.1', ca }), refused(/altnames|IP/))
   })
 
-  test('a certificate for an address is taken for that address', async () => {
+  test('a certificate for an IP address is accepted, but only for that address', async () => {
     const { cert: ca } = await show('IP:127.0.0.1')
     assert.equal((await plan({ ca })).held, false)
     await assert.rejects(plan({ host: 'localhost', ca }), refused(/altnames/))
   })
 
-  test('certificates are shown, and nothing else that came with them', async () => {
+  test('`ca` is shown while it holds only certificates, and refused with a key in it', async () => {
     const { cert: ca, key } = await show('DNS:localhost')
     assert.equal(postgresql.shownFields.ca?.shows(ca), true)
     assert.equal(postgresql.shownFields.ca?.shows(`${ca}${key}`), false)

@@ -44,7 +44,7 @@ async function stage(more: Record<string, unknown> = {}, behaviour: { later?: nu
     revoke: () => driver.revoke(tx, target, signal),
     poll: (reference: string) => driver.poll(tx, target, reference, signal),
     verify: (end: Date | null) => driver.verify(tx, target, end, signal),
-    last: (): Received => receiver.received.at(-1) ?? assert.fail('nothing came'),
+    last: (): Received => receiver.received.at(-1) ?? assert.fail('no message arrived'),
     ids: () => receiver.received.filter(({ type }) => /grant|revoke/.test(type)).map(({ id }) => id),
   }
 }
@@ -57,7 +57,7 @@ const refusal = (kind: TargetError['kind'], says: RegExp) => (error: unknown) =>
 }
 
 suite('an act', () => {
-  test('says who, what and until when, and where its result may be sent', async () => {
+  test('names the user, the entitlement, the end, and the callback for its result', async () => {
     const { grant, last, target, opening } = await stage()
     const end = hours(1)
     await grant(end)
@@ -67,7 +67,7 @@ suite('an act', () => {
     assert.deepEqual(last().data, { ...told, until: end.toISOString(), callback })
   })
 
-  test('whose answer was lost is the same message again: twice is one', async () => {
+  test('is retried with the same message after a lost answer, and takes effect once', async () => {
     const { grant, ids, receiver } = await stage()
     receiver.behave = (_received, usual) => {
       usual()
@@ -83,7 +83,7 @@ suite('an act', () => {
     assert.equal(receiver.held.size, 1)
   })
 
-  test('that comes after another is another: done, refused, turned round, or with a later end', async () => {
+  test('has a new message id after a definite answer, and with another type or another end', async () => {
     const { grant, revoke, ids, receiver } = await stage()
     await grant()
     await grant()
@@ -96,7 +96,7 @@ suite('an act', () => {
     assert.equal(new Set(ids()).size, 6)
   })
 
-  test('that comes after another begins later, also where the clock of the database was set back', async () => {
+  test('has a later timestamp than the act before it, even if the database clock was set back', async () => {
     const { grant, revoke, last, tx } = await stage()
     await grant()
     const ahead = hours(1)
@@ -105,7 +105,7 @@ suite('an act', () => {
     assert.ok(Date.parse(last().timestamp) > ahead.getTime(), last().timestamp)
   })
 
-  test('that the receiver works on shows its reference, is asked again, and ends', async () => {
+  test('without a final answer shows its reference and is polled with the same message until it is done', async () => {
     const { grant, poll, receiver, ids } = await stage({}, { later: 2 })
     const begun = await grant()
     assert.ok(!begun.done)
@@ -116,20 +116,20 @@ suite('an act', () => {
     assert.equal(receiver.held.size, 1)
   })
 
-  test('whose result came by itself asks nothing any more', async () => {
+  test('makes no further call once its result was reported', async () => {
     const { grant, poll, receiver, tx, opening, ids } = await stage({}, { later: 99 })
     const begun = await grant()
     assert.ok(!begun.done)
     const [id = ''] = ids()
     await saveWebhookOutcome(tx, { ...opening, id }, 'failed', 'nobody\n approved   it')
-    // The first word counts.
+    // The first result counts.
     await saveWebhookOutcome(tx, { ...opening, id }, 'done', null)
     const asked = receiver.received.length
     await assert.rejects(poll(begun.reference), refusal('permanent', /^nobody approved it$/))
     assert.equal(receiver.received.length, asked)
   })
 
-  test('that another came after has nothing to wait for', async () => {
+  test('counts as done when a later act replaces it', async () => {
     const { grant, revoke, poll } = await stage({}, { later: 99 })
     const begun = await grant()
     assert.ok(!begun.done)
@@ -139,7 +139,7 @@ suite('an act', () => {
 })
 
 suite('a receiver', () => {
-  test('names the entitlement itself, and says how long sessions live', async () => {
+  test('may name the entitlement and set the length of sessions', async () => {
     const { driver, tx, receiver } = await stage()
     receiver.behave = (_received, usual) => ({
       status: 200,
@@ -153,7 +153,7 @@ suite('a receiver', () => {
     assert.ok(receiver.held.has('readers/ada'))
   })
 
-  test('that has no room is left alone until it has: nothing failed', async () => {
+  test('that answers 429 is not called again before its Retry-After, and no act fails', async () => {
     const { grant, receiver, verify } = await stage()
     receiver.behave = () => ({ status: 429, headers: { 'retry-after': '120' } })
     await assert.rejects(grant(), (error) => error instanceof NotNow && error.after_ms === 120_000)
@@ -162,7 +162,7 @@ suite('a receiver', () => {
     assert.equal(receiver.received.length, asked)
   })
 
-  test('that has no room for what gives is told what takes away all the same', async () => {
+  test('that answers 429 to grants still gets revocations', async () => {
     const { grant, revoke, receiver } = await stage()
     receiver.behave = ({ type }, usual) =>
       type === 'access.grant' ? { status: 429, headers: { 'retry-after': '3600' } } : usual()
@@ -170,7 +170,7 @@ suite('a receiver', () => {
     assert.equal((await revoke()).done, true)
   })
 
-  test('is called no more at once than it takes, and what takes away does not wait behind what gives', async () => {
+  test('gets no more calls at once than its limit, and revocations do not wait behind grants', async () => {
     const { driver, tx, target, receiver } = await stage({ calls_at_once: 4 })
     let now = 0
     let most = 0
@@ -185,7 +185,7 @@ suite('a receiver', () => {
     const giving = Array.from({ length: 6 }, (_, index) =>
       driver.grant(tx, { ...target, key: `k${index}`, entitlement: `e${index}` }, hours(1), signal),
     )
-    await until('the places for giving are taken', () => Promise.resolve(waiting.length === 2))
+    await until('all places for grants are taken', () => Promise.resolve(waiting.length === 2))
     await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         driver.revoke(tx, { ...target, key: `t${index}`, entitlement: `t${index}` }, signal),
@@ -198,7 +198,7 @@ suite('a receiver', () => {
     assert.ok(most <= 4, `${most} at once`)
   })
 
-  test('may hold either secret while one takes the place of the other (S7)', async () => {
+  test('may hold the old or the new secret during the overlap of a rotation (S7)', async () => {
     const { opening, tx, receiver, target } = await stage()
     const renewed = { ...opening, config: { ...opening.config, signing_secret: newSecret() } }
     const overlapping = webhook.open({ ...renewed, previous: { signing_secret: receiver.secret } })
@@ -209,7 +209,7 @@ suite('a receiver', () => {
     await assert.rejects(webhook.open(renewed).grant(tx, target, hours(1), signal), refusal('transient', /401/))
   })
 
-  test('that takes what we did not sign is told of', async () => {
+  test('that accepts a wrong signature fails the health check', async () => {
     const { driver, tx, receiver } = await stage()
     assert.deepEqual(
       (await driver.health(tx, signal)).map(({ ok }) => ok),
@@ -226,8 +226,8 @@ suite('a receiver', () => {
   })
 })
 
-suite('a receiver that cannot look', () => {
-  test('is not asked, and its last word counts', async () => {
+suite('a receiver that cannot verify', () => {
+  test('gets no plan or verify messages: the result of the last act counts', async () => {
     const { plan, grant, revoke, verify, receiver } = await stage({ verifies: false })
     assert.deepEqual([plan.held, plan.session_seconds, await verify(null)], [false, null, 'absent'])
     await grant(hours(1))
@@ -243,7 +243,7 @@ suite('a receiver that cannot look', () => {
     )
   })
 
-  test('that has not answered may hold it and may not: what is wanted decides what is done again', async () => {
+  test('never confirms the desired state after an act without an answer, so that the act is repeated', async () => {
     const { grant, revoke, verify, receiver } = await stage({ verifies: false })
     receiver.behave = () => ({ status: 500 })
     await assert.rejects(grant())

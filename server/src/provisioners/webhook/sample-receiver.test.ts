@@ -11,7 +11,7 @@ import { startGuideReceiver } from '../../../test/support/guide-program.ts'
 import { webhookStage } from '../../../test/support/webhook-stage.ts'
 import { webhook } from './webhook.ts'
 
-/** The receiver of the guide, as whoever copies it runs it. */
+/** These tests run the receiver of the guide exactly as the guide prints it. */
 const db = await testDatabase()
 
 async function startSample() {
@@ -42,7 +42,7 @@ driverConformance('a webhook whose receiver is the sample of the guide', async (
   return { ...stage, close: sample.close }
 })
 
-suite('the sample of the guide refuses what is not a message to it', async () => {
+suite('the sample receiver of the guide', async () => {
   const sample = await startSample()
   after(() => sample.close())
   const { url, signing_secret } = sample
@@ -65,14 +65,14 @@ suite('the sample of the guide refuses what is not a message to it', async () =>
   }
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
-  test('what is signed is done, also where another signature stands beside ours', async () => {
+  test('accepts a signed message, also with a second signature in its header', async () => {
     const grant = message('access.grant', 'one')
     const both = `v1,${Buffer.alloc(32).toString('base64')} ${grant.headers['webhook-signature']}`
     assert.equal(await send({ ...grant, headers: { ...grant.headers, 'webhook-signature': both } }), 200)
     assert.ok(sample.names().includes('one'))
   })
 
-  test('what is replayed does nothing a second time (S7)', async () => {
+  test('ignores a replayed message (S7)', async () => {
     const grant = message('access.grant', 'two')
     assert.equal(await send(grant), 200)
     assert.equal(await send(message('access.revoke', 'two')), 200)
@@ -80,13 +80,13 @@ suite('the sample of the guide refuses what is not a message to it', async () =>
     assert.ok(!sample.names().includes('two'))
   })
 
-  test('what a later act overtook is not done', async () => {
+  test('ignores a grant that is older than a revocation it has received', async () => {
     assert.equal(await send(message('access.revoke', 'four')), 200)
     assert.equal(await send(message('access.grant', 'four', { at: minutesAgo(1) })), 200)
     assert.ok(!sample.names().includes('four'))
   })
 
-  test('who goes away in the middle of a message stops nobody', async () => {
+  test('keeps serving when a client disconnects in the middle of a message', async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nhalf')
     await once(socket, 'ready')
@@ -105,14 +105,17 @@ suite('the sample of the guide refuses what is not a message to it', async () =>
     ['a message from the future', () => message('access.grant', 'never', { at: minutesAgo(-6) })],
     ['an altered id', withHeader('webhook-id', 'another')],
     ['an altered time', withHeader('webhook-timestamp', String(Math.floor(Date.now() / 1000) + 100))],
-    ['a time that is none', withHeader('webhook-timestamp', 'now')],
+    ['a time that is not a number', withHeader('webhook-timestamp', 'now')],
     ['an altered body', ({ headers, body }) => ({ headers, body: body.replace('never', 'never-ever') })],
-    ['another secret', () => message('access.grant', 'never', { secret: webhook.makeSecrets().signing_secret ?? '' })],
+    [
+      'a message signed with another secret',
+      () => message('access.grant', 'never', { secret: webhook.makeSecrets().signing_secret ?? '' }),
+    ],
     ['no signature', withHeader('webhook-signature', '')],
     ['an empty signature', withHeader('webhook-signature', 'v1,')],
   ]
   for (const [name, make] of wrong) {
-    test(`${name} (S7)`, async () => {
+    test(`refuses ${name} (S7)`, async () => {
       assert.equal(await send(make(message('access.grant', 'never'))), 401)
       assert.deepEqual(
         sample.names().filter((held) => held.startsWith('never')),
@@ -121,5 +124,5 @@ suite('the sample of the guide refuses what is not a message to it', async () =>
     })
   }
 
-  test('a type that it does not know', async () => assert.equal(await send(message('access.result', 'three')), 400))
+  test('refuses an unknown type', async () => assert.equal(await send(message('access.result', 'three')), 400))
 })

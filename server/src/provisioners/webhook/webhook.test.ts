@@ -23,15 +23,15 @@ function breaksOf(receiver: TestReceiver): Break[] {
   return [
     behaving('it answers nothing', () => undefined),
     behaving('it answers 500', () => ({ status: 500, text: '<h1>Internal Server Error</h1>' })),
-    behaving('it has no room', () => ({ status: 429, headers: { 'retry-after': '1' } })),
-    behaving('it repeats what it was sent', ({ headers }) => ({
+    behaving('it answers 429', () => ({ status: 429, headers: { 'retry-after': '1' } })),
+    behaving('it echoes the secrets that it was sent', ({ headers }) => ({
       status: 409,
       body: { message: `this came with ${headers.authorization} and ${gatewayKey}` },
     })),
-    behaving('it is a page', () => ({ status: 200, text: '<p>done</p>' })),
-    behaving('it answers what is no status', () => ({ status: 200, body: { status: 'perhaps' } })),
+    behaving('it answers with an HTML page', () => ({ status: 200, text: '<p>done</p>' })),
+    behaving('it answers an unknown status', () => ({ status: 200, body: { status: 'perhaps' } })),
     behaving('it answers a list', () => ({ status: 200, body: ['done'] })),
-    behaving('it sends elsewhere', () => ({ status: 302, headers: { location: receiver.url } })),
+    behaving('it redirects', () => ({ status: 302, headers: { location: receiver.url } })),
     behaving('it answers without end', () => ({ status: 200, body: { status: 'done', more: 'x'.repeat(1_100_000) } })),
     {
       name: 'it holds another secret',
@@ -49,7 +49,7 @@ function breaksOf(receiver: TestReceiver): Break[] {
 }
 
 for (const later of [0, 2]) {
-  driverConformance(`a webhook whose receiver is done ${later === 0 ? 'at once' : 'later'}`, async () => {
+  driverConformance(`a webhook whose receiver finishes ${later === 0 ? 'at once' : 'later'}`, async () => {
     const signing_secret = webhook.makeSecrets().signing_secret ?? ''
     const receiver = await startReceiver(signing_secret, { later })
     const { held, url } = receiver
