@@ -18,7 +18,7 @@ function pointersOf(work: () => unknown): string[] {
   return []
 }
 
-test('a channel is enabled and takes every event, unless it says otherwise', () => {
+test('a channel is enabled and gets every event by default', () => {
   assert.deepEqual(readNewEmail(sound), {
     name: 'Security',
     config: { to_addresses: ['sec@example.com'] },
@@ -27,7 +27,7 @@ test('a channel is enabled and takes every event, unless it says otherwise', () 
   })
 })
 
-test('a channel may name any event but those of the audit log alone', () => {
+test('a channel may name any event except those only for the audit log', () => {
   assert.ok(filterableEvents.includes('request.created'))
   assert.ok(filterableEvents.every((type) => eventTable[type].filterable))
   assert.ok(!(filterableEvents as string[]).includes('auth.signed_in'))
@@ -35,16 +35,16 @@ test('a channel may name any event but those of the audit log alone', () => {
 
 suite('a new channel', () => {
   const cases: [string, Partial<NewEmailChannel>, string[]][] = [
-    ['takes words of any language', { name: 'Zugänge – доступ', subject_prefix: '[Zugänge] ' }, []],
-    ['takes a sender', { from_address: 'access@example.com' }, []],
-    ['takes many recipients', { to_addresses: ['a@example.com', 'b@example.com'] }, []],
+    ['accepts text in any language', { name: 'Zugänge – доступ', subject_prefix: '[Zugänge] ' }, []],
+    ['accepts a sender', { from_address: 'access@example.com' }, []],
+    ['accepts several recipients', { to_addresses: ['a@example.com', 'b@example.com'] }, []],
     ['refuses a name of spaces', { name: '   ' }, ['/name']],
     ['refuses a name of two lines', { name: 'a\r\nBcc: evil@example.com' }, ['/name']],
     ['refuses a prefix of two lines', { subject_prefix: 'a\r\nBcc: evil@example.com' }, ['/subject_prefix']],
     ['refuses a prefix with a line feed at its end', { subject_prefix: 'a\n' }, ['/subject_prefix']],
     ['refuses a prefix with a tab', { subject_prefix: 'a\tb' }, ['/subject_prefix']],
     ['refuses a prefix with a line separator', { subject_prefix: 'a\u2028b' }, ['/subject_prefix']],
-    ['refuses a prefix that turns its direction', { subject_prefix: 'a\u202eb' }, ['/subject_prefix']],
+    ['refuses a prefix that changes the text direction', { subject_prefix: 'a\u202eb' }, ['/subject_prefix']],
     ['refuses a prefix with an isolate', { subject_prefix: '\u2066a' }, ['/subject_prefix']],
     ['refuses a prefix with an encoded word', { subject_prefix: '=?utf-8?b?Qg==?=' }, ['/subject_prefix']],
     ['refuses a name with an encoded word', { name: '=?utf-8?b?Qg==?=' }, ['/name']],
@@ -87,17 +87,17 @@ suite('a changed channel', () => {
     event_filters: ['grant.failed'],
   })
   const cases: [string, ChannelChange, object][] = [
-    ['stays as it is where nothing is said', {}, before],
-    ['takes a name', { name: 'Other' }, { ...before, name: 'Other' }],
-    ['takes its state', { enabled: false }, { ...before, enabled: false }],
+    ['keeps the fields that are not sent', {}, before],
+    ['gets a new name', { name: 'Other' }, { ...before, name: 'Other' }],
+    ['gets a new state', { enabled: false }, { ...before, enabled: false }],
     [
-      'takes its events, each once',
+      'gets new events, each once',
       { event_filters: ['role.assigned', 'role.assigned'] },
       { ...before, event_filters: ['role.assigned'] },
     ],
-    ['takes every event again', { event_filters: [] }, { ...before, event_filters: [] }],
+    ['gets every event again', { event_filters: [] }, { ...before, event_filters: [] }],
     [
-      'takes other recipients',
+      'gets other recipients',
       { to_addresses: ['b@example.com'] },
       { ...before, config: { ...before.config, to_addresses: ['b@example.com'] } },
     ],
@@ -112,14 +112,14 @@ suite('a changed channel', () => {
       { ...before, config: { to_addresses: ['sec@example.com'], from_address: 'access@example.com' } },
     ],
     [
-      'loses its prefix by an empty one',
+      'loses its prefix by an empty string',
       { subject_prefix: '' },
       { ...before, config: { to_addresses: ['sec@example.com'], from_address: 'access@example.com' } },
     ],
   ]
   for (const [name, change, after] of cases) test(name, () => assert.deepEqual(changeEmail(before, change), after))
 
-  test('is held to the rules of a new one', () => {
+  test('follows the rules of a new channel', () => {
     assert.deepEqual(
       pointersOf(() => changeEmail(before, { subject_prefix: 'a\r\nb' })),
       ['/subject_prefix'],

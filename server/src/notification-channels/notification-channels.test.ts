@@ -20,7 +20,7 @@ const eventsOf = (id: unknown) =>
   )
 
 suite('creating an email channel', () => {
-  test('answers the record and nothing beside it, and tells of it without an address (S3)', async () => {
+  test('returns only the record, and emits an event without an address (S3)', async () => {
     const made = await create(acme, {
       from_address: 'access@example.com',
       subject_prefix: '[access]',
@@ -42,13 +42,13 @@ suite('creating an email channel', () => {
     assert.deepEqual(await eventsOf(id), [{ type: 'notification_channel.created', actor_id: acme.owner.user_id, data }])
   })
 
-  test('leaves out of the config what was not said, enabled and for every event', async () => {
+  test('omits missing fields from the config, and is enabled for every event by default', async () => {
     const { body } = await create(acme)
     assert.deepEqual([body.config, body.event_filters, body.enabled], [{ to_addresses: ['sec@example.com'] }, [], true])
   })
 
   const many = (count: number) => Array.from({ length: count }, (_, index) => `user${index}@example.com`)
-  test('and its fellows have 500 recipients at most, whichever way they come (I2)', async () => {
+  test('is refused beyond 500 recipients of all channels of a tenant, however they are added (I2)', async () => {
     const crowd = await house.tenant('crowd')
     const make = (count: number) => create(crowd, { to_addresses: many(count) })
     const hook = () => as(crowd, 'POST', `${path}/webhook`, { name: 'n', url: 'https://93.184.215.14/hook' })
@@ -61,7 +61,7 @@ suite('creating an email channel', () => {
     assert.deepEqual([(await change(50)).status, (await change(48)).status, (await change(49)).status], [422, 200, 200])
   })
 
-  test('takes 50 recipients', async () => {
+  test('accepts 50 recipients', async () => {
     assert.equal((await create(acme, { to_addresses: many(50) })).status, 201)
   })
 
@@ -73,18 +73,18 @@ suite('creating an email channel', () => {
     ['with an empty list of recipients', { to_addresses: [] }, '/to_addresses'],
     ['with 51 recipients (I2)', { to_addresses: many(51) }, '/to_addresses'],
     ['with 10,000 recipients (I2)', { to_addresses: many(10_000) }, '/to_addresses'],
-    ['with a recipient that is none', { to_addresses: ['nobody'] }, '/to_addresses/0'],
+    ['with a recipient that is no address', { to_addresses: ['nobody'] }, '/to_addresses/0'],
     ['with a recipient that is no text', { to_addresses: [{ address: 'a@example.com' }] }, '/to_addresses/0'],
     ['with a sender of two lines (J8)', { from_address: 'a@example.com\r\nBcc: b@example.com' }, '/from_address'],
     ['with a sender of 10 KB (J8)', { from_address: `${'x'.repeat(10_240)}@example.com` }, '/from_address'],
     ['with a prefix of 10 KB (J8)', { subject_prefix: 'x'.repeat(10_240) }, '/subject_prefix'],
     ['with a prefix of two lines (J8)', { subject_prefix: 'a\r\nBcc: b@example.com' }, '/subject_prefix'],
     ['with a prefix of 101 characters (J8)', { subject_prefix: 'x'.repeat(101) }, '/subject_prefix'],
-    ['with an event that is none', { event_filters: ['request.created', 'request.*'] }, '/event_filters/1'],
-    ['with an event of the audit log alone', { event_filters: ['auth.signed_in'] }, '/event_filters/0'],
-    ['with an event that an object has anyway', { event_filters: ['constructor'] }, '/event_filters/0'],
-    ['with a type of its own', { channel_type: 'webhook' }, '/channel_type'],
-    ['with a state that is none', { enabled: 'yes' }, '/enabled'],
+    ['with an unknown event', { event_filters: ['request.created', 'request.*'] }, '/event_filters/1'],
+    ['with an event that is only for the audit log', { event_filters: ['auth.signed_in'] }, '/event_filters/0'],
+    ['with the name of an inherited object property as event', { event_filters: ['constructor'] }, '/event_filters/0'],
+    ['with a type in the body', { channel_type: 'webhook' }, '/channel_type'],
+    ['with a state that is no boolean', { enabled: 'yes' }, '/enabled'],
   ]
   for (const [name, more, pointer] of faulty) {
     test(`is refused ${name}`, async () => {
@@ -102,7 +102,7 @@ suite('creating an email channel', () => {
 })
 
 suite('changing a channel', () => {
-  test('takes the fields that are sent, and tells which changed without an address', async () => {
+  test('changes the fields that are sent, and emits their names without an address', async () => {
     const { body: made } = await create(acme, { from_address: 'access@example.com' })
     const url = `${path}/${made.id}`
     const changed = await as(acme, 'PATCH', url, { to_addresses: ['new@example.com'], from_address: null, name: 'New' })
@@ -127,7 +127,7 @@ suite('changing a channel', () => {
     })
   })
 
-  test('that changes nothing tells nothing', async () => {
+  test('that changes nothing emits no event', async () => {
     const { body: made } = await create(acme)
     for (const change of [{}, sound, { enabled: true }]) {
       assert.deepEqual((await as(acme, 'PATCH', `${path}/${made.id}`, change)).body, made)
@@ -135,7 +135,7 @@ suite('changing a channel', () => {
     assert.equal((await eventsOf(made.id)).length, 1)
   })
 
-  test('loses none of two changes at once', async () => {
+  test('loses none of several concurrent changes', async () => {
     const { body: made } = await create(acme)
     const changes = [{ name: 'New' }, { enabled: false }, { subject_prefix: '[new]' }]
     await Promise.all(changes.map((change) => as(acme, 'PATCH', `${path}/${made.id}`, change)))
@@ -159,7 +159,7 @@ suite('changing a channel', () => {
 })
 
 suite('the channels of a tenant', () => {
-  test('come page by page in the order of their creation, and none of another tenant', async () => {
+  test('are listed page by page in the order of their creation, without those of another tenant', async () => {
     const tenant = await house.tenant('Pages')
     for (const name of ['one', 'two', 'three']) await create(tenant, { name })
     const first = await as(tenant, 'GET', `${path}?limit=2`)
@@ -169,7 +169,7 @@ suite('the channels of a tenant', () => {
     assert.deepEqual([first.body.has_more, second.body.has_more], [true, false])
   })
 
-  test('go when they are deleted, which is told once', async () => {
+  test('are gone after their deletion, which emits one event', async () => {
     const { id } = (await create(acme)).body
     const replies = await Promise.all([1, 2].map(() => as(acme, 'DELETE', `${path}/${id}`)))
     assert.deepEqual(replies.map(({ status }) => status).sort(), [204, 404])
@@ -181,7 +181,7 @@ suite('the channels of a tenant', () => {
   })
 
   for (const [method, body] of [['GET'], ['PATCH', { name: 'taken' }], ['DELETE']] as const) {
-    test(`of another tenant are answered to ${method} as if they never were (T2)`, async () => {
+    test(`of another tenant answer ${method} like an id that does not exist (T2)`, async () => {
       const { id } = (await create(other)).body
       const [foreign, never] = await Promise.all([id, newId()].map((one) => as(acme, method, `${path}/${one}`, body)))
       assert.deepEqual([foreign?.status, foreign?.text], [404, never?.text])

@@ -21,7 +21,7 @@ const pointersOf = ({ body }: { body: Record<string, unknown> }) =>
   (body.details as { fields: { pointer: string }[] }).fields.map(({ pointer }) => pointer)
 
 suite('creating a webhook channel', () => {
-  test('answers the record and its secret, and tells of it without address or secret', async () => {
+  test('returns the record and its secret, and emits an event without address or secret', async () => {
     const made = await create({ headers: { authorization: gateway }, event_filters: ['grant.failed'], enabled: false })
     assert.equal(made.status, 201)
     const { id, secret, created_at, updated_at, ...rest } = made.body
@@ -39,7 +39,7 @@ suite('creating a webhook channel', () => {
     assert.deepEqual(await eventsOf(id), [{ type: 'notification_channel.created', data }])
   })
 
-  test('keeps its secrets sealed, and shows them in no answer after (S3)', async () => {
+  test('stores its secrets sealed, and shows them in no later response (S3)', async () => {
     const { id, secret } = (await create({ headers: { authorization: gateway } })).body
     const next = (await rotate(id)).body.secret
     assert.notEqual(next, secret)
@@ -60,21 +60,21 @@ suite('creating a webhook channel', () => {
     ['without a name', { name: undefined }, '/name'],
     ['with a name of two lines (J8)', { name: 'a\r\nb' }, '/name'],
     ['without an address', { url: undefined }, '/url'],
-    ['with an address that is none', { url: 'events' }, '/url'],
-    ['with an address that is not of TLS', { url: 'http://example.com/' }, '/url'],
+    ['with a malformed address', { url: 'events' }, '/url'],
+    ['with an address without TLS', { url: 'http://example.com/' }, '/url'],
     ['with a name and a password in it', { url: 'https://a:b@93.184.216.34/' }, '/url'],
-    ['with a query, where secrets are', { url: 'https://93.184.216.34/?key=secret' }, '/url'],
+    ['with a query, which can hold secrets', { url: 'https://93.184.216.34/?key=secret' }, '/url'],
     ['with an address of 501 characters', { url: `https://93.184.216.34/${'x'.repeat(480)}` }, '/url'],
-    ['to a place inside (S1)', { url: 'https://169.254.169.254/latest' }, '/url'],
-    ['to a place inside in other words (S1)', { url: 'https://[::ffff:10.0.0.1]/' }, '/url'],
-    ['with headers that are none', { headers: { 'a b': 'c' } }, '/headers'],
-    ['with a header that is another two', { headers: { a: 'b\r\nc: d' } }, '/headers'],
-    ['with a header that is ours', { headers: { 'Webhook-Id': 'x' } }, '/headers'],
+    ['to an internal address (S1)', { url: 'https://169.254.169.254/latest' }, '/url'],
+    ['to an internal address in another notation (S1)', { url: 'https://[::ffff:10.0.0.1]/' }, '/url'],
+    ['with a malformed header name', { headers: { 'a b': 'c' } }, '/headers'],
+    ['with a header of two lines', { headers: { a: 'b\r\nc: d' } }, '/headers'],
+    ['with a header that the service sets', { headers: { 'Webhook-Id': 'x' } }, '/headers'],
     ['with 21 headers', { headers: Object.fromEntries([...Array(21).keys()].map((n) => [`h${n}`, 'x'])) }, '/headers'],
     ['with a header that is a number', { headers: { a: 1 } }, '/headers/a'],
     ['with a secret of the caller’s', { secret: 'whsec_x' }, '/secret'],
     ['with recipients', { to_addresses: ['a@example.com'] }, '/to_addresses'],
-    ['with an event of the audit log alone', { event_filters: ['auth.signed_in'] }, '/event_filters/0'],
+    ['with an event that is only for the audit log', { event_filters: ['auth.signed_in'] }, '/event_filters/0'],
   ]
   for (const [name, more, pointer] of faulty) {
     test(`is refused ${name}`, async () => {
@@ -86,7 +86,7 @@ suite('creating a webhook channel', () => {
 })
 
 suite('changing a webhook channel', () => {
-  test('takes the fields that are sent, and tells which changed', async () => {
+  test('changes the fields that are sent, and emits their names', async () => {
     const { secret: _, ...made } = (await create()).body
     const change = { url: 'http://127.0.0.1:10/', name: 'New', headers: { a: 'b' } }
     const changed = await as('PATCH', `${path}/${made.id}`, change)
@@ -99,7 +99,7 @@ suite('changing a webhook channel', () => {
     assert.deepEqual(told?.data, { fields: ['name', 'url', 'headers'], event_filters: [], enabled: true })
   })
 
-  test('that changes nothing tells nothing', async () => {
+  test('that changes nothing emits no event', async () => {
     const { secret: _, ...made } = (await create()).body
     for (const change of [{}, sound, { headers: null }, { headers: {} }]) {
       assert.deepEqual((await as('PATCH', `${path}/${made.id}`, change)).body, made)
@@ -107,7 +107,7 @@ suite('changing a webhook channel', () => {
     assert.equal((await eventsOf(made.id)).length, 1)
   })
 
-  test('does not send kept headers elsewhere (S2)', async () => {
+  test('does not send stored headers to a new address (S2)', async () => {
     const { id } = (await create({ headers: { authorization: gateway } })).body
     const url = 'http://127.0.0.1:10/'
     const refused = await as('PATCH', `${path}/${id}`, { url })
@@ -117,7 +117,7 @@ suite('changing a webhook channel', () => {
     assert.equal((await as('PATCH', `${path}/${id}`, { url: sound.url })).status, 200)
   })
 
-  test('takes no field of mail, and mail none of a webhook; each is named', async () => {
+  test('refuses the fields of mail, as mail refuses those of a webhook; the error names each', async () => {
     const { id } = (await create()).body
     const mail = await as('POST', `${path}/email`, { name: 'Mail', to_addresses: ['a@example.com'] })
     const wrong = await as('PATCH', `${path}/${id}`, {
@@ -134,13 +134,13 @@ suite('changing a webhook channel', () => {
     }
   })
 
-  test('is refused to a place inside (S1)', async () => {
+  test('is refused to an internal address (S1)', async () => {
     const { id } = (await create()).body
     const refused = await as('PATCH', `${path}/${id}`, { url: 'https://[fd00::1]/' })
     assert.deepEqual([refused.status, pointersOf(refused)], [400, ['/url']])
   })
 
-  test('beside a rotation loses neither (S7)', async () => {
+  test('loses nothing when it runs at the same time as a rotation (S7)', async () => {
     const { id } = (await create()).body
     const replies = await Promise.all([
       rotate(id),
@@ -158,7 +158,7 @@ suite('changing a webhook channel', () => {
 })
 
 suite('rotating the secret of a channel', () => {
-  test('answers the new one once, until when the old one counts, and tells of it without them (S7)', async () => {
+  test('returns the new one once and the end of the overlap, and emits an event without secrets (S7)', async () => {
     const made = (await create()).body
     const { id, secret } = made
     const { status, body } = await rotate(id)
@@ -181,7 +181,7 @@ suite('rotating the secret of a channel', () => {
     })
   }
 
-  test('is refused where nothing is signed', async () => {
+  test('is refused for a channel that signs nothing', async () => {
     const { id } = (await as('POST', `${path}/email`, { name: 'Mail', to_addresses: ['a@example.com'] })).body
     const { status, body } = await rotate(id)
     const message = 'a channel of type `email` signs nothing and has no secret'

@@ -22,7 +22,7 @@ const areAll = (id: string, count: number, status: string) =>
 const tryAgain = (holds_up: 'this' | 'all'): Outcome => ({ kind: 'try_again', why: '451 later', holds_up })
 
 suite('an event', () => {
-  test('is one delivery for each channel and recipient, although it is handed over twice (F9)', async () => {
+  test('makes one delivery for each channel and recipient, even if it is handed over twice (F9)', async () => {
     const tenant = await house.tenant('Twice')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'])
     const ids = await happen(tenant, 2)
@@ -40,7 +40,7 @@ suite('an event', () => {
     assert.equal(carrier.carried.length, 4)
   })
 
-  test('goes to the channels that name it or name nothing, are on, and were there before', async () => {
+  test('goes to enabled channels that existed before it and name it or no event', async () => {
     const tenant = await house.tenant('Filters')
     const all = await channel(tenant, ['all@example.com'])
     const named = await channel(tenant, ['named@example.com'], { event_filters: ['group.created'] })
@@ -59,11 +59,11 @@ suite('an event', () => {
     assert.deepEqual(
       types.map(({ type }) => type),
       [made, made, made, 'group.created', made],
-      'everything but its own making',
+      'every event but its own creation',
     )
   })
 
-  test('that is for the audit log alone goes to nobody', async () => {
+  test('that is only for the audit log goes to no channel', async () => {
     const tenant = await house.tenant('Audit')
     const id = await channel(tenant, ['a@example.com'])
     await happen(tenant, 1, 'auth.signed_in')
@@ -71,7 +71,7 @@ suite('an event', () => {
     assert.deepEqual(await statuses(id), [])
   })
 
-  test('goes to thousands of recipients in portions', async () => {
+  test('reaches every recipient, also when thousands of deliveries take several batches', async () => {
     const tenant = await house.tenant('Many')
     const addresses = (prefix: string) => Array.from({ length: 50 }, (_, index) => `${prefix}${index}@example.com`)
     const ids: string[] = []
@@ -85,7 +85,7 @@ suite('an event', () => {
 })
 
 suite('a recipient', () => {
-  test('is told in the order of the events, whoever of two processes sends', async () => {
+  test('gets the events in order, also from two processes', async () => {
     const tenant = await house.tenant('Order')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], { event_filters: ['group.created'] })
     const carriers = [openTestCarrier(), openTestCarrier()]
@@ -109,7 +109,7 @@ suite('a recipient', () => {
     }
   })
 
-  test('who is slow holds up no other (F9)', async () => {
+  test('that is slow does not delay another (F9)', async () => {
     const tenant = await house.tenant('Slow')
     const id = await channel(tenant, ['slow@example.com', 'quick@example.com'], { event_filters: ['group.created'] })
     const { promise: opened, resolve: open } = Promise.withResolvers<void>()
@@ -129,7 +129,7 @@ suite('a recipient', () => {
     await areAll(id, 60, 'delivered')
   })
 
-  test('whose way is closed is told of everything in order when it opens, each tried at its turn (F9)', async () => {
+  test('that cannot be reached gets all events in order later; only the first is tried until then (F9)', async () => {
     const tenant = await house.tenant('Closed')
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
     let isOpen = false
@@ -162,7 +162,7 @@ suite('a recipient', () => {
     )
   })
 
-  test('who does not want one message just now is told of the others', async () => {
+  test('that postpones one message gets the others', async () => {
     const tenant = await house.tenant('Greylist')
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
     const carrier = openTestCarrier(({ event }) =>
@@ -200,7 +200,7 @@ suite('a delivery', () => {
     })
   }
 
-  test('is given up when it was tried for as long as is useful, and can be seen and sent once more (F9)', async () => {
+  test('fails when its time is over, is listed as failed, and can be resent (F9)', async () => {
     const tenant = await house.tenant('Given up')
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
     const carrier = openTestCarrier(() => tryAgain('this'))
@@ -235,7 +235,7 @@ suite('a delivery', () => {
     assert.deepEqual(told, [{ data: { delivery_id: failed?.id } }])
   })
 
-  test('of a carrier that breaks is tried again later, and the fault is told', async () => {
+  test('whose carrier throws stays pending, and the run reports the error', async () => {
     const tenant = await house.tenant('Broken')
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
     await happen(tenant, 1)
@@ -246,7 +246,7 @@ suite('a delivery', () => {
     assert.deepEqual(await statuses(id), ['pending'])
   })
 
-  test('that was kept long enough goes, and its lane with it', async () => {
+  test('is deleted after its retention, with its empty recipient queue', async () => {
     const tenant = await house.tenant('Old')
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
     await happen(tenant, 2)
@@ -259,12 +259,12 @@ suite('a delivery', () => {
     )
     await soon(id)
     const left = () => house.asSuperuser('select from delivery_lane where channel_id = $1', [id])
-    await until('nothing is left', async () => (await left()).length === 0)
+    await until('no recipient queue is left', async () => (await left()).length === 0)
     assert.deepEqual(await deliveries(id), [])
   })
 })
 
-/** Has the lanes of a channel looked at now, and what waits in them due. */
+/** Makes the recipient queues of a channel, and the deliveries that wait in them, due now. */
 async function soon(id: string): Promise<void> {
   await house.asSuperuser(
     `with due as (update delivery set next_attempt_at = clock_timestamp() where channel_id = $1 and finished_at is null)

@@ -19,7 +19,7 @@ suite('the deliveries of a channel', () => {
     return body as { data: Shown[]; next_cursor?: string; has_more: boolean }
   }
 
-  test('come page by page, the newest events first, each once, and by status', async () => {
+  test('are listed page by page, newest events first, each once, and filtered by status', async () => {
     const tenant = await house.tenant('Pages')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
     const other = await channel(tenant, ['c@example.com'], groups)
@@ -42,7 +42,7 @@ suite('the deliveries of a channel', () => {
     assert.equal((await list(tenant, `${path}/${id}/deliveries?status=failed`)).data.length, 0)
   })
 
-  test('are not sent once more while they are under way, or where nobody would take them', async () => {
+  test('cannot be resent while pending, to a removed recipient, or by a disabled channel', async () => {
     const tenant = await house.tenant('Resend')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
     await happen(tenant, 1)
@@ -66,7 +66,7 @@ suite('the deliveries of a channel', () => {
     assert.deepEqual(await resend(), [409, 'channel_disabled'])
   })
 
-  test('are sent once more once, however many ask at one moment', async () => {
+  test('are resent only once by many concurrent requests', async () => {
     const tenant = await house.tenant('Resend at once')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
@@ -81,10 +81,10 @@ suite('the deliveries of a channel', () => {
   })
 })
 
-suite('trying a channel', () => {
+suite('testing a channel', () => {
   const tryIt = (tenant: TestTenant, id: string) => call(tenant, 'POST', `${path}/${id}/test`)
 
-  test('sends to each of its recipients, whatever it names, to no other channel, and is told', async () => {
+  test('sends to each of its recipients, whatever events it names, and to no other channel', async () => {
     const tenant = await house.tenant('Trial')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], { event_filters: ['grant.failed'] })
     const other = await channel(tenant, ['c@example.com'])
@@ -108,7 +108,7 @@ suite('trying a channel', () => {
     assert.ok(!types.some(({ type }) => type === 'notification_channel.tested'))
   })
 
-  test('is done one at a time', async () => {
+  test('is refused while another test is pending', async () => {
     const tenant = await house.tenant('Trials')
     const id = await channel(tenant, ['a@example.com'], groups)
     const replies = await Promise.all([1, 2, 3].map(() => tryIt(tenant, id)))
@@ -122,7 +122,7 @@ suite('trying a channel', () => {
     assert.equal((await tryIt(tenant, id)).status, 202)
   })
 
-  test('has what waits tried at once, trial or none: its way may have been mended', async () => {
+  test('also retries at once what already waits, because the channel may be fixed', async () => {
     const tenant = await house.tenant('Mended')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
@@ -138,7 +138,7 @@ suite('trying a channel', () => {
     ])
   })
 
-  test('is refused where it is switched off', async () => {
+  test('is refused for a disabled channel', async () => {
     const tenant = await house.tenant('Trial off')
     const id = await channel(tenant, ['a@example.com'], { enabled: false })
     const { status, body } = await tryIt(tenant, id)
@@ -146,7 +146,7 @@ suite('trying a channel', () => {
   })
 })
 
-test('a tenant has a hundred channels at most (I2)', async () => {
+test('a tenant has at most a hundred channels (I2)', async () => {
   const tenant = await house.tenant('Channels')
   await house.asSuperuser(
     `insert into notification_channel (tenant_id, id, name, channel_type, config)

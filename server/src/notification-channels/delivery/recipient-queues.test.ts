@@ -20,7 +20,7 @@ afterEach(room.clear)
 
 const taken: Outcome = { kind: 'delivered', said: null }
 
-/** A carrier that is held at its first delivery, until the test lets go. */
+/** A carrier that waits in its first delivery until the test releases it. */
 function heldCarrier() {
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -32,7 +32,7 @@ function heldCarrier() {
   return { carrier, reached, release }
 }
 
-/** A channel of one recipient to whom the first of so many deliveries is on its way, until the test lets go. */
+/** A channel with one recipient. The first of so many deliveries is in flight until the test releases it. */
 async function underWay(name: string, count: number, leaving?: AbortSignal) {
   const tenant = await house.tenant(name)
   const id = await channel(tenant, ['a@example.com'], groups)
@@ -44,7 +44,7 @@ async function underWay(name: string, count: number, leaving?: AbortSignal) {
   return { tenant, id, carrier, release, workers }
 }
 
-suite('what waits for a channel', () => {
+suite('the waiting deliveries of a channel', () => {
   const off = 'the channel is switched off'
   const endings: [string, (tenant: TestTenant, id: string) => Promise<unknown>, string][] = [
     ['that is switched off', (tenant, id) => call(tenant, 'PATCH', `${path}/${id}`, { enabled: false }), off],
@@ -55,7 +55,7 @@ suite('what waits for a channel', () => {
     ],
   ]
   for (const [name, end, why] of endings) {
-    test(`${name} fails, and nothing more is sent`, async () => {
+    test(`${name} fail, and nothing more is sent`, async () => {
       const { tenant, id, carrier, release } = await underWay('Ending', 3)
       await end(tenant, id)
       release()
@@ -68,19 +68,19 @@ suite('what waits for a channel', () => {
     })
   }
 
-  test('that is deleted goes with it, a portion at a time, and nothing more is sent', async () => {
+  test('that is deleted are deleted with it, and nothing more is sent', async () => {
     const { tenant, id, carrier, release } = await underWay('Deleted', 3)
     assert.equal((await call(tenant, 'DELETE', `${path}/${id}`)).status, 204)
     assert.equal((await call(tenant, 'GET', `${path}/${id}/deliveries`)).status, 404)
     release()
     const lanes = () => house.asSuperuser('select from delivery_lane where tenant_id = $1', [tenant.tenant_id])
     await tell()
-    await until('nothing is left', async () => (await lanes()).length === 0)
+    await until('no recipient queue is left', async () => (await lanes()).length === 0)
     assert.deepEqual(await seen(id), [])
     assert.equal(carrier.carried.length, 1)
   })
 
-  test('and what was done with goes with a channel that is deleted, however much it is, and does not wait for its day', async () => {
+  test('that is deleted are deleted with it, as are many finished ones before their retention ends', async () => {
     const tenant = await house.tenant('Deleted late')
     const id = await channel(tenant, ['a@example.com'], groups)
     const tx = house.database.tenant(tenant.tenant_id)
@@ -101,10 +101,10 @@ suite('what waits for a channel', () => {
     await tell()
     room.send({ email: openTestCarrier(() => taken) })
     const lanes = () => house.asSuperuser('select from delivery_lane where tenant_id = $1', [tenant.tenant_id])
-    await until('nothing is left', async () => (await lanes()).length === 0)
+    await until('no recipient queue is left', async () => (await lanes()).length === 0)
   })
 
-  test('whose receiver is gone fails: the channel is switched off, and that is told once', async () => {
+  test('whose receiver is gone fail, and the channel is disabled with one event', async () => {
     const tenant = await house.tenant('Gone')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
     await happen(tenant, 2)
@@ -119,7 +119,7 @@ suite('what waits for a channel', () => {
     assert.equal(told.length, 1)
   })
 
-  test('is not ended by a receiver that is gone from where the channel no longer leads', async () => {
+  test('that was changed during the attempt do not disable it when the old receiver is gone', async () => {
     const tenant = await house.tenant('Moved')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
@@ -140,8 +140,8 @@ suite('what waits for a channel', () => {
   })
 })
 
-suite('whoever lost a lane', () => {
-  test('sends nothing more of it, and writes nothing (F9)', async () => {
+suite('a process that lost the lease of a recipient queue', () => {
+  test('sends nothing more from it, and writes nothing (F9)', async () => {
     const tenant = await house.tenant('Asleep')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 3)
@@ -149,16 +149,16 @@ suite('whoever lost a lane', () => {
     const asleep = heldCarrier()
     const sleeping = room.takeTurn(tenant, { email: asleep.carrier })
     await asleep.reached
-    // Its lease ends as time would end it, and the lane is another's.
+    // The lease ends as it would by time, and another process takes the queue.
     await releaseLeases(house.database)
     const awake = heldCarrier()
     room.send({ email: awake.carrier })
     await awake.reached
     asleep.release()
     await sleeping
-    assert.equal(asleep.carrier.carried.length, 1, 'nothing more after it woke')
+    assert.equal(asleep.carrier.carried.length, 1, 'nothing more after it lost the lease')
     const [first] = await deliveries(id)
-    assert.deepEqual([first?.status, first?.attempts], ['pending', 2], 'the end is for the other to write')
+    assert.deepEqual([first?.status, first?.attempts], ['pending', 2], 'the other process writes the outcome')
     awake.release()
     await becomes(id, [
       ['delivered', null],
@@ -172,7 +172,7 @@ suite('whoever lost a lane', () => {
   })
 })
 
-test('mailboxes that hang, as many as there are, hold up no webhook (F9)', async () => {
+test('hanging mailboxes do not delay a webhook, however many there are (F9)', async () => {
   const tenant = await house.tenant('Types')
   const addresses = Array.from({ length: 50 }, (_, index) => `a${index}@example.com`)
   const mail = await channel(tenant, addresses, groups)
@@ -180,7 +180,7 @@ test('mailboxes that hang, as many as there are, hold up no webhook (F9)', async
   await tell()
   const { carrier, release } = heldCarrier()
   room.send({ email: carrier, webhook: openTestCarrier() })
-  await until('as many hang as may', async () => carrier.carried.length === 16)
+  await until('the limit of mails in flight is reached', async () => carrier.carried.length === 16)
   const receiver = { name: 'a receiver', url: 'https://hooks.example.com/events', ...groups }
   const { id } = (await call(tenant, 'POST', `${path}/webhook`, receiver)).body
   await happen(tenant, 2)
@@ -195,8 +195,8 @@ test('mailboxes that hang, as many as there are, hold up no webhook (F9)', async
   release()
 })
 
-suite('a turn', () => {
-  test('that ends while something comes in leaves nothing waiting', async () => {
+suite('a run', () => {
+  test('that ends while a delivery is inserted leaves nothing waiting', async () => {
     const { tenant, id, release } = await underWay('Coming in', 1)
     const late = await happen(tenant, 1)
     await house.database.tenant(tenant.tenant_id).interactive(async (tx) => {
@@ -210,7 +210,7 @@ suite('a turn', () => {
     ])
   })
 
-  test('comes to its end when the service stops: what is under way ends, nothing more is begun', async () => {
+  test('ends when the service stops: the delivery in flight finishes, and no other begins', async () => {
     const leaving = new AbortController()
     const { id, release, workers } = await underWay('Stopping', 3, leaving.signal)
     leaving.abort()
@@ -225,7 +225,7 @@ suite('a turn', () => {
     assert.deepEqual(await house.asSuperuser('select from delivery_lane where lease_until is not null'), [])
   })
 
-  test('does not wait for a carrier that never ends', async () => {
+  test('does not wait for a carrier that never returns', async () => {
     const tenant = await house.tenant('Hanging')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)

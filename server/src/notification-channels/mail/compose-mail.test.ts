@@ -24,7 +24,7 @@ const composed = (event: DeliveredEvent, tenant = tenant_id): Promise<Mail> => {
   return composeMail(house.database.tenant(tenant), channel, delivery, 'https://sallyport.example.com')
 }
 
-/** The events of the tenant, or those about one subject, as a channel is handed them. */
+/** The events of the tenant, or those about one subject, as a channel gets them. */
 const eventsOf = (subject_id: string | null) =>
   house.asSuperuser<DeliveredEvent>(
     `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor_kind, actor_id,
@@ -32,7 +32,7 @@ const eventsOf = (subject_id: string | null) =>
     [tenant_id, subject_id],
   )
 
-/** An event that nobody wrote, about something that is there. */
+/** An event that is not in the database, about a record that is. */
 const event = (type: DeliveredEvent['type'], subject_id: string, data = {}): DeliveredEvent => ({
   ...{ id: newId(), type, at: '2026-03-01T20:05:09.120Z', request_id: 'test' },
   ...{ actor_kind: 'system', actor_id: null, api_key_id: null },
@@ -46,7 +46,7 @@ async function told(type: string, subject_id: string): Promise<Mail> {
 }
 
 suite('the mail about an event', () => {
-  test('of a request names people and accounts, in the time zone of the tenant, and links to what only shows', async () => {
+  test('of a request names users and accounts, has times in the tenant’s zone, and links to the request', async () => {
     const id = await acme.ask(acme.account('123456789012', { reason: 'INC-42', duration_seconds: 5400 }))
     const asked = await told('request.created', id)
     assert.equal(asked.subject, '[acme] user requests ReadOnly on account “account 123456789012” (123456789012)')
@@ -60,7 +60,7 @@ suite('the mail about an event', () => {
     assert.match((await told('request.created', id)).text, /^By now: approved by approver$/m)
   })
 
-  test('of a grant says who holds it, why it was asked for, and what its target said', async () => {
+  test('of a grant names its holder, the reason of the request, and the target’s error', async () => {
     const id = await acme.approve(await acme.ask(acme.account('123456789012', { reason: 'INC-43' })))
     const [grant] = await house.asSuperuser<{ id: string }>(
       `update access_grant set status = 'failed', ended_at = now(), end_reason = 'its target refused it',
@@ -77,7 +77,7 @@ suite('the mail about an event', () => {
     assert.match(text, new RegExp(`/grants/${grant?.id}$`, 'm'))
   })
 
-  test('of a record names it, who did it and whom it is about, by ids once they are gone', async () => {
+  test('of a record names the record, the actor and the subject, by id after their deletion', async () => {
     const group = await acme.created(owner, '/v1/groups', { name: 'Responders' })
     const member = { user_id: people.user.user_id }
     assert.equal((await acme.call(owner, 'POST', `/v1/groups/${group.id}/members`, member)).status, 201)
@@ -89,7 +89,7 @@ suite('the mail about an event', () => {
     assert.equal(tested.subject, '[acme] A test of the channel “On call”')
   })
 
-  test('of each event that happened is whole, and one without a mail says what it means', async () => {
+  test('has no missing values for any event, and explains an event without its own text', async () => {
     const events = await eventsOf(null)
     assert.ok(events.length > 15)
     for (const one of events) {
@@ -100,7 +100,7 @@ suite('the mail about an event', () => {
     assert.equal(subject, '[acme] user.password_reset: the operator gave a user a new password')
   })
 
-  test('names nobody and nothing of another tenant (T14)', async () => {
+  test('contains no data of another tenant (T14)', async () => {
     const { subject, text } = await composed(event('user.updated', people.user.user_id), other.tenant_id)
     assert.doesNotMatch(`${subject}${text}`, /user@example\.com/)
     const strange = await composed(

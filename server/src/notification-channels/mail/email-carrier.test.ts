@@ -32,7 +32,7 @@ async function channelOf(tenant: Tenant, more: object = {}): Promise<EmailChanne
   return made as EmailChannel
 }
 
-/** A delivery of the event that a channel was made. */
+/** A delivery of the event of a channel's creation. */
 async function deliveryOf(channel: EmailChannel, more: Partial<Delivery> = {}): Promise<Delivery> {
   const [event] = await house.asSuperuser<DeliveredEvent>(
     `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor_id, subject_type,
@@ -43,7 +43,7 @@ async function deliveryOf(channel: EmailChannel, more: Partial<Delivery> = {}): 
   return { id: event.id, event, recipient: 'ada@example.com', resends: 0, ...more }
 }
 
-/** Carries one; answers the mail that came of it. */
+/** Carries one delivery, and returns the mail that arrived. */
 async function carried(tenant: Tenant, channel: EmailChannel, delivery: Delivery, by: Carrier = carrier) {
   const outcome = await by.carry(house.database.tenant(tenant.tenant_id), channel, delivery, patient)
   assert.equal(outcome.kind, 'delivered')
@@ -84,7 +84,7 @@ suite('a mail', () => {
     }
   })
 
-  test('has one id in every attempt, and another where it is sent anew by hand (F9)', async () => {
+  test('has the same id in every attempt, and another when it is resent by hand (F9)', async () => {
     const channel = await channelOf(acme)
     const delivery = await deliveryOf(channel)
     const ids: unknown[] = []
@@ -97,7 +97,7 @@ suite('a mail', () => {
     )
   })
 
-  test('waits where there is no mail server, and says what is missing (F9)', async () => {
+  test('waits while no mail server is configured, and the outcome says what is missing (F9)', async () => {
     const without = emailCarrier(readConfig({}))
     const channel = await channelOf(acme)
     const tx = house.database.tenant(acme.tenant_id)
@@ -114,7 +114,7 @@ suite('the sender', () => {
   }
   const ours = { envelope: 'sallyport@ops.example', from: 'sallyport@ops.example' }
 
-  test('is the tenant’s where the operator let it, and only answers go there where not (J8)', async () => {
+  test('is the tenant’s address if the operator allows its domain; otherwise only replies go there (J8)', async () => {
     const wanted = 'access@acme.example'
     const channel = await channelOf(acme, { from_address: wanted })
     const answered = { ...ours, reply_to: [wanted] }
@@ -123,13 +123,13 @@ suite('the sender', () => {
     const domain = { tenant_id: acme.tenant_id, domain: 'acme.example' }
     await addMailDomain(house.database, domain)
     assert.deepEqual(await sender(acme, channel), itself)
-    // What one tenant may is no other's.
+    // A domain that is allowed for one tenant is not allowed for another.
     assert.deepEqual(await sender(other, await channelOf(other, { from_address: wanted })), answered)
     await removeMailDomain(house.database, domain)
     assert.deepEqual(await sender(acme, channel), answered)
   })
 
-  test('is that of the setting where the channel names none (J8)', async () => {
+  test('comes from the setting if the channel names none (J8)', async () => {
     const channel = await channelOf(other)
     assert.deepEqual(await sender(other, channel), { ...ours, reply_to: undefined })
     const set = await as(other, 'PUT', '/v1/settings/notifications.from_address', { value: 'it@other.example' })

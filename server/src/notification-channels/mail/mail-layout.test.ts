@@ -12,20 +12,20 @@ const frame = { subject_prefix: undefined, link: undefined, why: 'because' }
 const hello = writeMessage({ title: 'Hello' })
 
 suite('a mail', () => {
-  test('has its prefix before its subject, and cuts a long one', () => {
+  test('has its prefix before its subject, and truncates a long subject', () => {
     assert.equal(writeMail(hello, { ...frame, subject_prefix: '[prod]' }).subject, '[prod] Hello')
     const long = writeMessage({ title: 'x'.repeat(150) })
     assert.equal(writeMail(long, { ...frame, subject_prefix: '[prod]' }).subject, `[prod] ${'x'.repeat(142)}…`)
   })
 
-  test('escapes whatever stands in it', () => {
+  test('escapes its content in HTML', () => {
     const message = writeMessage({ title: 'Hello', quotes: [['Reason', '<b>&"\'']] })
     const { html: page, text } = writeMail(message, frame)
     assert.ok(page.includes('<bdi>“&lt;b&gt;&amp;&quot;&#39;”</bdi>'))
     assert.ok(text.includes('Reason: “<b>&"\'”'))
   })
 
-  test('never links to a script', () => {
+  test('refuses a link to a script', () => {
     assert.throws(() => writeMail(hello, { ...frame, link: 'javascript:alert(1)' }), /must be an http or https URL/)
     assert.equal(html`<a href="${'https://a.example/?a=1&b'}">`.text, '<a href="https://a.example/?a=1&amp;b">')
   })
@@ -43,7 +43,7 @@ const mailOf = (...[type, facts, why = 'because']: [...Parameters<typeof message
 
 suite('the mail about an event', () => {
   for (const type of messageEvents) {
-    test(`${type}: what users wrote stays text, on its line, whatever it is (J9)`, () => {
+    test(`${type}: user text stays plain text on its own line (J9)`, () => {
       for (const facts of sampleFacts(type)) {
         const sound = mailOf(type, facts)
         for (const poison of hostileTexts) {
@@ -59,7 +59,7 @@ suite('the mail about an event', () => {
   }
 })
 
-suite('a mail on its way', () => {
+suite('a sent mail', () => {
   const transport = createTransport({ streamTransport: true, buffer: true })
   const sent = async (mail: Mail) => {
     const { message } = await transport.sendMail({ from: 'a@example.com', to: 'b@example.com', ...mail })
@@ -67,7 +67,7 @@ suite('a mail on its way', () => {
   }
 
   for (const type of ['request.created', 'grant.failed', 'policy.updated'] as const) {
-    test(`${type}: what users wrote makes no header, and arrives as it was written (J9)`, async () => {
+    test(`${type}: user text adds no header, and arrives unchanged (J9)`, async () => {
       const [facts] = sampleFacts(type)
       assert.ok(facts !== undefined)
       const namesOf = ({ headers }: Awaited<ReturnType<typeof sent>>) => headers.map(({ key }) => key)

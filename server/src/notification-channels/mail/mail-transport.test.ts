@@ -40,8 +40,8 @@ function transportTo(peer: MailPeer, more: Partial<MailServer> = {}, deadlines?:
   return transport
 }
 
-suite('a mail that is taken', () => {
-  test('is one to one recipient, and what the server said is kept', async () => {
+suite('an accepted mail', () => {
+  test('goes to one recipient, and its outcome holds the server’s response', async () => {
     const peer = await peerOf()
     const sent = await transportTo(peer).send(letter, patient)
     assert.deepEqual(sent, { kind: 'delivered', said: '250 2.6.0 taken' })
@@ -51,7 +51,7 @@ suite('a mail that is taken', () => {
     )
   })
 
-  test('has the headers that it was given and no others, whatever its words are (J8)', async () => {
+  test('has exactly the expected headers, whatever its text is (J8)', async () => {
     const peer = await peerOf()
     const transport = transportTo(peer)
     const words = [
@@ -75,7 +75,7 @@ suite('a mail that is taken', () => {
     }
   })
 
-  test('is text and HTML beside each other, in any language', async () => {
+  test('has a text and an HTML part, in any language', async () => {
     const peer = await peerOf()
     const words = { text: 'Zugänge – доступ\n.\n..\nFrom here', html: '<p>Zugänge – доступ 😀</p>' }
     await transportTo(peer).send({ ...letter, ...words }, patient)
@@ -89,13 +89,13 @@ suite('a mail that is taken', () => {
     assert.equal(mail.messageId, '<0197.0@example.com>')
   })
 
-  test('for an address of another script goes to its host as DNS has it', async () => {
+  test('may go to an internationalized domain', async () => {
     const peer = await peerOf()
     await transportTo(peer).send({ ...letter, to: 'ada@bücher.example' }, patient)
     assert.equal(peer.taken.length, 1)
   })
 
-  test('goes over a connection that is open already, of which there are few', async () => {
+  test('reuses open connections, up to the configured number', async () => {
     const peer = await peerOf()
     const transport = transportTo(peer, { connections: 2 })
     const sent = await Promise.all(Array.from({ length: 20 }, () => transport.send(letter, patient)))
@@ -103,7 +103,7 @@ suite('a mail that is taken', () => {
     assert.ok(peer.connections <= 2, `${peer.connections} connections`)
   })
 
-  test('goes over another connection where the server had closed the open one', async () => {
+  test('uses a new connection if the server has closed the open one', async () => {
     const peer = await peerOf()
     const transport = transportTo(peer)
     assert.equal((await transport.send(letter, patient)).kind, 'delivered')
@@ -112,27 +112,27 @@ suite('a mail that is taken', () => {
   })
 })
 
-suite('what a mail server refuses', { concurrency: true }, () => {
+suite('a mail server that refuses', { concurrency: true }, () => {
   const cases: [string, MailStep, `${4 | 5}${string}`, RegExp, 'refused' | 'try_again'][] = [
-    ['a recipient for good', 'rcpt', '550 no such user', /refused the recipient: 550 .*no such user$/, 'refused'],
-    ['a recipient just now: greylisting', 'rcpt', '451 greylisted', /recipient now: 451 /, 'try_again'],
-    ['a mailbox that is busy', 'rcpt', '450 busy', /recipient now: 450 /, 'try_again'],
-    ['a mailbox that is full just now', 'rcpt', '452 full', /recipient now: 452 /, 'try_again'],
-    ['any recipient, since it relays nothing for us', 'rcpt', '557 relay access denied', /recipient now/, 'try_again'],
+    ['a recipient permanently', 'rcpt', '550 no such user', /refused the recipient: 550 .*no such user$/, 'refused'],
+    ['a recipient temporarily: greylisting', 'rcpt', '451 greylisted', /recipient now: 451 /, 'try_again'],
+    ['a busy mailbox', 'rcpt', '450 busy', /recipient now: 450 /, 'try_again'],
+    ['a full mailbox', 'rcpt', '452 full', /recipient now: 452 /, 'try_again'],
+    ['any recipient, because it does not relay,', 'rcpt', '557 relay access denied', /recipient now/, 'try_again'],
     ['any recipient before a login', 'rcpt', '530 log in first', /requires a login, or TLS, .*: 530 /, 'try_again'],
-    ['any recipient in a session that went wrong', 'rcpt', '503 not now', /recipient now: 503 /, 'try_again'],
+    ['any recipient in a broken session', 'rcpt', '503 not now', /recipient now: 503 /, 'try_again'],
     ['the text before a login', 'data', '530 log in first', /requires a login, or TLS, .*: 530 /, 'try_again'],
     ['a sender', 'mail', '553 not yours', /from this sender now: 553 /, 'try_again'],
-    ['the text for good, before it is sent', 'data', '554 no', /refused the mail: 554 /, 'refused'],
-    ['the text for good', 'end', '554 spam', /refused the mail: 554 .*spam$/, 'refused'],
-    ['the text just now', 'end', '451 come again', /the mail now: 451 /, 'try_again'],
+    ['the text permanently, before it is sent,', 'data', '554 no', /refused the mail: 554 /, 'refused'],
+    ['the text permanently', 'end', '554 spam', /refused the mail: 554 .*spam$/, 'refused'],
+    ['the text temporarily', 'end', '451 come again', /the mail now: 451 /, 'try_again'],
     ['a mail of this size', 'mail', '552 too long', /a mail of this size: 552 /, 'refused'],
-    ['everybody', 'connect', '554 go away', /is not available now: 554 /, 'try_again'],
-    ['everybody just now', 'connect', '421 too busy', /421 /, 'try_again'],
-    ['us in the middle', 'rcpt', '421 closing', /421 /, 'try_again'],
+    ['every client', 'connect', '554 go away', /is not available now: 554 /, 'try_again'],
+    ['every client temporarily', 'connect', '421 too busy', /421 /, 'try_again'],
+    ['to continue', 'rcpt', '421 closing', /421 /, 'try_again'],
   ]
   for (const [name, step, answer, why, kind] of cases) {
-    test(`${name}, is ${kind === 'refused' ? 'final' : 'tried again, in its order'} (F9)`, async () => {
+    test(`${name} ${kind === 'refused' ? 'ends the delivery' : 'delays it and those behind it'} (F9)`, async () => {
       const peer = await peerOf()
       const transport = transportTo(peer)
       peer.behave = (at) => (at === step ? answer : 'go on')
@@ -147,23 +147,23 @@ suite('what a mail server refuses', { concurrency: true }, () => {
   }
 })
 
-suite('a mail server that is in trouble', { concurrency: true }, () => {
+suite('a failing mail server', { concurrency: true }, () => {
   for (const step of ['connect', 'mail', 'rcpt', 'data', 'end'] as const) {
     for (const how of ['close', 'hang', 'drip'] as const) {
-      test(`and does ${how} at ${step}, is tried again (F9)`, async () => {
+      test(`causes a retry after ${how} at ${step} (F9)`, async () => {
         const peer = await peerOf()
         peer.behave = (at) => (at === step ? how : 'go on')
         const outcome = await transportTo(peer, {}, how === 'close' ? undefined : short).send(letter, patient)
         assert.equal(outcome.kind, 'try_again')
         assert.match('why' in outcome ? outcome.why : '', how === 'close' ? /closed|reached/ : /in time/)
         assert.equal(peer.taken.length, 0)
-        // A server that has the whole mail is never given it twice in one attempt.
+        // A server that has received the whole mail never gets it twice in one attempt.
         assert.ok(peer.steps.filter((at) => at === 'end').length <= 1)
       })
     }
   }
 
-  test('and is not there, is tried again, and its address is told to no tenant (F9)', async () => {
+  test('causes a retry if it cannot be reached, and no tenant sees its address (F9)', async () => {
     const peer = await peerOf()
     await peer.stop()
     assert.deepEqual(await transportTo(peer).send(letter, patient), {
@@ -173,17 +173,17 @@ suite('a mail server that is in trouble', { concurrency: true }, () => {
     })
   })
 
-  test('holds nobody up who stops', async () => {
+  test('does not delay the stop of the service', async () => {
     const peer = await peerOf()
     peer.behave = () => 'hang'
     const stopped = new AbortController()
     const sending = transportTo(peer).send(letter, stopped.signal)
-    await until('it is connected', async () => peer.steps.length > 0)
+    await until('the transport is connected', async () => peer.steps.length > 0)
     stopped.abort()
     assert.match(JSON.stringify(await sending), /the service was stopped during the attempt/)
   })
 
-  test('holds up those that wait for a connection only so long', async () => {
+  test('delays a mail that waits for a connection only until a deadline', async () => {
     const peer = await peerOf()
     peer.behave = () => 'hang'
     const transport = transportTo(peer, { connections: 1 }, { session: 20_000, attempt: 20_000, queue: 50 })
@@ -200,27 +200,27 @@ suite('a mail server that is in trouble', { concurrency: true }, () => {
 suite('a login', () => {
   const locked = (password = login.password) => ({ tls: 'never', login: { ...login, password } }) as const
 
-  test('opens a server that asks for one', async () => {
+  test('is sent to a server that requires one', async () => {
     const peer = await peerOf({ login })
     assert.equal((await transportTo(peer, locked()).send(letter, patient)).kind, 'delivered')
     assert.equal(peer.taken[0]?.user, 'sallyport')
   })
 
-  test('that is missing, is tried again: somebody mends it (F9)', async () => {
+  test('that is missing causes a retry, because the operator can fix it (F9)', async () => {
     const peer = await peerOf({ login })
     const outcome = await transportTo(peer).send(letter, patient)
     assert.equal(outcome.kind, 'try_again')
     assert.match(JSON.stringify(outcome), /requires a login/)
   })
 
-  test('that is wrong, is tried again: somebody mends it (F9)', async () => {
+  test('that is wrong causes a retry, because the operator can fix it (F9)', async () => {
     const peer = await peerOf({ login })
     const outcome = await transportTo(peer, locked('wrong')).send(letter, patient)
     assert.equal(outcome.kind, 'try_again')
     assert.match(JSON.stringify(outcome), /refused the login: 535 /)
   })
 
-  test('is not repeated, whatever the server says (S3)', async () => {
+  test('appears in no outcome, whatever the server answers (S3)', async () => {
     const peer = await peerOf({ login })
     const base64 = (text: string) => Buffer.from(text).toString('base64')
     const { user, password } = login
@@ -237,13 +237,13 @@ suite('a login', () => {
 
 const authority = makeAuthority()
 
-suite('a safe connection', { concurrency: true, skip: authority === undefined && 'there is no openssl' }, () => {
+suite('a TLS connection', { concurrency: true, skip: authority === undefined && 'there is no openssl' }, () => {
   if (authority === undefined) return
   setDefaultCACertificates([...getCACertificates('default'), authority.ca])
   const starttls = { tls: 'starttls', login } as const
 
   for (const tls of ['starttls', 'implicit'] as const) {
-    test(`is made by ${tls} before anything is said`, async () => {
+    test(`is made by ${tls} before login and mail are sent`, async () => {
       const peer = await peerOf({ tls, certificate: authority.good, login })
       assert.equal((await transportTo(peer, { tls, login }).send(letter, patient)).kind, 'delivered')
       assert.equal(peer.taken[0]?.secure, true)
@@ -252,10 +252,10 @@ suite('a safe connection', { concurrency: true, skip: authority === undefined &&
     const faulty: [string, Certificate, RegExp][] = [
       ['has expired', authority.expired, /CERT_HAS_EXPIRED/],
       ['is for another host', authority.misnamed, /ERR_TLS_CERT_ALTNAME_INVALID/],
-      ['nobody vouches for', authority.selfSigned, /DEPTH_ZERO_SELF_SIGNED_CERT/],
+      ['is self-signed', authority.selfSigned, /DEPTH_ZERO_SELF_SIGNED_CERT/],
     ]
     for (const [name, certificate, code] of faulty) {
-      test(`by ${tls} with a certificate that ${name} is none, and nothing is said over it (F9)`, async () => {
+      test(`by ${tls} with a certificate that ${name} is refused, and nothing is sent over it (F9)`, async () => {
         const peer = await peerOf({ tls, certificate, login })
         const outcome = await transportTo(peer, { tls, login }).send(letter, patient)
         assert.equal(outcome.kind, 'try_again')
@@ -269,7 +269,7 @@ suite('a safe connection', { concurrency: true, skip: authority === undefined &&
     }
   }
 
-  test('from the first byte is asked of no server that begins in the clear: nothing is said to it (F9)', async () => {
+  test('from the first byte fails if the server begins unencrypted, and no mail is sent (F9)', async () => {
     const peer = await peerOf({ tls: 'starttls', certificate: authority.good, login })
     const outcome = await transportTo(peer, { tls: 'implicit', login }).send(letter, patient)
     assert.equal(outcome.kind, 'try_again')
@@ -277,7 +277,7 @@ suite('a safe connection', { concurrency: true, skip: authority === undefined &&
     assert.deepEqual(peer.taken, [])
   })
 
-  test('that somebody has taken out of the offer is insisted on: no login and no mail crosses another (F9)', async () => {
+  test('is required even if STARTTLS was stripped: no login and no mail is sent without it (F9)', async () => {
     const peer = await peerOf({ tls: 'stripped', login })
     const outcome = await transportTo(peer, starttls).send(letter, patient)
     assert.equal(outcome.kind, 'try_again')
@@ -286,11 +286,11 @@ suite('a safe connection', { concurrency: true, skip: authority === undefined &&
   })
 })
 
-test('mails begin evenly, so many a second', async () => {
+test('mails begin evenly at the configured rate', async () => {
   const peer = await peerOf()
   const transport = transportTo(peer, { per_second: 20 })
   const begun = performance.now()
   await Promise.all(Array.from({ length: 11 }, () => transport.send(letter, patient)))
-  // No sooner than that; later is a busy machine's business.
+  // Only a lower bound, because a busy machine takes longer.
   assert.ok(performance.now() - begun >= 480)
 })

@@ -8,17 +8,47 @@ const itself = (from: string): Sender => ({ from, reply_to: undefined })
 
 suite('a mail comes', () => {
   const cases: [string, string | undefined, string[], Sender][] = [
-    ['from the installation where nobody is named', undefined, ['acme.example'], itself(ours)],
-    ['from the installation where that is named', ours, [], itself(ours)],
-    ['from the tenant where it may', 'access@acme.example', ['acme.example'], itself('access@acme.example')],
-    ['from it in any spelling', 'access@ACME.example', ['acme.example'], itself('access@ACME.example')],
-    ['from it in any script', 'a@bücher.example', ['xn--bcher-kva.example'], itself('a@bücher.example')],
-    ['from nobody of a domain that nobody allowed', 'a@acme.example', [], instead('a@acme.example')],
-    ['from nobody of a domain below', 'a@mail.acme.example', ['acme.example'], instead('a@mail.acme.example')],
-    ['from nobody of a domain above', 'a@acme.example', ['mail.acme.example'], instead('a@acme.example')],
-    ['from nobody of a longer name', 'a@notacme.example', ['acme.example'], instead('a@notacme.example')],
-    ['from nobody of letters alike', 'a@\u0430cme.example', ['acme.example'], instead('a@\u0430cme.example')],
-    ['from nobody else of our own domain', 'ceo@example.com', [], instead('ceo@example.com')],
+    ['from the installation if no sender is named', undefined, ['acme.example'], itself(ours)],
+    ['from the installation if its address is named', ours, [], itself(ours)],
+    ['from the tenant on an allowed domain', 'access@acme.example', ['acme.example'], itself('access@acme.example')],
+    ['from the tenant in any letter case', 'access@ACME.example', ['acme.example'], itself('access@ACME.example')],
+    [
+      'from the tenant on an internationalized domain',
+      'a@bücher.example',
+      ['xn--bcher-kva.example'],
+      itself('a@bücher.example'),
+    ],
+    ['from the installation instead of a domain that is not allowed', 'a@acme.example', [], instead('a@acme.example')],
+    [
+      'from the installation instead of a subdomain of an allowed one',
+      'a@mail.acme.example',
+      ['acme.example'],
+      instead('a@mail.acme.example'),
+    ],
+    [
+      'from the installation instead of the parent of an allowed domain',
+      'a@acme.example',
+      ['mail.acme.example'],
+      instead('a@acme.example'),
+    ],
+    [
+      'from the installation instead of a longer domain',
+      'a@notacme.example',
+      ['acme.example'],
+      instead('a@notacme.example'),
+    ],
+    [
+      'from the installation instead of a domain of look-alike letters',
+      'a@\u0430cme.example',
+      ['acme.example'],
+      instead('a@\u0430cme.example'),
+    ],
+    [
+      'from the installation instead of another address of its domain',
+      'ceo@example.com',
+      [],
+      instead('ceo@example.com'),
+    ],
   ]
   for (const [name, wanted, allowed, sender] of cases) {
     test(`${name} (J8)`, () => assert.deepEqual(senderOf(wanted, allowed, ours), sender))

@@ -2,26 +2,26 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { outcomeOf, type SmtpFault } from './smtp-outcome.ts'
 
-/** What a mail server was not even asked, and what none on this machine does; the rest is told by a real one. */
+/** Faults before any call of a mail server, and responses that no test server gives. */
 suite('a fault', () => {
   const cases: [string, SmtpFault, object][] = [
     [
-      'of an address that the library cannot write is final',
+      'of an address that the library cannot encode is final',
       { code: 'EENVELOPE', command: 'API' },
       { kind: 'refused', why: 'this address cannot be written to' },
     ],
     [
-      'of a mail that is longer than the server said that it takes is final',
+      'of a mail that is longer than the server’s limit is final',
       { code: 'EMESSAGE', command: 'MAIL FROM' },
       { kind: 'refused', why: 'the mail server does not accept a mail of this size' },
     ],
     [
-      'that nobody explains is tried again',
+      'without an explanation causes a retry',
       {},
       { kind: 'try_again', why: 'the mail server cannot be reached (unknown reason)', holds_up: 'all' },
     ],
     [
-      'of an answer in several lines is read by its first, and kept in one',
+      'with a response of several lines is read by the first, and quoted on one',
       { command: 'RCPT TO', responseCode: 550, response: '550-5.7.1 not from\r\n550 5.7.1 your network' },
       {
         kind: 'try_again',

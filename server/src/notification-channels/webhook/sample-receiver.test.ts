@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks'
 import { startGuideReceiver } from '../../../test/support/guide-program.ts'
 import { makeSigningSecret, signed } from '../../egress/standard-webhooks.ts'
 
-/** The receiver of the guide, as whoever copies it runs it. */
+/** These tests run the receiver of the guide exactly as the guide prints it. */
 const secret = makeSigningSecret()
 const sample = await startGuideReceiver('webhook-channels.md', secret)
 after(() => sample.close())
@@ -16,7 +16,7 @@ after(() => sample.close())
 type Message = { body: string; headers: Record<string, string> }
 let sent = 0
 
-/** A message as we sign it, about this. */
+/** A message about this, signed as the service signs it. */
 function message(about: string, { at = new Date(), keys = [secret], id = `message-${++sent}` } = {}): Message {
   const body = JSON.stringify({ type: 'grant.activated', timestamp: at, data: { id: about } })
   return { body, headers: signed(keys, id, at, body) }
@@ -27,7 +27,7 @@ async function send({ body, headers }: Message): Promise<number> {
   return reply.status
 }
 
-/** What it wrote down. */
+/** The ids that the receiver has recorded. */
 function takenIn(): string[] {
   const file = join(sample.folder, 'events.ndjson')
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
@@ -37,7 +37,7 @@ const times = (about: string) => takenIn().filter((one) => one === about).length
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 suite('the receiver of the guide', () => {
-  test('takes what is signed, by us and by the library of the standard', async () => {
+  test('accepts messages signed by the service and by the library of the standard', async () => {
     assert.equal(await send(message('ours')), 204)
     const { body, headers } = message('theirs')
     const at = new Date()
@@ -50,7 +50,7 @@ suite('the receiver of the guide', () => {
     assert.deepEqual([times('ours'), times('theirs')], [1, 1])
   })
 
-  test('takes what either secret signed while one takes the place of the other (S7)', async () => {
+  test('accepts the old and the new secret during the overlap of a rotation (S7)', async () => {
     for (const keys of [
       [makeSigningSecret(), secret],
       [secret, makeSigningSecret()],
@@ -60,7 +60,7 @@ suite('the receiver of the guide', () => {
     assert.equal(times('overlap'), 2)
   })
 
-  test('does nothing for a replay, nor for a message that comes again later, also after a crash (S7)', async () => {
+  test('ignores a replay and a later retry, also after a crash (S7)', async () => {
     const one = message('once', { id: 'once' })
     assert.equal(await send(one), 204)
     assert.equal(await send(one), 200)
@@ -71,7 +71,7 @@ suite('the receiver of the guide', () => {
     assert.equal(times('once'), 1)
   })
 
-  test('is not stopped by whoever goes away in the middle of a message', async () => {
+  test('keeps serving when a client disconnects in the middle of a message', async () => {
     const socket = connect(Number(new URL(sample.url).port), '127.0.0.1')
     socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nhalf')
     await once(socket, 'ready')
@@ -88,9 +88,9 @@ suite('the receiver of the guide', () => {
     ['a message from the future', () => message('never', { at: minutesAgo(-6) })],
     ['an altered id', withHeader('webhook-id', 'another')],
     ['an altered time', withHeader('webhook-timestamp', String(Math.floor(Date.now() / 1000) + 100))],
-    ['a time that is none', withHeader('webhook-timestamp', 'now')],
+    ['a time that is not a number', withHeader('webhook-timestamp', 'now')],
     ['an altered body', ({ headers, body }) => ({ headers, body: body.replace('activated', 'revoked') })],
-    ['another secret', () => message('never', { keys: [makeSigningSecret()] })],
+    ['a message signed with another secret', () => message('never', { keys: [makeSigningSecret()] })],
     ['no signature', withHeader('webhook-signature', '')],
     ['an empty signature', withHeader('webhook-signature', 'v1,')],
     ['no headers at all', ({ body }) => ({ body, headers: {} })],

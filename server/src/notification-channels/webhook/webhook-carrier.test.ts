@@ -31,7 +31,7 @@ async function create(url: string, more: object = {}): Promise<WebhookChannelWit
   return (await as('POST', `${path}/webhook`, { name: 'SIEM', url, ...more }, 201)) as WebhookChannelWithSecret
 }
 
-/** The event of the channel's creation, on its way there. */
+/** A delivery of the event of the channel's creation. */
 async function deliveryTo({ id }: { id: string }): Promise<Delivery> {
   const [event] = await house.asSuperuser<DeliveredEvent>(
     `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, actor_kind, actor_id,
@@ -42,7 +42,7 @@ async function deliveryTo({ id }: { id: string }): Promise<Delivery> {
   return { id: newId(), event, recipient: '', resends: 0 }
 }
 
-/** A receiver, a channel that leads to it, and a message on its way there. */
+/** A receiver, a channel to it, and a delivery for it. */
 async function stage(more: object = {}, egress = open, maxMs?: number) {
   const receiver = await startEventReceiver()
   const channel = await create(receiver.url, more)
@@ -57,7 +57,7 @@ async function rotate(id: string, body: object): Promise<string> {
 }
 
 suite('a message', () => {
-  test('is the entry of the audit log, signed as the library of the standard checks it', async () => {
+  test('is the entry of the audit log, with a signature that the library of the standard accepts', async () => {
     const { receiver, channel, delivery, carry } = await stage()
     assert.deepEqual(await carry(), { kind: 'delivered', said: 'the receiver answered 204' })
     assert.ok(receiver.proves(channel.secret))
@@ -70,7 +70,7 @@ suite('a message', () => {
     assert.equal(headers['webhook-id'], delivery.id)
   })
 
-  test('comes again under its id and word for word, at the moment of the attempt by the database’s clock (F10)', async () => {
+  test('is retried with the same id and body, and with the database’s time of the attempt (F10)', async () => {
     const { receiver, carry } = await stage()
     const now = async () => {
       const [row] = await house.asSuperuser<{ now: number }>(
@@ -89,7 +89,7 @@ suite('a message', () => {
     }
   })
 
-  test('has the headers of the channel beside its own, as they are now', async () => {
+  test('has the present headers of the channel beside its own', async () => {
     const { receiver, channel, carry } = await stage({ headers: { authorization: 'Bearer gateway-one' } })
     await carry()
     assert.equal(receiver.last().headers.authorization, 'Bearer gateway-one')
@@ -100,7 +100,7 @@ suite('a message', () => {
     assert.ok(receiver.proves(channel.secret))
   })
 
-  test('carries both signatures for the day after a rotation, and the new one alone from then on (S7)', async () => {
+  test('carries both signatures for a day after a rotation, then only the new one (S7)', async () => {
     const { receiver, channel, carry, rotate } = await stage()
     const next = await rotate({})
     await carry()
@@ -118,7 +118,7 @@ suite('a message', () => {
     assert.deepEqual([receiver.proves(channel.secret), receiver.proves(next)], [false, true])
   })
 
-  test('does not carry that of the secret before the last but one, nor of one that is known to others (S7)', async () => {
+  test('carries no signature of a secret before the previous one, or of one rotated without overlap (S7)', async () => {
     const { receiver, channel, carry, rotate } = await stage()
     const second = await rotate({})
     const third = await rotate({ overlap_seconds: 3_600 })
@@ -140,10 +140,10 @@ suite('an answer', () => {
   const cases: [string, number, Record<string, string>, string, Outcome][] = [
     ['200', 200, {}, 'ok', { kind: 'delivered', said: 'the receiver answered 200' }],
     ['202', 202, {}, '', { kind: 'delivered', said: 'the receiver answered 202' }],
-    ['410: gone for good', 410, {}, '', { kind: 'gone', ...why('410') }],
-    ['500: this one', 500, {}, '', { ...one, ...why('500') }],
+    ['410: the receiver is gone', 410, {}, '', { kind: 'gone', ...why('410') }],
+    ['500: only this delivery waits', 500, {}, '', { ...one, ...why('500') }],
     [
-      '400 that says why',
+      '400 with a reason in text',
       400,
       { 'content-type': 'text/plain' },
       'not\r\nlike\u0007 this',
@@ -157,22 +157,34 @@ suite('an answer', () => {
       '{"error":"no"}',
       { ...one, ...why('422: no') },
     ],
-    ['400 in JSON that is none', 400, { 'content-type': 'application/json' }, '{', { ...one, ...why('400') }],
+    ['400 with malformed JSON', 400, { 'content-type': 'application/json' }, '{', { ...one, ...why('400') }],
     ['400 in JSON without an object', 400, { 'content-type': 'application/json' }, 'null', { ...one, ...why('400') }],
     ['404 with a page', 404, { 'content-type': 'text/html' }, '<h1>404</h1>', { ...one, ...why('404') }],
-    ['500 that asks for time', 500, { 'retry-after': '9' }, '', { ...one, ...why('500') }],
+    ['500 with Retry-After', 500, { 'retry-after': '9' }, '', { ...one, ...why('500') }],
     ['302', 302, { location: 'https://example.com/' }, '', { ...one, ...why('302, and redirects are not followed') }],
     ['304', 304, {}, '', { ...one, ...why('304, and redirects are not followed') }],
     ['429', 429, {}, '', { ...all, ...why('429') }],
-    ['429 in seconds', 429, { 'retry-after': '90' }, '', { ...all, ...why('429'), after_ms: 90_000 }],
-    ['503 in no time', 503, { 'retry-after': '0' }, '', { ...all, ...why('503'), after_ms: 1_000 }],
-    ['503 in a year', 503, { 'retry-after': '31536000' }, '', { ...all, ...why('503'), after_ms: 3_600_000 }],
-    ['503 at a time', 503, { 'retry-after': inTwoHours }, '', { ...all, ...why('503'), after_ms: 3_600_000 }],
-    ['503 at no time', 503, { 'retry-after': 'soon' }, '', { ...all, ...why('503') }],
+    ['429 with Retry-After in seconds', 429, { 'retry-after': '90' }, '', { ...all, ...why('429'), after_ms: 90_000 }],
+    ['503 with Retry-After of zero', 503, { 'retry-after': '0' }, '', { ...all, ...why('503'), after_ms: 1_000 }],
+    [
+      '503 with Retry-After of a year',
+      503,
+      { 'retry-after': '31536000' },
+      '',
+      { ...all, ...why('503'), after_ms: 3_600_000 },
+    ],
+    [
+      '503 with Retry-After as a date',
+      503,
+      { 'retry-after': inTwoHours },
+      '',
+      { ...all, ...why('503'), after_ms: 3_600_000 },
+    ],
+    ['503 with a malformed Retry-After', 503, { 'retry-after': 'soon' }, '', { ...all, ...why('503') }],
     ['502', 502, {}, '', { ...all, ...why('502') }],
     ['504', 504, {}, '', { ...all, ...why('504') }],
   ]
-  test('says what to do next', async (t) => {
+  test('decides the outcome', async (t) => {
     const { receiver, carry } = await stage()
     for (const [name, status, headers, body, outcome] of cases) {
       await t.test(name, async () => {
@@ -182,7 +194,7 @@ suite('an answer', () => {
     }
   })
 
-  test('is quoted without the secrets that it repeats, and not at length', async () => {
+  test('is quoted without the secrets that it echoes, and truncated', async () => {
     const { receiver, channel, carry } = await stage({ headers: { authorization: 'Bearer gateway-key-1' } })
     receiver.answer = (reply) =>
       reply
@@ -196,13 +208,17 @@ suite('an answer', () => {
   })
 })
 
-suite('a receiver that does not answer holds up what comes after it:', () => {
+suite('the queue waits for a receiver', () => {
   const hangs: [string, (reply: ServerResponse) => unknown, RegExp][] = [
-    ['one that is silent', () => undefined, /did not answer in time/],
-    ['one that never ends', (reply) => void setInterval(() => reply.write('x'), 10).unref(), /did not answer in time/],
-    ['one that says too much', (reply) => reply.end(Buffer.alloc(1_048_577)), /longer than 1048576 bytes/],
-    ['one that says something else', ({ socket }) => socket?.end('hello\r\n\r\n'), /network error HPE_/],
-    ['one that hangs up', ({ socket }) => socket?.destroy(), /network error ECONNRESET/],
+    ['that stays silent', () => undefined, /did not answer in time/],
+    [
+      'that never ends its answer',
+      (reply) => void setInterval(() => reply.write('x'), 10).unref(),
+      /did not answer in time/,
+    ],
+    ['with an answer that is too long', (reply) => reply.end(Buffer.alloc(1_048_577)), /longer than 1048576 bytes/],
+    ['that does not answer in HTTP', ({ socket }) => socket?.end('hello\r\n\r\n'), /network error HPE_/],
+    ['that closes the connection', ({ socket }) => socket?.destroy(), /network error ECONNRESET/],
   ]
   for (const [name, answer, why] of hangs) {
     test(`${name} (S1)`, async () => {
@@ -215,7 +231,7 @@ suite('a receiver that does not answer holds up what comes after it:', () => {
     })
   }
 
-  test('one that is not there', async () => {
+  test('that cannot be reached', async () => {
     const channel = await create(`http://127.0.0.1:${await freePort()}/`)
     const outcome = await webhookCarrier({ sealer, egress: open }).carry(
       tx,
@@ -227,7 +243,7 @@ suite('a receiver that does not answer holds up what comes after it:', () => {
     assert.deepEqual(outcome, { kind: 'try_again', holds_up: 'all', why })
   })
 
-  test('one that speaks no TLS', async () => {
+  test('that speaks no TLS', async () => {
     const { receiver, channel } = await stage()
     await as('PATCH', `${path}/${channel.id}`, { url: receiver.url.replace('http:', 'https:') })
     const outcome = await webhookCarrier({ sealer, egress: open }).carry(
@@ -240,7 +256,7 @@ suite('a receiver that does not answer holds up what comes after it:', () => {
     assert.match(outcome.why, /network error (?:ERR_SSL|EPROTO)/)
   })
 
-  test('one whose answer the service does not live to hear', async () => {
+  test('that answers after the service has stopped', async () => {
     const { receiver, carry } = await stage()
     const leaving = new AbortController()
     receiver.answer = () => leaving.abort()
@@ -249,10 +265,10 @@ suite('a receiver that does not answer holds up what comes after it:', () => {
   })
 })
 
-suite('the way to a receiver', () => {
+suite('the address of a receiver', () => {
   const found = (address: string) => Promise.resolve([{ address, family: 4 }])
 
-  test('is looked at again at each attempt: what leads inside is not called, and waits for the operator (S1)', async () => {
+  test('is checked again at each attempt: an internal one is not called, and the queue waits (S1)', async () => {
     const { receiver, carry } = await stage({}, openEgress(readEgressAllow('')))
     const outcome = await carry()
     assert.ok(outcome.kind === 'try_again' && outcome.holds_up === 'all')
@@ -260,7 +276,7 @@ suite('the way to a receiver', () => {
     assert.deepEqual(receiver.posted, [])
   })
 
-  test('is not walked where a name turns inwards after it was saved (S1)', async () => {
+  test('is not called if its name resolves to an internal address after it was saved (S1)', async () => {
     const { receiver, channel } = await stage()
     const rebinding = openEgress(readEgressAllow(''), () => found('127.0.0.1'))
     await house.asSuperuser(`update notification_channel set config = $2 where id = $1`, [
@@ -274,7 +290,7 @@ suite('the way to a receiver', () => {
     assert.deepEqual(receiver.posted, [])
   })
 
-  test('is not walked for a channel that was deleted', async () => {
+  test('is not called for a deleted channel', async () => {
     const { receiver, channel, carry } = await stage()
     await as('DELETE', `${path}/${channel.id}`, undefined, 204)
     assert.deepEqual(await carry(), { kind: 'refused', why: 'the channel was deleted' })
