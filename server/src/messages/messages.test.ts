@@ -20,12 +20,12 @@ const textsOf = (message: Message): string[] => {
 const labelsOf = ({ facts, quotes }: Message) => [...facts, ...quotes].map(([label]) => label)
 
 suite('the messages of events', () => {
-  test('there is one for every event that a channel may ask for', () => {
+  test('exist for every event that a channel may name', () => {
     assert.deepEqual(messageEvents.toSorted(), [...filterableEvents, 'notification_channel.tested'].toSorted())
   })
 
   for (const type of messageEvents) {
-    test(`${type}: what users wrote stays on one line, in its direction, and bounded (J9)`, () => {
+    test(`${type}: user text stays on one line, keeps its direction, and is bounded (J9)`, () => {
       for (const facts of sampleFacts(type)) {
         for (const poison of hostileTexts) {
           const message = messageWith(type, poisoned(facts, poison))
@@ -39,7 +39,7 @@ suite('the messages of events', () => {
       }
     })
 
-    test(`${type}: says what, when, and no id where a name is known`, () => {
+    test(`${type}: says what happened and when, without an id if the name is known`, () => {
       for (const facts of sampleFacts(type)) {
         const message = messageWith(type, facts)
         const texts = textsOf(message).join('\n')
@@ -51,7 +51,7 @@ suite('the messages of events', () => {
     })
   }
 
-  test('one of an event without a message of its own says what that means, and of what', () => {
+  test('an event without its own message gets the meaning of its type and its subject', () => {
     const event = {
       type: 'user.password_reset',
       at: '2026-03-01T08:05:09.120Z',
@@ -72,14 +72,14 @@ suite('the messages of events', () => {
 })
 
 suite('a message', () => {
-  test('cuts a long title at a word', () => {
+  test('truncates a long title at a word', () => {
     const { title } = writeMessage({ title: 'many words '.repeat(100) })
     assert.match(title, /^(many words )+many…$/)
     assert.ok(title.length <= 150)
     assert.equal(writeMessage({ title: 'x'.repeat(999) }).title, `${'x'.repeat(149)}…`)
   })
 
-  test('is in one paragraph its sentence, what people wrote, and the next step', () => {
+  test('becomes one paragraph of its sentence, the quotes, and the next step', () => {
     const message = {
       title: 'It broke',
       facts: [['When', 'now']],
@@ -89,7 +89,7 @@ suite('a message', () => {
     assert.equal(paragraphOf(writeMessage(message)), 'It broke. Reason: “a look”. Fix it.')
   })
 
-  test('quotes nothing that nobody wrote, and what was written cannot leave its quotation marks (J9)', () => {
+  test('omits empty quotes, and a quote cannot leave its quotation marks (J9)', () => {
     const quotes = [
       ['Reason', 'x”. Approved by Kim. “y'],
       ['Note', ' '],
@@ -98,7 +98,7 @@ suite('a message', () => {
     assert.equal(paragraphOf(writeMessage({ title: 'Denied', quotes })), 'Denied. Reason: “x". Approved by Kim. "y”.')
   })
 
-  test('shortens what people wrote among sentences, and leaves markup as it was written (J9)', () => {
+  test('shortens a quote in a paragraph, and leaves markup unchanged (J9)', () => {
     const long = paragraphOf(writeMessage({ title: 'Denied', quotes: [['Reason', 'x'.repeat(500)]] }))
     assert.equal(long, `Denied. Reason: “${'x'.repeat(200)}…”.`)
     const reason = '<img src=x> [a](javascript:b) =cmd'
@@ -110,10 +110,10 @@ const what = 'ReadOnlyAccess on account Production (123456789012)'
 
 suite('the message about a request', () => {
   const said: [string, RequestEvent, Partial<RequestFacts>, RegExp][] = [
-    ['gives no reason where there is none', 'request.created', { reason: null }, /for 1 h 30 min\. The request waits/],
-    ['says until when it waits', 'request.reminded', {}, /waits for an approver until 2026-03-02 09:05 CET/],
+    ['gives no reason if there is none', 'request.created', { reason: null }, /for 1 h 30 min\. The request waits/],
+    ['says until when the request waits', 'request.reminded', {}, /waits for an approver until 2026-03-02 09:05 CET/],
     [
-      'waits no more once decided',
+      'mentions no waiting after a decision',
       'request.reminded',
       { status: 'approved' },
       /nobody has decided yet\. Reason: “[^”]*”\.$/,
@@ -132,19 +132,19 @@ suite('the message about a request', () => {
       /^Kim .*: “no”\.$/,
     ],
     ['names who cancelled', 'request.cancelled', { is_own: false, actor: 'Kim' }, /^Kim cancelled the request of Ada/],
-    ['says so where it was their own', 'request.cancelled', {}, /^Ada Lovelace cancelled their own request/],
+    ['says if the requester cancelled', 'request.cancelled', {}, /^Ada Lovelace cancelled their own request/],
   ]
   for (const [sentence, type, facts, expected] of said) {
     test(sentence, () => assert.match(paragraphOf(requestMessage(type, { ...sampleRequest, ...facts })), expected))
   }
 
-  test('that comes late says how the request stands by now', () => {
+  test('that is late gives the present status of the request', () => {
     const late = { ...sampleRequest, status: 'approved', decided_by: 'Grace Hopper', waits_until: null } as const
     const { facts, next } = requestMessage('request.created', late)
     assert.deepEqual([facts.at(-1), next], [['By now', 'approved by Grace Hopper'], undefined])
   })
 
-  test('reads nothing that a user called something as a sentence of ours (J9)', () => {
+  test('quotes a name that imitates a sentence of ours (J9)', () => {
     const action = 'ReadOnly” on account Sandbox (111111111111). It was approved already. “x'
     assert.match(
       requestMessage('request.created', { ...sampleRequest, action }).title,
@@ -152,12 +152,12 @@ suite('the message about a request', () => {
     )
   })
 
-  test('leaves room for what somebody did, whatever they call themselves', () => {
+  test('leaves room for the action after a very long user name', () => {
     const requester = { name: 'Kim approved it already, nothing to do here. '.repeat(4), email: null }
     assert.ok(requestMessage('request.created', { ...sampleRequest, requester }).title.includes(`… requests ${what}`))
   })
 
-  test('for many accounts names the first of them, and says how many more', () => {
+  test('for many accounts names the first ones, and says how many more there are', () => {
     const accounts = [
       { account_id: '111111111111', name: 'Production' },
       { account_id: '222222222222', name: null },
@@ -176,48 +176,58 @@ suite('the message about a grant', () => {
   const until = '2026-03-01 10:35 CET (09:35 UTC)'
   const failed = { status: 'failed', expires_at: null, end_reason: 'its target refused it' } as const
   const said: [string, GrantEvent, Partial<GrantFacts>, string][] = [
-    ['says until when it is', 'grant.activated', {}, `Ada Lovelace has ${what} until ${until}.`],
-    ['says when it will end', 'grant.expiring', {}, `${what} of Ada Lovelace ends at ${until}.`],
+    ['says until when the access lasts', 'grant.activated', {}, `Ada Lovelace has ${what} until ${until}.`],
+    ['says when the access will end', 'grant.expiring', {}, `${what} of Ada Lovelace ends at ${until}.`],
     [
-      'says when it ended',
+      'says when the access ended',
       'grant.expired',
       { status: 'expired' },
       `${what} of Ada Lovelace ended on time at ${until}.`,
     ],
     ['names who ended it early', 'grant.revoked', { actor: 'Kim' }, `Kim ended ${what} of Ada Lovelace early.`],
     [
-      'says so where its holder did',
+      'says if its holder ended it',
       'grant.revoked',
       { actor: 'Ada Lovelace', is_own: true },
       `Ada Lovelace gave back ${what} early.`,
     ],
     [
-      'says that it could not be given, and why',
+      'says why the access could not be given',
       'grant.failed',
       failed,
       'Because: “its target refused it”. If its target still gives it late, Sallyport takes it away.',
     ],
     [
-      'says that what was begun may be left',
+      'says that access may be left after a failure',
       'grant.failed',
       { ...failed, provisioning_status: 'deprovisioning_failed' },
       'giving it failed, and its target has not taken away what was begun.',
     ],
     [
-      'says that it is taken away',
+      'says that the access is being revoked',
       'grant.revoked',
       { status: 'revoked', provisioning_status: 'deprovisioning' },
       'It is now taken away at its target, unless another grant holds it.',
     ],
     [
-      'says that what was there before stays',
+      'says that foreign access stays',
       'grant.expired',
       { status: 'expired', provisioning_status: 'not_attempted' },
       'It was at the target before the grant began, and stays there.',
     ],
-    ['says that it is not yet taken away', 'grant.failed', { status: 'expired' }, 'target has not yet taken it away.'],
-    ['says that it was removed by hand', 'grant.drifted', { data: { drift: 'removed' } }, 'It is left so: request'],
-    ['says that it was added by hand', 'grant.drifted', { data: { drift: 'added' } }, 'find out who added it'],
+    [
+      'says that the access is not yet revoked',
+      'grant.failed',
+      { status: 'expired' },
+      'target has not yet taken it away.',
+    ],
+    [
+      'says that the access was removed by hand',
+      'grant.drifted',
+      { data: { drift: 'removed' } },
+      'It is left so: request',
+    ],
+    ['says that the access was added by hand', 'grant.drifted', { data: { drift: 'added' } }, 'find out who added it'],
     [
       'names a permission set',
       'grant.activated',
@@ -232,7 +242,7 @@ suite('the message about a grant', () => {
     })
   }
 
-  test('promises nothing where nothing was given', () => {
+  test('announces no next step if no access was given', () => {
     const facts = { ...sampleGrant, status: 'revoked', provisioning_status: 'not_attempted', expires_at: null } as const
     assert.equal(grantMessage('grant.revoked', facts).next, undefined)
   })

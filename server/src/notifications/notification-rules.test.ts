@@ -6,20 +6,30 @@ import { applies, notificationRules, notifiedEvents } from './notification-rules
 
 suite('the rules of who is notified', () => {
   const rows: [string, RequestEvent, Partial<RequestFacts>, boolean][] = [
-    ['a new request asks those who may decide', 'request.created', {}, true],
-    ['one that a rule approves at once asks nobody', 'request.created', { approval_mode: 'auto' }, false],
-    ['an emergency asks nobody', 'request.created', { approval_mode: 'break_glass' }, false],
-    ['a reminder asks those who may decide', 'request.reminded', {}, true],
-    ['a reminder of what was decided meanwhile asks nobody', 'request.reminded', { waits_until: null }, false],
+    ['a new request notifies those who may decide', 'request.created', {}, true],
+    ['one that a rule approves at once notifies no user', 'request.created', { approval_mode: 'auto' }, false],
+    [
+      'the creation of a break-glass request notifies no user',
+      'request.created',
+      { approval_mode: 'break_glass' },
+      false,
+    ],
+    ['a reminder notifies those who may decide', 'request.reminded', {}, true],
+    [
+      'a reminder about a request that was decided meanwhile notifies no user',
+      'request.reminded',
+      { waits_until: null },
+      false,
+    ],
     ['one that no user may approve notifies the users who can change that', 'request.unapprovable', {}, true],
     [
-      'one that nobody may approve and that is over notifies nobody',
+      'one that no user may approve notifies no user after it is over',
       'request.unapprovable',
       { waits_until: null },
       false,
     ],
-    ['one’s own cancelling notifies nobody', 'request.cancelled', { is_own: true }, false],
-    ['a cancelling by anybody else notifies the requester', 'request.cancelled', { is_own: false }, true],
+    ['a cancellation by the requester notifies no user', 'request.cancelled', { is_own: true }, false],
+    ['a cancellation by another user notifies the requester', 'request.cancelled', { is_own: false }, true],
   ]
   for (const [sentence, type, facts, expected] of rows) {
     test(sentence, () => assert.equal(applies(notificationRules[type], { ...sampleRequest, ...facts }), expected))

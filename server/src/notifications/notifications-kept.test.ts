@@ -5,7 +5,7 @@ import { insertNotifications } from './notification-store.ts'
 
 const house = await openHouse()
 
-test('what is written takes away what is older than half a year in its tenant, and nothing else', async () => {
+test('an insert deletes what is older than half a year in its tenant, and nothing else', async () => {
   const [acme, other] = [await house.tenant('Acme'), await house.tenant('Other')]
   const told = async (tenant: typeof acme, days: number) => {
     const [row] = await house.asSuperuser<{ id: string; event_id: string }>(

@@ -22,7 +22,7 @@ const everybody: WhoMayDecide = async function* () {
 }
 
 let tenant_id: string
-/** Asked; may approve; may approve too; neither. */
+/** In this order: the requester, two who may approve, and one who may not. */
 let dana: Caller
 let kim: Caller
 let lou: Caller
@@ -92,12 +92,12 @@ async function toldTo(someone: Caller, query = ''): Promise<Told[]> {
   return body.data as Told[]
 }
 
-/** How many each of Dana, Kim, Lou and Max was told. */
+/** The number of notifications of Dana, Kim, Lou and Max. */
 const counts = async () => Promise.all([dana, kim, lou, max].map(async (someone) => (await toldTo(someone)).length))
 
-suite('telling people', () => {
-  test('of a new request tells its approvers once each, never its requester, and says what is asked', async () => {
-    // Its name takes a scope to see.
+suite('a notification', () => {
+  test('of a new request goes to each approver once, never to the requester, and says what is requested', async () => {
+    // The name of the account is visible only with a scope.
     await asSuperuser(
       `insert into cloud_account (tenant_id, id, name, account_id, metadata, rank) values ($1, 'a', 'Secret', $2, '{}', 1)`,
       [tenant_id, '123456789012'],
@@ -115,14 +115,14 @@ suite('telling people', () => {
     assert.match(told?.body ?? '', /^Dana requests ReadOnlyAccess on account 123456789012 for 1 h\. The request waits/)
   })
 
-  test('of the same event again tells nobody twice', async () => {
+  test('of the same event is not repeated', async () => {
     const event = await happened('request.created', request_id)
     await Promise.all([handle(event), handle(event)])
     await handle(event)
     assert.deepEqual(await counts(), [0, 1, 1, 0])
   })
 
-  test('of a new request asks who may decide it at that moment, and tells them alone', async () => {
+  test('of a new request goes only to those who may decide it at the time of the event', async () => {
     const event = await happened('request.created', request_id)
     const asked: unknown[] = []
     await handle(event, async function* (tx, id, at) {
@@ -133,25 +133,25 @@ suite('telling people', () => {
     assert.deepEqual(await counts(), [0, 0, 1, 0])
   })
 
-  test('of a request that a rule approves asks nobody to decide', async () => {
+  test('of a request that a rule approves goes to no approver', async () => {
     await handle(await happened('request.created', await ask('auto')))
     assert.deepEqual(await counts(), [0, 0, 0, 0])
   })
 
-  test('of an emergency tells every approver, whatever policy says of them', async () => {
+  test('of a break-glass request goes to every approver, whatever policy says', async () => {
     const nobody: WhoMayDecide = async function* () {}
     await handle(await happened('request.break_glass', await ask('break_glass'), dana.user_id), nobody)
     assert.deepEqual(await counts(), [0, 1, 1, 0])
   })
 
   for (const type of ['request.approved', 'request.denied', 'request.expired'] as const) {
-    test(`of ${type} tells the requester alone`, async () => {
+    test(`of ${type} goes only to the requester`, async () => {
       await handle(await happened(type, request_id, kim.user_id))
       assert.deepEqual(await counts(), [1, 0, 0, 0])
     })
   }
 
-  test('of a cancelling tells the requester when somebody else did it', async () => {
+  test('of a cancellation goes to the requester if another user cancelled', async () => {
     await handle(await happened('request.cancelled', request_id, dana.user_id))
     assert.deepEqual(await counts(), [0, 0, 0, 0])
     await handle(await happened('request.cancelled', request_id, kim.user_id))
@@ -167,7 +167,7 @@ suite('telling people', () => {
     'grant.failed',
     'grant.drifted',
   ] as const) {
-    test(`of ${type} tells the holder alone`, async () => {
+    test(`of ${type} goes only to the holder`, async () => {
       const id = newId()
       await asSuperuser(
         `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
@@ -184,7 +184,7 @@ suite('telling people', () => {
     })
   }
 
-  test('of a channel whose receiver is gone tells whoever looks after channels', async () => {
+  test('of a channel whose receiver is gone goes to the users who may change channels', async () => {
     const id = newId()
     const config = '{"to_addresses":["a@example.com"]}'
     await asSuperuser(
@@ -207,7 +207,7 @@ suite('telling people', () => {
     )
   })
 
-  test('of what is no longer there tells nobody', async () => {
+  test('of a record that no longer exists goes to no user', async () => {
     await handle(await happened('request.approved', newId()))
     await handle(await happened('grant.expired', newId()))
     await handle(await happened('notification_channel.disabled', newId()))
@@ -215,12 +215,12 @@ suite('telling people', () => {
   })
 })
 
-suite('one’s own notifications', () => {
+suite('the notifications of a user', () => {
   const tellDana = async (times: number) => {
     for (let time = 0; time < times; time += 1) await handle(await happened('request.denied', request_id))
   }
 
-  test('come newest first, and on from page to page', async () => {
+  test('are listed newest first, page by page', async () => {
     await tellDana(3)
     const all = (await toldTo(dana)).map(({ id }) => id)
     assert.deepEqual(all, all.toSorted().reverse())
@@ -233,7 +233,7 @@ suite('one’s own notifications', () => {
     )
   })
 
-  test('R11 are read once: read again, the first reading stands', async () => {
+  test('R11 keep the time of the first reading when they are read again', async () => {
     await tellDana(1)
     const [told] = await toldTo(dana)
     const path = `/v1/users/me/notifications/${told?.id}/read`
@@ -245,7 +245,7 @@ suite('one’s own notifications', () => {
     assert.deepEqual(again, [first, first])
   })
 
-  test('are kept apart by whether they were read', async () => {
+  test('can be filtered by whether they were read', async () => {
     await tellDana(3)
     const [newest] = await toldTo(dana)
     await call(dana, 'POST', `/v1/users/me/notifications/${newest?.id}/read`)
@@ -257,7 +257,7 @@ suite('one’s own notifications', () => {
     assert.equal((await call(dana, 'GET', '/v1/users/me/notifications?unread=1')).status, 400)
   })
 
-  test('are all read at once, counting those that were not', async () => {
+  test('are all marked read by one call, which returns how many were unread', async () => {
     await tellDana(3)
     await handle(await happened('request.created', request_id))
     const [newest] = await toldTo(dana)
@@ -273,7 +273,7 @@ suite('one’s own notifications', () => {
     assert.equal((await toldTo(kim, '?unread=true')).length, 1)
   })
 
-  test('are nobody else’s: another person, another tenant and a random id get the same answer (T2)', async () => {
+  test('answer another user and another tenant like a random id (T2)', async () => {
     await tellDana(1)
     const [told] = await toldTo(dana)
     const foreign = { tenant_id: newId(), user_id: dana.user_id }
@@ -290,7 +290,7 @@ suite('one’s own notifications', () => {
     assert.equal((await toldTo(dana))[0]?.read_at, undefined)
   })
 
-  test('belong to a person: an API key is no credential for them', async () => {
+  test('belong to a user: an API key is no credential for them', async () => {
     const key = { ...dana, kind: 'api_key', scopes: ['requests:read'] } as const
     assert.equal((await call(key, 'GET', '/v1/users/me/notifications')).status, 401)
     assert.equal((await call(key, 'POST', '/v1/users/me/notifications/read-all')).status, 401)

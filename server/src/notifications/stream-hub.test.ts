@@ -22,12 +22,12 @@ function counted() {
   return { hub: openStreamHub({ ...database, work }), trips }
 }
 
-/** A look that is not too early. */
+/** A check that is not too early. */
 async function check(hub: ReturnType<typeof openStreamHub>): Promise<void> {
   while ((await hub.check()) < 1_000);
 }
 
-test('asks nothing while nobody listens, and once for however many do', async () => {
+test('queries nothing without subscriptions, and once per check for any number of them', async () => {
   const { hub, trips } = counted()
   await check(hub)
   assert.equal(trips.count, 0)
@@ -36,14 +36,14 @@ test('asks nothing while nobody listens, and once for however many do', async ()
   await check(hub)
   await check(hub)
   assert.equal(trips.count, 2)
-  // Before the first look anything may have been written.
+  // A notification may have been written before the first check, so every subscription is notified.
   assert.deepEqual(new Set(await Promise.all(heard)), new Set(['notified']))
   for (const subscription of subscriptions) subscription.close()
   await check(hub)
   assert.equal(trips.count, 2)
 })
 
-test('takes a thousand subscriptions and no more: the next is refused until one goes', async () => {
+test('accepts a thousand subscriptions: the next is refused until one closes', async () => {
   const { hub } = counted()
   const subscriptions = Array.from({ length: 1_000 }, () => hub.subscribe(acme, newId()))
   assert.throws(() => hub.subscribe(acme, newId()), { code: 'unavailable', status: 503 })
@@ -54,7 +54,7 @@ test('takes a thousand subscriptions and no more: the next is refused until one 
   assert.equal(hub.listening(), 1_000)
 })
 
-test('a tenant that has all places gives one up for another tenant, and takes none of those that have fewer (T14)', async () => {
+test('a tenant with all places loses one to another tenant, and takes none from tenants with fewer (T14)', async () => {
   const { hub } = counted()
   const subscriptions = Array.from({ length: 1_000 }, () => hub.subscribe(acme, newId()))
   const guest = hub.subscribe(other, newId())
@@ -68,7 +68,7 @@ test('a tenant that has all places gives one up for another tenant, and takes no
   assert.equal(await heard, 'notified')
 })
 
-test('the sixth of one person takes the place of the oldest', async () => {
+test('the sixth subscription of one user replaces the oldest', async () => {
   const { hub } = counted()
   const user_id = newId()
   const subscriptions: Subscription[] = Array.from({ length: 6 }, () => hub.subscribe(acme, user_id))
@@ -78,7 +78,7 @@ test('the sixth of one person takes the place of the oldest', async () => {
   assert.equal(hub.listening(), 5)
 })
 
-test('when it closes, whoever listens hears so, again and again, and nobody comes any more', async () => {
+test('after a close every subscription returns `over` each time, and no new one is accepted', async () => {
   const { hub } = counted()
   const subscription = hub.subscribe(acme, newId())
   hub.close()
@@ -86,7 +86,7 @@ test('when it closes, whoever listens hears so, again and again, and nobody come
   assert.throws(() => hub.subscribe(acme, newId()), { code: 'unavailable' })
 })
 
-test('what was told while nobody waited is heard by the next who does', async () => {
+test('a notification that arrives before the call of next is returned by it, once', async () => {
   const { hub } = counted()
   const subscription = hub.subscribe(acme, newId())
   await check(hub)
@@ -96,7 +96,7 @@ test('what was told while nobody waited is heard by the next who does', async ()
   assert.equal(await next, 'quiet')
 })
 
-test('whoever comes while it looks hears something: what was written before that look is not looked for again', async () => {
+test('a subscription made during a check is notified by the next check', async () => {
   let late: Subscription | undefined
   let comes = false
   const work: Database['work'] = {

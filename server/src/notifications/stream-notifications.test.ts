@@ -19,10 +19,10 @@ afterEach(() => {
   for (const stream of streams) stream.close()
   streams.clear()
 })
-const nobodyListens = () => until('nobody listens', async () => house.app.listening() === 0)
+const nobodyListens = () => until('no stream is open', async () => house.app.listening() === 0)
 
 let tenant: TestTenant
-/** Whoever listens in a test. */
+/** The user who listens in a test. */
 let kim: Person
 beforeEach(async () => {
   tenant = await house.tenant('stream')
@@ -40,25 +40,25 @@ async function listen(person: Pick<Person, 'token'>, last?: string, tenant_id = 
 
 const tell = (person: Person, tenant_id = tenant.tenant_id) => house.notification(tenant_id, person.user_id)
 
-/** Told before a test opens its stream: other files' transactions, on the same server, may still be older. */
+/** Notifies before a test opens its stream, and waits until no older transaction of another file is open. */
 async function toldBefore(person: Person, count = 1): Promise<string[]> {
   const ids: string[] = []
   for (let told = 0; told < count; told += 1) ids.push(await tell(person))
-  await until('nothing older is under way', async () => {
+  await until('no older transaction is open', async () => {
     const settled = 'select from notification where id = $1 and xid < pg_snapshot_xmin(pg_current_snapshot())'
     return (await house.asSuperuser(settled, [ids.at(-1)])).length > 0
   })
   return ids
 }
 
-/** Waits until they have come; what has come beside them is seen too. */
+/** Waits until these ids have arrived, and fails if others arrived with them. */
 async function hears(stream: Stream, ids: readonly string[]): Promise<void> {
-  await until('they have come', async () => stream.ids().length >= ids.length || stream.ended() !== undefined)
+  await until('the ids have arrived', async () => stream.ids().length >= ids.length || stream.ended() !== undefined)
   assert.deepEqual(stream.ids(), ids)
 }
 
-suite('a stream of one’s own notifications', { concurrency: false }, () => {
-  test('tells each as the list has it, under its id, and nothing from before', async () => {
+suite('a stream of a user’s notifications', { concurrency: false }, () => {
+  test('sends each as the list shows it, under its id, and nothing older than the stream', async () => {
     const [before] = await toldBefore(kim)
     const stream = await listen(kim)
     const id = await tell(kim)
@@ -77,7 +77,7 @@ suite('a stream of one’s own notifications', { concurrency: false }, () => {
     assert.equal(headers['x-accel-buffering'], 'no')
   })
 
-  test('tells nothing of another person’s, nor of another tenant’s (T14)', async () => {
+  test('sends nothing of another user or another tenant (T14)', async () => {
     const other = await house.tenant('other')
     const [mine, colleague, stranger] = [
       await listen(kim),
@@ -92,7 +92,7 @@ suite('a stream of one’s own notifications', { concurrency: false }, () => {
     assert.equal((await openStream(address + path, begin)).status, 403)
   })
 
-  test('goes on behind the last that came, without a gap and without a double, even where none came', async () => {
+  test('resumes after the last id without gap or duplicate, even if none had arrived', async () => {
     const [first = '', ...rest] = await toldBefore(kim, 3)
     await hears(await listen(kim, first), rest)
     const opened = await listen(tenant.people.approver)
@@ -102,7 +102,7 @@ suite('a stream of one’s own notifications', { concurrency: false }, () => {
     await hears(await listen(tenant.people.approver, nil), [missed])
   })
 
-  test('sends the newest hundred of those who were missed, and says that there are more', async () => {
+  test('sends the newest hundred of those that were missed, and says if there are more', async () => {
     const ids = await toldBefore(kim, 103)
     const exact = await listen(kim, ids[2])
     await hears(exact, ids.slice(3))
@@ -112,7 +112,7 @@ suite('a stream of one’s own notifications', { concurrency: false }, () => {
     assert.equal(longAway.events()[1]?.event, 'missed')
   })
 
-  test('does not know another’s id, and says that something may have been missed', async () => {
+  test('treats the id of another user as unknown, and says that something may have been missed', async () => {
     const [theirs] = await toldBefore(tenant.people.approver)
     for (const last of [theirs, newId()]) {
       await toldBefore(kim)
@@ -131,7 +131,7 @@ suite('a stream of one’s own notifications', { concurrency: false }, () => {
     assert.deepEqual([odd.status, odd.body.code], [400, 'invalid_input'])
   })
 
-  test('waits for a transaction that is still open, and tells what it commits late before what came after', async () => {
+  test('waits for an open transaction, and sends what it commits late before newer ones', async () => {
     const stream = await listen(kim)
     const slow = await connectAlone(house.service)
     house.atEnd(() => slow.end())
@@ -150,7 +150,7 @@ suite('a stream of one’s own notifications', { concurrency: false }, () => {
     )
     const after = [await tell(kim), await tell(kim)]
     assert.ok(late < (after[0] ?? ''))
-    // Others are told meanwhile that nothing is there: the looks go on.
+    // Meanwhile the checks continue, and a second stream gets nothing either.
     const reopened = await listen(kim, stream.events()[0]?.id)
     assert.deepEqual([stream.ids(), reopened.ids()], [[], []])
     await slow.query('commit')
@@ -162,7 +162,7 @@ suite('a stream of one’s own notifications', { concurrency: false }, () => {
 suite('a stream ends', { concurrency: false }, () => {
   const ends = (stream: Stream) => until('it has ended', async () => stream.ended())
 
-  test('with the person: deactivated, they hear no more (A6)', async () => {
+  test('when its user is deactivated (A6)', async () => {
     const stream = await listen(kim)
     await house.asSuperuser('update tenant_user set active = false where id = $1', [kim.user_id])
     await tell(kim)
@@ -170,13 +170,13 @@ suite('a stream ends', { concurrency: false }, () => {
     assert.deepEqual(stream.ids(), [])
   })
 
-  test('with the token (A4)', async () => {
+  test('when its token expires (A4)', async () => {
     const seconds = 3_600 + 60 - 2
     const token = await house.tokenOf(tenant.tenant_id, kim.user_id, new Date(Date.now() - seconds * 1_000))
     assert.equal(await ends(await listen({ token })), 'whole')
   })
 
-  test('for the oldest of six of one person, which is told so', async () => {
+  test('with `replaced` when it is the oldest of six of one user', async () => {
     const all: Stream[] = []
     for (let opened = 0; opened < 6; opened += 1) all.push(await listen(kim))
     const [oldest, ...others] = all
@@ -187,7 +187,7 @@ suite('a stream ends', { concurrency: false }, () => {
     for (const stream of others) await hears(stream, [id])
   })
 
-  test('where its reader reads nothing: the connection is cut, and nothing is kept for it (I13)', async () => {
+  test('when its client reads nothing: the connection is cut, and nothing is kept for it (I13)', async () => {
     const { server } = house.app.server
     const { timeout } = server
     await nobodyListens()
@@ -207,7 +207,7 @@ suite('a stream ends', { concurrency: false }, () => {
       [tenant.tenant_id, kim.user_id],
     )
     await until(
-      'one is let go',
+      'the stalled stream is closed',
       async () => {
         await tell(kim)
         return house.app.listening() === 1
@@ -218,7 +218,7 @@ suite('a stream ends', { concurrency: false }, () => {
   })
 })
 
-test('many streams hold no connection to the database, and are no requests under way', async () => {
+test('many streams hold no database connection, and do not count as requests in flight', async () => {
   const people = [tenant.owner, ...Object.values(tenant.people)]
   const all = await Promise.all(people.flatMap((person) => Array.from({ length: 5 }, () => listen(person))))
   assert.equal(all.length, 25)
@@ -232,7 +232,7 @@ test('many streams hold no connection to the database, and are no requests under
   assert.equal(house.app.server.underWay, 0)
 })
 
-test('whoever hangs up while their stream begins leaves nothing behind', async () => {
+test('a client that disconnects while its stream begins leaves nothing behind', async () => {
   const { port } = new URL(address)
   const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${kim.token}\r\nx-tenant-id: ${tenant.tenant_id}\r\n\r\n`
   for (let turns = 0; turns < 60; turns += 1) {
@@ -244,10 +244,10 @@ test('whoever hangs up while their stream begins leaves nothing behind', async (
     caller.destroy()
   }
   await nobodyListens()
-  await until('nothing is under way', async () => house.app.server.underWay === 0)
+  await until('no request is in flight', async () => house.app.server.underWay === 0)
 })
 
-test('HEAD tells of what type it is, and opens none', async () => {
+test('HEAD returns the content type and opens no stream', async () => {
   await nobodyListens()
   const headers = { authorization: `Bearer ${kim.token}`, 'x-tenant-id': tenant.tenant_id }
   const reply = await fetch(address + path, { method: 'HEAD', headers })
@@ -256,7 +256,7 @@ test('HEAD tells of what type it is, and opens none', async () => {
   assert.equal(house.app.listening(), 0)
 })
 
-test('a stop ends all streams at once, and opens no more', async () => {
+test('a stop ends all streams at once, and refuses new ones', async () => {
   const own = await openHouse()
   const base = await own.app.server.listen({ host: '127.0.0.1', port: 0 })
   const { tenant_id, people } = await own.tenant('stop')
