@@ -29,13 +29,13 @@ suite('the metadata of an entry', () => {
   const faulty: [string, Record<string, unknown>, string][] = [
     ['a byte more than 16 KiB', metadataOf(maxMetadata + 1), ''],
     ['more than 16 KiB once it is UTF-8', { n: '€'.repeat(maxMetadata / 2) }, ''],
-    ['a name that the policy engine keeps', { '__extn/~': 'x' }, '/__extn~1~0'],
+    ['a name that the policy engine reserves', { '__extn/~': 'x' }, '/__extn~1~0'],
     ['17 units', { organizational_unit_ids: Array(maxUnits + 1).fill(unit) }, '/organizational_unit_ids'],
-    ['a unit that stands alone', { organizational_unit_ids: unit }, '/organizational_unit_ids'],
+    ['a unit outside of a list', { organizational_unit_ids: unit }, '/organizational_unit_ids'],
     ['null for units', { organizational_unit_ids: null }, '/organizational_unit_ids'],
     ['a number as unit', { organizational_unit_ids: [unit, 7] }, '/organizational_unit_ids/1'],
-    ['a unit in capitals', { organizational_unit_ids: ['OU-AB12-12345678'] }, '/organizational_unit_ids/0'],
-    ['a unit with more behind it', { organizational_unit_ids: [`${unit}\n`] }, '/organizational_unit_ids/0'],
+    ['a unit in upper case', { organizational_unit_ids: ['OU-AB12-12345678'] }, '/organizational_unit_ids/0'],
+    ['a unit with a line feed at its end', { organizational_unit_ids: [`${unit}\n`] }, '/organizational_unit_ids/0'],
   ]
   for (const [what, metadata, pointer] of faulty) {
     test(`may not hold ${what}`, () => assert.equal(findMetadataFault(metadata)?.pointer, pointer))
@@ -54,7 +54,7 @@ suite('the entries of one call', () => {
     }
   }
 
-  test('R8 name each id once: a second naming is refused by its pointer', () => {
+  test('R8 name each id once: a repetition is refused with its pointer', () => {
     const entries = ['a', 'b', 'a', 'b'].map((id) => ({ id, account_id: '1' }))
     assert.deepEqual(faultsOf(entries), ['/resources/2/id', '/resources/3/id'])
   })
@@ -76,12 +76,12 @@ suite('the entries of one call', () => {
     ])
   })
 
-  test('are told the first faults only', () => {
+  test('are refused with the first faults only', () => {
     assert.equal(faultsOf(Array(5_000).fill({ id: 'a', account_id: '1' })).length, 20)
   })
 })
 
-test('an entry that leaves things out has its account number as name, no metadata and rank 0', () => {
+test('an entry without optional fields has its account number as name, no metadata and rank 0', () => {
   assert.deepEqual(cloudAccountOf({ id: 'a', account_id: '123456789012' }), {
     id: 'a',
     name: '123456789012',
@@ -92,7 +92,7 @@ test('an entry that leaves things out has its account number as name, no metadat
 })
 
 suite('what policy may know of an account', () => {
-  test('is its name, the strings at the top of its metadata, and its units', () => {
+  test('is its name, the top-level strings of its metadata, and its units', () => {
     const metadata = {
       env: 'prod',
       empty: '',

@@ -42,7 +42,7 @@ async function list(query = '', as = caller): Promise<Listed[]> {
 const eventsOf = ({ tenant_id }: Caller) =>
   asSuperuser('select type, actor_kind, subject_type, subject_id, data from event where tenant_id = $1', [tenant_id])
 
-test('entries are inserted, then updated, each time counted and with an event', async () => {
+test('entries are inserted, then updated, each time with a count and an event', async () => {
   const first = { id: 'a', name: 'Alpha', account_id: '111111111111', metadata: { env: 'dev', n: [1, null] }, rank: 2 }
   assert.deepEqual(await upsert([first, { id: 'b', account_id: '2' }]), { status: 200, body: { upserted: 2 } })
   assert.deepEqual(await upsert([{ ...first, rank: -1, metadata: {} }]), { status: 200, body: { upserted: 1 } })
@@ -57,19 +57,19 @@ test('entries are inserted, then updated, each time counted and with an event', 
   ])
 })
 
-test('no entries change nothing and tell nothing', async () => {
+test('an empty list changes nothing and emits no event', async () => {
   assert.deepEqual((await upsert([])).body, { upserted: 0 })
   assert.deepEqual(await eventsOf(caller), [])
 })
 
-test('I1 5,000 entries are taken in one call, one more is refused', async () => {
+test('I1 5,000 entries are accepted in one call, one more is refused', async () => {
   const entries = Array.from({ length: 5_001 }, (_, index) => ({ id: `a${index}`, account_id: '123456789012' }))
   assert.equal((await upsert(entries)).status, 400)
   assert.deepEqual(await list(), [])
   assert.deepEqual((await upsert(entries.slice(1))).body, { upserted: 5_000 })
 })
 
-test('I1 a body over 4 MiB is refused, one over 1 MiB is taken', async () => {
+test('I1 a body over 4 MiB is refused, one over 1 MiB is accepted', async () => {
   const entries = (count: number) =>
     Array.from({ length: count }, (_, index) => ({
       id: `${index}`,
@@ -88,14 +88,14 @@ const faulty: [string, unknown, string][] = [
   ['an empty id', [{ id: '', account_id: '1' }], '/resources/0/id'],
   ['a line end in a name', [{ id: 'a', account_id: '1', name: 'a\nb' }], '/resources/0/name'],
   ['129 characters of id', [{ id: 'x'.repeat(129), account_id: '1' }], '/resources/0/id'],
-  ['a broken rank', [{ id: 'a', account_id: '1', rank: 1.5 }], '/resources/0/rank'],
+  ['a rank that is no integer', [{ id: 'a', account_id: '1', rank: 1.5 }], '/resources/0/rank'],
   ['a rank beyond the column', [{ id: 'a', account_id: '1', rank: 2_147_483_648 }], '/resources/0/rank'],
   ['metadata that is no object', [{ id: 'a', account_id: '1', metadata: [] }], '/resources/0/metadata'],
   ['1 MB of metadata', [{ id: 'a', account_id: '1', metadata: { n: 'x'.repeat(1e6) } }], '/resources/0/metadata'],
   ['one id twice', ['a', 'b', 'a'].map((id) => ({ id, account_id: '1' })), '/resources/2/id'],
 ]
 for (const [what, resources, pointer] of faulty) {
-  test(`I1 ${what} is refused by its pointer, and nothing is kept`, async () => {
+  test(`I1 ${what} is refused with its pointer, and nothing is stored`, async () => {
     const { status, body } = await upsert(resources)
     assert.equal(status, 400)
     assert.equal((body.details as { fields: { pointer: string }[] }).fields[0]?.pointer, pointer)
@@ -103,7 +103,7 @@ for (const [what, resources, pointer] of faulty) {
   })
 }
 
-test('R8 calls that bring the same ids in opposite order do not lock each other out', async () => {
+test('R8 concurrent calls with the same ids in opposite order do not deadlock', async () => {
   const ids = Array.from({ length: 500 }, (_, index) => `a${index}`)
   const rounds = Array.from({ length: 6 }, (_, round) =>
     (round % 2 === 0 ? ids : ids.toReversed()).map((id) => ({ id, account_id: '1', rank: round })),
@@ -113,7 +113,7 @@ test('R8 calls that bring the same ids in opposite order do not lock each other 
     answers.map(({ status, body }) => [status, body.upserted]),
     rounds.map(() => [200, 500]),
   )
-  // Whole calls follow each other: the last one wrote every row.
+  // The calls take effect one after the other, so the last one wrote every row.
   const ranks = await asSuperuser('select distinct rank from cloud_account where tenant_id = $1', [caller.tenant_id])
   assert.equal(ranks.length, 1)
 })
@@ -134,7 +134,7 @@ test('the same ids in another tenant are that tenant’s own, and neither sees t
   assert.equal((await policyViews(entry.account_id)).get(entry.account_id)?.name, 'Mine')
 })
 
-test('the list goes by rank, name and id, and on from page to page', async () => {
+test('the list is ordered by rank, name and id, page by page', async () => {
   const entries = [
     { id: '5', name: 'Beta', account_id: '1', rank: 10 },
     { id: '4', name: 'Beta', account_id: '1', rank: 2 },
@@ -153,14 +153,14 @@ test('the list goes by rank, name and id, and on from page to page', async () =>
   assert.deepEqual(seen, ['1', '2', '3', '4', '5'])
 })
 
-test('the longest names and ids that are taken still make a cursor that is taken', async () => {
+test('the longest valid names and ids still make a valid cursor', async () => {
   const name = '😀'.repeat(200)
   await upsert(['a', 'b'].map((end) => ({ id: '😀'.repeat(127) + end, name, account_id: '1' })))
   const { body } = await call(caller, 'GET', '/v1/cloud/accounts?limit=1')
   assert.equal((await list(`?limit=1&cursor=${body.next_cursor}`)).length, 1)
 })
 
-test('q finds a part of name, account number or id, whatever its case, and takes no sign as a pattern', async () => {
+test('q matches a part of name, account number or id in any letter case, without wildcards', async () => {
   await upsert([
     { id: 'one', name: 'Payments 100%', account_id: '111111111111' },
     { id: 'two', name: 'Sandbox', account_id: '222222222222' },
@@ -178,7 +178,7 @@ test('reading does not permit writing', async () => {
   assert.equal((await upsert([], { ...caller, scopes: ['cloud_accounts:read'] })).status, 403)
 })
 
-test('policy sees the first entry of an account number in the order of the list, and no account it does not know', async () => {
+test('policy sees the first entry of an account number in list order, and no account without an entry', async () => {
   await upsert([
     { id: 'b', name: 'Second', account_id: '1', rank: 1, metadata: { env: 'dev' } },
     { id: 'a', name: 'First', account_id: '1', rank: 0, metadata: { env: 'prod' } },
@@ -189,7 +189,7 @@ test('policy sees the first entry of an account number in the order of the list,
   assert.deepEqual(views.get('1'), { name: 'First', tags: { env: 'prod' }, organizational_unit_ids: [] })
 })
 
-test('a unit’s accounts are those of 12 digits that lie under it', async () => {
+test('the accounts of a unit are those with 12 digits under it', async () => {
   const unit = 'ou-ab12-12345678'
   const metadata = { organizational_unit_ids: ['ou-ab12-87654321', unit] }
   await upsert([

@@ -9,7 +9,7 @@ test('an empty environment gives the embedded database and a loopback address', 
   assert.equal(config.trust_proxy, false)
 })
 
-test('PUBLIC_URL loses the slash at its end', () => {
+test('PUBLIC_URL loses its trailing slash', () => {
   assert.equal(readConfig({ PUBLIC_URL: 'https://sallyport.example.com/' }).public_url, 'https://sallyport.example.com')
 })
 
@@ -20,7 +20,7 @@ const globalOidc = {
   OIDC_REDIRECT_URIS: 'https://a.example/cb, https://b.example/cb',
 }
 
-test('there is no global provider until the environment names one, wholly', () => {
+test('there is a global provider only if the environment names one completely', () => {
   assert.equal(readConfig({}).oidc, undefined)
   const { oidc } = readConfig(globalOidc)
   assert.deepEqual(oidc?.redirect_uris, ['https://a.example/cb', 'https://b.example/cb'])
@@ -57,7 +57,7 @@ for (const [env, sentence] of refused) {
   })
 }
 
-test('limits are on until they are turned off', () => {
+test('limits are on by default, and can be turned off', () => {
   const { rate_limit, limit_by_source } = readConfig({})
   assert.deepEqual([rate_limit, limit_by_source], [{ per_second: 100, burst: 1_000 }, true])
   const off = readConfig({ RATE_LIMIT_PER_SECOND: '0', LIMIT_BY_SOURCE: 'off' })
@@ -71,13 +71,13 @@ test('does not repeat a database address, which may hold a password', () => {
   )
 })
 
-test('metrics are served where their port is named, on the loopback address by default', () => {
+test('metrics are served if their port is set, on the loopback address by default', () => {
   assert.equal(readConfig({}).metrics, undefined)
   assert.deepEqual(readConfig({ METRICS_PORT: '9464' }).metrics, { host: '127.0.0.1', port: 9464 })
   assert.deepEqual(readConfig({ METRICS_PORT: '9464', METRICS_HOST: '::' }).metrics, { host: '::', port: 9464 })
 })
 
-test('TRUST_PROXY takes addresses and networks', () => {
+test('TRUST_PROXY accepts addresses and networks', () => {
   const { trust_proxy } = readConfig({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,fd00::/8' })
   assert.deepEqual(trust_proxy, ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'])
 })

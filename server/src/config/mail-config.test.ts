@@ -33,7 +33,7 @@ suite('a mail server', () => {
     ],
   ]
   for (const [env, server] of cases) {
-    test(`is read of ${JSON.stringify(env)}`, () => assert.deepEqual(read(env), server))
+    test(`is read from ${JSON.stringify(env)}`, () => assert.deepEqual(read(env), server))
   }
 
   const secret = 'hunter2'
@@ -62,7 +62,7 @@ suite('a mail server', () => {
     [{ MAIL_FROM: 'a@example.com\r\nBcc: b@example.com' }, /one e-mail address/],
   ]
   for (const [env, sentence] of faulty) {
-    test(`is refused of ${JSON.stringify(env)}, in one sentence that repeats no password (S3)`, () => {
+    test(`is refused from ${JSON.stringify(env)}, in one sentence without the password (S3)`, () => {
       assert.throws(
         () => readConfig(env),
         (error: Error) => sentence.test(error.message) && !error.message.includes(secret),
@@ -71,11 +71,11 @@ suite('a mail server', () => {
   }
 })
 
-test('mail comes from MAIL_FROM, else from the service at the host of PUBLIC_URL', () => {
+test('mail comes from MAIL_FROM, or else from `sallyport` at the host of PUBLIC_URL', () => {
   const from = (env: NodeJS.ProcessEnv) => readConfig(env).mail_from
   assert.equal(from({ MAIL_FROM: 'access@example.com' }), 'access@example.com')
   assert.equal(from({ PUBLIC_URL: 'https://sallyport.example.com:8443/x' }), 'sallyport@sallyport.example.com')
-  // An address alone is no host that a mail address may have.
+  // A bare IP address cannot be the domain of a mail address.
   assert.equal(from({}), 'sallyport@localhost')
   assert.equal(from({ PUBLIC_URL: 'http://[::1]:8080' }), 'sallyport@localhost')
 })

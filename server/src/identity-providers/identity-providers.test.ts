@@ -12,7 +12,7 @@ const path = '/v1/identity-providers'
 const as = ({ tenant_id, owner }: TestTenant, method: string, url: string, body?: unknown) =>
   house.call({ method, url, api_key: owner.api_key, tenant_id, ...(body !== undefined && { body }) })
 
-/** Stands wherever a secret does: no byte of it may ever come back. */
+/** Part of every secret: no response may contain it. */
 const canary = 'canary-5f1d7c'
 const shownConfig = {
   protocol: 'ldap',
@@ -52,7 +52,7 @@ const eventsOf = (id: unknown) =>
   ])
 
 suite('creating an identity provider', () => {
-  test('answers the record with its secrets redacted, nested and unknown ones too (S2)', async () => {
+  test('returns the record with its secrets redacted, including nested and unknown ones (S2)', async () => {
     const made = await create(acme)
     assert.equal(made.status, 201)
     const { id, created_at, updated_at, ...rest } = made.body
@@ -75,7 +75,7 @@ suite('creating an identity provider', () => {
     )
   })
 
-  test('keeps the secrets sealed, and emits nothing of the config (S2, S6)', async () => {
+  test('stores the secrets sealed, and emits nothing of the config (S2, S6)', async () => {
     const { id } = (await create(acme)).body
     const row = await rowOf(id)
     assert.deepEqual(row.config, redactedConfig)
@@ -86,7 +86,7 @@ suite('creating an identity provider', () => {
   })
 
   for (const provider_type of providerTypes) {
-    test(`takes the type ${provider_type}, without a config too`, async () => {
+    test(`accepts the type ${provider_type}, also without a config`, async () => {
       const made = await create(acme, { provider_type, config: undefined, enabled: false })
       assert.deepEqual(
         [made.status, made.body.provider_type, made.body.config, made.body.enabled],
@@ -99,14 +99,14 @@ suite('creating an identity provider', () => {
     ['without a name', { name: undefined }, '/name'],
     ['with a name of two lines', { name: 'a\nb' }, '/name'],
     ['without a type', { provider_type: undefined }, '/provider_type'],
-    ['with a type that is none', { provider_type: 'okta' }, '/provider_type'],
+    ['with an unknown type', { provider_type: 'okta' }, '/provider_type'],
     ['with a config that is no object', { config: [canary] }, '/config'],
     ['with a placeholder for a secret', { config: { token: '[redacted]', other: canary } }, '/config/token'],
-    ['with a config too large', { config: { token: canary.repeat(10_000) } }, '/config'],
-    ['with a status of its own', { sync_status: 'synced' }, '/sync_status'],
+    ['with a config that is too large', { config: { token: canary.repeat(10_000) } }, '/config'],
+    ['with a status in the body', { sync_status: 'synced' }, '/sync_status'],
   ]
   for (const [name, more, pointer] of faulty) {
-    test(`is refused ${name}, and no secret is said again`, async () => {
+    test(`is refused ${name}, and the response contains no secret`, async () => {
       const reply = await create(acme, more)
       assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
       const { fields } = reply.body.details as { fields: { pointer: string }[] }
@@ -117,7 +117,7 @@ suite('creating an identity provider', () => {
 })
 
 suite('changing an identity provider', () => {
-  test('keeps the secrets that come back as they were shown', async () => {
+  test('keeps the secrets that are sent back as placeholders', async () => {
     const made = (await create(acme)).body
     const { sealed_secrets } = await rowOf(made.id)
     const same = await as(acme, 'PATCH', `${path}/${made.id}`, { config: made.config })
@@ -131,7 +131,7 @@ suite('changing an identity provider', () => {
     ])
   })
 
-  test('of one secret seals it again beside those that stay, and emits neither (S2)', async () => {
+  test('of one secret keeps the others, and the event contains none (S2)', async () => {
     const made = (await create(acme)).body
     const changed = await as(acme, 'PATCH', `${path}/${made.id}`, {
       config: { ...redactedConfig, base_dn: 'dc=other', bind_password: `${canary}-2` },
@@ -144,7 +144,7 @@ suite('changing an identity provider', () => {
     assert.equal((await rowOf(made.id)).sealed_secrets, null)
   })
 
-  test('sends no kept secret to another host: the secret must be sent again', async () => {
+  test('keeps no secret for another host: the caller must send it again', async () => {
     const made = (await create(acme)).body
     const moved = { ...redactedConfig, host: 'evil.example.org' }
     const reply = await as(acme, 'PATCH', `${path}/${made.id}`, { config: moved })
@@ -156,7 +156,7 @@ suite('changing an identity provider', () => {
     assert.deepEqual(anew.body.config, { host: 'new.example.org', bind_password: '[redacted]' })
   })
 
-  test('loses none of two changes at once', async () => {
+  test('loses none of several concurrent changes', async () => {
     const made = (await create(acme)).body
     const changes = [{ name: 'New' }, { enabled: false }, { config: { ...redactedConfig, list: 'x' } }]
     const replies = await Promise.all(changes.map((change) => as(acme, 'PATCH', `${path}/${made.id}`, change)))
@@ -179,7 +179,7 @@ suite('changing an identity provider', () => {
 
 suite('the identity providers of a tenant', () => {
   for (const [method, body] of [['GET'], ['PATCH', { name: 'taken' }], ['DELETE']] as const) {
-    test(`are answered to ${method} from another as if they never were (T2)`, async () => {
+    test(`answer ${method} from another tenant like an id that does not exist (T2)`, async () => {
       const { id } = (await create(other)).body
       const [foreign, never] = await Promise.all([id, newId()].map((one) => as(acme, method, `${path}/${one}`, body)))
       assert.deepEqual([foreign?.status, foreign?.text], [404, never?.text])
@@ -187,7 +187,7 @@ suite('the identity providers of a tenant', () => {
     })
   }
 
-  test('come page by page in the order of their creation', async () => {
+  test('are listed page by page in the order of their creation', async () => {
     const tenant = await house.tenant('Pages')
     for (const name of ['one', 'two', 'three']) await create(tenant, { name })
     const first = await as(tenant, 'GET', `${path}?limit=2`)
@@ -196,7 +196,7 @@ suite('the identity providers of a tenant', () => {
     assert.deepEqual(names, ['one', 'two', 'three'])
   })
 
-  test('take their SCIM keys with them when they are deleted', async () => {
+  test('have their SCIM keys revoked when they are deleted', async () => {
     const { id } = (await create(acme)).body
     const made = await as(acme, 'POST', '/v1/api-keys', { name: 'scim', identity_provider_id: id })
     assert.equal(made.status, 201)
@@ -218,7 +218,7 @@ suite('the identity providers of a tenant', () => {
     })
   })
 
-  test('and no key is made for one that goes at the same time, and lives on', async () => {
+  test('that are deleted while a key is created leave no valid key', async () => {
     for (let turn = 0; turn < 5; turn += 1) {
       const { id } = (await create(acme)).body
       const [, made] = await Promise.all([
@@ -231,7 +231,7 @@ suite('the identity providers of a tenant', () => {
   })
 })
 
-test('no secret stands in an event, an error or any column of the database but sealed (S2)', async () => {
+test('no secret is stored in clear in an event, a provider or an API key (S2)', async () => {
   await create(acme)
   const tables = ['event', 'identity_provider', 'api_key']
   for (const table of tables) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allScopes, isScope, permissionGroups, scopesLacking } from './permission.ts'
 
-test('the scopes are those of the interface, once each', () => {
+test('the scopes are those of the API, each once', () => {
   assert.equal(new Set(allScopes).size, allScopes.length)
   const actionsOf = Object.fromEntries(
     permissionGroups.map((group) => [group.resource, group.scopes.map((scope) => scope.action).join()]),
@@ -25,7 +25,7 @@ test('the scopes are those of the interface, once each', () => {
   })
 })
 
-test('a scope is known only by its exact name', () => {
+test('a scope is valid only by its exact name', () => {
   for (const text of ['users:read', 'scim:provision']) assert.ok(isScope(text), text)
   for (const text of ['', 'users', 'users:', 'Users:read', 'users:read ', 'users:own', 'toString', '*']) {
     assert.ok(!isScope(text), text)
