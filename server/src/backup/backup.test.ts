@@ -75,7 +75,8 @@ test('after a restore each tenant sees only its own rows', async () => {
 test('the service role can read and write each table of a backup', async () => {
   for (const { name } of await tablesOf(source.owner)) {
     const [may] = await source.asSuperuser(
-      `select has_table_privilege('${appRole}', $1, 'select') as read, has_table_privilege('${appRole}', $1, 'insert') as write`,
+      `select has_table_privilege('${appRole}', $1, 'select') as read,
+        has_table_privilege('${appRole}', $1, 'insert') as write`,
       [name],
     )
     assert.deepEqual(may, { read: true, write: true }, `\`${name}\`: grant select and insert to ${appRole}`)

@@ -97,7 +97,8 @@ test('stops, and leaves no connection', async () => {
   line.stop()
   assert.ok(!line.isFresh())
   await until('none is left', async () => {
-    const text = `select from pg_stat_activity where application_name = 'sallyport-listen' and datname = current_database()`
+    const text = `select from pg_stat_activity where application_name = 'sallyport-listen'
+      and datname = current_database()`
     return (await own.asSuperuser(text)).length === 0
   })
 })

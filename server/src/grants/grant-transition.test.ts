@@ -171,7 +171,8 @@ suite('the SQL of a change', async () => {
         const isRefused = !foreseen.has(before) && (to === 'pending' || to === 'active' || change === 'begin')
         const isBegun = rows.some(({ from }) => (from as readonly string[]).includes(status))
         const changed = tx.write([
-          sql`update access_grant g set ${assign(change)} where tenant_id = ${on.tenant_id} and id = ${id} and ${isBefore(change)}`,
+          sql`update access_grant g set ${assign(change)} where tenant_id = ${on.tenant_id} and id = ${id}
+            and ${isBefore(change)}`,
         ])
         if (isRefused && isBegun) await assert.rejects(changed, /does not go from/, before)
         else await changed

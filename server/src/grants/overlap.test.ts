@@ -51,7 +51,8 @@ async function revoke(request: string): Promise<void> {
 /** Moves the end of a request's access to now, as if it had passed. */
 async function expire(request: string): Promise<void> {
   await house.asSuperuser(
-    `with ending as (update access_grant set expires_at = clock_timestamp() where request_id = $1 returning entitlement_id)
+    `with ending as (update access_grant set expires_at = clock_timestamp() where request_id = $1
+      returning entitlement_id)
       update entitlement e set next_look_at = clock_timestamp() from ending where e.id = ending.entitlement_id`,
     [request],
   )

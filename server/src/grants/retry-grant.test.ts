@@ -142,7 +142,8 @@ test('a grant of a deactivated user cannot be retried (R6)', async () => {
 function cleanUpBegun(account: string): Promise<boolean> {
   return until('the clean-up has begun', async () => {
     const rows = await house.asSuperuser(
-      `select 1 from entitlement where tenant_id = $1 and target_key like $2 and act = 'revoke' and act_reference is not null`,
+      `select 1 from entitlement where tenant_id = $1 and target_key like $2 and act = 'revoke'
+        and act_reference is not null`,
       [on.tenant_id, `%${account}%`],
     )
     return rows.length > 0

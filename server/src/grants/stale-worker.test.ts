@@ -19,7 +19,8 @@ type Stage = { tx: ReturnType<typeof db.database.tenant>; stale: WorkItem; held:
 async function stage(): Promise<Stage> {
   const [tenant_id = ''] = await seedManyGrants(asSuperuser, 2, 1, '2026-01-01')
   const [one, other] = await asSuperuser<{ id: string }>(
-    `update entitlement set generation = 7, lease_until = clock_timestamp() + interval '1 hour' where tenant_id = $1 returning id`,
+    `update entitlement set generation = 7, lease_until = clock_timestamp() + interval '1 hour' where tenant_id = $1
+      returning id`,
     [tenant_id],
   )
   assert.ok(one && other)
@@ -31,7 +32,8 @@ async function stage(): Promise<Stage> {
 async function kept({ tenant_id, id }: WorkItem): Promise<unknown> {
   return asSuperuser(
     `select to_jsonb(e) as entitlement,
-        (select jsonb_agg(to_jsonb(g)) from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id) as grants,
+        (select jsonb_agg(to_jsonb(g)) from access_grant g where g.tenant_id = e.tenant_id
+          and g.entitlement_id = e.id) as grants,
         (select count(*) from event where event.tenant_id = e.tenant_id and subject_id = e.id::text) as told
       from entitlement e where tenant_id = $1 and id = $2`,
     [tenant_id, id],
@@ -86,7 +88,8 @@ for (const [what, write] of Object.entries(writes)) {
     if (!what.startsWith('the check')) {
       await openEntitlements(on.tx, [on.held])
       await asSuperuser(
-        `update access_grant set status = 'revoked', provisioning_status = 'deprovisioning', ended_at = clock_timestamp()
+        `update access_grant set status = 'revoked', provisioning_status = 'deprovisioning',
+          ended_at = clock_timestamp()
           where tenant_id = $1 and status = 'active'`,
         [on.tx.tenant_id],
       )
@@ -143,7 +146,8 @@ test('a stale worker neither begins a grant nor records its access as present (F
   const { tx, stale } = await stage()
   const { tenant_id, id } = stale
   await asSuperuser(
-    `update access_grant set status = 'active', activated_at = clock_timestamp(), expires_at = clock_timestamp() + interval '1 hour'
+    `update access_grant set status = 'active', activated_at = clock_timestamp(),
+      expires_at = clock_timestamp() + interval '1 hour'
       where tenant_id = $1`,
     [tenant_id],
   )

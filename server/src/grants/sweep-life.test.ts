@@ -84,7 +84,8 @@ test('a sweep that lost its lease writes nothing (F2)', async () => {
   await stop()
   const kept = () =>
     house.asSuperuser(
-      `select to_jsonb(s) as sweep, (select jsonb_agg(to_jsonb(e)) from entitlement e where e.tenant_id = s.tenant_id) as ledger
+      `select to_jsonb(s) as sweep, (select jsonb_agg(to_jsonb(e)) from entitlement e
+        where e.tenant_id = s.tenant_id) as ledger
         from sweep s where tenant_id = $1`,
       [on.tenant_id],
     )

@@ -197,7 +197,8 @@ test('a ledger of thousands of entitlements is compared completely, in portions'
   await house.asSuperuser('update sweep set next_look_at = clock_timestamp() where tenant_id = $1', [tenant_id])
   const drifted = await until('all three were found', async () => {
     const rows = await house.asSuperuser<{ account: string }>(
-      `select target_key::jsonb ->> 3 as account from entitlement where tenant_id = $1 and drift = 'removed' order by 1`,
+      `select target_key::jsonb ->> 3 as account from entitlement where tenant_id = $1 and drift = 'removed'
+        order by 1`,
       [tenant_id],
     )
     return rows.length >= edges.length && rows

@@ -25,7 +25,8 @@ async function due(inSeconds: number): Promise<string> {
   const id = newId()
   await tx.write([
     sql`insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status,
-        approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip, next_look_at)
+        approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip,
+        next_look_at)
       values (${tenant_id}, ${id}, ${user_id}, 'cloud_account', '1', 'ReadOnly', 'pending', 'require', false, 600, '{}',
         false, '[]', 'token', '127.0.0.1', clock_timestamp() + make_interval(secs => ${inSeconds}))`,
   ])

@@ -151,7 +151,8 @@ suite('a provisioner with access at its target', () => {
         return (await db.asSuperuser(blocked, [me?.pid])).length > 0
       })
       await inside.write([
-        sql`insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
+        sql`insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before,
+          observed)
           values (${tenant_id}, ${newId()}, 'sandbox', ${id}, 'k', '{}', false, 'unknown')`,
       ])
       return { moving }

@@ -44,7 +44,8 @@ async function stage(name: string) {
   }
   const kept = async () => {
     const rows = await house.asSuperuser<{ n: number }>(
-      `select (select count(*) from access_request where tenant_id = $1) + (select count(*) from access_grant where tenant_id = $1)
+      `select (select count(*) from access_request where tenant_id = $1)
+        + (select count(*) from access_grant where tenant_id = $1)
         + (select count(*) from decision where tenant_id = $1)
         + (select count(*) from event where tenant_id = $1 and type like 'request.%') as n`,
       [on.tenant_id],
@@ -101,7 +102,8 @@ suite('a person’s decision that comes too late says which guard refused it, an
   }
   const kept = async (id: string) => {
     const [row] = await house.asSuperuser<{ n: number }>(
-      `select ((select count(*) from access_grant where request_id = $1) + (select count(*) from decision where request_id = $1)
+      `select ((select count(*) from access_grant where request_id = $1)
+        + (select count(*) from decision where request_id = $1)
         + (select count(*) from event where subject_id = $1::text))::int as n`,
       [id],
     )

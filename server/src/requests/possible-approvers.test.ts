@@ -102,7 +102,8 @@ suite('the possible approvers of a request', () => {
     await house.asSuperuser(
       `with made as (
           insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
-          select $1, gen_random_uuid(), n || '@x.example', n || '@x.example', 'p' || n, 'local' from generate_series(1, 620) n returning id)
+          select $1, gen_random_uuid(), n || '@x.example', n || '@x.example', 'p' || n, 'local'
+            from generate_series(1, 620) n returning id)
         insert into user_role (tenant_id, user_id, role_id) select $1, id, 'approver' from made`,
       [tenant_id],
     )

@@ -116,7 +116,8 @@ suite('a request that no user may approve', () => {
         for (const subscriber of subscribers)
           while (await deliver(house.database, subscriber, (...failure) => failures.push(failure)));
         const [reached] = await house.asSuperuser<{ all: boolean }>(
-          `select bool_and((c.xid, c.seq) >= (e.xid, e.seq)) as all from event_cursor c, event e where e.subject_id = $1`,
+          `select bool_and((c.xid, c.seq) >= (e.xid, e.seq)) as all from event_cursor c, event e
+            where e.subject_id = $1`,
           [id],
         )
         return reached?.all

@@ -51,7 +51,8 @@ suite('a sealer', () => {
     const sealed = await sealer.seal(a, 'hunter2', place)
     await sealer.seal(b, 'theirs', place)
     await db.asSuperuser(
-      `update tenant_key set wrapped_key = (select wrapped_key from tenant_key where tenant_id = $1) where tenant_id = $2`,
+      `update tenant_key set wrapped_key = (select wrapped_key from tenant_key where tenant_id = $1)
+        where tenant_id = $2`,
       [a.tenant_id, b.tenant_id],
     )
     await assert.rejects(openSealer(roots()).unseal(b, sealed, place), shut)

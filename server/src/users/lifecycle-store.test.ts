@@ -40,7 +40,8 @@ for (const [verb, leave] of [
       const leaving = await tx.interactive(async (inside) => {
         await inside.write([
           sql`with approved as (
-              update access_request set status = 'approved', decided_by = ${people.approver.user_id}, next_look_at = null
+              update access_request set status = 'approved', decided_by = ${people.approver.user_id},
+                next_look_at = null
               where tenant_id = ${tenant_id} and id = ${id} returning *)
             ${insertGrants([{ type: 'cloud_account', id: '123456789012' }], 'ReadOnly', sql`approved`)}`,
         ])

@@ -65,7 +65,8 @@ suite('the caller’s own profile', () => {
 
   test('is not written and emits nothing when a change has no effect or no field', async () => {
     const before = await call(people.auditor, 'PUT', url, { display_name: 'A' })
-    const row = `select updated_at, (select count(*) from event) as events from tenant_user where id = '${people.auditor.user_id}'`
+    const row = `select updated_at, (select count(*) from event) as events from tenant_user
+      where id = '${people.auditor.user_id}'`
     const [kept] = await house.asSuperuser(row)
     for (const body of [{ display_name: 'A', last_name: '' }, {}, undefined]) {
       const reply = await call(people.auditor, 'PUT', url, body)

@@ -28,7 +28,8 @@ const composed = (event: DeliveredEvent, tenant = tenant_id): Promise<Mail> => {
 const eventsOf = (subject_id: string | null) =>
   house.asSuperuser<DeliveredEvent>(
     `select id, type, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor_kind, actor_id,
-      api_key_id, subject_type, subject_id, data, request_id from event where tenant_id = $1 and ($2::text is null or subject_id = $2) order by seq`,
+      api_key_id, subject_type, subject_id, data, request_id from event where tenant_id = $1
+        and ($2::text is null or subject_id = $2) order by seq`,
     [tenant_id, subject_id],
   )
 

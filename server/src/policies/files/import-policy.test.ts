@@ -193,7 +193,8 @@ suite('a policy as a file', () => {
     await asSuperuser(
       `insert into policy_rule (tenant_id, id, policy_id, ordinal, effect, principal_scope_type, action_scope_type,
           action_ids, resource_scope_type, policy_text, audit_session)
-        select $1, gen_random_uuid(), $2, n, 'permit', 'any', 'any', '{}', 'any', 'permit(principal, action, resource);', false
+        select $1, gen_random_uuid(), $2, n, 'permit', 'any', 'any', '{}', 'any',
+          'permit(principal, action, resource);', false
         from generate_series(1, $3::integer) n`,
       [admin.tenant_id, await newPolicy(admin), maxRules - 1],
     )

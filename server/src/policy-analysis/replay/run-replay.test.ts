@@ -79,7 +79,8 @@ suite('a replay', () => {
     const { id } = await begun(on, { changes: [] })
     await house.asSuperuser(
       `insert into policy_replay (tenant_id, id, status, draft, days, error, finished_at, next_look_at)
-        select tenant_id, gen_random_uuid(), 'failed', draft, 1, '{}', clock_timestamp(), clock_timestamp() + interval '1 day'
+        select tenant_id, gen_random_uuid(), 'failed', draft, 1, '{}', clock_timestamp(),
+          clock_timestamp() + interval '1 day'
         from policy_replay, generate_series(1, 30) where id = $1`,
       [id],
     )
