@@ -42,7 +42,7 @@ const createSeveral = async (...names: string[]) => {
 const list = async (query = '') => (await call(admin, 'GET', `/v1/policies${query}`)).body as { data: Policy[] }
 const reorder = (ids: unknown, caller = admin) => call(caller, 'PATCH', '/v1/policies/reorder', { ids })
 
-test('a policy is answered as it was created, enabled, without rules, after all others', async () => {
+test('a policy is created enabled, without rules, after all others', async () => {
   const first = await create({ name: 'Production' })
   assert.deepEqual(Object.keys(first), [
     'id',
@@ -61,7 +61,7 @@ test('a policy is answered as it was created, enabled, without rules, after all 
   assert.deepEqual((await call(admin, 'GET', `/v1/policies/${second.id}`)).body, second)
 })
 
-test('a policy may name its priority, but not one that another has', async () => {
+test('a policy may have a given priority, unless another policy has it', async () => {
   await create({ name: 'a', priority: 7 })
   assert.equal((await create({ name: 'b' })).priority, 8)
   const { status, body } = await changesNothing(() => call(admin, 'POST', '/v1/policies', { name: 'c', priority: 7 }))
@@ -96,7 +96,7 @@ for (const [what, body] of faulty) {
   })
 }
 
-test('the list goes by priority, from page to page', async () => {
+test('the list is ordered by priority, across pages', async () => {
   const [a, b, c] = await createSeveral('a', 'b', 'c')
   assert.ok(a && b && c)
   await reorder([c.id, a.id])
@@ -107,7 +107,7 @@ test('the list goes by priority, from page to page', async () => {
   assert.equal(second.body.has_more, false)
 })
 
-test('the fields sent are changed, the others stay, and the change is told', async () => {
+test('an update changes only the fields sent, and emits an event', async () => {
   const before = await create({ name: 'Production', description: 'of old' })
   const { status, body } = await call(admin, 'PATCH', `/v1/policies/${before.id}`, { name: 'Prod', enabled: false })
   assert.equal(status, 200)
@@ -122,7 +122,7 @@ test('the fields sent are changed, the others stay, and the change is told', asy
   })
 })
 
-test('a change to what is there already changes nothing and tells nothing', async () => {
+test('an update to the current values changes nothing and emits no event', async () => {
   const policy = await create({ name: 'Production' })
   for (const body of [{}, undefined, { name: 'Production', enabled: true }]) {
     const answer = await changesNothing(() => call(admin, 'PATCH', `/v1/policies/${policy.id}`, body))
@@ -130,7 +130,7 @@ test('a change to what is there already changes nothing and tells nothing', asyn
   }
 })
 
-test('two changes at the same time are both kept', async () => {
+test('concurrent updates of different fields are all kept', async () => {
   const { id } = await create({ name: 'Production' })
   const changes = [{ name: 'Prod' }, { description: 'new' }, { enabled: false }]
   await Promise.all(changes.map((change) => call(admin, 'PATCH', `/v1/policies/${id}`, change)))
@@ -149,7 +149,7 @@ test('the rules of a disabled policy are not in the rule set', async () => {
   assert.deepEqual([ruleSet.version, ruleSet.rules], ['4', []])
 })
 
-test('who reads the rules at once decides by the same; never by older ones than asked for', async () => {
+test('concurrent readers share one rule set, never older than the requested version', async () => {
   const { id } = await create({ name: 'Production' })
   const tx = database.tenant(admin.tenant_id)
   for (const version of [3, 4]) {
@@ -171,7 +171,7 @@ test('a deleted policy is gone with its rules', async () => {
   assert.equal((await changesNothing(() => call(admin, 'DELETE', `/v1/policies/${id}`))).status, 404)
 })
 
-test('a policy of another tenant is as one that never was (T1)', async () => {
+test('a policy of another tenant gets the answer of an unknown one (T1)', async () => {
   const other = await newTenant()
   const { id } = await create({ name: 'Theirs' }, other)
   const version = await versionOf(other)
@@ -185,7 +185,7 @@ test('a policy of another tenant is as one that never was (T1)', async () => {
   assert.equal(await versionOf(other), version)
 })
 
-test('the listed policies take, in the order given, the places they hold between them', async () => {
+test('a reordering puts the listed policies into the given order on their own places', async () => {
   const made = await createSeveral('a', 'b', 'c', 'd')
   const [a, b, c, d] = idsOf(made)
   assert.deepEqual(await reorder([d, a]), { status: 204, body: {} })
@@ -205,12 +205,12 @@ test('the listed policies take, in the order given, the places they hold between
   })
 })
 
-test('the order that is there already changes nothing and tells nothing', async () => {
+test('a reordering to the current order changes nothing and emits no event', async () => {
   const ids = idsOf(await createSeveral('a', 'b'))
   assert.equal((await changesNothing(() => reorder(ids))).status, 204)
 })
 
-test('a reordering with a foreign id changes nothing, and does not say which it was (T6)', async () => {
+test('a reordering with a foreign id changes nothing, and does not say which id it is (T6)', async () => {
   const other = await newTenant()
   const foreign = await create({ name: 'Theirs' }, other)
   const [a, b] = idsOf(await createSeveral('a', 'b'))
@@ -239,7 +239,7 @@ test('a reordering takes up to 10,000 uuids, each once (I2)', async () => {
   assert.equal((await reorder([b?.toUpperCase(), a])).status, 204)
 })
 
-test('reorderings at the same time leave a total order, without a priority twice (R9)', async () => {
+test('concurrent reorderings leave a total order without a duplicate priority (R9)', async () => {
   const ids = idsOf(await createSeveral('a', 'b', 'c', 'd', 'e'))
   const [a, b, c, d, e] = ids
   const answers = await Promise.all([
@@ -262,7 +262,7 @@ test('reorderings at the same time leave a total order, without a priority twice
   assert.deepEqual(idsOf(data).slice(0, 5).sort(), [...ids].sort())
 })
 
-test('two reorderings of all at the same time end as one of them', async () => {
+test('two concurrent reorderings of all policies end in the order of one of them', async () => {
   const ids = idsOf(await createSeveral('a', 'b', 'c', 'd'))
   const orders = [[...ids].reverse(), [...ids.slice(2), ...ids.slice(0, 2)]]
   await Promise.all(orders.map((order) => reorder(order)))
@@ -270,7 +270,7 @@ test('two reorderings of all at the same time end as one of them', async () => {
   assert.ok(orders.some((order) => order.join() === end.join()))
 })
 
-test('reading does not permit writing, and neither permits the other', async () => {
+test('the scope to read does not permit writing, nor the other way round', async () => {
   const { id } = await create({ name: 'a' })
   const reader = { ...admin, scopes: ['policies:read'] }
   const writer = { ...admin, scopes: ['policies:write'] }

@@ -10,17 +10,17 @@ const placed = (text: string): Placed[] =>
 const written = (moves: Placed[] | undefined) => moves?.map(({ id, place }) => `${id}${place}`).join(' ')
 
 const reorderings: [name: string, current: string, ids: string, moves: string | undefined][] = [
-  ['turns all of them round', 'a0 b1 c2', 'cba', 'c0 a2'],
-  ['uses the places that the listed ones hold, and no other', 'a0 b5 c9 d20', 'db', 'd5 b20'],
-  ['leaves the others where they stand, between the listed ones too', 'a0 b1 c2 d3 e4', 'eca', 'e0 a4'],
-  ['moves nothing for the order that is there', 'a0 b1 c2', 'abc', ''],
-  ['moves nothing for one alone', 'a0 b1', 'b', ''],
-  ['keeps shared places that say the order by themselves', 'a1 b1 c2', 'cb', 'c1 b2'],
-  ['numbers afresh where a shared place cannot say the order', 'a5 b5', 'ba', 'b0 a1'],
-  ['numbers the others afresh too, each in its place', 'a3 b3 c3 d9', 'ca', 'c0 b1 a2 d3'],
-  ['numbers afresh where a listed one would tie with another on the wrong side', 'b1 c1 z2', 'zb', 'z0 b2'],
-  ['knows no id that is not there', 'a0 b1', 'ax', undefined],
-  ['knows none where there is nothing', '', 'a', undefined],
+  ['reverses all items', 'a0 b1 c2', 'cba', 'c0 a2'],
+  ['uses only the places of the listed items', 'a0 b5 c9 d20', 'db', 'd5 b20'],
+  ['leaves all other items in place, also those between the listed ones', 'a0 b1 c2 d3 e4', 'eca', 'e0 a4'],
+  ['moves nothing for the current order', 'a0 b1 c2', 'abc', ''],
+  ['moves nothing for a single item', 'a0 b1', 'b', ''],
+  ['keeps shared places if they can express the order', 'a1 b1 c2', 'cb', 'c1 b2'],
+  ['renumbers if a shared place cannot express the order', 'a5 b5', 'ba', 'b0 a1'],
+  ['renumbers the other items too, in their order', 'a3 b3 c3 d9', 'ca', 'c0 b1 a2 d3'],
+  ['renumbers if a listed item would tie with another on the wrong side', 'b1 c1 z2', 'zb', 'z0 b2'],
+  ['returns undefined for an unknown id', 'a0 b1', 'ax', undefined],
+  ['returns undefined if there are no items', '', 'a', undefined],
 ]
 
 suite('a reordering', () => {
@@ -28,7 +28,7 @@ suite('a reordering', () => {
     test(name, () => assert.equal(written(reorder(placed(current), [...ids])), moves))
   }
 
-  test('leaves the order that was asked for, whatever shares a place', () => {
+  test('gives the requested order whichever items share a place', () => {
     for (let round = 0; round < 500; round += 1) {
       const random = (below: number) => (round * 7919 + 104_729 * (below + round)) % below
       const current = placed([...'abcdefg'].map((id, index) => `${id}${random(index + 2)}`).join(' ')).sort(byPlace)
@@ -66,19 +66,19 @@ suite('the ids of a reordering', () => {
 
   test('stay in their order', () => assert.deepEqual(requireDistinctIds([other, one]), [other, one]))
   test('may be in upper case', () => assert.deepEqual(requireDistinctIds([one.toUpperCase()]), [one]))
-  test('are each there once', () => assert.deepEqual(faultsOf([one, other, one]), ['/ids/2']))
-  test('are each there once, whatever their case', () =>
+  test('are refused if an id occurs twice', () => assert.deepEqual(faultsOf([one, other, one]), ['/ids/2']))
+  test('are refused if an id occurs twice in different case', () =>
     assert.deepEqual(faultsOf([one, one.toUpperCase()]), ['/ids/1']))
-  test('are uuids', () => assert.deepEqual(faultsOf([one, 'x']), ['/ids/1']))
-  test('get a short answer to many faults', () => assert.equal(faultsOf(Array<string>(10_000).fill(one)).length, 20))
+  test('are refused if one is not a uuid', () => assert.deepEqual(faultsOf([one, 'x']), ['/ids/1']))
+  test('get at most 20 faults in the answer', () => assert.equal(faultsOf(Array<string>(10_000).fill(one)).length, 20))
 })
 
 suite('a change of a policy', () => {
   const policy = { name: 'Production', description: '', enabled: true } as Policy
-  test('touches the fields that get another value', () => {
+  test('contains the fields that get another value', () => {
     assert.deepEqual(changedFields(policy, { name: 'Prod', description: '', enabled: false }), ['name', 'enabled'])
   })
-  test('touches nothing where nothing is sent', () => assert.deepEqual(changedFields(policy, {}), []))
+  test('is empty if no field is sent', () => assert.deepEqual(changedFields(policy, {}), []))
   test('may empty the description', () => {
     assert.deepEqual(changedFields({ ...policy, description: 'x' }, { description: '' }), ['description'])
   })

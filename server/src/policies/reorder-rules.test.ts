@@ -33,7 +33,7 @@ const reorder = (ids: unknown) => call(admin, 'PATCH', `${rulesPath}/reorder`, {
 const listRules = async () => (await call(admin, 'GET', `/v1/policies/${policy_id}`)).body.rules as Rule[]
 
 suite('a reordering of rules', () => {
-  test('gives the listed ones, in the order given, the places they hold between them', async () => {
+  test('puts the listed rules into the given order on their own places', async () => {
     const made: Rule[] = []
     for (const ordinal of [1, 5, 9, 12]) made.push(await create(onAccount(String(ordinal), { ordinal })))
     const [a, b, c, d] = idsOf(made)
@@ -55,7 +55,7 @@ suite('a reordering of rules', () => {
     assert.equal((await changesNothing(() => reorder([a, d, c, b]))).status, 204)
   })
 
-  test('puts rules of one ordinal in order too', async () => {
+  test('also orders rules that share an ordinal', async () => {
     const made: Rule[] = []
     for (const n of ['1', '2', '3']) made.push(await create(onAccount(n, { ordinal: 3 })))
     const wanted = idsOf(made).reverse()
@@ -63,7 +63,7 @@ suite('a reordering of rules', () => {
     assert.deepEqual(idsOf(await listRules()), wanted)
   })
 
-  test('at the same time as others leaves each rule on a place of its own (R9)', async () => {
+  test('concurrent with others leaves each rule its own place (R9)', async () => {
     const made: Rule[] = []
     for (const n of ['1', '2', '3', '4']) made.push(await create(onAccount(n)))
     const [a, b, c, d] = idsOf(made)
@@ -74,7 +74,7 @@ suite('a reordering of rules', () => {
     )
   })
 
-  test('with an id of another policy or tenant changes nothing, and does not say which it was (T6)', async () => {
+  test('with an id of another policy or tenant changes nothing, and does not say which id it is (T6)', async () => {
     const [a, b] = [await create(onAccount('1')), await create(onAccount('2'))]
     const inOther = async (caller: Caller) => {
       const { body } = await call(caller, 'POST', `/v1/policies/${await newPolicy(caller)}/rules`, onAccount('3'))

@@ -39,7 +39,7 @@ const savedBy = async (rule: { id: string }) =>
   (await asSuperuser('select saved_by from policy_rule where id = $1', [rule.id]))[0]?.saved_by
 
 suite('a rule', () => {
-  test('is answered with its fields and its text, and stands in its policy', async () => {
+  test('is returned with its fields and its text, and listed in its policy', async () => {
     const before = await call(admin, 'GET', `/v1/policies/${policy_id}`)
     const rule = await create(onAccount('123456789012', { conditions: 'when { context.has_reason }', notice: 'Ask.' }))
     const { id, policy_text, created_at, updated_at, ...fields } = rule
@@ -67,14 +67,14 @@ suite('a rule', () => {
     assert.ok(String(after.updated_at) > String(before.body.updated_at))
   })
 
-  test('may come as text, which is kept as it was written', async () => {
+  test('may be sent as text, which is stored as it was written', async () => {
     const policy_text = '@notice("Ask.")\npermit ( principal, action, resource == cloud_account::"1");'
     const rule = await create({ policy_text, effect: 'forbid' })
     assert.equal(rule.policy_text, policy_text)
     assert.deepEqual([rule.effect, rule.notice, rule.resource_entity_id], ['permit', 'Ask.', '1'])
   })
 
-  test('takes part in the next decision, and its making is told', async () => {
+  test('takes part in the next decision, and its creation emits an event', async () => {
     const rule = await create(onAccount('1'))
     assert.equal(await versionOf(admin), 3)
     const { rules } = await findRuleSet(database.tenant(admin.tenant_id), '3')
@@ -89,12 +89,12 @@ suite('a rule', () => {
     })
   })
 
-  test('made by key has the maker of the key for its author', async () => {
+  test('created by an API key is saved in the name of the key’s creator', async () => {
     const rule = await create(onAccount('1'), { ...admin, kind: 'api_key' })
     assert.equal(await savedBy(rule), admin.user_id)
   })
 
-  test('without an ordinal comes last; one with another’s ordinal stands behind it', async () => {
+  test('comes last without an ordinal, and after the others that share its ordinal', async () => {
     assert.equal((await create(onAccount('1'))).ordinal, 0)
     assert.equal((await create(onAccount('2', { ordinal: 8 }))).ordinal, 8)
     assert.equal((await create(onAccount('3'))).ordinal, 9)
@@ -105,14 +105,14 @@ suite('a rule', () => {
     )
   })
 
-  test('comes last after the largest ordinal there is', async () => {
+  test('comes last after a rule with the largest possible ordinal', async () => {
     await create(onAccount('1', { ordinal: 2_147_483_647 }))
     const last = await create(onAccount('2'))
     assert.equal(last.ordinal, 2_147_483_647)
     assert.equal((await listRules()).at(-1)?.id, last.id)
   })
 
-  test('has an ordinal of its own when many are made at once (R9)', async () => {
+  test('has its own ordinal if many are created at once (R9)', async () => {
     const made = await Promise.all(Array.from({ length: 12 }, (_, index) => create(onAccount(String(index)))))
     assert.deepEqual(
       made.map(({ ordinal }) => ordinal).sort((a, b) => a - b),
@@ -121,7 +121,7 @@ suite('a rule', () => {
     assert.equal(await versionOf(admin), 14)
   })
 
-  test('is one of 10,000 at most', async () => {
+  test('is refused beyond 10,000 rules of a tenant', async () => {
     const { id } = await create(onAccount('1'))
     const columns = (
       await asSuperuser<{ names: string }>(
@@ -162,7 +162,7 @@ suite('the statement of a rule', () => {
     ['a type that does not fit', { effect: 'permit', conditions: 'when { context.now == 1 }' }, 'invalid_policy'],
   ]
   for (const [what, body, code] of refused) {
-    test(`is refused for ${what}, before it is looked for a policy`, async () => {
+    test(`is refused for ${what}, before the policy is looked up`, async () => {
       for (const path of [rulesPath, `/v1/policies/${newId()}/rules`]) {
         const answer = await changesNothing(() => call(admin, 'POST', path, body))
         assert.deepEqual([answer.status, answer.body.code], [400, code])
@@ -186,7 +186,7 @@ suite('the statement of a rule', () => {
 })
 
 suite('a deleted rule', () => {
-  test('is gone, and its going is told once', async () => {
+  test('is gone, and emits one event', async () => {
     const rule = await create(onAccount('1'))
     const path = `${rulesPath}/${rule.id}`
     assert.deepEqual(await call(admin, 'DELETE', path), { status: 204, body: {} })
@@ -198,7 +198,7 @@ suite('a deleted rule', () => {
 })
 
 suite('a rule of another tenant or another policy', () => {
-  test('is as one that never was', async () => {
+  test('gets the answer of an unknown rule', async () => {
     const other = await newTenant()
     const theirPolicy = await newPolicy(other)
     const { body: theirs } = await call(other, 'POST', `/v1/policies/${theirPolicy}/rules`, onAccount('1'))
@@ -229,7 +229,7 @@ suite('a rule of another tenant or another policy', () => {
   })
 })
 
-test('reading does not permit writing a rule', async () => {
+test('the scope to read does not permit writing a rule', async () => {
   const rule = await create(onAccount('1'))
   const reader = { ...admin, scopes: ['policies:read'] }
   assert.equal((await call(reader, 'GET', `${rulesPath}/${rule.id}`)).status, 200)

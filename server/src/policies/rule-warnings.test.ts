@@ -33,7 +33,7 @@ const update = (rule: { id: string }, body: object | undefined, caller = admin) 
 const read = async (rule: { id: string }) => (await call(admin, 'GET', `${rulesPath}/${rule.id}`)).body as Rule
 
 suite('warnings', () => {
-  test('come with a rule that approves everything, and do not stay on it', async () => {
+  test('are returned with a change to a rule that approves everything, and not stored', async () => {
     const rule = await create({ effect: 'permit', approval_mode: 'auto' })
     assert.match(rule.warnings?.join() ?? '', /approves every request/)
     assert.equal((await read(rule)).warnings, undefined)
@@ -42,14 +42,14 @@ suite('warnings', () => {
     assert.match(String((await update(rule, { approval_mode: 'auto' })).body.warnings), /approves every request/)
   })
 
-  test('name the rule of the tenant that takes all effect from another, once it counts', async () => {
+  test('name the rule that takes all effect from another, if its policy is enabled', async () => {
     const forbid = await create({ effect: 'forbid' })
     assert.match((await create(onAccount('000000000001'))).warnings?.join() ?? '', new RegExp(forbid.id))
     await asSuperuser('update policy set enabled = false where id = $1', [policy_id])
     assert.equal((await create(onAccount('000000000002'))).warnings, undefined)
   })
 
-  test('tell of a user, group or role that the tenant does not have, and of a name where an id is wanted', async () => {
+  test('report an unknown user, group or role, and a name given instead of an id', async () => {
     const about = async (
       principal_entity_type: string,
       principal_entity_id: string,
@@ -77,7 +77,7 @@ suite('warnings', () => {
     assert.match(String(await about('User', String(stranger.user_id), 'eq')), /no user of the tenant/)
   })
 
-  test('propose the nearest of the actions that rules and requests have used', async () => {
+  test('suggest the nearest action that rules or requests have used', async () => {
     let account = 0
     const of = (...action_ids: string[]) =>
       onAccount(String(account++).padStart(12, '0'), { action_scope_type: 'in', action_ids })
@@ -94,7 +94,7 @@ suite('warnings', () => {
     assert.equal((await create(of('Administrator'))).warnings, undefined)
   })
 
-  test('are found among 10,000 rules and long names', async () => {
+  test('are complete with 10,000 rules and long names', async () => {
     const name = (n: number) => `${String(n).padStart(5, '0')}${'x'.repeat(40)}`
     await asSuperuser(
       `insert into policy_rule (tenant_id, id, policy_id, ordinal, effect, principal_scope_type,

@@ -36,7 +36,7 @@ const savedBy = async (rule: { id: string }) =>
   (await asSuperuser('select saved_by from policy_rule where id = $1', [rule.id]))[0]?.saved_by
 
 suite('a change of a rule', () => {
-  test('keeps what is not sent', async () => {
+  test('keeps fields that are not sent', async () => {
     const before = await create(onAccount('1', { notice: 'Ask.', ordinal: 4, audit_session: true }))
     const { status, body } = await update(before, { approval_mode: 'auto' })
     assert.equal(status, 200)
@@ -51,7 +51,7 @@ suite('a change of a rule', () => {
     assert.equal(await versionOf(admin), 4)
   })
 
-  test('by text makes the statement anew, the ordinal stays', async () => {
+  test('by text replaces the statement and keeps the ordinal', async () => {
     const before = await create(onAccount('1', { ordinal: 4 }))
     const { body } = await update(before, { policy_text: 'forbid(principal, action, resource);', effect: 'permit' })
     assert.deepEqual([body.effect, body.resource_scope_type, body.ordinal], ['forbid', 'any', 4])
@@ -59,7 +59,7 @@ suite('a change of a rule', () => {
     assert.equal('approval_mode' in body, false)
   })
 
-  test('of the place alone leaves the statement as written, and whose it is', async () => {
+  test('of the place alone keeps the statement as written, and who saved it', async () => {
     const policy_text = 'permit (principal, action, resource == cloud_account::"1" );'
     const before = await create({ policy_text })
     const other = await newUser(admin)
@@ -68,14 +68,14 @@ suite('a change of a rule', () => {
     assert.equal(await savedBy(before), admin.user_id)
   })
 
-  test('of the statement makes it the changer’s (P15)', async () => {
+  test('of the statement records who saved it (P15)', async () => {
     const before = await create(onAccount('1'))
     const other = await newUser(admin)
     await update(before, { approval_mode: 'auto' }, other)
     assert.equal(await savedBy(before), other.user_id)
   })
 
-  test('to what is there already changes nothing and tells nothing', async () => {
+  test('to the current values changes nothing and emits no event', async () => {
     const policy_text = 'permit (principal, action, resource == cloud_account::"1" );'
     const rule = await create({ policy_text, notice: 'Ask.' })
     const other = await newUser(admin)
@@ -86,7 +86,7 @@ suite('a change of a rule', () => {
     assert.equal(await savedBy(rule), admin.user_id)
   })
 
-  test('at the same time as another loses neither', async () => {
+  test('concurrent with others loses none', async () => {
     const rule = await create(onAccount('1'))
     const changes = [
       { notice: 'Ask.' },
@@ -105,7 +105,7 @@ suite('a change of a rule', () => {
     assert.equal(await versionOf(admin), 7)
   })
 
-  test('that is not valid changes nothing, whether the rule is there or not', async () => {
+  test('that is invalid changes nothing, and is refused before the rule is looked up', async () => {
     const rule = await create(onAccount('1'))
     for (const body of [{ policy_text: 'permit' }, { conditions: 'when {' }]) {
       for (const at of [rule, { id: newId() }]) {

@@ -33,28 +33,28 @@ function warn(input: RuleInput, others: RuleInput[] = [], known: string[] = []):
 type Claim = [name: string, claim: RegExp | undefined, input: RuleInput, others?: RuleInput[], known?: string[]]
 const claims: Claim[] = [
   ['an auto permit of everything approves everything', /every request of every user/, { effect: 'permit', ...auto }],
-  ['an auto permit of one group does not', undefined, { ...group, ...auto }],
-  ['an auto permit under conditions does not', undefined, { effect: 'permit', ...auto, ...prod }],
+  ['an auto permit for one group does not approve everything', undefined, { ...group, ...auto }],
+  ['an auto permit with conditions does not approve everything', undefined, { effect: 'permit', ...auto, ...prod }],
   [
-    'a break_glass forbid leaves asking alone',
+    'a break_glass forbid affects only emergency requests',
     /only emergency requests/,
     { effect: 'forbid', approval_mode: 'break_glass' },
   ],
   [
-    'an account with a digit too few is asked for by nobody',
+    'an account number with a digit too few is never requested',
     /never match: `12345678901` must be an account number/,
     onAccount('12345678901'),
   ],
-  ['an account is asked for', undefined, onAccount('123456789012')],
+  ['a valid account number can be requested', undefined, onAccount('123456789012')],
   [
-    'an action with a space behind it is asked for by nobody',
+    'an action with a trailing space cannot be requested',
     /the action `Admin ` cannot be requested/,
     { effect: 'permit', action_scope_type: 'in', action_ids: ['Admin ', 'approve'] },
     [],
     ['Admin '],
   ],
   [
-    'an ordinary rule is not warned of',
+    'an ordinary rule',
     undefined,
     group,
     [
@@ -62,7 +62,7 @@ const claims: Claim[] = [
       { effect: 'forbid', ...prod },
     ],
   ],
-  ['a rule that another says already decides nothing', /decides nothing: rule `other-0`/, group, [group]],
+  ['a duplicate rule decides nothing', /decides nothing: rule `other-0`/, group, [group]],
   [
     'a rule within a wider one of its kind decides nothing',
     /decides nothing/,
@@ -70,18 +70,18 @@ const claims: Claim[] = [
     [{ effect: 'permit' }],
   ],
   ['a forbid within a wider one of its kind decides nothing', /decides nothing/, { ...group, ...forbid }, [forbid]],
-  ['a rule within another that has conditions decides something', undefined, group, [{ effect: 'permit', ...prod }]],
-  ['a rule with a notice of its own says something', undefined, { ...group, notice: 'n' }, [group]],
-  ['a rule with an audit of its own adds it', undefined, { ...group, audit_session: true }, [group]],
+  ['a rule within another rule with conditions decides something', undefined, group, [{ effect: 'permit', ...prod }]],
+  ['a duplicate rule with its own notice adds the notice', undefined, { ...group, notice: 'n' }, [group]],
+  ['a duplicate rule with its own session audit adds the audit', undefined, { ...group, audit_session: true }, [group]],
   [
-    'an auto permit beside the same counts for the author of the other',
+    'a duplicate auto permit counts for the user who saved the other',
     undefined,
     { ...group, ...auto },
     [{ ...group, ...auto }],
   ],
-  ['a permit of another mode is another rule', undefined, { ...group, ...emergency }, [group]],
+  ['a permit with another mode is another rule', undefined, { ...group, ...emergency }, [group]],
   [
-    'a permit within a forbid of its own kind is not repeated by it',
+    'a permit within a forbid is not a duplicate of it',
     undefined,
     { ...group, ...prod },
     [{ effect: 'forbid', ...auto }],
@@ -92,7 +92,7 @@ const claims: Claim[] = [
     { ...group, ...emergency },
     [{ ...forbid, ...emergency }],
   ],
-  ['a require permit under a break_glass forbid has', undefined, group, [{ ...forbid, ...emergency }]],
+  ['a require permit under a break_glass forbid has an effect', undefined, group, [{ ...forbid, ...emergency }]],
   [
     'an auto permit under an auto forbid approves nothing at once',
     /nothing at once: rule `other-0`/,
@@ -100,58 +100,58 @@ const claims: Claim[] = [
     [{ ...forbid, ...auto }],
   ],
   [
-    'an auto permit under an auto forbid with conditions may',
+    'an auto permit under an auto forbid with conditions may approve at once',
     undefined,
     { ...group, ...auto },
     [{ ...forbid, ...auto, ...prod }],
   ],
   ...(['require', 'auto'] as const).flatMap((approval_mode): Claim[] => [
     [
-      `a ${approval_mode} permit that wants an emergency never counts`,
+      `a ${approval_mode} permit that requires an emergency never matches`,
       /never match.*require one/,
       { ...group, approval_mode, ...wanting },
     ],
     [
-      `a ${approval_mode} permit that leaves emergencies out is as it was`,
+      `a ${approval_mode} permit that excludes emergencies can match`,
       undefined,
       { ...group, approval_mode, ...leaving },
     ],
   ]),
   [
-    'a break_glass permit that leaves emergencies out never counts',
+    'a break_glass permit that excludes emergencies never matches',
     /never match.*exclude them/,
     { ...group, ...emergency, ...leaving },
   ],
-  ['a break_glass permit that wants an emergency is as it was', undefined, { ...group, ...emergency, ...wanting }],
-  ['an auto forbid that wants an emergency never counts', /never match/, { ...forbid, ...auto, ...wanting }],
-  ['a plain forbid that wants an emergency counts there', undefined, { ...forbid, ...wanting }],
-  ['a plain forbid that leaves them out counts elsewhere', undefined, { ...forbid, ...leaving }],
+  ['a break_glass permit that requires an emergency can match', undefined, { ...group, ...emergency, ...wanting }],
+  ['an auto forbid that requires an emergency never matches', /never match/, { ...forbid, ...auto, ...wanting }],
+  ['a plain forbid that requires an emergency can match', undefined, { ...forbid, ...wanting }],
+  ['a plain forbid that excludes emergencies can match', undefined, { ...forbid, ...leaving }],
   [
-    'an emergency or something else is something else',
+    'a permit that accepts an emergency as an alternative can match',
     undefined,
     { ...group, conditions: 'when { context.break_glass || context.has_reason }' },
   ],
   [
-    'an emergency in brackets and in a chain is wanted',
+    'a permit that requires an emergency within brackets and a chain never matches',
     /never match/,
     { ...group, conditions: 'when { context.has_reason && !(!context.break_glass || false) }' },
   ],
   [
-    'an emergency of the request that is decided is another',
+    'an approval rule may test whether the request is an emergency',
     undefined,
     { ...group, ...wanting, action_scope_type: 'eq', action_ids: ['approve'] },
   ],
   [
-    'a rule whose conditions are false can never match',
+    'a rule whose conditions are false never matches',
     /can never match/,
     { effect: 'permit', conditions: 'when { false }' },
   ],
-  ['a group cannot ask', /can never match/, { ...group, principal_scope_type: 'eq' }],
-  ['a permit under a plain forbid of all has no effect', /no effect: rule `other-0`/, group, [{ effect: 'forbid' }]],
-  ['a permit under a conditional forbid may have', undefined, group, [{ effect: 'forbid', ...prod }]],
-  ['a require permit under an auto forbid has', undefined, group, [{ effect: 'forbid', ...auto }]],
+  ['a group cannot be the requester', /can never match/, { ...group, principal_scope_type: 'eq' }],
+  ['a permit under a forbid of everything has no effect', /no effect: rule `other-0`/, group, [{ effect: 'forbid' }]],
+  ['a permit under a conditional forbid may have an effect', undefined, group, [{ effect: 'forbid', ...prod }]],
+  ['a require permit under an auto forbid has an effect', undefined, group, [{ effect: 'forbid', ...auto }]],
   [
-    'a rule about approve is not under a forbid of asking',
+    'an approval rule is not under a forbid of requests',
     undefined,
     { effect: 'permit', action_scope_type: 'eq', action_ids: ['approve'] },
     [{ effect: 'forbid' }],
@@ -175,16 +175,16 @@ const claims: Claim[] = [
     [{ ...group, principal_entity_id: 'h' }],
   ],
   ['an auto permit under a wider require permit', undefined, { ...group, ...auto }, [{ effect: 'permit' }]],
-  ['an action that is known', undefined, { effect: 'permit', action_scope_type: 'eq', action_ids: ['a'] }, [], ['a']],
+  ['a known action', undefined, { effect: 'permit', action_scope_type: 'eq', action_ids: ['a'] }, [], ['a']],
   [
-    'an action that is almost known',
+    'an action similar to a known one',
     /nearest known is `ReadOnlyAccess`/,
     { effect: 'permit', action_scope_type: 'eq', action_ids: ['ReadOnlyAcess'] },
     [],
     ['Admin', 'ReadOnlyAccess'],
   ],
   [
-    'an action that is like nothing known',
+    'an action unlike any known one',
     /`Power` before$/,
     { effect: 'permit', action_scope_type: 'eq', action_ids: ['Power'] },
     [],
@@ -198,14 +198,14 @@ for (const [name, claim, input, others, known] of claims)
     else assert.match(warnings, claim)
   })
 
-test('a principal that there is not is told by its type and id, and how it is named', () => {
+test('a missing principal is reported by its type and id, with a hint if the id is a name', () => {
   const facts = { rule: statementFromInput(group).fields, engine_warnings: [], others: [], known_actions: [] }
   const missing = { type: 'Group', id: 'g', is_name: false }
   assert.match(warningsFor({ ...facts, missing }).join(), /no user: no group of the tenant has the id `g`$/)
   assert.match(warningsFor({ ...facts, missing: { ...missing, is_name: true } }).join(), /use its id instead$/)
 })
 
-test('a rule as its row has it, with null for what is absent, is compared like any other', () => {
+test('a rule as stored, with null for absent fields, is compared like any other', () => {
   const row = {
     id: 'row',
     ...statementFromInput({ effect: 'forbid' }).fields,
@@ -217,7 +217,7 @@ test('a rule as its row has it, with null for what is absent, is compared like a
   assert.match(warningsFor({ ...facts, others: [row] }).join(), /no effect/)
 })
 
-test('the nearest name is the one with the fewest edits, if any is near', () => {
+test('the nearest name is the one with the fewest edits, if there are few enough', () => {
   assert.equal(nearestName('readonlyaccess', ['ReadOnlyAccess', 'ReadWriteAccess']), 'ReadOnlyAccess')
   assert.equal(nearestName('x', ['y']), undefined)
 })

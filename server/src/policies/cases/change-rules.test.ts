@@ -17,19 +17,20 @@ import type { PolicyCase } from './case.ts'
 import { replacePolicyCases } from './replace-policy-cases.ts'
 
 const testDb = await testDatabase()
-/** How often the service has gone to the database. */
+/** The number of round trips of the service to the database. */
 let trips = 0
 const database: Database = {
   ...testDb.database,
   tenant(tenant_id) {
-    const door = testDb.database.tenant(tenant_id)
+    const client = testDb.database.tenant(tenant_id)
     const counted =
       <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
       (...args: Args) => {
         trips += 1
         return work(...args)
       }
-    return { ...door, read: counted(door.read) as typeof door.read, write: counted(door.write) as typeof door.write }
+    const { read, write } = client
+    return { ...client, read: counted(read) as typeof read, write: counted(write) as typeof write }
   },
 }
 const rulesOperations = { createRule, updateRule, deleteRule }
@@ -78,15 +79,14 @@ function requireBroken({ status, body }: Answer, ...cases: string[]): void {
   for (const name of cases) assert.ok(String(body.message).includes(`\`${name}\``))
 }
 
-suite('a change that breaks a required case is refused with the case named, and changes nothing', () => {
+suite('a change that breaks a required case is refused, names the case, and changes nothing', () => {
   const changes: Record<string, () => Promise<Answer>> = {
     'a new rule': () => addRule('forbid(principal, action, resource);'),
-    'a rule that is another': () => call(admin, 'PATCH', `${path()}/rules/${rule}`, { action_ids: ['Other'] }),
-    'a rule that goes': () => call(admin, 'DELETE', `${path()}/rules/${rule}`),
-    'a file in place of the rules': () =>
-      call(admin, 'PUT', `${path()}/cedar`, { cedar: 'forbid(principal, action, resource);' }),
-    'a policy that goes': () => call(admin, 'DELETE', path()),
-    'a policy that is disabled': () => call(admin, 'PATCH', path(), { enabled: false }),
+    'an update of a rule': () => call(admin, 'PATCH', `${path()}/rules/${rule}`, { action_ids: ['Other'] }),
+    'a deleted rule': () => call(admin, 'DELETE', `${path()}/rules/${rule}`),
+    'an imported file': () => call(admin, 'PUT', `${path()}/cedar`, { cedar: 'forbid(principal, action, resource);' }),
+    'a deleted policy': () => call(admin, 'DELETE', path()),
+    'a disabled policy': () => call(admin, 'PATCH', path(), { enabled: false }),
   }
   for (const [name, change] of Object.entries(changes))
     test(name, async () => {
@@ -94,13 +94,13 @@ suite('a change that breaks a required case is refused with the case named, and 
       requireBroken(await changesNothing(change), reads.case)
     })
 
-  test('a policy that is enabled again', async () => {
+  test('a policy enabled again', async () => {
     await call(admin, 'PATCH', path(), { enabled: false })
     await require({ ...reads, expect: 'forbid' })
     requireBroken(await changesNothing(() => call(admin, 'PATCH', path(), { enabled: true })), reads.case)
   })
 
-  test('with what it wants and would get, and for whoever may read rules, why', async () => {
+  test('the refusal has both answers, and the reasoning only for a caller who may read rules', async () => {
     await require(deletes)
     const { body } = await addRule('@approval_mode("auto") permit(principal, action, resource);')
     const { cases } = body.details as { cases: { expected: object; got: Record<string, unknown> }[] }
@@ -117,7 +117,7 @@ suite('a change that breaks a required case is refused with the case named, and 
     assert.ok(!JSON.stringify(hidden.body).includes('reasoning'))
   })
 
-  test('also with an `Idempotency-Key`, and the same again', async () => {
+  test('a call with an `Idempotency-Key` is refused too, and so is its repetition', async () => {
     await require(reads)
     const keyed = () => call(admin, 'DELETE', path(), undefined, { 'idempotency-key': 'once' })
     requireBroken(await changesNothing(keyed), reads.case)
@@ -125,13 +125,13 @@ suite('a change that breaks a required case is refused with the case named, and 
   })
 })
 
-suite('a change is not refused', () => {
-  test('that breaks a case which is not required', async () => {
+suite('a change is accepted', () => {
+  test('if the broken case is not required', async () => {
     await require({ ...reads, required: false })
     assert.equal((await call(admin, 'DELETE', path())).status, 204)
   })
 
-  test('for a case that was broken before it: whoever mends comes through, and from then on it holds', async () => {
+  test('if the required case failed before; once fixed, the case must hold', async () => {
     await require({ ...reads, case: 'an engineer writes', asks: 'Write' }, reads)
     assert.equal((await addRule('permit(principal, action == Action::"Other", resource);')).status, 201)
     requireBroken(await addRule('forbid(principal, action, resource);'), reads.case)
@@ -140,13 +140,13 @@ suite('a change is not refused', () => {
     requireBroken(await call(admin, 'DELETE', `${path()}/rules/${writes.body.id}`), 'an engineer writes')
   })
 
-  test('for a case of another tenant', async () => {
+  test('if it breaks a case of another tenant', async () => {
     const other = await newTenant()
     await call(other, 'PUT', '/v1/policies/cases', { cases: [deletes] })
     assert.equal((await addRule('permit(principal, action, resource);')).status, 201)
   })
 
-  test('that leaves every case as it was, and the next decision is by the rules as they are then', async () => {
+  test('if it breaks no case, and the next decision uses the saved rules', async () => {
     await require(reads)
     assert.equal((await addRule('forbid(principal, action == Action::"Other", resource);')).status, 201)
     requireBroken(await addRule('forbid(principal, action, resource);'), reads.case)
@@ -157,7 +157,7 @@ suite('a change is not refused', () => {
     assert.deepEqual([rules.length, version], [2, tenant?.v])
   })
 
-  test('where no case is required, and takes no trip more than it did', async () => {
+  test('if no case is required, without a further round trip', async () => {
     await require({ ...reads, required: false })
     const tripsOf = async (method: 'POST' | 'DELETE', url: string, body?: object) => {
       trips = 0
@@ -175,14 +175,14 @@ suite('a change is not refused', () => {
   })
 })
 
-suite('at the same moment', () => {
-  /** Whoever waits for another's change for too long is told to try again. */
+suite('concurrent changes', () => {
+  /** Retries a call that waited too long for another change and got 503. */
   const patiently = async (...args: Parameters<typeof call>): Promise<Answer> => {
     const answer = await call(...args)
     return answer.status === 503 ? patiently(...args) : answer
   }
 
-  test('of two changes that are harmless alone and break a case together, one is refused', async () => {
+  test('one of two changes is refused if only both together break a case', async () => {
     const text = 'permit(principal in Group::"engineers", action, resource);'
     let ways = [rule, String((await addRule(text)).body.id)]
     await require(reads)
@@ -194,7 +194,7 @@ suite('at the same moment', () => {
     }
   })
 
-  test('a case that is required and a change that breaks it do not pass each other by', async () => {
+  test('a new required case and a change that breaks it are serialized', async () => {
     const disable = () => patiently(admin, 'PATCH', path(), { enabled: false })
     const remove = () => patiently(admin, 'DELETE', `${path()}/rules/${rule}`)
     for (const round of rounds(8)) {
@@ -204,7 +204,7 @@ suite('at the same moment', () => {
         round % 2 === 0 ? disable : remove,
       ])
       assert.equal(kept?.status, 200)
-      // Either the case was there first, and held; or the change was, and the case says so.
+      // If the case came first, it held; if the change came first, the case fails.
       const holds = kept.body.failed === 0
       assert.equal(changed?.status === 409, holds, JSON.stringify(changed))
       await call(admin, 'PATCH', path(), { enabled: true })

@@ -16,18 +16,18 @@ async function passes(rules: PolicyRule[], wanted: Partial<PolicyCase>): Promise
   return outcome?.passed
 }
 
-test('what could not be answered passes no case, whatever it wants', async () => {
+test('a question that could not be answered passes no case, whatever the case expects', async () => {
   const broken = [permit, { ...permit, id: 'broken', policy_text: 'permit(' }]
   assert.equal(await passes(broken, { expect: 'permit' }), false)
   assert.equal(await passes(broken, { expect: 'forbid' }), false)
 })
 
-test('a forbid that could not be evaluated is an answer', async () => {
+test('a forbid that could not be evaluated counts as an answer', async () => {
   const failing = 'forbid(principal, action, resource) when { context.duration_seconds * 9223372036854775807 > 0 };'
   assert.equal(await passes([permit, sampleRule('failing', failing)], { expect: 'forbid' }), true)
 })
 
-test('every part of what is wanted counts, and what is left out does not', async () => {
+test('every expected field is compared, and absent fields are not', async () => {
   const notice = sampleRule('words', '@notice("Be careful.") permit(principal, action, resource);')
   const table: [wanted: Partial<PolicyCase>, passed: boolean][] = [
     [{}, true],

@@ -51,7 +51,7 @@ const permit = async (policy_text: string, caller = admin) => {
 }
 
 suite('the cases of a tenant', () => {
-  test('are answered as they were sent, in their order', async () => {
+  test('are returned as they were sent, in their order', async () => {
     assert.deepEqual(await list(), [])
     const { status, body } = await put([deletes, reads])
     assert.equal(status, 200)
@@ -63,7 +63,7 @@ suite('the cases of a tenant', () => {
     assert.deepEqual(await list(), [])
   })
 
-  test('are not replaced by whoever has not seen them, where they say what they saw', async () => {
+  test('are not replaced by a call whose `If-Match` is outdated', async () => {
     const [none, one] = [{ cases: [] }, { cases: [reads] }].map(casesTag)
     const seeing = (etag: string | undefined, cases: object[]) =>
       call(admin, 'PUT', '/v1/policies/cases', { cases }, { 'if-match': String(etag) })
@@ -76,7 +76,7 @@ suite('the cases of a tenant', () => {
     assert.equal((await seeing(one, [deletes])).status, 200)
   })
 
-  test('are told when they change, and not when the same are sent again; the rules stay at their version', async () => {
+  test('emit an event only when they change, and leave the version of the rules', async () => {
     await put([deletes, reads])
     await put([deletes, reads])
     assert.deepEqual(await eventsOf(admin), [
@@ -91,7 +91,7 @@ suite('the cases of a tenant', () => {
     assert.equal(await versionOf(admin), 1)
   })
 
-  test('tell how each fares; one that is required and fails is kept', async () => {
+  test('are answered with the outcome of each; a required case that fails is stored', async () => {
     const { body } = await put([reads, deletes])
     const { passed, failed, outcomes } = body as unknown as CaseOutcomes
     assert.deepEqual([passed, failed], [1, 1])
@@ -105,7 +105,7 @@ suite('the cases of a tenant', () => {
     assert.match(outcomes[0]?.got.reasoning ?? '', /no rule permits `ReadOnlyAccess` on cloud_account `111122223333`/)
   })
 
-  test('are the tenant’s own (T1)', async () => {
+  test('belong to one tenant (T1)', async () => {
     await put([reads])
     const stranger = await newTenant()
     assert.deepEqual(await list(stranger), [])
@@ -115,7 +115,7 @@ suite('the cases of a tenant', () => {
     assert.equal((await tried()).failed, 1)
   })
 
-  test('may be a thousand', async () => {
+  test('number at most a thousand', async () => {
     const many = Array.from({ length: maxCases + 1 }, (_, index) => ({ ...deletes, case: `case ${index}` }))
     assert.equal((await put(many)).status, 400)
     const { status, body } = await put(many.slice(1))
@@ -123,8 +123,8 @@ suite('the cases of a tenant', () => {
   })
 })
 
-suite('a try', () => {
-  test('takes the tenant’s cases, or those that are sent and not kept', async () => {
+suite('a test of policies', () => {
+  test('evaluates the tenant’s cases, or sent cases without storing them', async () => {
     await put([deletes])
     assert.deepEqual(
       (await tried()).outcomes.map((one) => one.case),
@@ -135,7 +135,7 @@ suite('a try', () => {
     assert.deepEqual(await list(), [deletes])
   })
 
-  test('tells what was wanted and what was got, with the rules that decided', async () => {
+  test('returns the expected and the actual answer, with the rules that decided', async () => {
     const id = await permit(
       '@notice("Be careful.") @approval_mode("auto") permit(principal in Group::"engineers", action, resource);',
     )
@@ -160,7 +160,7 @@ suite('a try', () => {
     ])
   })
 
-  test('leaves the rules to whoever may read them', async () => {
+  test('shows rules only to a caller who may read them', async () => {
     await permit('permit(principal, action, resource);')
     const writer = { ...admin, scopes: ['policies:write'] }
     const { status, body } = await put([reads], writer)
@@ -171,7 +171,7 @@ suite('a try', () => {
     assert.equal((await put([], { ...admin, scopes: ['policies:read'] })).status, 403)
   })
 
-  test('pushes out none of the rules that decisions are taken by', async () => {
+  test('evicts no rule in force from the cache', async () => {
     await tried()
     const held = policyEvaluator.rules.held()
     const rules = Array.from({ length: 50 }, () => ({ effect: 'permit' }))
@@ -180,7 +180,7 @@ suite('a try', () => {
     assert.equal(policyEvaluator.rules.held(), held)
   })
 
-  test('takes a draft: changes of the rules, or all of them, as if they were saved', async () => {
+  test('evaluates a draft, of changes or of the whole set, as if it were saved', async () => {
     const add = { create_policy: { name: 'More', rules: [{ effect: 'permit' }] } }
     const all = { name: 'All', rules: [{ policy_text: 'permit(principal in Group::"engineers", action, resource);' }] }
     const drafts: [draft: object, answers: string[]][] = [
@@ -209,47 +209,47 @@ suite('a try', () => {
   })
 })
 
-suite('a case is refused, naming the place', () => {
+suite('a case is refused, with a pointer to the fault', () => {
   const bucket = { type: 'cloud_storage_bucket', id: 'logs' } as const
   const faulty: [name: string, change: object, pointer: string][] = [
     ['without a question', { asks: undefined }, '/asks'],
-    ['that asks and approves', { approves: 'Delete' }, '/approves'],
+    ['that both asks and approves', { approves: 'Delete' }, '/approves'],
     ['that asks for approve', { asks: 'approve' }, '/asks'],
-    ['about an action that the engine keeps for itself', { asks: '__unnamed' }, '/asks'],
+    ['about an action reserved for the engine', { asks: '__unnamed' }, '/asks'],
     ['with a requester beside `asks`', { requester: { id: 'ada' } }, '/requester'],
-    ['whose account is none', { resource: { ...account, id: '12' } }, '/resource/id'],
-    ['whose account is a number', { resource: { ...account, id: 111122223333 } }, '/resource/id'],
+    ['with an invalid account number', { resource: { ...account, id: '12' } }, '/resource/id'],
+    ['with an account number that is not text', { resource: { ...account, id: 111122223333 } }, '/resource/id'],
+    ['about a resource whose parent is not type and id', { resource: { ...account, in: ['ou-1'] } }, '/resource/in/0'],
     [
-      'about a resource in what is not written as type and id',
-      { resource: { ...account, in: ['ou-1'] } },
-      '/resource/in/0',
-    ],
-    [
-      'about an account in a bucket',
+      'about an account with a bucket as its parent',
       { resource: { ...account, in: ['cloud_storage_bucket::logs'] } },
       '/resource/in/0',
     ],
-    ['about a bucket in no such account', { resource: { ...bucket, in: ['cloud_account::12'] } }, '/resource/in/0'],
+    ['about a bucket in an invalid account', { resource: { ...bucket, in: ['cloud_account::12'] } }, '/resource/in/0'],
     [
-      'with a tag that the engine would read otherwise',
+      'with a tag name that is an escape of the engine',
       { resource: { ...account, tags: { __extn: 'x' } } },
       '/resource/tags',
     ],
     [
-      'with a tag that is an escape of the engine',
+      'with a tag value that is an escape of the engine',
       { resource: { ...account, tags: { a: { __extn: 1 } } } },
       '/resource/tags/a',
     ],
-    ['with an escape of the engine for a name', { who: { id: { __extn: { fn: 'unknown', arg: 'x' } } } }, '/who/id'],
+    ['with an escape of the engine as an id', { who: { id: { __extn: { fn: 'unknown', arg: 'x' } } } }, '/who/id'],
     ['with NUL in a name', { case: 'a\0b' }, '/cases/0/case'],
-    ['on a day that never was', { context: { now: '2025-02-30T00:00:00Z' } }, '/context/now'],
-    ['past the year 9999', { context: { now: '9999-12-31T23:59:59-12:00' } }, '/context/now'],
-    ['in a time zone that is none', { context: { time_zone: 'Mars/Base' } }, '/context/time_zone'],
-    ['from an address that is none', { context: { source_ip: '10.0.0.0/8' } }, '/context/source_ip'],
-    ['of an emergency without a reason', { context: { break_glass: true, has_reason: false } }, '/context/has_reason'],
-    ['that wants a forbid with a mode', { mode: 'auto' }, '/mode'],
-    ['that wants an approval by a mode', { asks: undefined, approves: 'a', expect: 'permit', mode: 'auto' }, '/mode'],
-    ['with a field that it has not', { on: account }, '/on'],
+    ['on a day that does not exist', { context: { now: '2025-02-30T00:00:00Z' } }, '/context/now'],
+    ['after the year 9999', { context: { now: '9999-12-31T23:59:59-12:00' } }, '/context/now'],
+    ['in an unknown time zone', { context: { time_zone: 'Mars/Base' } }, '/context/time_zone'],
+    ['from an invalid address', { context: { source_ip: '10.0.0.0/8' } }, '/context/source_ip'],
+    [
+      'about an emergency without a reason',
+      { context: { break_glass: true, has_reason: false } },
+      '/context/has_reason',
+    ],
+    ['that expects a forbid with a mode', { mode: 'auto' }, '/mode'],
+    ['that expects a mode of an approval', { asks: undefined, approves: 'a', expect: 'permit', mode: 'auto' }, '/mode'],
+    ['with an unknown field', { on: account }, '/on'],
   ]
   for (const [name, change, pointer] of faulty)
     test(name, async () => {
@@ -265,7 +265,7 @@ suite('a case is refused, naming the place', () => {
       assert.deepEqual(await list(), [])
     })
 
-  test('that has the name of another', async () => {
+  test('with the name of another case', async () => {
     const { status, body } = await put([deletes, reads, deletes])
     assert.equal(status, 400)
     assert.deepEqual(body.details, {

@@ -50,7 +50,7 @@ async function drafted(draft: Draft, id = newId()) {
   return applyDraft(present, draft, { id, author: admin.user_id, pointer: '/draft' })
 }
 
-/** What rules say and where they stand, without the ids that new ones get. */
+/** The content and the place of rules, without the ids of new ones. */
 function said({ rules }: RuleSet, ids: readonly string[] = idsOf([first, second, elsewhere])) {
   return rules
     .map(({ id, ...rule }) => ({ ...rule, id: ids.includes(id) ? id : 'new' }))
@@ -62,7 +62,7 @@ async function saved(): Promise<RuleSet> {
 }
 
 suite('a draft of changes', () => {
-  test('is the set that saving them one after the other makes', async () => {
+  test('gives the same rules as saving the changes one after another', async () => {
     const added = onAccount('3', { approval_mode: 'auto' })
     const reworded = { notice: 'Soon.', conditions: 'when { context.has_reason }' }
     const { before, after, pointers, ...ids } = await drafted({
@@ -92,7 +92,7 @@ suite('a draft of changes', () => {
     assert.deepEqual(unplaced(after), unplaced(await saved()))
   })
 
-  test('that change nothing leaves every rule the very same', async () => {
+  test('leaves every rule the same object if the changes have no effect', async () => {
     const { before, after, added, changed, removed } = await drafted({
       changes: [{ update_rule: { rule_id: first.id, rule: { notice: 'Ask.' } } }],
     })
@@ -100,7 +100,7 @@ suite('a draft of changes', () => {
     assert.deepEqual([added, changed, removed], [[], [], []])
   })
 
-  test('is decided in a court of its own, the tenant’s rules as ever', async () => {
+  test('is decided by a separate evaluator, and leaves decisions of the current rules unchanged', async () => {
     const { before, after } = await drafted({ changes: [{ delete_rule: { rule_id: second.id } }] })
     const question = { ...sampleAsk, resources: [{ ...sampleAccount, id: '1' }] }
     const allowed = [before, after].map((ruleSet) => decideAsk(ruleSet, question, draftEvaluator).allowed)
@@ -108,7 +108,7 @@ suite('a draft of changes', () => {
     assert.equal(decideAsk(await saved(), question).allowed, false)
   })
 
-  test('names new rules the same whenever it is applied', async () => {
+  test('gives new rules the same ids each time it is applied', async () => {
     const draft = { changes: [{ create_rule: { policy_id, rule: onAccount('3') } }] }
     const id = newId()
     const once = await drafted(draft, id)
@@ -118,14 +118,14 @@ suite('a draft of changes', () => {
 })
 
 suite('a draft of the whole set', () => {
-  /** A rule as it is answered, in the form that it is sent in. */
+  /** A returned rule, in the form in which rules are sent. */
   const asSent = ({ policy_text, notice, audit_session, approval_mode, ordinal }: Rule) => ({
     ...{ policy_text, audit_session, ordinal },
     ...(notice !== undefined && { notice }),
     ...(approval_mode !== undefined && { approval_mode }),
   })
 
-  test('knows its present rules by their words, and who saved them', async () => {
+  test('matches current rules by their text, and keeps who saved them', async () => {
     const { before, after, added, changed, removed } = await drafted({
       policies: [
         { id: policy_id, name: 'Production', priority: 0, rules: [asSent(first), onAccount('9'), asSent(second)] },
@@ -140,7 +140,7 @@ suite('a draft of the whole set', () => {
     )
   })
 
-  test('leaves out what it does not name, and changes what it names by id', async () => {
+  test('removes rules that it does not contain, and changes rules that it gives by id', async () => {
     const { after, added, changed, removed, pointers } = await drafted({
       policies: [{ id: policy_id, name: 'Production', rules: [{ id: second.id.toUpperCase(), ...onAccount('5') }] }],
     })
@@ -161,7 +161,7 @@ suite('a fault of a draft', () => {
     return problem
   }
 
-  test('in a statement is told with its place in the draft and in the text', async () => {
+  test('in a statement is reported with its place in the draft and in the text', async () => {
     const rule = { policy_text: 'permit(principal, action, resource) when { principal.nothing };' }
     const { code, details } = await refused({ changes: [{ create_rule: { policy_id, rule } }] })
     assert.equal(code, 'invalid_policy')
@@ -169,7 +169,7 @@ suite('a fault of a draft', () => {
     assert.deepEqual([details?.field, details?.line], ['policy_text', 1])
   })
 
-  test('in a field is told by the pointer to the field', async () => {
+  test('in a field is reported with a pointer to the field', async () => {
     const problem = await refused({
       policies: [{ name: 'A', rules: [{ effect: 'permit', principal_scope_type: 'eq' }] }],
     })
@@ -179,7 +179,7 @@ suite('a fault of a draft', () => {
     ])
   })
 
-  test('that names what is not there, or is another tenant’s, is told alike', async () => {
+  test('is the same for an unknown rule and for another tenant’s rule', async () => {
     const stranger = first.id
     admin = await newTenant()
     const at = '/draft/changes/0/delete_rule/rule_id'
@@ -189,7 +189,7 @@ suite('a fault of a draft', () => {
     }
   })
 
-  test('is a rule named twice, a priority taken twice, a policy deleted twice', async () => {
+  test('is a duplicate rule, a duplicate priority, or a policy deleted twice', async () => {
     const twice = { id: first.id, ...onAccount('1') }
     const pointers = await Promise.all(
       [

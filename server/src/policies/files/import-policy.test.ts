@@ -54,7 +54,7 @@ const savers = async () =>
 const account = (id: string, head = '') => `${head}permit(principal, action, resource == cloud_account::"${id}");`
 
 suite('a policy as a file', () => {
-  test('is answered as JSON and as the file itself, and changes nothing when it comes back', async () => {
+  test('is returned as JSON or as plain text, and changes nothing when imported unchanged', async () => {
     await create(onAccount('1', { notice: 'Ask.', approval_mode: 'auto' }))
     await create({ policy_text: '@id("two")\nforbid(principal, action, resource in cloud_account::"2");', ordinal: 9 })
     const file = await exported()
@@ -73,7 +73,7 @@ suite('a policy as a file', () => {
     })
   })
 
-  test('is one change: what is the same stays untouched, who saved it too', async () => {
+  test('is imported in one change, which leaves identical rules and who saved them', async () => {
     const [kept, moved, changed, gone] = [
       await create(onAccount('111111111111')),
       await create(onAccount('222222222222')),
@@ -131,7 +131,7 @@ suite('a policy as a file', () => {
     })
   })
 
-  test('tried, tells what would change and changes nothing', async () => {
+  test('returns in a dry run what would change, and changes nothing', async () => {
     const rule = await create(onAccount('1'))
     await changesNothing(admin, async () => {
       const { body } = await send(`${account('2')}\n@approval_mode("auto") permit(principal, action, resource);`, {
@@ -145,7 +145,7 @@ suite('a policy as a file', () => {
     })
   })
 
-  test('tried, tells of a required case that it would break', async () => {
+  test('is refused in a dry run too if it would break a required case', async () => {
     await create(onAccount('111122223333'))
     const kept = {
       case: 'one',
@@ -162,7 +162,7 @@ suite('a policy as a file', () => {
     })
   })
 
-  test('with a fault changes nothing, and tells its place', async () => {
+  test('with a fault changes nothing, and the refusal has the fault’s place', async () => {
     await create(onAccount('1'))
     await changesNothing(admin, async () => {
       const { status, body } = await send(`${account('1')}\n permit(principal, action);`)
@@ -172,7 +172,7 @@ suite('a policy as a file', () => {
     })
   })
 
-  test('takes no NUL, no nothing, and no other type', async () => {
+  test('is refused with NUL, without text, or with another content type', async () => {
     await changesNothing(admin, async () => {
       const put = (text: string, type = 'text/plain') => call(admin, 'PUT', filePath, text, { 'content-type': type })
       assert.deepEqual(
@@ -182,14 +182,14 @@ suite('a policy as a file', () => {
     })
   })
 
-  test('is found in its own tenant alone', async () => {
+  test('is found only in its own tenant', async () => {
     const stranger = await newTenant()
     assert.equal((await call(stranger, 'GET', filePath)).status, 404)
     assert.equal((await send('// nothing', { by: stranger })).status, 404)
     assert.equal((await call(admin, 'PUT', `/v1/policies/${newId()}/cedar`, { cedar: '//' })).status, 404)
   })
 
-  test('never leaves a tenant with more rules than it may have', async () => {
+  test('never leaves a tenant with more than the maximum number of rules', async () => {
     await asSuperuser(
       `insert into policy_rule (tenant_id, id, policy_id, ordinal, effect, principal_scope_type, action_scope_type,
           action_ids, resource_scope_type, policy_text, audit_session)
@@ -207,7 +207,7 @@ suite('a policy as a file', () => {
     assert.equal((await send(account('3'))).status, 200)
   })
 
-  test('is not saved over rules that it was not compared with', async () => {
+  test('is not saved if the rules changed after it was compared with them', async () => {
     const ctx = {
       tx: database.tenant(admin.tenant_id),
       actor: { kind: 'user', user_id: admin.user_id, api_key_id: null, scopes: new Set<string>() },
@@ -222,7 +222,7 @@ suite('a policy as a file', () => {
     )
   })
 
-  test('two at once: each is whole, and one comes after the other', async () => {
+  test('is imported whole, one file after another, if several come at once', async () => {
     const files = ['1', '2', '3'].map((tag) => [1, 2].map((id) => account(`${tag}${id}`)).join(''))
     const answers = await Promise.all(files.map((file) => send(file)))
     assert.deepEqual(
@@ -234,7 +234,7 @@ suite('a policy as a file', () => {
   })
 })
 
-test('the schema has the actions that the tenant has used, in both forms', async () => {
+test('the schema has the actions that the tenant has used, as JSON and as text', async () => {
   await create({ effect: 'permit', action_scope_type: 'in', action_ids: ['ReadOnly', 'a "quoted" one', 'approve'] })
   const { body } = await call(admin, 'GET', '/v1/policies/schema')
   for (const action of ['action "ReadOnly"', 'action "a \\"quoted\\" one"', 'action "approve"'])

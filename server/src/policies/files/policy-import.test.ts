@@ -34,7 +34,7 @@ const countsOf = async (file: string, rules: Rule[]) => {
 const account = (id: string, head = '') => `${head}permit(principal, action, resource == cloud_account::"${id}");`
 
 suite('an exported file', () => {
-  test('reads as one would write it', () => {
+  test('has the layout that an author would write', () => {
     const rules = [
       ruleOf(
         { policy_text: account('1'), notice: 'Say "why".\nPlease.', approval_mode: 'auto' },
@@ -95,7 +95,7 @@ permit(principal, action, resource == cloud_account::"2");
     })
   }
 
-  test('changes nothing where it came from, is the same rules elsewhere, and is a policy set to the engine', async () => {
+  test('changes nothing in its policy, gives the same rules in another, and parses as a policy set', async () => {
     for (const _ of rounds(8)) {
       const rules = Array.from({ length: 1 + Math.floor(Math.random() * 6) }, anyRule)
       const file = fileOf(rules, { description: anyText() })
@@ -121,7 +121,7 @@ permit(principal, action, resource == cloud_account::"2");
         ...statement.fields,
       }))
       assert.deepEqual(await countsOf(fileOf(copies), copies), [0, 0, 0, rules.length])
-      // However it is laid out: the same rules are the same rules.
+      // The layout makes no difference.
       const reformatted = file
         .replaceAll(/(?<=\n)@id\("/g, ' @id(\n"')
         .replaceAll(/(?<=\n)(?:permit|forbid)\(/g, '$& // who\n ')
@@ -130,7 +130,7 @@ permit(principal, action, resource == cloud_account::"2");
   })
 })
 
-suite('a statement of a file is', () => {
+suite('a statement of a file', () => {
   const [first, second] = [
     ruleOf({ policy_text: account('1'), ordinal: 0 }),
     ruleOf({ policy_text: account('2', '@id("second")'), ordinal: 1 }),
@@ -138,7 +138,7 @@ suite('a statement of a file is', () => {
   const rules = [first, second]
   const plan = (file: string) => planImport(file, rules)
 
-  test('the rule of its uuid, changed', async () => {
+  test('changes the rule with its uuid', async () => {
     const { added, changed, removed, unchanged } = await plan(
       `@id("${first.id.toUpperCase()}") ${account('9')} ${account('2', '@id("second")')}`,
     )
@@ -149,12 +149,12 @@ suite('a statement of a file is', () => {
     )
   })
 
-  test('the rule of its name, changed', async () => {
+  test('changes the rule with its name', async () => {
     const { changed, unchanged } = await plan(`${account('1')} ${account('9', '@id("second") ')}`)
     assert.deepEqual([changed.map(({ id }) => id), unchanged], [[second.id], 1])
   })
 
-  test('the rule that says the same, moved: only its place changes', async () => {
+  test('moves the rule with the same meaning, and changes only its place', async () => {
     const { changed, unchanged } = await plan(
       `${account('2')}\npermit ( principal,action,resource==cloud_account::"1" ) ;`,
     )
@@ -168,7 +168,7 @@ suite('a statement of a file is', () => {
     )
   })
 
-  test('a new rule where it says something new, though it bears the uuid of a stranger', async () => {
+  test('is a new rule if no rule matches, even with an unknown uuid', async () => {
     const { added, removed } = await plan(`@id("${newId()}")${account('9')}`)
     assert.deepEqual(
       added.map(({ statement }) => statement.fields.policy_text),
@@ -177,7 +177,7 @@ suite('a statement of a file is', () => {
     assert.deepEqual(removed, [first.id, second.id])
   })
 
-  test('placed after the one before it where it has no ordinal', async () => {
+  test('comes right after the statement before it if it has no ordinal', async () => {
     const file = [
       account('5'),
       account('6', '@ordinal("10") '),
@@ -198,12 +198,12 @@ suite('a statement of a file is', () => {
     )
   })
 
-  test('removed where the file has none', async () => {
+  test('is removed from the policy if the file does not have it', async () => {
     assert.deepEqual((await plan('// nothing')).removed, [first.id, second.id])
   })
 })
 
-suite('what is wrong with a file', () => {
+suite('the faults of a file', () => {
   const faultsOf = async (file: string) => {
     const problem = await planImport(file, []).then(
       () => assert.fail('it was taken'),
@@ -218,7 +218,7 @@ suite('what is wrong with a file', () => {
     return { message: problem.message, places: faults.map(({ statement, line, column }) => [statement, line, column]) }
   }
 
-  test('is told all at once, each by its place in the file', async () => {
+  test('are reported together, each with its place in the file', async () => {
     const file = `// a file\n${account('1')}\npermit(principle, action, resource);\n\n  permit(principal, action, resource)\n  // so\n  when { context.duration < 1 };\n@ordinal("x") ${account('2')}`
     const { message, places } = await faultsOf(file)
     assert.match(message, /^statement 2: /)
@@ -229,14 +229,14 @@ suite('what is wrong with a file', () => {
     ])
   })
 
-  test('is told up to 20 times', async () => assert.equal((await faultsOf('permit;'.repeat(100))).places.length, 20))
+  test('are at most 20', async () => assert.equal((await faultsOf('permit;'.repeat(100))).places.length, 20))
 
-  test('may be an `@id` that occurs twice', async () => {
+  test('include an `@id` that occurs twice', async () => {
     const { message, places } = await faultsOf(`@id("a") ${account('1')}\n@id("a") ${account('2')}`)
     assert.deepEqual([message, places], ['statement 2: `@id("a")` occurs twice', [[2, 2, 1]]])
   })
 
-  test('may be what the engine must not see: it is guarded statement by statement', async () => {
+  test('include texts that must not reach the engine: each statement is guarded', async () => {
     const deep = `permit(principal, action, resource) when { ${'('.repeat(200)}true${')'.repeat(200)} };`
     const long = `permit(principal, action, resource) when { principal.name == "${'x'.repeat(20_000)}" };`
     const unknown = 'forbid(principal, action, resource) when { unknown("x") };'
@@ -247,7 +247,7 @@ suite('what is wrong with a file', () => {
     )
   })
 
-  test('may be more statements than a tenant may have', async () => {
+  test('include more statements than a tenant may have rules', async () => {
     await assert.rejects(planImport(';'.repeat(10_001), []), { code: 'unprocessable' })
   })
 })
