@@ -33,7 +33,7 @@ type Checked = {
 const unit = { scope_type: 'in', entity_type: 'cloud_organizational_unit', entity_id: 'ou-ab12-12345678' }
 const noAutoIn = (...resources: object[]) => ({ no_auto_approval: { resources } })
 
-test('the present rules are checked, and a question shows what they break', async () => {
+test('the current rules are checked, and a question shows how they break an invariant', async () => {
   const { id } = await create(
     onAccount('123456789012', { approval_mode: 'auto', action_scope_type: 'eq', action_ids: ['Read'] }),
   )
@@ -52,7 +52,7 @@ test('the present rules are checked, and a question shows what they break', asyn
   })
 })
 
-test('the question is a case, as it stands', async () => {
+test('the question is a valid case without changes', async () => {
   const conditions =
     'when { principal.scopes.contains("audit:read") && context.weekday == 6 && principal in Role::"admin" }'
   await create(onAccount('123456789012', { approval_mode: 'auto', conditions }))
@@ -63,7 +63,7 @@ test('the question is a case, as it stands', async () => {
   assert.deepEqual([status, body.passed], [200, 1], JSON.stringify(body))
 })
 
-test('a draft is checked instead of them, and beside them', async () => {
+test('a draft is checked instead of the current rules, or compared with them', async () => {
   const rule = await create(onAccount('1'))
   const changed = (more: object) => ({ draft: { changes: [{ update_rule: { rule_id: rule.id, rule: more } }] } })
   const both = { checks: [noAutoIn({ scope_type: 'any' }), { permits_nothing_new: true }] }
@@ -74,7 +74,7 @@ test('a draft is checked instead of them, and beside them', async () => {
   assert.deepEqual(await results({ conditions: 'when { context.has_reason }' }), ['proved', 'proved'])
 })
 
-test('what does not fit is told by its place', async () => {
+test('a fault of a check is reported with its place', async () => {
   const refused: [object, string][] = [
     [{ checks: [{ permits_nothing_new: true }] }, '/checks/0/permits_nothing_new'],
     [

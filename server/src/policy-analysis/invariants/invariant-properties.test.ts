@@ -13,7 +13,7 @@ import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { type Named, noAutoApproval } from './no-auto-approval.ts'
 import { permitsNothingNew } from './permits-nothing-new.ts'
 
-/** Invariants against the questions of a world so small that all of them can be put. */
+/** Compares invariants with questions of a world so small that all its questions can be listed. */
 const inProd = 'resource in cloud_organizational_unit::"prod")'
 
 const units = ['prod', 'dev'].map((id) => ({ type: 'cloud_organizational_unit' as const, id }))
@@ -73,7 +73,7 @@ const anyRule = () => {
 }
 const anyRules = () => Array.from({ length: 1 + Math.floor(Math.random() * 4) }, anyRule)
 
-test('what is proved holds of every question of a small world, and what is shown was decided', async (t) => {
+test('a proof holds for the questions of a small world, and a counterexample is a real decision', async (t) => {
   const tally = { proved: 0, counterexample: 0, not_found_in_search: 0, missed: 0 }
   for (const _ of rounds(15)) {
     const [before, after] = [anyRules(), anyRules()]

@@ -31,15 +31,18 @@ const inProd = 'resource in cloud_organizational_unit::"prod")'
 
 suite('no automatic approval is', () => {
   const proved: [string, string[]][] = [
-    ['proved of no rules', []],
-    ['proved where a person decides', [`permit(principal, action, ${inProd};`]],
+    ['proved for no rules', []],
+    ['proved if a person decides', [`permit(principal, action, ${inProd};`]],
     [
-      'proved where no such permit can be in there',
+      'proved if no such permit can cover a named resource',
       [`${auto} resource is cloud_permission_set);`, `${auto} resource == cloud_permission_set::"a");`],
     ],
-    ['proved where nobody can be meant', [`@approval_mode("auto") permit(principal is Group, action, ${inProd};`]],
     [
-      'proved where a forbid has it all',
+      'proved if the permit can match no user',
+      [`@approval_mode("auto") permit(principal is Group, action, ${inProd};`],
+    ],
+    [
+      'proved if a forbid covers everything',
       [
         `${auto} resource);`,
         `@approval_mode("auto") forbid(principal, action, ${inProd};`,
@@ -52,32 +55,32 @@ suite('no automatic approval is', () => {
     test(what, async () => assert.deepEqual(await autoIn(texts), { result: 'proved', tried: 0 }))
 
   const broken: [string, string[]][] = [
-    ['shown broken by a permit of everything', [`${auto} resource);`]],
+    ['refuted by a permit of everything', [`${auto} resource);`]],
     [
       'shown broken by an emergency',
       [`${emergency} resource is cloud_account);`, `@approval_mode("auto") forbid(principal, action, resource);`],
     ],
     [
-      'shown broken under conditions',
+      'refuted by a permit with conditions',
       [
         `${auto} resource) when { resource.hasTag("env") && resource.getTag("env") == "play" && context.duration_seconds > 7200 && context.duration_seconds <= 9000 && principal in Role::"oncall" && principal.scopes.contains("audit:read") };`,
       ],
     ],
     [
-      'shown broken at a time, from an address',
+      'refuted by a permit for a time and an address',
       [
         `${auto} resource) when { context.weekday == 6 && context.minute >= 1200 && context.source_ip.isInRange(ip("10.0.0.0/8")) && context.via == "api_key" };`,
       ],
     ],
     [
-      'shown broken past a forbid with conditions',
+      'refuted despite a forbid with conditions',
       [
         `${auto} resource);`,
         `forbid(principal, action, resource) unless { context.has_reason && context.duration_seconds < 60 };`,
       ],
     ],
     [
-      'shown broken by what either of two says',
+      'refuted by a permit with alternative conditions',
       [
         `${auto} resource) when { principal.email like "*@corp.example" || principal.is_owner } unless { resource.name == "x" || resource.hasTag("y") };`,
       ],
@@ -94,7 +97,7 @@ suite('no automatic approval is', () => {
       assert.ok([resource, ...(resource?.parents ?? [])].some((one) => one?.id === 'prod'))
     })
 
-  test('not found where a condition stands against a condition: nothing is proved of it', async () => {
+  test('neither proved nor refuted if a condition opposes another', async () => {
     const texts = [
       `${auto} resource) when { resource.hasTag("env") };`,
       'forbid(principal, action, resource) when { resource.hasTag("env") };',
@@ -102,7 +105,7 @@ suite('no automatic approval is', () => {
     assert.equal((await autoIn(texts)).result, 'not_found_in_search')
   })
 
-  test('asked of resources by their tags', async () => {
+  test('checked for resources with given tags', async () => {
     const tagged = { scope: { scope: 'any' }, tags: { env: 'production' } } as const
     const permit = (value: string) =>
       `${auto} resource) when { resource.hasTag("env") && resource.getTag("env") == "${value}" };`
@@ -113,7 +116,7 @@ suite('no automatic approval is', () => {
   })
 })
 
-suite('of the resources that a permit speaks of, some may be in', () => {
+suite('a permit may cover resources in', () => {
   const unit = { scope: 'in', type: 'cloud_organizational_unit', id: 'prod' } as const
   const account = { scope: 'in', type: 'cloud_account', id: '1' } as const
   const bucket = { scope: 'eq', type: 'cloud_storage_bucket', id: 'b' } as const
@@ -125,17 +128,17 @@ suite('of the resources that a permit speaks of, some may be in', () => {
       account,
       true,
     ],
-    ['an account: itself', 'resource is cloud_account', account, true],
-    ['an account: no other account', 'resource == cloud_account::"2"', account, false],
-    ['an account: nothing of another account', 'resource in cloud_account::"2"', account, false],
-    ['an account: no unit', 'resource is cloud_organizational_unit', account, false],
+    ['an account: the account itself', 'resource is cloud_account', account, true],
+    ['an account: not another account', 'resource == cloud_account::"2"', account, false],
+    ['an account: not a resource of another account', 'resource in cloud_account::"2"', account, false],
+    ['an account: not a unit', 'resource is cloud_organizational_unit', account, false],
     ['a unit: a bucket', 'resource is cloud_storage_bucket', unit, true],
     ['a unit: a unit', 'resource == cloud_organizational_unit::"dev"', unit, true],
-    ['a unit: what is in another unit too', 'resource in cloud_organizational_unit::"dev"', unit, true],
-    ['a unit: no permission set', 'resource is cloud_permission_set', unit, false],
-    ['a bucket: itself, by its account', 'resource in cloud_account::"1"', bucket, true],
-    ['a bucket: no other one', 'resource == cloud_storage_bucket::"c"', bucket, false],
-    ['anything: no request', 'resource is access_request', { scope: 'any' }, false],
+    ['a unit: a resource that is also in another unit', 'resource in cloud_organizational_unit::"dev"', unit, true],
+    ['a unit: not a permission set', 'resource is cloud_permission_set', unit, false],
+    ['a bucket: the bucket itself, by its account', 'resource in cloud_account::"1"', bucket, true],
+    ['a bucket: not another bucket', 'resource == cloud_storage_bucket::"c"', bucket, false],
+    ['anything: not a request', 'resource is access_request', { scope: 'any' }, false],
   ]
   for (const [what, scope, named, may] of cases)
     test(what, async () => {
@@ -144,31 +147,31 @@ suite('of the resources that a permit speaks of, some may be in', () => {
     })
 })
 
-suite('nothing new is', () => {
+suite('that nothing new is permitted is', () => {
   const one = `permit(principal in Role::"a", action == Action::"x", ${inProd};`
   const wide = 'permit(principal, action, resource);'
   const when = ' when { context.has_reason };'
   const forbid = `forbid(principal, action, ${inProd};`
   const proved: [string, string[], string[]][] = [
-    ['proved of the same rules', [one, wide, forbid], [one, wide, forbid]],
-    ['proved of fewer permits and more forbids', [one, wide], [one, forbid]],
-    ['proved of a narrower permit', [wide], [one]],
-    ['proved of a permit with conditions where there were none', [wide], [one.replace(';', when)]],
-    ['proved of a person where there was none', [`@approval_mode("auto") ${one}`], [one]],
-    ['proved of a wider forbid', [wide, forbid.replace(';', when)], [wide, forbid]],
+    ['proved for the same rules', [one, wide, forbid], [one, wide, forbid]],
+    ['proved for fewer permits and more forbids', [one, wide], [one, forbid]],
+    ['proved for a narrower permit', [wide], [one]],
+    ['proved for a permit that gets conditions', [wide], [one.replace(';', when)]],
+    ['proved if a person now decides', [`@approval_mode("auto") ${one}`], [one]],
+    ['proved for a wider forbid', [wide, forbid.replace(';', when)], [wide, forbid]],
   ]
   for (const [what, before, after] of proved)
     test(what, async () => assert.deepEqual(await news(before, after), { result: 'proved', tried: 0 }))
 
   const broken: [string, string[], string[]][] = [
-    ['shown broken by a wider permit', [one], [wide]],
-    ['shown broken by what a person decided before', [one], [`@approval_mode("auto") ${one}`]],
-    ['shown broken by a forbid that is gone', [wide, forbid], [wide]],
-    ['shown broken by a forbid that stops less', [wide, forbid], [wide, forbid.replace(';', when)]],
-    ['shown broken by a forbid of another mode', [wide, forbid], [wide, `@approval_mode("auto") ${forbid}`]],
+    ['refuted by a wider permit', [one], [wide]],
+    ['refuted by an approval that a person decided before', [one], [`@approval_mode("auto") ${one}`]],
+    ['refuted by a removed forbid', [wide, forbid], [wide]],
+    ['refuted by a narrower forbid', [wide, forbid], [wide, forbid.replace(';', when)]],
+    ['refuted by a forbid with another mode', [wide, forbid], [wide, `@approval_mode("auto") ${forbid}`]],
     ['shown broken by an emergency', [wide], [wide, `${emergency} resource);`]],
     [
-      'shown broken by a longer duration',
+      'refuted by a longer duration',
       [wide.replace(';', ' when { context.duration_seconds <= 3600 };')],
       [wide.replace(';', ' when { context.duration_seconds <= 7200 };')],
     ],
@@ -188,14 +191,14 @@ suite('nothing new is', () => {
       assert.notDeepEqual(again[0], again[1])
     })
 
-  test('not found where the same is said in other conditions', async () => {
+  test('neither proved nor refuted if other conditions mean the same', async () => {
     const [a, b] = ['context.duration_seconds < 61', 'context.duration_seconds <= 60'].map((condition) =>
       wide.replace(';', ` when { ${condition} };`),
     )
     assert.equal((await news([a ?? ''], [b ?? ''])).result, 'not_found_in_search')
   })
 
-  test('told by who saved a permit: whom it approved nothing for, it approves nothing for', async () => {
+  test('refuted by an auto permit that another user saved: it now counts for the previous author', async () => {
     const permit = `${auto} resource);`
     const [mine, theirs] = ['somebody', 'another'].map((saved_by) =>
       sampleRuleSet([sampleRule('r', permit, { saved_by })]),

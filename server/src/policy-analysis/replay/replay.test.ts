@@ -10,7 +10,7 @@ import type { RuleInput } from '../../policy-engine/rule.ts'
 const house = await openHouse()
 const { stage, replayed } = replayStage(house)
 
-test('tells each question that a draft answers otherwise, and counts them by requester, resource and rule', async () => {
+test('lists each question whose answer a draft changes, and counts them by requester, resource and rule', async () => {
   const on = await stage()
   await on.rule('@approval_mode("auto") permit (principal, action, resource == cloud_account::"600000000001");')
   await on.rule('permit (principal, action, resource == cloud_account::"600000000002");')
@@ -72,7 +72,7 @@ const countsOf = (changed: number, some: object) => ({
   ...some,
 })
 
-test('asks a question once that was asked again before access was given, and who may decide it', async () => {
+test('evaluates a reauthorized question once, and the question about the approver', async () => {
   const on = await stage()
   await on.rule('permit (principal, action, resource);')
   const request = await on.approve(await on.ask(on.account('600000000001')))
@@ -94,7 +94,7 @@ test('asks a question once that was asked again before access was given, and who
   )
 })
 
-test('asks what was asked within the days, of this tenant alone', async () => {
+test('evaluates the questions of the given days, of this tenant only', async () => {
   const [on, other] = [await stage(), await stage()]
   for (const one of [on, other]) await one.rule('permit (principal, action, resource);')
   await other.ask(other.account('600000000009'))
@@ -114,7 +114,7 @@ test('asks what was asked within the days, of this tenant alone', async () => {
   )
 })
 
-test('takes each question at the moment that it was asked at, though it is the same in all else', async () => {
+test('evaluates each question at its own time, even if the rest is equal', async () => {
   const on = await stage()
   await on.rule('permit (principal, action, resource);')
   const ids = [await on.ask(on.account('600000000001')), await on.ask(on.account('600000000001'))]
@@ -134,7 +134,7 @@ test('takes each question at the moment that it was asked at, though it is the s
   )
 })
 
-// ── What it says is what asking would say ──────────────────────────────────────────────────────────────────────────────
+// ── Its answers are those of previews ──────────────────────────────────────────────────────────────────────────────────
 
 const anyRule: fc.Arbitrary<RuleInput> = fc
   .record({
@@ -167,7 +167,7 @@ const questions = ['600000000001', '600000000002', '600000000003'].flatMap((id) 
 
 type Previewed = { allowed: boolean; approval_mode: string | null; audit_session: boolean }
 
-test('answers as asking would, by the present rules and by the draft once it is saved', async () => {
+test('answers as a preview would, by the current rules and by the saved draft', async () => {
   for (const _ of rounds(3)) {
     const on = await stage()
     await on.cache({

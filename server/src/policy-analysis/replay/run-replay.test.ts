@@ -20,7 +20,7 @@ suite('a replay', () => {
     return item
   }
 
-  test('that dies with its process is run again from its beginning, and the dead one writes nothing more', async () => {
+  test('whose process dies starts again, and the lost run writes nothing more', async () => {
     const on = await stage()
     await on.rule('permit (principal, action, resource);')
     await on.ask(on.account('600000000001'))
@@ -34,10 +34,10 @@ suite('a replay', () => {
 
     await house.asSuperuser(`update policy_replay set lease_until = clock_timestamp() where id = $1`, [id])
     const heir = await claimed()
-    assert.equal(await saveProgress(tx, dead, 5, 7), false, 'somebody else has it')
+    assert.equal(await saveProgress(tx, dead, 5, 7), false, 'another run has the lease')
     assert.equal(await saveProgress(tx, heir, 2, 7), true)
     await releaseLeases(house.database, 'policy_replay', [heir])
-    assert.equal(await saveProgress(tx, heir, 3, 7), false, 'it was given back')
+    assert.equal(await saveProgress(tx, heir, 3, 7), false, 'the lease was released')
     const workers = startWorkers(house, [runReplay])
     const done = await until('the replay is over', async () => {
       const replay = await read(on, id)
@@ -49,7 +49,7 @@ suite('a replay', () => {
     assert.deepEqual(await read(on, id), done)
   })
 
-  test('that never comes to its end is given up', async () => {
+  test('that was interrupted too often fails', async () => {
     const on = await stage()
     const { id } = await begun(on, { policies: [] })
     await house.asSuperuser('update policy_replay set attempts = 3 where id = $1', [id])
@@ -62,7 +62,7 @@ suite('a replay', () => {
     assert.deepEqual([failed.status, failed.error?.code, failed.result], ['failed', 'internal', null])
   })
 
-  test('is the only one of its tenant at a time', async () => {
+  test('is refused while another one of the tenant is in progress', async () => {
     const on = await stage()
     const replies = await Promise.all(
       [1, 2, 3].map(() => on.call(on.owner, 'POST', '/v1/policies/replay', { draft: { changes: [] } })),
@@ -74,7 +74,7 @@ suite('a replay', () => {
     }
   })
 
-  test('is kept with some that came before it, and for some days', async () => {
+  test('is kept for some days, up to a maximum per tenant', async () => {
     const on = await stage()
     const { id } = await begun(on, { changes: [] })
     await house.asSuperuser(
@@ -93,11 +93,11 @@ suite('a replay', () => {
       `update policy_replay set next_look_at = clock_timestamp() where tenant_id = $1 and finished_at is not null`,
       [on.tenant_id],
     )
-    await until('what was kept long enough is gone', async () => (await kept()).length === 1)
+    await until('the old replays are deleted', async () => (await kept()).length === 1)
     await workers.stop()
   })
 
-  test('tells a fault of its draft at once, of a long one when it is read', async () => {
+  test('reports a fault of its draft in the reply, or for a long draft in its result', async () => {
     const on = await stage()
     const rules = [{ policy_text: 'nonsense' }]
     const at_once = await on.call(on.owner, 'POST', '/v1/policies/replay', {
@@ -114,7 +114,7 @@ suite('a replay', () => {
     })
   })
 
-  test('is for whoever reads the audit log beside the policies', async () => {
+  test('needs the scopes to read policies and the audit log', async () => {
     const on = await stage()
     const key = async (scopes: string[]) =>
       (await on.created(on.owner, '/v1/api-keys', { name: 'a key', scopes })).key as string

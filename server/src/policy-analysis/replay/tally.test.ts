@@ -18,7 +18,7 @@ const held = decide(
   '@approval_mode("auto") forbid (principal, action, resource);',
 )
 
-test('a question is told by what is decided of it: allowed, by whom, with which auditing', () => {
+test('a question has changed if its answer, its approval mode or its auditing differs', () => {
   const cases: [Decision, Decision, string[]][] = [
     [denied, byPerson, ['newly_allowed']],
     [audited, denied, ['newly_denied']],
@@ -31,7 +31,7 @@ test('a question is told by what is decided of it: allowed, by whom, with which 
     [denied, { ...denied, audit_session: true }, []],
   ]
   for (const [before, after, told] of cases) assert.deepEqual(differencesOf({ before, after }, 'ask'), told)
-  assert.deepEqual(differencesOf({ before: byPerson, after: audited }, 'approve'), [], 'deciding opens no session')
+  assert.deepEqual(differencesOf({ before: byPerson, after: audited }, 'approve'), [], 'an approval opens no session')
 })
 
 const drafted = {
@@ -56,7 +56,7 @@ const asked = (number: number): RecordedQuestion => ({
   },
 })
 
-test('of many the most are told, and how many more there are', () => {
+test('long lists are cut, and the number of further entries is given', () => {
   const tally = openTally(drafted)
   for (let number = 0; number < 300; number += 1) tally.add(asked(number), { before: byPerson, after: denied })
   const { counts, changed, by_requester, by_resource } = tally.result()
@@ -66,7 +66,7 @@ test('of many the most are told, and how many more there are', () => {
   assert.deepEqual([by_resource.most.length, by_resource.more], [50, 250])
 })
 
-test('a rule of the draft is counted where it had a part, also as the one that holds an approval back', () => {
+test('a rule is counted if it took part in the decision, also if it prevents an approval at once', () => {
   const tally = openTally(drafted)
   tally.add(asked(1), { before: atOnce, after: held })
   assert.deepEqual(
@@ -78,7 +78,7 @@ test('a rule of the draft is counted where it had a part, also as the one that h
   )
 })
 
-test('what the engine cannot answer is neither changed nor unchanged', () => {
+test('a question that the engine cannot answer is neither changed nor unchanged', () => {
   const tally = openTally(drafted)
   const broken = { ...denied, errors: [{ rule_id: null, message: 'the policy engine failed' }] }
   tally.add(asked(1), { before: byPerson, after: broken })

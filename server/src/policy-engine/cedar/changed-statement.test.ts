@@ -14,14 +14,14 @@ describe('a change', () => {
     approval_mode: 'auto',
   }).fields
 
-  test('of the notice leaves the rest and writes the text anew', () => {
+  test('of the notice keeps the other fields and rewrites the text', () => {
     const { fields } = changeStatement(before, { notice: 'after' })
     assert.equal(fields.notice, 'after')
     assert.equal(fields.conditions, before.conditions)
     assert.match(fields.policy_text, /@notice\("after"\)/)
   })
 
-  test('of the words leaves the text of its author, and its @id, which may be longer once it is printed', () => {
+  test('of the annotations keeps the author’s text and its @id, however long it would be printed', () => {
     const head = `permit( principal,action,resource )when{[${'1,'.repeat(4_800)}1].contains(context.minute)};`
     const own = statementFromInput({ policy_text: `@id("mine")@notice("before")${head}` }).fields
     const { fields } = changeStatement(own, { notice: 'after', audit_session: true, effect: 'permit' })
@@ -30,12 +30,12 @@ describe('a change', () => {
     assert.deepEqual(readStatement(fields.policy_text), fields)
   })
 
-  test('of a scope type starts that scope afresh', () => {
+  test('of a scope type resets that scope', () => {
     const { fields } = changeStatement(before, { principal_scope_type: 'any' })
     assert.equal(fields.principal_entity_id, undefined)
   })
 
-  test('of the effect drops the approval mode, whose meaning is another', () => {
+  test('of the effect drops the approval mode, which would mean something else', () => {
     assert.equal(changeStatement(before, { effect: 'forbid' }).fields.approval_mode, undefined)
     const text = 'forbid(principal, action, resource);'
     assert.equal(changeStatement(before, { policy_text: text }).fields.approval_mode, undefined)

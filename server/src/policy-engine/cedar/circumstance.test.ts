@@ -82,7 +82,7 @@ const anyQuestion: fc.Arbitrary<AskQuestion> = fc
   }))
 
 for (const [name, atom] of Object.entries(atoms) as [Circumstance, fc.Arbitrary<string>][]) {
-  test(`the values that a condition on \`${name}\` is said to hold for are those that the engine finds`, () => {
+  test(`the values that a condition on \`${name}\` holds for are those that the engine finds`, () => {
     const property = fc.property(formulas(atom), fc.boolean(), anyQuestion, (body, unless, question) => {
       const [parsed] = parseConditions(clause(body, unless)) as [Clause]
       const read = valuesOf(parsed)
@@ -96,7 +96,7 @@ for (const [name, atom] of Object.entries(atoms) as [Circumstance, fc.Arbitrary<
   })
 }
 
-test('nothing is said of a condition that speaks of two circumstances, or calculates', () => {
+test('a condition on two circumstances, or with a calculation, has no known values', () => {
   for (const body of [
     'context.has_reason || context.duration_seconds < 60',
     'context.duration_seconds * 2 < 60',
@@ -115,7 +115,7 @@ const tags = [
   'resource.getTag("no") == ""',
 ]
 
-test('conjuncts hold, each alone, exactly where the clauses hold together, whatever fails at evaluation', () => {
+test('all conjuncts hold exactly if the clauses hold, even if some fail at evaluation', () => {
   const atom = fc.oneof(fc.constantFrom(...tags), atoms.has_reason, atoms.duration_seconds)
   const clauses = fc.array(fc.tuple(formulas(atom), fc.boolean()), { minLength: 1, maxLength: 3 })
   const property = fc.property(clauses, anyQuestion, (drawn, question) => {
@@ -127,7 +127,7 @@ test('conjuncts hold, each alone, exactly where the clauses hold together, whate
 })
 
 const split = (text: string) => conjunctsOf(parseConditions(text)).length
-test('conjuncts are as small as can be, but a tag is read where it is asked for', () => {
+test('conjuncts are as small as possible, but the test for a tag stays with its use', () => {
   assert.equal(split('when { context.has_reason && context.weekday < 6 } unless { context.break_glass }'), 3)
   assert.equal(split('unless { context.has_reason || !(context.weekday < 6 && context.minute < 9) }'), 3)
   assert.equal(split('when { context.has_reason || context.weekday < 6 }'), 1)

@@ -12,7 +12,7 @@ test('a trap drops the instance, and the next call has a new one', () => {
   assert.equal(engine.use((cedar) => cedar.policyToJson(plain)).type, 'success')
 })
 
-test('a trap in one engine leaves another as it was', () => {
+test('a trap in one engine does not affect another', () => {
   const [one, other] = [createEngine(), createEngine()]
   other.use((cedar) => cedar.preparsePolicySet('kept', { staticPolicies: { a: plain } }))
   assert.throws(() => one.use((cedar) => cedar.policyToJson(deep)), EngineFault)
@@ -28,7 +28,7 @@ test('dropped instances are freed', () => {
   assert.ok(engine.memoryBytes() > 0)
 })
 
-test('a slot name used again frees what it held', () => {
+test('reusing a slot name frees its content', () => {
   const engine = createEngine()
   const rules = Object.fromEntries(
     Array.from({ length: 500 }, (_, index) => [
@@ -43,7 +43,7 @@ test('a slot name used again frees what it held', () => {
   assert.equal(engine.memoryBytes(), settled)
 })
 
-test('integers past 2^53 cross as they are (J4)', () => {
+test('integers past 2^53 are passed on unchanged (J4)', () => {
   for (const text of ['9223372036854775807', '{"a":[-9223372036854775808,1,0.5]}', '{"a":"9007199254740993"}'])
     assert.equal(exactJson.stringify(exactJson.parse(text)), text)
 })

@@ -9,11 +9,11 @@ const uuid = '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'
 const bare = 'permit(principal, action, resource);'
 const textsOf = (file: string) => splitFile(file, 100).map(({ text }) => text)
 
-suite('a file is taken apart', () => {
+suite('a file is split', () => {
   const cases: [string, string, string[]][] = [
     ['nothing', '', []],
     ['comments alone', '// a\n\n  // b; "c\n', []],
-    ['a byte order mark first', `\ufeff${bare}`, [bare]],
+    ['a byte order mark at the start', `\ufeff${bare}`, [bare]],
     ['statements on one line', `${bare}${bare} ${bare}`, [bare, bare, bare]],
     ['comments around', `// one\n${bare} // after\n// two\n${bare}\n// end`, [bare, bare]],
     ['a comment inside', 'permit(principal, // who\n action, resource);', ['permit(principal,\n action, resource);']],
@@ -32,16 +32,16 @@ suite('a file is taken apart', () => {
       '@notice("a; // \\" ;b") permit(principal, action, resource);',
       ['@notice("a; // \\" ;b") permit(principal, action, resource);'],
     ],
-    ['what does not end', `${bare} permit(`, [bare, 'permit(']],
-    ['a string that does not end', `${bare} @notice("a; permit();\n// b`, [bare, '@notice("a; permit();\n// b']],
-    ['nothing but ends', ';;', [';', ';']],
+    ['a statement without an end', `${bare} permit(`, [bare, 'permit(']],
+    ['a string without an end', `${bare} @notice("a; permit();\n// b`, [bare, '@notice("a; permit();\n// b']],
+    ['only semicolons', ';;', [';', ';']],
   ]
   for (const [what, file, texts] of cases) test(what, () => assert.deepEqual(textsOf(file), texts))
 
-  test('no further than asked for', () => assert.equal(splitFile(';'.repeat(1_000_000), 10).length, 11))
+  test('up to the given number of statements', () => assert.equal(splitFile(';'.repeat(1_000_000), 10).length, 11))
 })
 
-suite('where a rule belongs', () => {
+suite('the annotations for id and ordinal', () => {
   const read = (annotations: string) => {
     const [statement] = splitFile(`${annotations}${bare}`, 10)
     return {
@@ -53,27 +53,27 @@ suite('where a rule belongs', () => {
   }
   const cases: [string, string, ReturnType<typeof read>][] = [
     [
-      'id and ordinal leave the text',
+      'are removed from the text',
       `@id("${uuid}")\n@ordinal("3")\n`,
       { id: uuid, name: undefined, ordinal: '3', text: '' },
     ],
     [
-      'wherever they stand',
+      'may be anywhere before the statement',
       `@notice("a") @ordinal ( "3" ) @id("${uuid}")`,
       { id: uuid, name: undefined, ordinal: '3', text: '@notice("a") ' },
     ],
     [
-      'a name stays in it',
+      'stay in the text if the id is a name',
       '@id("admins") @ordinal("3") ',
       { id: undefined, name: 'admins', ordinal: '3', text: '@id("admins") ' },
     ],
     [
-      'what is there twice stays',
+      'stay in the text if they occur twice',
       '@ordinal("3") @ordinal("4") ',
       { id: undefined, name: undefined, ordinal: undefined, text: '@ordinal("3") @ordinal("4") ' },
     ],
     [
-      'what is grown together stays',
+      'stay in the text if no space precedes them',
       '@notice@ordinal("3")',
       { id: undefined, name: undefined, ordinal: undefined, text: '@notice@ordinal("3")' },
     ],
@@ -81,7 +81,7 @@ suite('where a rule belongs', () => {
   for (const [what, annotations, found] of cases) test(what, () => assert.deepEqual(read(annotations), found))
 })
 
-test('a place in a statement is one in the file, whatever was left out before it', () => {
+test('a place in a statement is mapped to the file, also after removed text', () => {
   const file = `// 😀\n${bare} @ordinal("2") @notice("😀")\n// why\npermit( // who\n  principle );`
   const [, statement] = splitFile(file, 10)
   assert.ok(statement)
@@ -112,7 +112,7 @@ const words = [
 ] as const
 const anyText = () => Array.from({ length: Math.floor(Math.random() * 8) }, () => anyOf(words)).join('')
 
-test('a text written as a string of Cedar is that text to the engine, and the file is parted as the engine parts it', () => {
+test('the engine reads a written string as the same text, and splits the file the same way', () => {
   for (const _ of rounds(100)) {
     const texts = Array.from({ length: 1 + Math.floor(Math.random() * 4) }, anyText)
     const comment = () => anyOf(['', '\n', ` // ${anyText().replaceAll(/[\n\r]/g, ' ')}\n`])

@@ -56,9 +56,9 @@ const hostile: [name: string, text: string, message: RegExp][] = [
   ['10,001 bytes', when(`"${'a'.repeat(10_001)}" == "a"`), /more than 10000/],
   ['10,001 bytes in fewer characters', when(`"${'é'.repeat(4_990)}" == "a"`), /more than 10000/],
   ['half a surrogate pair', when('principal.name == "\ud800"'), /surrogate/],
-  ['a string that is left open', when('principal.name == "a'), /not closed/],
+  ['a string without an end', when('principal.name == "a'), /not closed/],
   ['unknown', when('unknown("x")'), /`unknown`/],
-  ['unknown with a space of another alphabet', when('unknown\u0085("x")'), /`unknown`/],
+  ['unknown with a space outside ASCII', when('unknown\u0085("x")'), /`unknown`/],
   ['unknown as a method', when('"x".unknown()'), /`unknown`/],
   ['unknown with a space', when('unknown\n ("x")'), /`unknown`/],
   [
@@ -66,12 +66,12 @@ const hostile: [name: string, text: string, message: RegExp][] = [
     when('{"__extn": {fn: "unknown", arg: "x"}} == context'),
     /two underscores/,
   ],
-  ['an attribute that is one', when('context has __entity'), /two underscores/],
+  ['an attribute that is an escape of the engine', when('context has __entity'), /two underscores/],
 ]
 
 describe('a statement past the limits', () => {
   for (const [name, policyText, message] of hostile)
-    test(`${name}: refused before the engine meets it, and another tenant is answered`, () => {
+    test(`${name}: refused before the engine receives it, and another tenant is answered`, () => {
       const faults = textEngine.faults() + decisionEngine.faults()
       assert.throws(
         () => statementFromInput({ policy_text: policyText }),
@@ -106,7 +106,7 @@ const legal: [name: string, text: string][] = [
 
 describe('a statement within the limits', () => {
   for (const [name, policyText] of legal)
-    test(`${name}: accepted, and decided with`, () => {
+    test(`${name}: accepted, and used in a decision`, () => {
       assert.ok(Buffer.byteLength(policyText) <= statementLimits.bytes)
       const { fields } = statementFromInput({ policy_text: policyText })
       const faults = decisionEngine.faults()

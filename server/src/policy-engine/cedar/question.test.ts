@@ -14,7 +14,7 @@ for (const [instant, zone, weekday, minute] of clocks)
     assert.deepEqual(localTime(new Date(instant), zone), { weekday, minute })
   })
 
-test('an address is passed on as rules write it', () => {
+test('an address is passed on in the form of the rules', () => {
   for (const [given, wanted] of [
     ['::ffff:10.0.0.1', '10.0.0.1'],
     ['::ffff:a00:1', '10.0.0.1'],
@@ -50,12 +50,12 @@ for (const duration_seconds of [1.5, Number.NaN, 2 ** 53, '3600' as unknown as n
     assert.throws(() => askOf({ ...sampleAsk, context }, sampleAccount, 'a'), TypeError)
   })
 
-test('a network is no address of a caller', () => {
+test('refuses a network as the address of a caller', () => {
   const context = { ...sampleAsk.context, source_ip: '10.0.0.0/8' }
   assert.throws(() => askOf({ ...sampleAsk, context }, sampleAccount, 'a'), TypeError)
 })
 
-test('a request to be decided is in its target and all that the target is in', () => {
+test('the parents of a request to decide are its target and the target’s parents', () => {
   const { entities } = approveOf(sampleApproval, sampleAccount)
   assert.deepEqual(entities.at(-1)?.parents, [
     { type: 'cloud_account', id: '123456789012' },

@@ -16,12 +16,12 @@ import { scopeFromEngine } from './scope.ts'
 import { readStatement, type StatementFields, statementFromInput } from './statement.ts'
 
 /**
- * Fields to text to fields, and text to fields to text, over rules by chance: the fields and the text come from one
- * meaning by two roads, one of which is not the engine's.
+ * Converts random rules from fields to text and back, and from text to fields and back. The fields and the text of a
+ * rule are made from one meaning in two ways, one of which does not use the engine.
  */
 const numRuns = rounds(20).length
 
-/** What a text means to the engine: exactly one statement. Whether a list of one action is a list is no meaning. */
+/** What the engine reads in a text, which must be one statement. One action and a list of one action mean the same. */
 function meaning(policyText: string): unknown {
   const answer = textEngine.use((cedar) => cedar.policyToJson(policyText))
   assert.ok(answer.type === 'success', `not one statement: ${policyText}`)
@@ -38,7 +38,7 @@ const questions: (AskQuestion | ApproveQuestion)[] = [
   sampleApproval,
 ]
 
-/** What a rule alone answers, errors and all; for a forbid beside a permit of everything. */
+/** The decisions by this rule alone, with their errors; a forbid is combined with permits of everything. */
 function answers({ policy_text, ...columns }: StatementFields) {
   const { effect, audit_session, approval_mode = null, notice = null } = columns
   const rule = sampleRule('it', policy_text, { effect, audit_session, approval_mode, notice })
@@ -52,7 +52,7 @@ function answers({ policy_text, ...columns }: StatementFields) {
   })
 }
 
-test('fields and text that mean the same become the same rule, there and back, and decide alike', () => {
+test('fields and text with the same meaning give the same rule and the same decisions', () => {
   const faults = textEngine.faults() + decisionEngine.faults()
   const property = fc.property(anyStatement, ({ meant, input, text }) => {
     const byFields = statementFromInput(input)
@@ -60,7 +60,7 @@ test('fields and text that mean the same become the same rule, there and back, a
     assert.deepEqual(meaning(byFields.fields.policy_text), meaning(text))
     assert.deepEqual(withoutTexts(byFields.fields), withoutTexts(byText.fields))
     assert.deepEqual([byFields.sets, byFields.named_actions], [byText.sets, byText.named_actions])
-    // What was sent is what is answered.
+    // The fields are returned as they were sent.
     for (const [name, value] of Object.entries(input))
       if (value !== '')
         assert.deepEqual(byFields.fields[name as 'effect'], name === 'conditions' ? meant.conditions.trim() : value)
@@ -76,7 +76,7 @@ test('fields and text that mean the same become the same rule, there and back, a
   assert.equal(textEngine.faults() + decisionEngine.faults(), faults, 'an instance was lost')
 })
 
-test('a change that changes nothing changes nothing, and one of the words leaves the statement as it was written', () => {
+test('a change to the same values changes nothing, and a change of annotations keeps the statement as written', () => {
   const property = fc.property(anyStatement, anyStatement, ({ input, text }, other) => {
     for (const { fields } of [statementFromInput(input), statementFromInput({ policy_text: text })]) {
       const { policy_text, ...same } = fields
@@ -96,7 +96,7 @@ test('a change that changes nothing changes nothing, and one of the words leaves
   fc.assert(property, { numRuns: Math.ceil(numRuns / 2) })
 })
 
-/** Where a text is cut and what is put there: bits of syntax that would end one thing and begin another. */
+/** The place of a cut in a text and what is inserted there: syntax that would end one construct and begin another. */
 const anyWound = fc.record({
   at: fc.nat(99),
   drop: fc.constantFrom(0, 0, 0, 1, 5),
@@ -123,7 +123,7 @@ function wounded(text: string, { at, drop, put }: Wound): string {
   return (text.slice(0, place) + put + text.slice(place + drop)).toWellFormed()
 }
 
-/** A field's value as it is answered: a reference may spell its id in any way that JSON has, and comes back in one. */
+/** A field's value as it is returned: a reference may spell its id in any form of JSON, and is returned in one form. */
 function usual(tried: RuleInput, field: string, value: unknown): unknown {
   if (field === 'conditions') return String(value).trim()
   const side = /^(principal|resource)_entity_id$/.exec(field)?.[1] as 'principal' | 'resource' | undefined
@@ -132,7 +132,7 @@ function usual(tried: RuleInput, field: string, value: unknown): unknown {
   return `${type}::${JSON.stringify(JSON.parse(String(id)))}`
 }
 
-/** The rule, or nothing where it was refused as it should be. */
+/** The rule; undefined if it was refused with the right error. */
 function attempt(input: RuleInput): StatementFields | undefined {
   try {
     return statementFromInput(input).fields
@@ -142,7 +142,7 @@ function attempt(input: RuleInput): StatementFields | undefined {
   }
 }
 
-test('whatever is put into any field, what is accepted is one statement that says what the fields say', () => {
+test('an accepted rule is one statement with the meaning of its fields, whatever a field contains', () => {
   const faults = textEngine.faults() + decisionEngine.faults()
   let accepted = 0
   const fieldNames = fc.constantFrom<(keyof RuleInput)[]>(
@@ -166,11 +166,11 @@ test('whatever is put into any field, what is accepted is one statement that say
     assert.deepEqual(withoutTexts(readStatement(fields.policy_text)), withoutTexts(fields))
   })
   fc.assert(property, { numRuns: numRuns * 3 })
-  assert.ok(accepted > numRuns / 4, `only ${accepted} were accepted: nothing was tried`)
+  assert.ok(accepted > numRuns / 4, `only ${accepted} were accepted: too few to test anything`)
   assert.equal(textEngine.faults() + decisionEngine.faults(), faults, 'an instance was lost')
 })
 
-test('whatever is put into a text, what is accepted is one statement that its fields say again', () => {
+test('an accepted text is one statement whose fields have the same meaning, whatever it contains', () => {
   const faults = textEngine.faults() + decisionEngine.faults()
   const property = fc.property(anyStatement, anyWound, ({ text }, wound) => {
     const fields = attempt({ policy_text: wounded(text, wound) })

@@ -44,13 +44,13 @@ const forms: [name: string, fields: Partial<ScopeFields>][] = [
 ]
 
 for (const [name, fields] of forms)
-  test(`the fields of a scope over ${name} survive the way to the engine and back`, () => {
+  test(`the fields of a scope over ${name} survive the conversion to the engine’s JSON and back`, () => {
     const wanted = { ...any, ...fields }
     const engine = scopeToEngine(scopeFromFields(wanted))
     assert.deepEqual(scopeFields(scopeFromEngine({ ...engine })), wanted)
   })
 
-test('a reference may spell its id in any way that JSON has, and is answered in one', () => {
+test('a reference may spell its id in any form of JSON, and is returned in one form', () => {
   const spelled = (principal_entity_id: string) => ({
     ...any,
     ...({ principal_scope_type: 'is_in', principal_entity_type: 'User', principal_entity_id } as const),
@@ -60,8 +60,8 @@ test('a reference may spell its id in any way that JSON has, and is answered in 
 })
 
 const misfits: [name: string, fields: Partial<ScopeFields>, pointers: string[]][] = [
-  ['a type beside any', { principal_entity_type: 'User' }, ['/principal_entity_type']],
-  ['an id beside any', { resource_entity_id: 'x' }, ['/resource_entity_id']],
+  ['a type with any', { principal_entity_type: 'User' }, ['/principal_entity_type']],
+  ['an id with any', { resource_entity_id: 'x' }, ['/resource_entity_id']],
   ['eq without type and id', { principal_scope_type: 'eq' }, ['/principal_entity_type', '/principal_entity_id']],
   [
     'is with an id',
@@ -79,17 +79,17 @@ const misfits: [name: string, fields: Partial<ScopeFields>, pointers: string[]][
     ['/principal_entity_id'],
   ],
   [
-    'is_in of half a letter',
+    'is_in with half a surrogate pair',
     { principal_scope_type: 'is_in', principal_entity_type: 'User', principal_entity_id: 'Group::"\\ud800"' },
     ['/principal_entity_id'],
   ],
-  ['actions beside any', { action_ids: ['a'] }, ['/action_ids']],
+  ['actions with any', { action_ids: ['a'] }, ['/action_ids']],
   ['eq with two actions', { action_scope_type: 'eq', action_ids: ['a', 'b'] }, ['/action_ids']],
   ['in without actions', { action_scope_type: 'in', action_ids: [] }, ['/action_ids']],
 ]
 
 for (const [name, fields, pointers] of misfits)
-  test(`refuses ${name}, naming the field`, () => {
+  test(`refuses ${name} and names the field`, () => {
     assert.throws(
       () => scopeFromFields(fields),
       (error: Problem) => {
@@ -122,7 +122,7 @@ const coverage: [name: string, wide: Scope, narrow: Scope, covers: boolean][] = 
   ['one action does not cover everything', actionA, scopeOf({}), false],
   ['a list covers one of its actions', actionsAB, actionA, true],
   ['one action does not cover a list', actionA, actionsAB, false],
-  ['everything does not cover approve, which is another question', scopeOf({}), approve, false],
+  ['everything does not cover approve', scopeOf({}), approve, false],
   ['a unit covers its accounts', unit('in'), unit('is_in'), true],
   ['the accounts of a unit do not cover the unit', unit('is_in'), unit('in'), false],
 ]

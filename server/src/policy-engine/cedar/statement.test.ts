@@ -22,14 +22,14 @@ function refusal(input: RuleInput): Problem {
 }
 
 describe('structured fields', () => {
-  test('become one statement, with what was left out as the widest scope', () => {
+  test('become one statement, in which an absent scope covers everything', () => {
     const { fields } = statementFromInput({ effect: 'permit' })
     assert.equal(fields.policy_text, 'permit(principal, action, resource);')
     assert.equal(fields.principal_scope_type, 'any')
     assert.equal(fields.approval_mode, 'require')
   })
 
-  test('need an effect where there is no policy_text', () => {
+  test('need an effect if there is no policy_text', () => {
     assert.equal(refusal({}).code, 'invalid_input')
   })
 
@@ -68,7 +68,7 @@ describe('structured fields', () => {
     fc.assert(property, { numRuns: rounds(50).length })
   })
 
-  test('with half a letter are refused', () => {
+  test('with half a surrogate pair are refused', () => {
     const eq = { action_scope_type: 'eq' } as const
     for (const half of [{ notice: '\ud800' }, { ...eq, action_ids: ['\udc00'] }])
       assert.equal(refusal({ effect: 'permit', ...(half as RuleInput) }).code, 'invalid_policy')
@@ -82,7 +82,7 @@ describe('structured fields', () => {
     assert.equal(again.conditions, 'when { context.minute >= 540 } unless { context.weekday > 5 }')
   })
 
-  test('keep integers of 64 bits exactly, and refuse what is past them (J4)', () => {
+  test('keep integers of 64 bits exactly, and refuse larger ones (J4)', () => {
     for (const number of ['9223372036854775807', '-9223372036854775808', '9007199254740993']) {
       const { fields } = statementFromInput({ effect: 'permit', conditions: `when { context.minute < ${number} }` })
       assert.ok(fields.policy_text.includes(number), fields.policy_text)
@@ -94,19 +94,19 @@ describe('structured fields', () => {
   })
 
   const hostileConditions: [name: string, conditions: string][] = [
-    ['closes the statement and begins another', 'when{true}} permit(principal, action, resource)'],
-    ['adds a statement', 'when { true }; permit(principal, action, resource)'],
-    ['ends the statement', 'when { true };'],
-    ['is unbalanced', 'when { (true }'],
-    ['is no clause', 'resource.name == "x"'],
-    ['is another scope', ', principal)'],
-    ['is 1 MB', `when { "${'a'.repeat(1_000_000)}" == "a" }`],
-    ['nests 10,000 brackets', `when { ${'('.repeat(4_900)}true${')'.repeat(4_900)} }`],
-    ['leaves a string open', 'when { "a }'],
-    ['carries a comment', 'when { true } // '],
+    ['close the statement and begin another', 'when{true}} permit(principal, action, resource)'],
+    ['add a statement', 'when { true }; permit(principal, action, resource)'],
+    ['end the statement', 'when { true };'],
+    ['are unbalanced', 'when { (true }'],
+    ['are not a clause', 'resource.name == "x"'],
+    ['continue the scope', ', principal)'],
+    ['have 1 MB', `when { "${'a'.repeat(1_000_000)}" == "a" }`],
+    ['nest 10,000 brackets', `when { ${'('.repeat(4_900)}true${')'.repeat(4_900)} }`],
+    ['have a string without an end', 'when { "a }'],
+    ['contain a comment', 'when { true } // '],
   ]
   for (const [name, conditions] of hostileConditions)
-    test(`conditions that ${name}: invalid_policy, at once, and the engine lives (J3)`, () => {
+    test(`conditions that ${name} are refused at once, and the engine keeps its instance (J3)`, () => {
       const faults = textEngine.faults()
       const begun = performance.now()
       assert.equal(refusal({ effect: 'permit', conditions }).code, 'invalid_policy')
@@ -114,7 +114,7 @@ describe('structured fields', () => {
       assert.equal(textEngine.faults(), faults)
     })
 
-  test('a fault in the conditions is told by line, column, text and help in the text that was sent', () => {
+  test('a fault in the conditions is reported with line, column, text and help, as in the sent text', () => {
     const conditions = 'when {\n  "é" == principal.name && context.foo == 1\n}'
     const { details } = refusal({ effect: 'permit', conditions })
     assert.deepEqual(details, {
@@ -150,7 +150,7 @@ when { context.has_reason };`
     })
   })
 
-  test('wins over the fields; notice, audit_session and approval_mode count where it says nothing', () => {
+  test('wins over the fields, except for annotations that it lacks', () => {
     const fields: RuleInput = {
       effect: 'forbid',
       principal_scope_type: 'eq',
@@ -173,30 +173,30 @@ when { context.has_reason };`
   const permit = 'permit(principal, action, resource)'
   const hostileTexts: [name: string, text: string][] = [
     ['is empty', ''],
-    ['holds two statements', `${permit}; ${permit};`],
+    ['has two statements', `${permit}; ${permit};`],
     ['is a template', 'permit(principal == ?principal, action, resource);'],
-    ['carries a comment', `${permit}; // hello`],
+    ['contains a comment', `${permit}; // hello`],
     ['has an unknown annotation', `@foo("x") ${permit};`],
     ['repeats an annotation', `@notice("a") @notice("b") ${permit};`],
     ['repeats an id', `@id("a") @id("b") ${permit};`],
     ['has an audit_session that is neither true nor false', `@audit_session("yes") ${permit};`],
     ['has an unknown approval mode', `@approval_mode("never") ${permit};`],
-    ['has an annotation of the prototype', `@constructor("x") ${permit};`],
+    ['has an annotation named like a property of the prototype', `@constructor("x") ${permit};`],
     ['reads an attribute that does not exist', `${permit} when { resource.owner == principal };`],
-    ['reads a tag without looking whether it is there', `${permit} when { resource.getTag("env") == "prod" };`],
+    ['reads a tag without a test that it exists', `${permit} when { resource.getTag("env") == "prod" };`],
     ['compares across types', `${permit} when { context.minute == "1" };`],
-    ['names no action in a list of them', 'permit(principal, action in [], resource);'],
+    ['has an empty list of actions', 'permit(principal, action in [], resource);'],
     [
-      'names an action longer than a field holds',
+      'names a longer action than a field allows',
       `permit(principal, action == Action::"${'a'.repeat(257)}", resource);`,
     ],
-    ['names an id longer than a field holds', `permit(principal == User::"${'a'.repeat(2049)}", action, resource);`],
+    ['names a longer id than a field allows', `permit(principal == User::"${'a'.repeat(2049)}", action, resource);`],
     [
-      'names more actions than a field holds',
+      'names more actions than a field allows',
       `permit(principal, action in [${'Action::"a",'.repeat(501)}], resource);`,
     ],
     ['names an unknown type', 'permit(principal in Team::"x", action, resource);'],
-    ['names approve in its conditions alone', `${permit} when { action == Action::"approve" };`],
+    ['names approve only in its conditions', `${permit} when { action == Action::"approve" };`],
     ['names a reserved action', 'permit(principal, action == Action::"__unnamed", resource);'],
     ['is a forbid with require', '@approval_mode("require") forbid(principal, action, resource);'],
     [
@@ -211,7 +211,7 @@ when { context.has_reason };`
       assert.ok(Number(details?.line) >= 1 && Number(details?.column) >= 1)
     })
 
-  test('is refused in few words, however many it holds', () => {
+  test('is refused with a short message, however long it is', () => {
     const { message } = refusal({ policy_text: `permit(principal is ${'a'.repeat(9_000)}, action, resource);` })
     assert.ok(message.length < 500, message)
   })
@@ -225,7 +225,7 @@ when { context.has_reason };`
 
   const hundred = Array.from({ length: 100 }, (_, n) => `Action::"${n}"`)
 
-  test('that names many actions is type-checked for one of those that mean the same, and for each that does not', () => {
+  test('is type-checked once for equivalent actions, and once for each other action', () => {
     const text = (conditions: string) => `permit(principal, action in [${hundred}], resource) when { ${conditions} };`
     assert.equal(refusal({ policy_text: text('context.foo == 1') }).message.includes('attribute `foo`'), true)
     assert.deepEqual(statementFromInput({ policy_text: text('action == Action::"99"') }).warnings, [])
@@ -239,7 +239,7 @@ when { context.has_reason };`
     assert.equal(refusal({ policy_text: text(guarded) }).message.includes('attribute `foo`'), true)
   })
 
-  test('that can never match is accepted with a warning', () => {
+  test('is accepted with a warning if it can never match', () => {
     const { warnings } = statementFromInput({ policy_text: `${permit} when { false };` })
     assert.match(warnings.join(), /can never match/)
   })
@@ -247,7 +247,7 @@ when { context.has_reason };`
 
 describe('rule sets', () => {
   const sets: [name: string, input: RuleInput, sets: string[]][] = [
-    ['any action speaks of asking alone', { effect: 'permit' }, ['ask']],
+    ['any action means requests only', { effect: 'permit' }, ['ask']],
     ['approve by eq', { effect: 'permit', action_scope_type: 'eq', action_ids: ['approve'] }, ['approve']],
     [
       'approve in a list',
@@ -262,7 +262,7 @@ describe('rule sets', () => {
       assert.deepEqual(statementFromInput(input).sets, expected)
     })
 
-  test('a rule about approve sees the request that is decided', () => {
+  test('a rule about approve may test the request to decide', () => {
     const conditions = 'when { resource.requester in Group::"g" && resource.duration_seconds < 3600 }'
     const statement = statementFromInput({ ...startingRule, conditions })
     assert.equal(statement.fields.approval_mode, undefined)

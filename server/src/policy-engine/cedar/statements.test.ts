@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Problem } from '../../kernel/errors.ts'
 import { statementFromInput, statementsFromTexts } from './statement.ts'
 
-/** Whether it may be read with others, by its text. */
+/** Texts, and whether each may be parsed in a batch. */
 const texts: [string, boolean][] = [
   ['permit(principal, action, resource);', true],
   ['forbid(principal, action, resource) when { context.weekday > 5 };', true],
@@ -42,7 +42,7 @@ const alone = (policy_text: string) => {
   }
 }
 
-test('statements read together are what each is alone; one that has anything to tell is left to be read alone', () => {
+test('a batch gives the same statements as single parsing, and leaves out those with a fault or a warning', () => {
   const together = statementsFromTexts(texts.map(([text]) => text))
   for (const [index, [text, mayBe]] of texts.entries()) {
     const read = together[index]
@@ -52,7 +52,7 @@ test('statements read together are what each is alone; one that has anything to 
   }
 })
 
-test('one that says nothing wrong among many that do is read all the same', () => {
+test('a valid statement is parsed in a batch with a faulty one', () => {
   const [sound] = texts[2] ?? ['']
   for (const [text] of texts) assert.deepEqual(statementsFromTexts([text, sound])[1]?.fields.policy_text, sound, text)
 })

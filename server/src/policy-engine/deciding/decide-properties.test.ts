@@ -13,7 +13,7 @@ const decide = (rules: ReturnType<typeof ruleOf>[], question: AskQuestion): Deci
 
 const looseness = ({ allowed, mode }: Decision) => (allowed ? (mode === 'require' ? 1 : 2) : 0)
 
-test('the whole decision is the same whatever the order of the rules', () => {
+test('the whole decision does not depend on the order in which rules are read', () => {
   const property = fc.property(
     fc.array(anyRule(['permit', 'forbid']), { maxLength: 8 }),
     anyQuestion,
@@ -27,7 +27,7 @@ test('the whole decision is the same whatever the order of the rules', () => {
   fc.assert(property, { numRuns: rounds(40).length })
 })
 
-test('moving a rule changes words, never the decision (P14)', () => {
+test('moving a rule changes texts, never the decision (P14)', () => {
   const property = fc.property(
     fc.array(anyRule(['permit', 'forbid']), { maxLength: 8 }),
     fc.array(fc.nat(9), { minLength: 8, maxLength: 8 }),
@@ -58,7 +58,7 @@ test('one more forbid never loosens', () => {
   fc.assert(property, { numRuns: rounds(40).length })
 })
 
-test('one more permit never tightens, and never takes an audit away', () => {
+test('one more permit never tightens, and never removes an audit', () => {
   const property = fc.property(
     fc.array(anyRule(['permit', 'forbid']), { maxLength: 8 }),
     anyRule(['permit']),

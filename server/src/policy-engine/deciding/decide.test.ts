@@ -26,7 +26,7 @@ const ask = (rules: PolicyRule[], change: Partial<AskQuestion> = {}): Decision =
 const breakGlass = { context: { ...sampleAsk.context, break_glass: true } }
 const outcome = ({ allowed, mode: how }: Decision) => (allowed ? how : 'denied')
 
-describe('which rules count for which request', () => {
+describe('rules by kind of request', () => {
   const table: [name: string, rules: PolicyRule[], ordinary: string, emergencyOutcome: string][] = [
     ['no rule', [], 'denied', 'denied'],
     ['a require permit', [require], 'require', 'denied'],
@@ -52,13 +52,13 @@ describe('which rules count for which request', () => {
       assert.equal(outcome(ask(rules, breakGlass)), inEmergency)
     })
 
-  test('never, but in an emergency: a plain forbid unless break_glass', () => {
+  test('a plain forbid unless break_glass permits only emergencies', () => {
     const but = sampleRule('but', 'forbid(principal, action, resource) unless { context.break_glass };')
     assert.equal(outcome(ask([require, emergency, but])), 'denied')
     assert.equal(outcome(ask([require, emergency, but], breakGlass)), 'break_glass')
   })
 
-  test('a rule that names the action matches it alone, and one that names another is no matter', () => {
+  test('a rule that names actions matches only those actions', () => {
     const named = sampleRule('n', 'permit(principal, action == Action::"ReadOnlyAccess", resource);')
     const others = sampleRule('o', 'forbid(principal, action in [Action::"Admin", Action::"Power"], resource);')
     assert.equal(outcome(ask([named, others])), 'require')
@@ -67,7 +67,7 @@ describe('which rules count for which request', () => {
     assert.equal(outcome(ask([require, others], { action: '__unnamed' })), 'require')
   })
 
-  test('groups, roles, units, tags, hours and addresses are seen', () => {
+  test('conditions can test groups, roles, units, tags, hours and addresses', () => {
     const text = `permit(principal in Group::"engineers", action, resource in cloud_organizational_unit::"ou-ab12-12345678")
       when { principal in Role::"user" && resource.hasTag("env") && resource.getTag("env") == "dev" }
       when { context.weekday <= 5 && context.minute >= 540 && context.now < datetime("2024-02-01") }
@@ -77,7 +77,7 @@ describe('which rules count for which request', () => {
     assert.equal(outcome(ask([sampleRule('r', text)], night)), 'denied')
   })
 
-  test("T10 a rule that names another tenant's people and groups is inert", () => {
+  test('a rule that names a group of another tenant has no effect (T10)', () => {
     const foreign = sampleRule('r', 'permit(principal in Group::"their group", action, resource);')
     assert.equal(outcome(ask([foreign])), 'denied')
   })
@@ -91,8 +91,8 @@ describe('which rules count for which request', () => {
   })
 })
 
-describe('what fails is closed', () => {
-  test('an error in a plain forbid denies, and is told (J5)', () => {
+describe('failures deny', () => {
+  test('an error in a plain forbid denies, and is reported (J5)', () => {
     const decision = ask([require, sampleRule('f', failing(`forbid${all}`))])
     assert.equal(decision.allowed, false)
     assert.deepEqual(decision.rule_ids, ['f'])
@@ -100,19 +100,19 @@ describe('what fails is closed', () => {
     assert.match(decision.reasoning, /could not be evaluated/)
   })
 
-  test('an error in an auto forbid denies the automatism alone (J5)', () => {
+  test('an error in an auto forbid denies only approval by rule (J5)', () => {
     const decision = ask([auto, sampleRule('f', failing(`${mode('auto')}forbid${all}`))])
     assert.equal(outcome(decision), 'require')
     assert.equal(decision.errors[0]?.rule_id, 'f')
   })
 
-  test('an error in a break_glass forbid denies the emergency alone (J5)', () => {
+  test('an error in a break_glass forbid denies only emergencies (J5)', () => {
     const rules = [require, emergency, sampleRule('f', failing(`${mode('break_glass')}forbid${all}`))]
     assert.equal(outcome(ask(rules)), 'require')
     assert.equal(outcome(ask(rules, breakGlass)), 'denied')
   })
 
-  test('an error in a permit leaves the other permits', () => {
+  test('an error in a permit does not affect other permits', () => {
     assert.equal(outcome(ask([require, sampleRule('p', failing(`permit${all}`))])), 'require')
   })
 
@@ -120,12 +120,12 @@ describe('what fails is closed', () => {
     ['a deactivated principal', [require], { principal: { ...sampleAsk.principal, active: false } }],
     ['no resource', [require], { resources: [] }],
     ['the action approve', [require], { action: 'approve' }],
-    ['two rules of one id', [require, { ...auto, id: require.id }], {}],
+    ['two rules with one id', [require, { ...auto, id: require.id }], {}],
     ['a rule that does not parse', [require, { ...require, id: 'x', policy_text: 'permit(' }], {}],
-    ['a rule that is another than its column says', [{ ...plain, effect: 'permit' }], {}],
-    ['an address that is none', [require], { context: { ...sampleAsk.context, source_ip: 'x' } }],
-    ['a time zone that is none', [require], { context: { ...sampleAsk.context, time_zone: 'Mars/Base' } }],
-    ['a duration that is no number', [require], { context: { ...sampleAsk.context, duration_seconds: Number.NaN } }],
+    ['a rule whose column has another effect than its text', [{ ...plain, effect: 'permit' }], {}],
+    ['an invalid address', [require], { context: { ...sampleAsk.context, source_ip: 'x' } }],
+    ['an unknown time zone', [require], { context: { ...sampleAsk.context, time_zone: 'Mars/Base' } }],
+    ['a duration that is not a number', [require], { context: { ...sampleAsk.context, duration_seconds: Number.NaN } }],
   ]
   for (const [name, rules, change] of undecidable)
     test(`${name}: denied, without throwing`, () => {
@@ -148,7 +148,7 @@ describe('what fails is closed', () => {
   })
 })
 
-describe('what fans out', () => {
+describe('a request that fans out', () => {
   const account = (id: string, env: string): Resource => ({
     ...sampleAccount,
     id,
@@ -159,7 +159,7 @@ describe('what fans out', () => {
   const tagged = (effect: string, env: string) =>
     `${effect}(principal, action, resource) when { resource.hasTag("env") && resource.getTag("env") == "${env}" };`
 
-  test('is allowed only if every question is; a denial names the account', () => {
+  test('is allowed only if every question is, and a denial names the account', () => {
     const decision = ask([require, sampleRule('f', `@notice("not in production") ${tagged('forbid', 'prod')}`)], {
       resources,
     })
@@ -169,7 +169,7 @@ describe('what fans out', () => {
     assert.equal(outcome(ask([sampleRule('p', tagged('permit', 'dev'))], { resources })), 'denied')
   })
 
-  test('takes the strictest mode, and unites audit and notices', () => {
+  test('gets the strictest mode, and the audit and notices of all questions', () => {
     const rules = [
       sampleRule('a', `@notice("dev") ${mode('auto')}${tagged('permit', 'dev')}`, { ordinal: 1 }),
       sampleRule('r', `@notice("prod") @audit_session("true") ${tagged('permit', 'prod')}`, { ordinal: 2 }),
@@ -182,7 +182,7 @@ describe('what fans out', () => {
   })
 })
 
-describe('words', () => {
+describe('the texts of a decision', () => {
   const first = sampleRule('z', `@notice("first") permit${all}`, { priority: 1, ordinal: 1 })
   const second = sampleRule('a', `@notice("second") @audit_session("true") permit${all}`, { priority: 1, ordinal: 2 })
   const third = sampleRule('b', `@notice("first") permit${all}`, { priority: 2, ordinal: 1 })
@@ -195,7 +195,7 @@ describe('words', () => {
     assert.equal(decision.audit_session, true)
   })
 
-  test('an automatic approval is governed by the first rule that approves by itself', () => {
+  test('an approval by rule is governed by the first rule that approves at once', () => {
     const decision = ask([first, sampleRule('auto', `@notice("at once") ${mode('auto')}permit${all}`, { ordinal: 9 })])
     assert.equal(decision.governing_rule_id, 'auto')
     assert.deepEqual(decision.notices, ['at once', 'first'])
@@ -215,7 +215,7 @@ describe('words', () => {
     )
   })
 
-  test('a default deny has no notices, and tells whoever may write policies how to permit it', () => {
+  test('a default deny has no notices, and shows only a caller who may write policies how to permit it', () => {
     const decision = ask([])
     assert.deepEqual(decision.notices, [])
     assert.equal(decision.reasoning, 'no rule permits `ReadOnlyAccess` on cloud_account `123456789012` (sample)')
@@ -233,7 +233,7 @@ describe('approve', () => {
   const approve = (rules: PolicyRule[], change: Partial<ApproveQuestion> = {}) =>
     decideApprove(sampleRuleSet(rules), { ...sampleApproval, ...change })
 
-  test('is permitted by the starting rule to whoever holds the scope, and to nobody else', () => {
+  test('is permitted by the starting rule only to users with the scope', () => {
     assert.equal(approve([starting]).allowed, true)
     assert.equal(approve([starting]).mode, null)
     assert.equal(approve([starting], { principal: { ...sampleApproval.principal, scopes: [] } }).allowed, false)
@@ -244,25 +244,25 @@ describe('approve', () => {
     assert.equal(approve([starting, plain]).allowed, true)
   })
 
-  test('is scoped by what the request asks for', () => {
+  test('is scoped by the requested resource', () => {
     const text = (unit: string) =>
       `permit(principal, action == Action::"approve", resource in cloud_organizational_unit::"${unit}");`
     assert.equal(approve([sampleRule('r', text('ou-ab12-12345678'))]).allowed, true)
     assert.equal(approve([sampleRule('r', text('ou-zz99-12345678'))]).allowed, false)
   })
 
-  test('sees who asks', () => {
+  test('can test the requester', () => {
     const text =
       'permit(principal, action == Action::"approve", resource) when { resource.requester in Group::"engineers" };'
     assert.equal(approve([sampleRule('r', text)]).allowed, true)
   })
 
-  test("P5 of one's own request is denied whatever the rules say", () => {
+  test('is denied for the approver’s own request, whatever the rules say (P5)', () => {
     const own = { ...sampleApproval.request, requester: sampleApproval.principal }
     assert.equal(approve([starting], { request: own }).allowed, false)
   })
 
-  test('is denied to the deactivated, in any target that denies it, and where no target is', () => {
+  test('is denied to a deactivated user, if any target denies it, and without a target', () => {
     const { principal } = sampleApproval
     const elsewhere: Resource = { ...sampleAccount, id: '999999999999', parents: [] }
     const inUnit = sampleRule(

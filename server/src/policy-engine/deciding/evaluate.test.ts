@@ -33,12 +33,12 @@ const answers: [
   ['a deny by a forbid', 'deny', ['f'], [], false, false],
   ['a deny by default', 'deny', [], [], false, false],
   ['an allow without a reason', 'allow', [], [], false, true],
-  ['an allow by a rule that is not of this tenant', 'allow', ['p', 'stranger'], [], false, true],
+  ['an allow by an unknown rule', 'allow', ['p', 'stranger'], [], false, true],
   ['an allow by a forbid', 'allow', ['f'], [], false, true],
   ['a deny by a permit', 'deny', ['p'], [], false, true],
-  ['an allow beside a forbid that failed', 'allow', ['p'], ['f'], false, false],
-  ['an allow beside a permit that failed', 'allow', ['p'], ['p'], true, false],
-  ['an allow beside a failure of a stranger', 'allow', ['p'], ['stranger'], false, true],
+  ['an allow with a failed forbid', 'allow', ['p'], ['f'], false, false],
+  ['an allow with a failed permit', 'allow', ['p'], ['p'], true, false],
+  ['an allow with a failure of an unknown rule', 'allow', ['p'], ['stranger'], false, true],
 ]
 
 for (const [name, decision, reason, failed, allowed, fault] of answers)

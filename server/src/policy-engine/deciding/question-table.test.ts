@@ -13,8 +13,8 @@ import { type Decision, decideAsk } from './decide.ts'
 import type { PolicyRule } from './rule-set.ts'
 
 /**
- * The question table, row by row, beside an answer worked out another way: each rule is put to the engine alone, and the
- * table is read as it is written.
+ * Compares decisions with the question table, row by row. The expected answer is computed in another way: each rule is
+ * evaluated by itself, and the table is applied to the results.
  */
 
 /** Which permits and which forbids take part in a question; `plain` is a forbid without a mode. */
@@ -39,13 +39,13 @@ function answersOf(met: Met[], requester_id: string) {
   const ordinary = holds('ordinary')
   return {
     ordinary,
-    // Who saved a rule last does not approve themselves by it.
+    // A rule never approves a request of the user who saved it last.
     at_once: ordinary && holds('at_once', ({ rule }) => rule.saved_by !== requester_id),
     emergency: holds('emergency'),
   }
 }
 
-/** What the rules say of one resource, by the table. */
+/** The expected answer about one resource, by the table. */
 function expected(met: Met[], question: AskQuestion): { mode: ApprovalMode | null; audit: boolean } {
   const answers = answersOf(met, question.principal.id)
   const { break_glass } = question.context
@@ -61,7 +61,7 @@ function expected(met: Met[], question: AskQuestion): { mode: ApprovalMode | nul
   return { mode: answers.at_once ? 'auto' : answers.ordinary ? 'require' : null, audit }
 }
 
-/** What the engine says of a rule alone. */
+/** The engine's result for a single rule. */
 function meet(rule: PolicyRule, question: AskQuestion, resource: Resource): Met[] {
   const { action } = question
   const answer = textEngine.use((cedar) =>
@@ -94,7 +94,7 @@ const rows = subsetsOf(['require', 'auto', 'break_glass']).flatMap((permits) =>
 )
 for (const { permits, forbids } of rows) {
   const named = (modes: string[]) => modes.join(', ') || 'none'
-  test(`permits: ${named(permits)}; forbids: ${named(forbids)}: both kinds of question are answered by the table`, () => {
+  test(`permits: ${named(permits)}; forbids: ${named(forbids)}: both kinds of request get the table’s answer`, () => {
     const rules = [
       ...permits.map((mode) => sampleRule(`permit-${mode}`, written('permit', mode))),
       ...forbids.map((mode) => sampleRule(`forbid-${mode}`, written('forbid', mode))),
@@ -109,7 +109,7 @@ for (const { permits, forbids } of rows) {
   })
 }
 
-test('rules by chance, some of which fail, are answered by the table, each resource by itself and then the strictest', () => {
+test('random rules, some of which fail, get the table’s answer: the strictest of all resources', () => {
   const property = fc.property(
     fc.array(anyRule(['permit', 'forbid']), { maxLength: 8 }),
     anyQuestion,

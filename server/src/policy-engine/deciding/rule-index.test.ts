@@ -19,9 +19,9 @@ import {
 
 const scopeOf = (head: string) => keyedScope(scopeFromEngine(parseStatement(`permit(${head});`)))
 
-/** Ada, an engineer, asks for ReadOnlyAccess on an account in a unit. */
+/** Ada, an engineer, requests ReadOnlyAccess on an account in a unit. */
 const asking = reachesOf(askOf(sampleAsk, sampleAccount, 'ReadOnlyAccess'))
-/** Grace decides on that. */
+/** Grace decides that request. */
 const approving = reachesOf(approveOf(sampleApproval, sampleAccount))
 const unit = 'cloud_organizational_unit::"ou-ab12-12345678"'
 const account = 'cloud_account::"123456789012"'
@@ -51,12 +51,12 @@ const table: [head: string, asking: boolean, approving: boolean][] = [
   [`principal, action, resource is access_request in ${account}`, false, true],
 ]
 for (const [head, asked, approved] of table)
-  test(`\`${head}\` ${asked ? 'fits' : 'does not fit'} asking and ${approved ? 'fits' : 'does not fit'} approving`, () => {
+  test(`\`${head}\` fits a request: ${asked}; fits an approval: ${approved}`, () => {
     const scope = scopeOf(head)
     assert.deepEqual([fits(scope, asking), fits(scope, approving)], [asked, approved])
   })
 
-test('an id is never taken for a type and an id, and what is above a parent is above its child', () => {
+test('an id is never read as type and id, and a parent’s ancestors are the child’s ancestors', () => {
   const uid = { type: 'Group', id: 'a' }
   const entities = [
     { uid: { type: 'User', id: 'u' }, attrs: {}, parents: [{ __entity: uid }] },
@@ -86,17 +86,17 @@ const sizes = { mostWhole: 10, maxJoined: 4, maxPicked: 8 }
 const asked = (held: readonly { serial: number }[][], reaches: Reaches = asking) =>
   groupsFor(indexRules(held.flat() as ReturnType<typeof rules>, sizes), reaches).map((group) => group.rules.length)
 
-test('few rules are one group, asked as they are', () => {
+test('a few rules are one group without an index', () => {
   assert.deepEqual(asked([rules(10, () => 'principal == User::"nobody", action, resource')]), [10])
 })
 
-test('of many rules only those are asked whose scope fits; of none, no rule at all', () => {
+test('only the rules whose scope fits are evaluated, if there are many rules', () => {
   const teams = rules(60, (index) => `principal in Group::"team ${index % 20}", action, resource`)
   assert.deepEqual(asked([teams]), [0])
   assert.deepEqual(asked([teams, rules(3, () => 'principal in Group::"engineers", action, resource')]), [3])
 })
 
-test('few rules of several buckets are joined, more of one are a group of their own, very many are asked in pieces', () => {
+test('small buckets are joined, larger ones are separate groups, and very large ones are split', () => {
   const own = rules(2, () => 'principal == User::"ada", action, resource')
   const there = rules(2, () => `principal, action, resource == ${account}`)
   const team = rules(6, () => 'principal in Group::"engineers", action, resource')
@@ -105,7 +105,7 @@ test('few rules of several buckets are joined, more of one are a group of their 
   assert.deepEqual(groups.toSorted(), [4, 6, 7, 7, 8, 8])
 })
 
-test('the groups of one question hold every rule that fits, and none twice', () => {
+test('the groups of a question hold every rule that fits, and no rule twice', () => {
   const all = [
     ...rules(30, (index) => `principal, action in [Action::"ReadOnlyAccess", Action::"${index % 3}"], resource`),
     ...rules(9, () => `principal in Group::"engineers", action, resource in ${unit}`),
@@ -122,7 +122,7 @@ test('the groups of one question hold every rule that fits, and none twice', () 
   )
 })
 
-test('a rule that changes changes one piece of the rules that every question asks', () => {
+test('a changed rule changes only one piece of the rules that every question evaluates', () => {
   const broad = rules(60, () => 'principal, action, resource')
   const before = groupsOfAll(indexRules(broad, sizes))
   const changed = broad.map((rule, index) => (index === 7 ? { ...rule, serial: rule.serial + 1_000 } : rule))

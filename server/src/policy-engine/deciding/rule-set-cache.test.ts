@@ -22,7 +22,7 @@ const slotOf = (cache: RuleSetCache, ruleSet: RuleSet, subset: Subset = 'ordinar
   return cache.slot(whole)
 }
 
-test('rules are preparsed once, whichever versions and subsets they are of', async () => {
+test('a subset of rules is preparsed once for all versions in which it is the same', async () => {
   const cache = createRuleSetCache(createEngine(), 1000)
   const one = tenant('a', 3)
   const slot = slotOf(cache, one)
@@ -36,7 +36,7 @@ test('rules are preparsed once, whichever versions and subsets they are of', asy
   assert.notEqual(slotOf(cache, changed), slot)
 })
 
-test("T14 one tenant's rules are never another's, whatever their ids and versions are", () => {
+test('tenants never share rules, whatever their ids and versions (T14)', () => {
   const evaluator = createPolicyEvaluator(createEngine())
   assert.equal(decideAsk(tenant('a', 1), sampleAsk, evaluator).allowed, true)
   assert.equal(decideAsk(tenant('b', 1, 'forbid'), sampleAsk, evaluator).allowed, false)
@@ -44,7 +44,7 @@ test("T14 one tenant's rules are never another's, whatever their ids and version
   assert.equal(decideAsk(tenant('a', 1), sampleAsk, evaluator).allowed, true)
 })
 
-test('the least recently used give up their slots, and memory stays bounded', () => {
+test('the least recently used rules are evicted, and memory stays bounded', () => {
   const engine = createEngine()
   const evaluator = createPolicyEvaluator(engine, { rules: 400, schemas: 4 })
   let settled = 0
@@ -57,7 +57,7 @@ test('the least recently used give up their slots, and memory stays bounded', ()
   assert.equal(engine.memoryBytes(), settled)
 })
 
-test('however many different questions a large set is asked, memory stays bounded', () => {
+test('memory stays bounded, however many different questions use a large set', () => {
   const engine = createEngine()
   const evaluator = createPolicyEvaluator(engine, { rules: 60, schemas: 4 })
   const rules = Array.from({ length: 300 }, (_, index) =>
@@ -75,7 +75,7 @@ test('however many different questions a large set is asked, memory stays bounde
   assert.equal(engine.memoryBytes(), settled)
 })
 
-test('a set is made ready in pieces, once, however many wait for it', async () => {
+test('a set is prepared once, in pieces, for all callers that wait for it', async () => {
   const engine = createEngine()
   const cache = createRuleSetCache(engine, 10_000)
   const text = 'permit(principal, action, resource);'
@@ -84,22 +84,22 @@ test('a set is made ready in pieces, once, however many wait for it', async () =
     version: '1',
     rules: Array.from({ length: 600 }, (_, at) => sampleRule(`r${at}`, text)),
   }
-  let turns = 0
+  let ticks = 0
   let ready = false
   const counting = () => {
-    turns += 1
+    ticks += 1
     if (!ready) setImmediate(counting)
   }
   setImmediate(counting)
-  const waiting = [cache.prepare(ruleSet), cache.prepare(ruleSet)].map((one) => one.then(() => turns))
+  const waiting = [cache.prepare(ruleSet), cache.prepare(ruleSet)].map((one) => one.then(() => ticks))
   const [one, other] = await Promise.all(waiting)
   ready = true
-  assert.ok((one ?? 0) > 1, 'others had their turns meanwhile')
+  assert.ok((one ?? 0) > 1, 'other work ran meanwhile')
   assert.equal(one, other)
   const sorted = cache.sorted(ruleSet)
   await cache.prepare(ruleSet)
   assert.equal(cache.sorted(ruleSet), sorted)
-  // All are of no narrower scope: they are preparsed as well, in each subset that they are of.
+  // Every question evaluates all of them, so they are also preparsed, in each of their subsets.
   assert.ok(cache.held() >= 600)
 })
 
@@ -109,7 +109,7 @@ test('a rule set larger than the limit is held alone', () => {
   assert.ok(evaluator.rules.held() <= 2 * 30 + 10)
 })
 
-test('more actions than schemas are held are answered one after another', () => {
+test('more actions than the limit of schemas are evaluated one after another', () => {
   const evaluator = createPolicyEvaluator(createEngine(), { rules: 1000, schemas: 2 })
   const ids = ['a', 'b', 'c', 'd']
   const rules = ids.map((id) => sampleRule(id, `permit(principal, action == Action::"${id}", resource);`))
@@ -119,7 +119,7 @@ test('more actions than schemas are held are answered one after another', () => 
   }
 })
 
-test('after an instance is lost everything is held anew', () => {
+test('after the loss of an instance everything is preparsed again', () => {
   const engine = createEngine()
   const evaluator = createPolicyEvaluator(engine)
   const rules = tenant('a', 3)
@@ -132,7 +132,7 @@ test('after an instance is lost everything is held anew', () => {
   assert.equal(decideAsk(rules, sampleAsk, evaluator).allowed, true)
 })
 
-test('a slot that was given up holds nothing', () => {
+test('an evicted slot is empty', () => {
   const engine = createEngine()
   const cache = createRuleSetCache(engine, 40)
   const slots = ['a', 'b', 'c'].map((name) => slotOf(cache, tenant(name, 5)))

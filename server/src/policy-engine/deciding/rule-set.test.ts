@@ -24,7 +24,7 @@ const rows: [
   ['forbid', 'break_glass', false, false, true],
 ]
 for (const [effect, approval_mode, ordinary, atOnce, emergency] of rows)
-  test(`a ${effect} with the mode ${approval_mode} takes part where the table says`, () => {
+  test(`a ${effect} with the mode ${approval_mode} takes part as in the question table`, () => {
     const rule = { effect, approval_mode }
     assert.deepEqual(
       [takesPart(rule, 'ordinary'), takesPart(rule, 'at_once'), takesPart(rule, 'emergency')],
@@ -47,19 +47,19 @@ test('rules are in order by priority, then ordinal, then id', () => {
   )
 })
 
-test('a rule that names approve beside other actions takes part in both rule sets', () => {
+test('a rule that names approve and other actions takes part in both rule sets', () => {
   const both = sampleRule('both', 'forbid(principal, action in [Action::"approve", Action::"a"], resource);')
   const { subsets, namedActions } = sort([both])
   assert.deepEqual([subsets.approve.whole?.rules.length, subsets.ordinary.whole?.rules.length], [1, 1])
   assert.deepEqual([...namedActions].sort(), ['a', 'approve'])
 })
 
-test('a rule whose column says another effect than its text leaves the set undecidable', () => {
+test('a rule whose column has another effect than its text makes the set undecidable', () => {
   const rule = sampleRule('r', 'permit(principal, action, resource);', { effect: 'forbid' })
   assert.throws(() => sort([rule]), /is a permit by its text/)
 })
 
-test('what was read of a rule is kept until its text changes', () => {
+test('a parsed rule is kept until its text changes', () => {
   const text = 'permit(principal, action, resource);'
   const rule = sampleRule('r', text)
   const earlier = sort([rule, sampleRule('gone', text)]).read

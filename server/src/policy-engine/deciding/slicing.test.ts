@@ -14,10 +14,10 @@ import { atOnce } from './pieces.ts'
 import type { Sizes } from './rule-index.ts'
 import { type PolicyRule, sortRules } from './rule-set.ts'
 
-/** Two courts in one engine would overwrite each other's slots. */
+/** Two evaluators on one engine would overwrite each other's slots. */
 const [wholeEngine, slicedEngine] = [createEngine(), createEngine()]
 
-/** A court that groups these rules by these sizes; endless ones leave them in one set. */
+/** An evaluator that groups these rules by these sizes; infinite ones leave the rules in one set. */
 function evaluatorFor(rules: readonly PolicyRule[], sizes: Sizes): PolicyEvaluator {
   const evaluator = createPolicyEvaluator(sizes === whole ? wholeEngine : slicedEngine)
   const sorted = atOnce(sortRules(rules, (rule) => parseStatement(rule.policy_text), undefined, sizes))
@@ -135,7 +135,7 @@ function answers(
 
 const isLong = process.env[longVariable] !== undefined
 
-test('asking only the rules whose scope fits answers what asking all of them does: decision, reasons, errors', () => {
+test('evaluating only the rules whose scope fits gives the same decision, reasons and errors as evaluating all', () => {
   let [matched, failed, cases] = [0, 0, 0]
   const property = fc.property(
     fc.array(anyRule, { minLength: 20, maxLength: 60, size: 'max' }),
@@ -157,6 +157,6 @@ test('asking only the rules whose scope fits answers what asking all of them doe
     },
   )
   fc.assert(property, { numRuns: isLong ? 400 : 16 })
-  // What is compared must be worth comparing.
+  // Enough rules must have matched and failed for the comparison to mean something.
   assert.ok(matched > cases / 4 && failed > cases / 8, `${matched} matched and ${failed} failed of ${cases}`)
 })

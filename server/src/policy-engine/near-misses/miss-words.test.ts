@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Asked, nearMisses, nearMissWords, permitWhen, requester } from '../../../test/support/near-misses.ts'
 
-/** The words of a nearest miss, by what the rule asks for. */
+/** The text of a near-miss explanation, by the rule's condition or scope. */
 const long = { duration_seconds: 28_800 }
 const saturday = { now: new Date('2024-01-06T18:30:00Z') }
 
-/** One permit with one condition that does not hold: what is told beside "rule `r1` permits this". */
+/** One permit with one condition that does not hold: the text after "rule `r1` permits this". */
 const table: [condition: string, asked: Asked, wanted: string, given: string, kind: string][] = [
   [
     'context.duration_seconds <= 14400',
@@ -173,7 +173,7 @@ for (const [condition, asked, wanted, given, kind] of table) {
   })
 }
 
-/** One permit whose scope speaks of something else in one part. */
+/** One permit whose scope does not match in one part. */
 for (const [scope, wanted, given] of [
   ['principal in Group::"sre", action, resource', 'to members of the group `sre`', 'you are not'],
   ['principal == User::"eve", action, resource', 'to the user `eve`', 'you are not'],
@@ -199,7 +199,11 @@ for (const [scope, wanted, given] of [
     assert.deepEqual(await nearMissWords([`permit (${scope}) when { context.has_reason };`]), [
       `rule \`r1\` permits this ${wanted}; ${given}`,
     ])
-    assert.deepEqual(await nearMissWords([`permit (${scope}) when { !context.has_reason };`]), [], 'two things')
+    assert.deepEqual(
+      await nearMissWords([`permit (${scope}) when { !context.has_reason };`]),
+      [],
+      'two parts do not match',
+    )
     assert.deepEqual(await nearMissWords([`permit (${scope});`], {}, requester), [])
   })
 }

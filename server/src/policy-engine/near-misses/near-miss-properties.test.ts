@@ -10,10 +10,10 @@ import { type Decision, decideAsk } from '../deciding/decide.ts'
 import { findNearMisses, type NearMiss } from './near-miss.ts'
 import { createPauser } from './pauser.ts'
 
-/** Whatever the rules and the question: what is told is true, and nobody learns what is not theirs to know. */
+/** For random rules and questions: explanations are true, and reveal nothing that the requester may not know. */
 const numRuns = rounds(30).length
 
-/** Each speaks of something else, so that each is one part. `hidden` and 10.99 are never for whoever may not read rules. */
+/** Each tests something else, so each is one part. Without `policies:read`, `hidden` and 10.99 must never be shown. */
 const conditions = [
   ['context.duration_seconds <= 1800', 'context.duration_seconds > 7200', 'context.duration_seconds * 2 < 9000'],
   ['context.has_reason', '!context.has_reason'],
@@ -103,7 +103,7 @@ async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener:
   }
 }
 
-/** The question, with the one thing that the words name done; of a schedule and an address the words name several. */
+/** The question with the explained change made; for a schedule or an address, with the nearest of several changes. */
 function doneAs(
   { kind, duration_seconds, miss }: NearMissExplanation & { miss: NearMiss },
   question: AskQuestion,
@@ -123,11 +123,11 @@ function doneAs(
 const looseness = ({ allowed, mode }: Decision) => (allowed ? (mode === 'require' ? 1 : 2) : 0)
 
 for (const [who, listener] of [
-  ['whoever may read rules', { mayReadRules: true, mayReadAccounts: true }],
-  ['the requester', { mayReadRules: false, mayReadAccounts: false }],
+  ['a requester who may read rules', { mayReadRules: true, mayReadAccounts: true }],
+  ['a requester who may not read rules', { mayReadRules: false, mayReadAccounts: false }],
 ] as const) {
-  test(`doing what ${who} is told makes the answer better, by that rule`, async () => {
-    let mended = 0
+  test(`a change that is explained to ${who} gives a better answer, by that rule`, async () => {
+    let improved = 0
     const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
       const { ruleSet, decision, misses } = await nearest(drawn, question, listener)
       for (const one of misses.filter(({ miss }) => miss.change !== undefined)) {
@@ -136,15 +136,15 @@ for (const [who, listener] of [
         assert.ok(looseness(better) > looseness(decision), one.words)
         assert.equal(better.mode, one.approval_mode)
         assert.equal(better.rule_ids.includes(rule.id), rule.effect === 'permit', one.words)
-        mended += 1
+        improved += 1
       }
     })
     await fc.assert(property, { numRuns })
-    assert.ok(mended > 0, 'nothing was told at all')
+    assert.ok(improved > 0, 'no change was explained')
   })
 }
 
-/** How many of the rule's conditions and parts of its scope do not hold on the resource, each asked by itself. */
+/** How many of the rule's conditions and parts of its scope do not hold on the resource, each evaluated by itself. */
 function failing(drawn: Drawn, question: AskQuestion, miss: NearMiss): number {
   const alone = (scope: string, clause = '') => {
     const rule = sampleRule('alone', `permit (${scope}) ${clause};`)
@@ -162,7 +162,7 @@ function failing(drawn: Drawn, question: AskQuestion, miss: NearMiss): number {
   return [...sides.map((side) => alone(side)), ...held].reduce((sum, one) => sum + one, 0)
 }
 
-test('of what a person decides, permits are told of that would approve it at once for whoever asks', async () => {
+test('if a person decides, the only permits shown are auto permits saved by other users', async () => {
   const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
     const { decision, misses } = await nearest(drawn, question, { mayReadRules: true, mayReadAccounts: true })
     const permits = misses.map(({ miss }) => miss.rule).filter(({ effect }) => effect === 'permit')
@@ -172,11 +172,11 @@ test('of what a person decides, permits are told of that would approve it at onc
   await fc.assert(property, { numRuns })
 })
 
-test('a permit is told of only where one thing of it does not hold, a forbid only where all of it does', async () => {
+test('a permit is shown only if one part of it does not hold, a forbid only if all of it holds', async () => {
   const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
     const { rules, misses } = await nearest(drawn, question, { mayReadRules: true, mayReadAccounts: true })
     for (const { miss, kind, words } of misses) {
-      // An emergency is another question: the rule that it would meet is a rule of that one.
+      // An emergency is another question, with other rules.
       if (kind === 'break_glass') continue
       const rule = drawn[rules.indexOf(miss.rule)] as Drawn
       assert.equal(failing(rule, question, miss), miss.rule.effect === 'permit' ? 1 : 0, words)
@@ -185,7 +185,7 @@ test('a permit is told of only where one thing of it does not hold, a forbid onl
   await fc.assert(property, { numRuns })
 })
 
-test('whoever may not read rules learns no rule, name, notice, tag, group or network, and nothing of the past', async () => {
+test('a requester who may not read rules sees no rule, name, notice, tag, group, network or past time', async () => {
   const own = ['duration_seconds', 'has_reason', 'via', 'minute', 'weekday', 'now', 'source_ip', 'break_glass']
   const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
     const { misses } = await nearest(drawn, question, { mayReadRules: false, mayReadAccounts: false })

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { nearMisses, nearMissWords, permitWhen, requester } from '../../../test/support/near-misses.ts'
 import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
 
-/** What is told of a question that is not answered as one may wish, and to whom. */
+/** The near misses that a requester is shown, depending on the requester's scopes. */
 const long = { duration_seconds: 28_800 }
 
-test('a forbid that another request would not meet', async () => {
+test('shows a forbid that another request would not match', async () => {
   const rules = [
     'permit (principal, action, resource);',
     '@notice("short") forbid (principal, action, resource) when { context.duration_seconds > 14400 };',
@@ -17,7 +17,7 @@ test('a forbid that another request would not meet', async () => {
   assert.deepEqual(await nearMissWords(rules.slice(1), { context: long }), [], 'nothing permits it')
 })
 
-test('what a person decides, and a rule would approve at once', async () => {
+test('shows a rule that would approve at once what a person decides', async () => {
   const rules = [
     'permit (principal, action, resource);',
     '@approval_mode("auto") permit (principal, action, resource) when { context.duration_seconds <= 600 };',
@@ -29,13 +29,13 @@ test('what a person decides, and a rule would approve at once', async () => {
     ...rules,
     '@approval_mode("auto") forbid (principal, action, resource) when { context.via == "token" };',
   ]
-  assert.deepEqual(await nearMissWords(held), [], 'two things')
+  assert.deepEqual(await nearMissWords(held), [], 'two changes are needed')
   assert.deepEqual(await nearMissWords(held, { context: { duration_seconds: 600 } }), [
     'rule `r3` does not have a person decide this with an API key; you made the request with a token',
   ])
 })
 
-test('an emergency is told of where nothing else is permitted, never as the quicker road', async () => {
+test('shows break-glass only if nothing else is permitted, never as the quicker way', async () => {
   const glass = '@approval_mode("break_glass") permit (principal, action, resource);'
   assert.deepEqual(await nearMissWords([glass], { context: { has_reason: false } }, requester), [
     'a rule approves this at once in an emergency, with a reason; your request is not marked as one',
@@ -46,7 +46,7 @@ test('an emergency is told of where nothing else is permitted, never as the quic
   ])
 })
 
-test('of what fans out: a change must mend all of it, and other conditions are told by the resource they are about', async () => {
+test('shows for several resources only changes that fix all of them, and other conditions by resource', async () => {
   const other = { ...sampleAccount, id: '210987654321', name: 'other', tags: { env: 'prod' } }
   const resources = [sampleAccount, other]
   const rules = [permitWhen('context.duration_seconds <= 600'), permitWhen('resource.getTag("env") == "dev"')]
@@ -61,7 +61,7 @@ test('of what fans out: a change must mend all of it, and other conditions are t
   assert.deepEqual(await nearMissWords(half, { resources }), [])
 })
 
-test('whoever may not read rules is told what is theirs to change: no rule, no network, nothing of tags or people', async () => {
+test('shows no rule, network, tag or person to a requester who may not read rules', async () => {
   const rules = [
     ...[
       'context.duration_seconds <= 600',
@@ -91,7 +91,7 @@ test('whoever may not read rules is told what is theirs to change: no rule, no n
   ])
 })
 
-test('a rule is told of only if it is the one that gives it then', async () => {
+test('shows a rule only if it would give the access', async () => {
   const ended = 'context.weekday == 2 && context.now < datetime("2024-01-02")'
   const words = await nearMissWords([permitWhen(ended), permitWhen('context.weekday == 2')])
   assert.deepEqual(words, ['rule `r2` permits this on Tuesday; it is Monday'])
@@ -99,7 +99,7 @@ test('a rule is told of only if it is the one that gives it then', async () => {
   assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600'), tooShort]), [])
 })
 
-test('nothing is told where so many forbids speak of it that nobody can say what stands in the way', async () => {
+test('shows nothing if more forbids match than can be checked', async () => {
   const rules = (forbids: number) => [
     permitWhen('context.duration_seconds <= 600'),
     ...Array.from(
@@ -111,14 +111,14 @@ test('nothing is told where so many forbids speak of it that nobody can say what
   assert.deepEqual(await nearMissWords(rules(61)), [])
 })
 
-test('what is known of a resource is for whoever may read accounts', async () => {
+test('shows a resource’s data only to a requester who may read accounts', async () => {
   const listener = { mayReadRules: true, mayReadAccounts: false }
   assert.deepEqual(await nearMissWords([permitWhen('resource.getTag("env") == "prod"')], {}, listener), [
     'rule `r1` permits this where the resource’s tag `env` is "prod"; that is not so',
   ])
 })
 
-test('nothing is told of two conditions, of what nothing mends, of a rule that its author would profit by', async () => {
+test('shows nothing if two conditions fail, or if no change helps', async () => {
   const two = permitWhen('context.duration_seconds <= 600 && resource.getTag("env") == "prod"')
   assert.deepEqual(await nearMissWords([two]), [])
   const never = 'forbid (principal, action, resource);'

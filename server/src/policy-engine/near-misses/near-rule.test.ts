@@ -52,7 +52,7 @@ const sides = {
   ],
 }
 
-test('what a scope is said to miss is what the engine says', () => {
+test('the parts of a scope that do not match are those by which the engine denies', () => {
   for (const resource of [sampleAccount, bucket])
     for (const [side, texts] of Object.entries(sides))
       for (const text of texts) {
@@ -66,7 +66,7 @@ test('what a scope is said to miss is what the engine says', () => {
       }
 })
 
-test('of several resources one is enough', () => {
+test('a scope that matches one of several resources is enough', () => {
   const scope = keyedScope(
     scopeFromEngine(parseStatement('permit (principal, action, resource is cloud_storage_bucket);')),
   )
