@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
 import { askingStage } from '../../test/support/request-stage.ts'
 
-/** What gives access on several accounts is asked in full: for itself, and for each of them. */
+/** A request for access on several accounts is evaluated in full: for the resource itself, and for each account. */
 const house = await openHouse()
 const unit = 'ou-ab12-12345678'
 const set = 'arn:aws:sso:::permissionSet/ssoins-1234567890abcdef/ps-1234567890abcdef'
@@ -31,12 +31,12 @@ for (const [what, body] of Object.entries(bodies)) {
   const itself = `${body.resource.type}::"${body.resource.id}"`
   for (const [sentence, rules, expected] of [
     [
-      'a forbid on one account among many denies all, and names it',
+      'a forbid on one account denies all, and the denial names the account',
       [everything('auto'), `@notice("not this one") forbid (principal, action, resource == ${one});`],
       { allowed: false, mode: null, notices: ['not this one'], says: /forbids .* on cloud_account `700000000002`/ },
     ],
     [
-      'a forbid on two names the first, and says that there are more',
+      'a forbid on two accounts names the first and the number of others',
       [
         everything('auto'),
         `forbid (principal, action, resource) when { resource is cloud_account && resource != ${one} };`,
@@ -44,32 +44,32 @@ for (const [what, body] of Object.entries(bodies)) {
       { allowed: false, mode: null, notices: [], says: /`700000000001` .*\(and on 1 more\)/ },
     ],
     [
-      'a permit for itself alone is none for its accounts',
+      'a permit for the resource itself does not cover its accounts',
       [`permit (principal, action, resource == ${itself});`],
       { allowed: false, mode: null, notices: [], says: /no rule permits .* on cloud_account `700000000001`/ },
     ],
     [
-      'a permit for its accounts alone is none for itself',
+      'a permit for its accounts does not cover the resource itself',
       ['permit (principal, action, resource is cloud_account);'],
       { allowed: false, mode: null, notices: [], says: new RegExp(`no rule permits .* on ${body.resource.type}`) },
     ],
     [
-      'the mode is the strictest: one account that a person decides, and a person decides all',
+      'a person decides all if a person decides one account',
       [everything('auto'), `@approval_mode("auto") forbid (principal, action, resource == ${one});`],
       { allowed: true, mode: 'require', notices: [], says: /a person decides on cloud_account `700000000002`/ },
     ],
     [
-      'what a person decides everywhere is told of no account',
+      'no account is named if a person decides on each',
       [everything('require')],
       { allowed: true, mode: 'require', notices: [], says: /permits the request; a person decides$/ },
     ],
     [
-      'all at once only where each is',
+      'all is approved at once if each account is',
       [everything('auto')],
       { allowed: true, mode: 'auto', notices: [], says: /approved at once/ },
     ],
     [
-      'notices and audit of one account hold for all',
+      'notices and audit of one account apply to all',
       [
         everything('auto', 'in general'),
         `@notice("for this one") @audit_session("true") permit (principal, action, resource == ${one});`,
@@ -77,7 +77,7 @@ for (const [what, body] of Object.entries(bodies)) {
       { allowed: true, mode: 'auto', notices: ['in general', 'for this one'], says: /approved at once/, audit: true },
     ],
     [
-      'an account is known by what the cache says of it',
+      'an account is evaluated with its data from the cache',
       [
         everything('auto'),
         'forbid (principal, action, resource is cloud_account) when { resource.hasTag("n") && resource.getTag("n") == "2" };',
@@ -102,7 +102,7 @@ for (const [what, body] of Object.entries(bodies)) {
     })
   }
 
-  test(`${what}: an approver is asked in full too`, async () => {
+  test(`${what}: an approver’s decision is evaluated for each account too`, async () => {
     const on = await stage('approvers')
     await on.rule(everything('require'))
     const request = await on.ask(body)
@@ -111,7 +111,7 @@ for (const [what, body] of Object.entries(bodies)) {
     assert.deepEqual([refused.status, refused.body.code, refused.body.notices], [403, 'policy_denied', ['not yours']])
   })
 
-  test(`${what}: an account forbidden since is found at the approval, by name`, async () => {
+  test(`${what}: an account that was forbidden meanwhile refuses the approval by name`, async () => {
     const on = await stage('forbidden since')
     await on.rule(everything('require'))
     const request = await on.ask(body)
@@ -144,22 +144,22 @@ test('an account that was moved out of the unit later is evaluated in its curren
 
 for (const [sentence, rules, expected] of [
   [
-    'a permit of the word that the requester chose for it is no permit of the set',
+    'a permit of the requester’s own action name does not permit the set',
     ['permit (principal, action == Action::"ReadOnly", resource);'],
     { allowed: false, says: `no rule permits \`${set}\` on cloud_account \`${accounts[0]}\`` },
   ],
   [
-    'a forbid of the set as an action on an account forbids it as a resource too',
+    'a forbid of the set as an action on one account forbids the request',
     [everything('auto'), `forbid (principal, action == Action::"${set}", resource == ${one});`],
     { allowed: false, says: `forbids \`${set}\` on cloud_account \`700000000002\`` },
   ],
   [
-    'a set held back from approval at once is decided by a person',
+    'an auto forbid of the set as an action makes a person decide',
     [everything('auto'), `@approval_mode("auto") forbid (principal, action == Action::"${set}", resource);`],
     { allowed: true, mode: 'require', says: 'a person decides' },
   ],
   [
-    'what permits the word on the set, and both on its accounts, permits it',
+    'a permit of the action on the set, and of both on its accounts, permits it',
     [
       `permit (principal, action == Action::"ReadOnly", resource == cloud_permission_set::"${set}");`,
       `permit (principal, action in [Action::"ReadOnly", Action::"${set}"], resource is cloud_account);`,

@@ -6,7 +6,7 @@ import { startWorkers } from '../../test/support/workers.ts'
 import { newId } from '../kernel/id.ts'
 import { decisionFor, type FullDecision } from './decision.ts'
 
-/** Why: what policy was asked about a request, and what it answered. */
+/** The policy questions about a request, with their answers. */
 const house = await openHouse()
 const on = await askingStage(house, 'reasons')
 const { owner, people } = on
@@ -43,7 +43,7 @@ test('lists each question in order: request, approval, and reauthorization befor
   assert.match(again?.reasoning ?? '', /closed since.*forbids `ReadOnly` on cloud_account `600000000001`/)
   assert.deepEqual(again?.notices, ['closed since'])
   assert.ok((again?.rule_set_version ?? 0) > (asked?.rule_set_version ?? 0))
-  // The circumstances of the asking, both times.
+  // Both were evaluated in the circumstances of the request.
   assert.deepEqual(asked?.question, again?.question)
   assert.equal(asked?.question.duration_seconds, 600)
   assert.equal(asked?.question.has_reason, true)

@@ -9,7 +9,7 @@ import { askQuestion } from './policy-question.ts'
 import { readCurrentAccess, readDeciding } from './request-store.ts'
 import { cancelPendingRequest, insertRequest, type PersonsDecision, saveDecision } from './transition-store.ts'
 
-/** What is written rests on what was read: rules and people who changed meanwhile leave nothing written. */
+/** A write depends on what was read: if the rules or the user changed meanwhile, nothing is written. */
 const house = await openHouse()
 
 async function stage(name: string) {
@@ -55,7 +55,7 @@ async function stage(name: string) {
   return { ...on, decide, insert, kept }
 }
 
-test('policy edited ‖ approved by rule: a decision by older rules is not written, and a decision keeps its version (R7)', async () => {
+test('a decision by rules that changed meanwhile is not written, and a written one has its version (R7)', async () => {
   const on = await stage('edited meanwhile')
   const stale = await on.decide()
   await on.rule('forbid (principal, action, resource == cloud_account::"900000000001");')
@@ -80,7 +80,7 @@ test('a requester who is deactivated between the evaluation and the write gets n
   assert.equal(await on.kept(), 0)
 })
 
-suite('a person’s decision that comes too late says which guard refused it, and writes nothing', async () => {
+suite('a person’s decision that comes too late writes nothing and reports the guard that refused it', async () => {
   const on = await askingStage(house, 'decided too late')
   await on.rule('permit (principal, action, resource);')
   const ctx = { tx: house.database.tenant(on.tenant_id), actor: systemActor, request_id: 'test' }
@@ -116,17 +116,17 @@ suite('a person’s decision that comes too late says which guard refused it, an
       { refused: 'rules_changed' },
     ],
     [
-      'its requester cancelled it',
+      'the requester cancelled the request',
       (id) => cancelPendingRequest(ctx, id),
       { refused: 'not_pending', now: { status: 'cancelled', decided_by: null } },
     ],
     [
-      'somebody else decided',
+      'another approver decided first',
       (id) => on.approve(id),
       { refused: 'not_pending', now: { status: 'approved', decided_by: on.people.approver.user_id } },
     ],
     [
-      'its time is over',
+      'the request has expired',
       (id) => house.asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [id]),
       { refused: 'not_pending', now: { status: 'pending', decided_by: null } },
     ],

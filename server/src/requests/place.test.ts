@@ -17,7 +17,7 @@ test('the ids of an account and a database give their account; a bucket’s acco
   assert.equal(namedAccounts(bucket, { account_id: one }).home, one)
 })
 
-test('metadata that contradicts the resource, or is no account number, is refused', () => {
+test('metadata that contradicts the resource, or is not an account number, is refused', () => {
   assert.throws(() => namedAccounts(database, { account_id: one }), /contradicts the resource/)
   for (const account_id of ['1', 1, null, [one], `${one} `]) {
     assert.throws(() => namedAccounts(bucket, { account_id }), /12 digits/)
@@ -46,7 +46,7 @@ test('access is given on the resource itself, on each listed account, or on each
   assert.deepEqual(placesOf(unit, nowhere, [two]), [{ type: 'cloud_account', id: two, account_id: two }])
 })
 
-test('a unit without known accounts, or with too many, is refused with what to do', () => {
+test('a unit without known accounts, or with too many, is refused, and the error says what to do', () => {
   assert.throws(() => placesOf(unit, nowhere, []), /PUT \/v1\/cloud\/accounts/)
   const many = Array.from({ length: maxPlaces + 1 }, () => one)
   assert.throws(() => placesOf(unit, nowhere, many), /smaller unit/)

@@ -6,7 +6,7 @@ import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import { whoMayDecide } from './possible-approvers.flow.ts'
 
-/** Statements that were read through a tenant's door. */
+/** The number of statements that were read for a tenant. */
 let trips = 0
 const counted = (tx: Tx): Tx => ({
   ...tx,
@@ -27,7 +27,7 @@ await on.rule('permit (principal, action == Action::"ReadOnly", resource);')
 const mayDecide = async (id: string, at = new Date()) => (await Array.fromAsync(whoMayDecide(tx, id, at))).flat()
 const ids = (...some: { user_id: string }[]) => some.map(({ user_id }) => user_id).sort()
 
-/** Rules of the approvers that hold for one test. */
+/** Functions that remove the rules of one test. */
 let rules: (() => Promise<void>)[] = []
 beforeEach(async () => {
   for (const remove of rules) await remove()
@@ -64,7 +64,7 @@ suite('the possible approvers of a request', () => {
       'forbid (principal, action == Action::"approve", resource) when { principal.scopes.contains("roles:write") };',
     ],
   ] as const) {
-    test(`says of everybody what deciding would answer them, where a rule speaks of ${what}`, async () => {
+    test(`are exactly the users whose decision is accepted, if a rule tests ${what}`, async () => {
       await withRule(text)
       const told = await mayDecide(await on.ask(on.account('100000000002')))
       for (const person of [...everybody, people.auditor]) {
@@ -75,7 +75,7 @@ suite('the possible approvers of a request', () => {
     })
   }
 
-  test('are those of the given moment', async () => {
+  test('depend on the given time', async () => {
     await withRule(
       'forbid (principal, action == Action::"approve", resource) when { context.now < datetime("2100-01-01") };',
     )
@@ -92,7 +92,7 @@ suite('the possible approvers of a request', () => {
     assert.deepEqual(await mayDecide(String(body.id)), ids(...everybody))
   })
 
-  test('are read in one round trip for each 500, however many of them may', async () => {
+  test('are read in one round trip per 500 users', async () => {
     const id = await on.ask(on.account('100000000004'))
     await mayDecide(id)
     trips = 0

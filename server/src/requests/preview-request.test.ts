@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
 import { askingStage } from '../../test/support/request-stage.ts'
 
-/** A preview says what asking would be answered, and leaves nothing behind. */
+/** A preview returns the answer that the request would get, and stores nothing. */
 const house = await openHouse()
 const on = await askingStage(house, 'previews')
 const { owner, people } = on
@@ -16,7 +16,7 @@ await on.rule('@approval_mode("auto") @audit_session("true") permit (principal, 
 await on.rule('@approval_mode("break_glass") permit (principal, action == Action::"Admin", resource);')
 await on.rule('@notice("closed") forbid (principal, action, resource == cloud_account::"500000000009");')
 
-/** Everything that asking might leave. */
+/** Everything that a request might store. */
 async function traces(): Promise<unknown> {
   return house.asSuperuser(
     `select (select count(*) from access_request) as requests, (select count(*) from decision) as decisions,
@@ -26,21 +26,21 @@ async function traces(): Promise<unknown> {
 
 const emergency = { break_glass: true, reason: 'the site is down' }
 for (const [what, body] of [
-  ['what a person decides', on.account('500000000001')],
-  ['what a rule approves', on.account('500000000001', { action: 'List', duration_seconds: 600 })],
+  ['a request that a person decides', on.account('500000000001')],
+  ['a request that a rule approves', on.account('500000000001', { action: 'List', duration_seconds: 600 })],
   ['an emergency', on.account('500000000001', { action: 'Admin', ...emergency })],
   ['an emergency without a reason', on.account('500000000001', { action: 'Admin', break_glass: true })],
-  ['what a rule forbids', on.account('500000000009')],
-  ['what no rule permits', on.account('500000000001', { action: 'Write' })],
-  ['what lasts too long', on.account('500000000001', { duration_seconds: 1_000_000 })],
+  ['a request that a rule forbids', on.account('500000000009')],
+  ['a request that no rule permits', on.account('500000000001', { action: 'Write' })],
+  ['a request for too long', on.account('500000000001', { duration_seconds: 1_000_000 })],
   ['a malformed account', on.account('5')],
-  ['an action that nobody asks for', on.account('500000000001', { action: 'approve' })],
+  ['the reserved action', on.account('500000000001', { action: 'approve' })],
   ['an unknown field', on.account('500000000001', { user_id: people.admin.user_id })],
   ['a unit', { resource: { type: 'cloud_organizational_unit', id: unit }, action: 'ReadOnly' }],
   ['an empty unit', { resource: { type: 'cloud_organizational_unit', id: 'ou-ab12-87654321' }, action: 'ReadOnly' }],
-  ['a permission set nowhere', { resource: { type: 'cloud_permission_set', id: set }, action: 'List' }],
+  ['a permission set without accounts', { resource: { type: 'cloud_permission_set', id: set }, action: 'List' }],
   [
-    'a permission set, closed on one account',
+    'a permission set that is forbidden on one account',
     {
       resource: { type: 'cloud_permission_set', id: set },
       action: 'List',
@@ -48,7 +48,7 @@ for (const [what, body] of [
     },
   ],
 ] as const) {
-  test(`of ${what}: the answer of asking, without asking`, async () => {
+  test(`returns the answer of a request and stores nothing: ${what}`, async () => {
     const before = await traces()
     const preview = await on.call(people.user, 'POST', '/v1/requests/preview', body)
     assert.deepEqual(await traces(), before)
@@ -81,7 +81,7 @@ test('shows which rules decided only with policies:read', async () => {
   assert.equal((asOwner.body.rule_ids as string[]).length, 1)
 })
 
-test('follows the current rules: another rule, another answer', async () => {
+test('follows the current rules', async () => {
   const body = on.account('500000000003', { action: 'Later' })
   const allowed = async () => (await on.call(people.user, 'POST', '/v1/requests/preview', body)).body.allowed
   assert.equal(await allowed(), false)
@@ -93,7 +93,7 @@ test('follows the current rules: another rule, another answer', async () => {
 
 type Told = { kind: string; words: string; rule_id?: string; policy_name?: string; condition?: string }
 
-test('explains near misses: of rules with policies:read, else of the request alone', async () => {
+test('explains near misses, with policies:read by rule, otherwise only by the request', async () => {
   const takeAway = [
     await on.rule('permit (principal, action == Action::"Deploy", resource) when { context.duration_seconds <= 600 };'),
     await on.rule(

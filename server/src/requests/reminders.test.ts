@@ -21,7 +21,7 @@ const ctx = { tx: house.database.tenant(tenant_id), actor: systemActor, request_
 
 type Reminder = { sent: number; after_seconds: number; at_its_end: boolean }
 
-/** The request's reminder, and when it is looked at again. */
+/** The request's reminder, and when it is due next. */
 async function reminderOf(request_id: string): Promise<Reminder | undefined> {
   const [row] = await house.asSuperuser<Reminder>(
     `select r.sent, round(extract(epoch from r.next_look_at - clock_timestamp()) / 60)::int * 60 as after_seconds,
@@ -32,7 +32,7 @@ async function reminderOf(request_id: string): Promise<Reminder | undefined> {
   return row
 }
 
-/** The reminders that were told of. */
+/** The numbers of the reminders that were emitted. */
 const toldOf = async (request_id: string) =>
   (await on.eventsOf(request_id)).flatMap(({ type, data }) => (type === 'request.reminded' ? [data.nth] : []))
 
@@ -40,21 +40,21 @@ const set = (key: string, value: string) => on.call(owner, 'PUT', `/v1/settings/
 const hasten = (request_id: string) =>
   house.asSuperuser('update reminder set next_look_at = clock_timestamp() where id = $1', [request_id])
 
-/** Claims what is due as a worker does. */
+/** Claims due reminders as a worker does. */
 async function claimed(): Promise<WorkItem[]> {
   const ask = { table: 'reminder', part: undefined, max: 50, maxPerTenant: 50, without: [] } as const
   const [claim] = await claimDue(house.database, [ask])
   return claim?.items ?? []
 }
 
-/** Lets the reminder's moment come, and does what is then due. */
+/** Makes the reminder due, and does all due work. */
 async function remind(request_id: string): Promise<void> {
   await hasten(request_id)
   for (const item of await claimed()) await remindOfRequest(ctx, item)
 }
 
 suite('the approvers of a request are reminded', () => {
-  test('after the first wait, then after twice as long each time, and at most six times', async () => {
+  test('after the configured wait, then after twice as long each time, at most six times', async () => {
     await set('requests.pending_ttl_seconds', '2592000')
     const id = await on.ask(body)
     assert.deepEqual(await reminderOf(id), { sent: 0, after_seconds: 3600, at_its_end: false })
@@ -69,7 +69,7 @@ suite('the approvers of a request are reminded', () => {
     await set('requests.pending_ttl_seconds', '86400')
   })
 
-  test('not after its deadline: the last run is then, and leaves no row', async () => {
+  test('not after its deadline, when the last run deletes the row', async () => {
     const id = await on.ask(body)
     for (const _ of [1, 2, 3, 4, 5]) await remind(id)
     assert.equal((await reminderOf(id))?.at_its_end, true)
@@ -84,7 +84,7 @@ suite('the approvers of a request are reminded', () => {
     ['denied', (id: string) => on.call(people.approver, 'POST', `/v1/requests/${id}/deny`, {})],
     ['cancelled', (id: string) => on.call(people.user, 'DELETE', `/v1/requests/${id}`)],
   ] as const) {
-    test(`not of what was ${how} meanwhile`, async () => {
+    test(`not if it was ${how} meanwhile`, async () => {
       const id = await on.ask(body)
       await end(id)
       await remind(id)
@@ -92,7 +92,7 @@ suite('the approvers of a request are reminded', () => {
     })
   }
 
-  test('not where no person has to decide', async () => {
+  test('not if no person has to decide', async () => {
     assert.equal(await reminderOf(await on.ask({ ...body, action: 'List' })), undefined)
   })
 
@@ -111,7 +111,7 @@ suite('the approvers of a request are reminded', () => {
 })
 
 suite('a reminder', () => {
-  test('is emitted once, even when a worker dies: a worker that lost the lease emits nothing', async () => {
+  test('is emitted once, even if a worker dies: a worker that lost the lease emits nothing', async () => {
     const id = await on.ask(body)
     await hasten(id)
     const [dead] = await claimed()
@@ -127,7 +127,7 @@ suite('a reminder', () => {
     assert.deepEqual(await toldOf(id), [1])
   })
 
-  test('‖ a decision: it waits for the lock on the request, and then emits nothing', async () => {
+  test('concurrent with a decision waits for the lock on the request, and then emits nothing', async () => {
     const id = await on.ask(body)
     await hasten(id)
     const [item] = await claimed()
@@ -142,11 +142,11 @@ suite('a reminder', () => {
     assert.deepEqual([await toldOf(id), await reminderOf(id)], [[], undefined])
   })
 
-  test('is due work: two workers emit each request’s reminder once', async () => {
+  test('is emitted once by two workers', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => on.ask(body)))
     const workers = [startWorkers(house, [remindApprovers]), startWorkers(house, [remindApprovers])]
     for (const id of ids) await hasten(id)
-    await until('each was looked at', async () => {
+    await until('each reminder was emitted', async () => {
       const seen = await Promise.all(ids.map(reminderOf))
       return seen.every((reminder) => reminder?.sent === 1)
     })

@@ -8,7 +8,7 @@ import type { Database } from '../db/transaction.ts'
 import { deliver } from '../events/deliver.ts'
 import type { Tx } from '../kernel/context.ts'
 
-/** Statements that a call reads through its tenant's door. */
+/** The number of statements that a call reads for its tenant. */
 let reads = 0
 const counted = (tx: Tx): Tx => ({
   ...tx,
@@ -34,7 +34,7 @@ const warning = {
   message: 'by the current rules and roles no user may approve this request; ask an administrator to change them',
 }
 
-/** What asking answers beside the request, what a preview of it says, and what is told of it. */
+/** Requests access. Returns the warnings, which equal those of a preview, and the types of the events. */
 async function asked(body: object, person: Person = people.user) {
   const preview = await on.call(person, 'POST', '/v1/requests/preview', body)
   const request = await on.created(person, '/v1/requests', body)
@@ -54,7 +54,7 @@ async function without<Result>(some: Person[], work: () => Promise<Result>): Pro
 }
 
 suite('a request that no user may approve', () => {
-  test('carries the warning when it is created, as its preview does, and is notified', async () => {
+  test('has a warning in its reply and its preview, and emits an event', async () => {
     const { warnings, told } = await asked(on.account(closed))
     assert.deepEqual(warnings, [warning])
     assert.deepEqual(told, ['request.created', 'request.unapprovable'])
@@ -77,20 +77,20 @@ suite('a request that no user may approve', () => {
     assert.equal((await asked(on.account(closed, emergency))).warnings, undefined)
   })
 
-  test('is claimed only where it is certain: not where a rule tests when the approver decides', async () => {
+  test('has no warning if it is uncertain: if a rule tests when the approver decides', async () => {
     const remove = await on.rule(
       `forbid (principal, action == Action::"approve", resource in cloud_account::"${atNight}")
         when { context.now < datetime("2100-01-01") };`,
     )
     const { warnings, told } = await asked(on.account(atNight))
     assert.deepEqual([warnings, told], [undefined, ['request.created']])
-    // Where nobody holds the scope, no hour of the day changes that.
+    // It is certain if no user holds the scope, whatever the time.
     const { warnings: alone } = await without([owner, people.admin, people.approver], () => asked(on.account(atNight)))
     assert.deepEqual(alone, [warning])
     await remove()
   })
 
-  test('costs one more round trip, and none where no person has to decide', async () => {
+  test('costs one more round trip, and none if no person has to decide', async () => {
     const readsOf = async (body: object) => {
       await on.ask(body)
       reads = 0
@@ -110,9 +110,9 @@ suite('a request that no user may approve', () => {
           order by user_id`,
         [id],
       )
-    // What another database of the server is at holds the cursor up: an event comes when all before it are over.
+    // Open transactions in other databases of the server delay delivery: an event waits for all earlier ones to end.
     const untilTold = () =>
-      until('somebody is told', async () => {
+      until('the event is delivered', async () => {
         for (const subscriber of subscribers)
           while (await deliver(house.database, subscriber, (...failure) => failures.push(failure)));
         const [reached] = await house.asSuperuser<{ all: boolean }>(

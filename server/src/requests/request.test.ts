@@ -51,7 +51,7 @@ const resourceIds: [RequestInput['resource']['type'], string, boolean][] = [
 ]
 
 for (const [type, id, sound] of resourceIds) {
-  test(`${sound ? 'takes' : 'refuses'} ${JSON.stringify(id)} as a ${type} (P18)`, () => {
+  test(`${sound ? 'accepts' : 'refuses'} ${JSON.stringify(id)} as a ${type} (P18)`, () => {
     assert.deepEqual(faults({ ...asking, resource: { type, id } }), sound ? [] : ['/resource/id'])
   })
 }
@@ -61,7 +61,7 @@ const refused: [string, Partial<RequestInput>, string][] = [
   ['an action of two lines', { action: 'Read\nOnly' }, '/action'],
   ['an action with a space at its end', { action: 'ReadOnly ' }, '/action'],
   ['an action with an invisible character', { action: 'Read\u200bOnly' }, '/action'],
-  ['an action with a reserved beginning', { action: '__unnamed' }, '/action'],
+  ['an action with a reserved prefix', { action: '__unnamed' }, '/action'],
   ['an emergency without a reason', { break_glass: true }, '/reason'],
   ['an emergency with a blank reason', { break_glass: true, reason: '  ' }, '/reason'],
   ['metadata over 16 KiB', { metadata: { note: 'x'.repeat(17_000) } }, '/metadata'],
@@ -75,7 +75,7 @@ for (const [what, change, pointer] of refused) {
 
 const settings = readSettingValues({ 'requests.max_duration_seconds': '1800', 'requests.require_reason': 'true' })
 
-test('a duration is the requested one, else the smaller of the default and the cap; above the cap is refused, never clamped', () => {
+test('the duration is the requested one, else the default or the cap; above the cap is refused, never clamped', () => {
   assert.equal(settleDuration(600, settings), 600)
   assert.equal(settleDuration(undefined, settings), 1_800)
   assert.equal(settleDuration(null, readSettingValues({})), 3_600)
@@ -89,7 +89,7 @@ test('a reason is required where the tenant’s setting says so', () => {
   requireReason(asking, readSettingValues({}))
 })
 
-test('no user decides their own request, and no machine decides any', () => {
+test('no user decides their own request, and only users decide', () => {
   assert.throws(
     () => requireMayDecide({ user_id: 'ada' }, { requester_id: 'ada' }),
     /you cannot decide your own request/,
@@ -105,7 +105,7 @@ test('a request is visible to its requester and to users with requests:read', ()
   assert.ok(!maySee({ user_id: 'ben', scopes: new Set(['requests:approve']) }, { requester_id: 'ada' }))
 })
 
-test('a late decision gets the status and the approver of the first', () => {
+test('a late decision gets the status and the approver of the first decision', () => {
   assert.deepEqual(notPending({ status: 'approved', decided_by: 'ben' }).details, {
     status: 'approved',
     decided_by: 'ben',
