@@ -51,7 +51,7 @@ test('the bench of grants works: every end is dispatched and every grant is gone
   assert.match(stdout, /^At the simulated AWS 20 ends took \d+ calls/m)
 })
 
-test('the bench of policy works: all contenders answer alike', async () => {
+test('the bench of policy works: all contenders give the same answers', async () => {
   const { stdout, stderr } = await run(process.execPath, [bench, 'policy', '--miniature'], { env })
   const rows = ['10 rules', '200 rules', '200 rules, none narrower']
   for (const row of rows) assert.match(stderr, new RegExp(`^${row}: all answer alike$`, 'm'))
@@ -65,12 +65,12 @@ test('the bench of policy works: all contenders answer alike', async () => {
   )
 })
 
-test('the bench of deliveries works: every mail arrives, and none twice', async () => {
+test('the bench of deliveries works: every mail arrives once', async () => {
   const { stdout } = await run(process.execPath, [bench, 'deliveries', '--miniature'], { env })
   assert.match(stdout, /^250 mails of 5 events to 50 recipients, each in order/m)
 })
 
-test('it lists the benches', async () => {
+test('`--help` lists the benches', async () => {
   const { stdout } = await run(process.execPath, [bench, '--help'], { env })
   assert.match(stdout, /^ {2}endpoints /m)
   await assert.rejects(run(process.execPath, [bench, 'nonsense'], { env }), /there is no bench `nonsense`/)

@@ -26,7 +26,7 @@ const given = async (account = aws.addAccount()): Promise<string> => {
 const held = (account: string): boolean => aws.assignments().some((one) => one.account === account)
 
 describe('an assignment in the simulated AWS', () => {
-  test('is in progress until it was asked after, then there, then taken away', async () => {
+  test('is in progress until polled, then exists, and can be revoked', async () => {
     const account = aws.addAccount()
     aws.settings.acts.looks = 3
     const id = await grant(account)
@@ -40,7 +40,7 @@ describe('an assignment in the simulated AWS', () => {
     assert.deepEqual(aws.assignments(), [])
   })
 
-  test('is there once, however often it is given', async () => {
+  test('exists once, however often it is granted', async () => {
     const account = await given()
     assert.equal(aws.needlessGrants(), 0)
     await given(account)
@@ -48,13 +48,13 @@ describe('an assignment in the simulated AWS', () => {
     assert.equal(aws.needlessGrants(), 1)
   })
 
-  test('that is not there cannot be taken away: that fails, on the way', async () => {
+  test('that does not exist cannot be revoked: the act fails after it began', async () => {
     const { Status, FailureReason = '' } = await revoked(await revoke(aws.addAccount()))
     assert.equal(Status, 'FAILED')
     assert.match(FailureReason, /^Received a 404 status error: EntitlementItem doesn't exist/)
   })
 
-  test('fails on the way for a person who is unknown and an account that is closed', async () => {
+  test('fails after it began for an unknown user or a closed account', async () => {
     const nobody = seatsOf(aws, client, set, '00000000-0000-0000-0000-000000000000')
     const unknown = await nobody.granted(await nobody.grant(aws.addAccount()))
     assert.match(unknown.FailureReason ?? '', /404 status error: the USER assignee .* was not found in directory d-/)
@@ -62,7 +62,7 @@ describe('an assignment in the simulated AWS', () => {
     assert.match(closed.FailureReason ?? '', /403 status error: account \d+ is SUSPENDED/)
   })
 
-  test('is refused at once for an account, a set or an instance that is unknown', async () => {
+  test('is refused at once for an unknown account, set or instance', async () => {
     await refused(grant('999999999999'), 'ResourceNotFoundException')
     const other = aws.instance_arn.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
     await refused(client.send(new sso.ListPermissionSetsCommand({ InstanceArn: other })), 'AccessDeniedException')
@@ -71,7 +71,7 @@ describe('an assignment in the simulated AWS', () => {
     await refused(seatsOf(aws, client, gone, user).grant(aws.addAccount()), 'ResourceNotFoundException')
   })
 
-  test('goes with its account, its person and its set', async () => {
+  test('ends with its account, its user or its set', async () => {
     const [account, other] = [await given(), await given()]
     aws.removeAccount(account)
     assert.deepEqual([held(account), held(other)], [false, true])
@@ -90,8 +90,8 @@ describe('an assignment in the simulated AWS', () => {
   })
 })
 
-describe('the simulated AWS changes one thing at a time', () => {
-  test('in an account: a second one conflicts until the first has ended', async () => {
+describe('the simulated AWS limits concurrent acts', () => {
+  test('to one in an account: a second one conflicts until the first has ended', async () => {
     const account = aws.addAccount()
     aws.settings.acts.looks = 2
     const id = await grant(account)
@@ -100,7 +100,7 @@ describe('the simulated AWS changes one thing at a time', () => {
     assert.equal((await revoked(await revoke(account))).Status, 'SUCCEEDED')
   })
 
-  test('ten in an instance: an eleventh is one too many', async () => {
+  test('to ten in an instance: an eleventh is refused', async () => {
     aws.next('CreateAccountAssignment', { end: { status: 'never' } }, 10)
     const begun = await Promise.all(Array.from({ length: 10 }, () => grant(aws.addAccount())))
     const account = aws.addAccount()
@@ -111,7 +111,7 @@ describe('the simulated AWS changes one thing at a time', () => {
     await given(account)
   })
 
-  test('and what is provisioned everywhere is in the way of each account', async () => {
+  test('and provisioning everywhere conflicts with acts in each account', async () => {
     const account = await given()
     aws.settings.acts.looks = 2
     const command = {
@@ -122,14 +122,14 @@ describe('the simulated AWS changes one thing at a time', () => {
     await client.send(new sso.ProvisionPermissionSetCommand(command))
     await refused(revoke(account), 'ConflictException')
     await until(
-      'its end',
+      'the act has ended',
       async () => aws.inProgress() === 0 || ((await revoke(account).catch(() => '')) !== '' && true),
     )
   })
 })
 
 describe('lists in the simulated AWS', () => {
-  test('come late: what was given is not there yet, what was taken is there still', async () => {
+  test('lag: new assignments are missing, and removed ones are still listed', async () => {
     aws.settings.listLag.lists = 2
     const account = await given()
     assert.deepEqual([await listed(account), await listed(account), await listed(account)], [[], [], [user]])
@@ -138,7 +138,7 @@ describe('lists in the simulated AWS', () => {
     assert.deepEqual([await listed(account), await listed(account), await listed(account)], [[user], [user], []])
   })
 
-  test('tell what is done by hand', async () => {
+  test('show assignments made by hand', async () => {
     const account = aws.addAccount()
     aws.assignByHand(account, set, user)
     assert.deepEqual(await listed(account), [user])
@@ -146,7 +146,7 @@ describe('lists in the simulated AWS', () => {
     assert.deepEqual(await listed(account), [])
   })
 
-  test('come in pages, each with the token of the next, which is good for no other list', async () => {
+  test('have pages, each with the next page’s token, which is valid for no other list', async () => {
     const [account, other] = [await given(), await given()]
     for (const name of ['cid', 'dan', 'eve']) aws.assignByHand(account, set, aws.addUser(name))
     aws.settings.page = 3
@@ -159,7 +159,7 @@ describe('lists in the simulated AWS', () => {
     await refused(client.send(mistaken), 'ValidationException')
   })
 
-  test('of a person, and of what was begun, say the same', async () => {
+  test('of a user, and of acts in progress, show the same', async () => {
     const [account, eve] = [aws.addAccount(), aws.addUser('eva')]
     const hers = seatsOf(aws, client, set, eve)
     await hers.granted(await hers.grant(account))

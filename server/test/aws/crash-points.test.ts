@@ -85,7 +85,7 @@ function openJob({ call, cut, dies }: Cut) {
       }
     },
     isHeld: (target: Target) =>
-      until('it to be held', async () => (await once((one) => one.verify(tx, target, ends, signal))) === 'held'),
+      until('the access is held', async () => (await once((one) => one.verify(tx, target, ends, signal))) === 'held'),
     wasCut,
     close: async () => {
       aws.behave()
@@ -95,8 +95,8 @@ function openJob({ call, cut, dies }: Cut) {
 }
 
 const targets = {
-  'a set of the house': () => askFor({ type: 'cloud_account', id: house.accounts[0] }, 'ReadOnly'),
-  'a set of its own': () => askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read'),
+  'an existing set': () => askFor({ type: 'cloud_account', id: house.accounts[0] }, 'ReadOnly'),
+  'a set made for the grant': () => askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read'),
 } as const
 
 const setsThere = (): string[] =>
@@ -115,7 +115,7 @@ async function live(ask: ReturnType<typeof askFor>, cut: Cut): Promise<boolean> 
     await job.toItsEnd(target, (one) => one.grant(tx, target, ends, signal))
     assert.equal(seatsOf(ask.principal_id).length, 1, 'exactly one assignment')
     await job.isHeld(target)
-    assert.ok(setsThere().length <= before.length + 1, 'at most one set of its own')
+    assert.ok(setsThere().length <= before.length + 1, 'at most one set was made')
     await job.toItsEnd(target, (one) => one.revoke(tx, target, signal))
     assert.deepEqual(seatsOf(ask.principal_id), [], 'none')
     assert.deepEqual(setsThere(), before, 'no orphan')
@@ -145,9 +145,9 @@ async function liveShortly(ask: ReturnType<typeof askFor>, cut: Cut): Promise<bo
 }
 
 const ways = {
-  dies: { says: 'the process dies when a call was done', cut: 'after', dies: true },
-  before: { says: 'the line is cut before a call is done', cut: 'before', dies: false },
-  after: { says: 'the line is cut when a call was done and not answered', cut: 'after', dies: false },
+  dies: { says: 'the process dies after a call took effect', cut: 'after', dies: true },
+  before: { says: 'the connection is cut before a call takes effect', cut: 'before', dies: false },
+  after: { says: 'the connection is cut after a call took effect and before its answer', cut: 'after', dies: false },
 } as const
 
 type Trial = { lists: number; what: keyof typeof targets; way: keyof typeof ways }
@@ -158,17 +158,22 @@ type Trial = { lists: number; what: keyof typeof targets; way: keyof typeof ways
  */
 const long = process.env[longVariable] !== undefined
 const trials: Trial[] = (long ? [0, 3] : [3]).flatMap((lists) =>
-  (long ? (['a set of the house', 'a set of its own'] as const) : (['a set of its own'] as const)).flatMap((what) =>
-    (long ? (['dies', 'after', 'before'] as const) : (['dies', 'after'] as const)).map((way) => ({ lists, what, way })),
+  (long ? (['an existing set', 'a set made for the grant'] as const) : (['a set made for the grant'] as const)).flatMap(
+    (what) =>
+      (long ? (['dies', 'after', 'before'] as const) : (['dies', 'after'] as const)).map((way) => ({
+        lists,
+        what,
+        way,
+      })),
   ),
 )
 
-describe('whatever becomes of a call to AWS, a grant comes to its end', () => {
+describe('a grant ends whichever call to AWS is interrupted', () => {
   for (const { lists, what, way } of trials) {
     const { says, ...cut } = ways[way]
-    const where = `of ${what}, its lists ${lists === 0 ? 'true at once' : 'late'}, where ${says}`
+    const where = `with ${what} and ${lists === 0 ? 'current' : 'lagging'} lists, if ${says}`
 
-    test(`there is one assignment, then none, and no orphan: ${where} (F1, F7)`, async () => {
+    test(`it leaves one assignment, then none, and no orphan ${where} (F1, F7)`, async () => {
       let call = 0
       do aws.settings.listLag.lists = lists
       while (await live(targets[what](), { call: call++, ...cut }))
@@ -176,8 +181,8 @@ describe('whatever becomes of a call to AWS, a grant comes to its end', () => {
     })
 
     // A process that stays alive waits longer than a test before it assumes that an unanswered call made no set.
-    if (what === 'a set of its own' && way === 'before') continue
-    test(`there is none, and no orphan, when it is called off then: ${where} (F1, F7)`, async () => {
+    if (what === 'a set made for the grant' && way === 'before') continue
+    test(`revoked right after the interruption, it leaves nothing ${where} (F1, F7)`, async () => {
       let call = 0
       do aws.settings.listLag.lists = lists
       while (await liveShortly(targets[what](), { call: call++, ...cut }))

@@ -9,7 +9,7 @@ import { assume, clientsOf, refused } from '../support/aws/clients.ts'
 const aws = await openAws({ rate: 1000 })
 const { directory, organization } = clientsOf(aws)
 
-describe('the pretended directory', () => {
+describe('the simulated directory', () => {
   const { identity_store_id: IdentityStoreId } = aws
   const ada = aws.addUser('ada@example.com', [{ Issuer: 'https://idp.example', Id: 'ada-1' }])
 
@@ -18,7 +18,7 @@ describe('the pretended directory', () => {
     return (await directory.send(command)).UserId
   }
 
-  test('finds people by what their provider calls them, and by their name, whatever its case', async () => {
+  test('finds users by the provider’s id and by name, whatever its case', async () => {
     assert.equal(await find({ ExternalId: { Issuer: 'https://idp.example', Id: 'ada-1' } }), ada)
     assert.equal(await find({ UniqueAttribute: { AttributePath: 'userName', AttributeValue: 'Ada@Example.com' } }), ada)
     const { Users = [] } = await directory.send(
@@ -35,7 +35,7 @@ describe('the pretended directory', () => {
     assert.deepEqual([UserName, ExternalIds], ['ada@example.com', [{ Issuer: 'https://idp.example', Id: 'ada-1' }]])
   })
 
-  test('does not find who is not there, nor by another provider’s word, nor in another store', async () => {
+  test('does not find an unknown user, nor by another provider’s id, nor in another store', async () => {
     const unknown = find({ UniqueAttribute: { AttributePath: 'userName', AttributeValue: 'bob' } })
     await refused(unknown, 'ResourceNotFoundException', 400, /USER not found/)
     await refused(find({ ExternalId: { Issuer: 'https://other.example', Id: 'ada-1' } }), 'ResourceNotFoundException')
@@ -43,14 +43,14 @@ describe('the pretended directory', () => {
     await refused(directory.send(elsewhere), 'ResourceNotFoundException', 400, /IDENTITY_STORE not found/)
   })
 
-  test('takes no attribute that does not tell people apart', async () => {
+  test('refuses an attribute that is not unique', async () => {
     await refused(find({ UniqueAttribute: { AttributePath: 'title', AttributeValue: 'x' } }), 'ValidationException')
     await refused(find({ UniqueAttribute: { AttributePath: 'userName' } }), 'ValidationException')
   })
 })
 
-describe('the pretended organization', () => {
-  test('tells of an account whether it is active, and nothing of one that is not there', async () => {
+describe('the simulated organization', () => {
+  test('shows whether an account is active, and refuses an unknown one', async () => {
     const [open, closed] = [aws.addAccount(), aws.addAccount('SUSPENDED')]
     const status = async (AccountId: string) =>
       (await organization.send(new org.DescribeAccountCommand({ AccountId }))).Account?.Status
@@ -61,7 +61,7 @@ describe('the pretended organization', () => {
     assert.equal(await status(open), 'PENDING_CLOSURE')
   })
 
-  test('is a tree of units and accounts, twenty a page', async () => {
+  test('is a tree of units and accounts, listed in pages of twenty', async () => {
     const unit = aws.addUnit()
     const inner = aws.addUnit(unit)
     const below = Array.from({ length: 45 }, () => aws.addAccount('ACTIVE', unit))
@@ -82,7 +82,7 @@ describe('the pretended organization', () => {
     await refused(organization.send(nowhere), 'ParentNotFoundException')
   })
 
-  test('lives in us-east-1, wherever the rest lives', async () => {
+  test('is in us-east-1, whatever region the other services are in', async () => {
     const elsewhere = new org.OrganizationsClient({
       endpoint: aws.origin,
       region: aws.region,
@@ -93,8 +93,8 @@ describe('the pretended organization', () => {
   })
 })
 
-describe('pretended sessions on machines', () => {
-  test('are told and ended by whoever is in their account and region', async () => {
+describe('simulated sessions on machines', () => {
+  test('can be listed and ended only from their account and region', async () => {
     const account = aws.addAccount()
     const owner = `arn:aws:sts::${account}:assumed-role/AWSReservedSSO_x_0123/ada`
     const session = aws.addShell(account, 'i-0123456789abcdef0', owner)

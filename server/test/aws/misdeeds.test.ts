@@ -19,8 +19,8 @@ afterEach(() => {
   aws.settings.rate = 1000
 })
 
-describe('the simulated AWS keeps its pace', () => {
-  test('twenty calls within a second and no more, of each service', async () => {
+describe('the simulated AWS limits the rate of calls', () => {
+  test('to twenty calls within a second, for each service', async () => {
     const calls = Array.from({ length: 25 }, () =>
       client.send(new ListInstancesCommand()).catch((error: Error) => error),
     )
@@ -34,7 +34,7 @@ describe('the simulated AWS keeps its pace', () => {
     assert.ok(took > 1000 || aws.busiestSecond('sso') === 25)
   })
 
-  test('the vendor’s client waits and tries again where it is throttled, and not where it conflicts', async () => {
+  test('and the vendor’s client retries a throttled call, but not a conflicting one', async () => {
     const patient = clientsOf(aws, operator, { maxAttempts: 5 }).sso
     aws.next('ListInstances', { error: 'ThrottlingException' }, 2)
     await patient.send(new ListInstancesCommand())
@@ -44,8 +44,8 @@ describe('the simulated AWS keeps its pace', () => {
   })
 })
 
-describe('the simulated AWS misbehaves when it is told to', () => {
-  test('with an error, in its own words or ours, and as a fault of its own', async () => {
+describe('the simulated AWS misbehaves if a test says so', () => {
+  test('by an error, with its own message or a given one', async () => {
     aws.next('ListInstances', { error: 'AccessDeniedException' })
     await refused(client.send(new ListInstancesCommand()), 'AccessDeniedException', 400, /sufficient access/)
     aws.next('ListInstances', { error: 'InternalServerException', message: 'out of order' })
@@ -53,7 +53,7 @@ describe('the simulated AWS misbehaves when it is told to', () => {
     await client.send(new ListInstancesCommand())
   })
 
-  test('to some calls only: by service, by what they ask, and after so many', async () => {
+  test('for some calls only: by service, by input, or after a number of calls', async () => {
     const account = aws.addAccount()
     const undo = aws.always({ operation: '*', service: 'sso' }, { error: 'ThrottlingException' })
     await refused(client.send(new ListInstancesCommand()), 'ThrottlingException')
@@ -68,7 +68,7 @@ describe('the simulated AWS misbehaves when it is told to', () => {
     await refused(client.send(new ListInstancesCommand()), 'ConflictException')
   })
 
-  test('by cutting the line before it did anything, when it did it, and in mid-answer', async () => {
+  test('by cutting the connection before the effect, after it, or in the middle of the answer', async () => {
     const gone = /ECONNRESET|socket hang up|aborted|terminated|Unexpected end|JSON/i
     const [first, second, third] = [aws.addAccount(), aws.addAccount(), aws.addAccount()]
     for (const [account, cut] of [
@@ -82,7 +82,7 @@ describe('the simulated AWS misbehaves when it is told to', () => {
         (error: Error) => gone.test(`${error.name} ${error.message}`) || assert.fail(error),
       )
     }
-    await until('both to be there', async () => aws.assignments().length === 2)
+    await until('both assignments exist', async () => aws.assignments().length === 2)
     const there = aws.assignments().map(({ account }) => account)
     assert.deepEqual(there, [second, third])
     aws.next('ListPermissionSets', { cut: 'after' })
@@ -90,25 +90,25 @@ describe('the simulated AWS misbehaves when it is told to', () => {
     await assert.rejects(
       client.send(unknown),
       (error: Error) => gone.test(error.message),
-      'an error is not told either',
+      'the error is not returned either',
     )
     const outcomes = aws.entries('CreateAccountAssignment').map(({ outcome }) => outcome)
     assert.deepEqual(outcomes.slice(-3), ['cut before', 'cut after', 'cut half'])
   })
 
-  test('by taking long, or for ever', async () => {
+  test('by a late answer, or none', async () => {
     aws.next('ListInstances', { delay_ms: 20 })
     await client.send(new ListInstancesCommand())
     aws.next('ListInstances', { hang: true })
-    const patience = new AbortController()
-    const call = client.send(new ListInstancesCommand(), { abortSignal: patience.signal })
+    const aborter = new AbortController()
+    const call = client.send(new ListInstancesCommand(), { abortSignal: aborter.signal })
     const rejected = assert.rejects(call, { name: 'AbortError' })
-    await until('the call to be there', async () => aws.entries('ListInstances').at(-1)?.outcome === 'not answered')
-    patience.abort()
+    await until('the call has arrived', async () => aws.entries('ListInstances').at(-1)?.outcome === 'not answered')
+    aborter.abort()
     await rejected
   })
 
-  test('by failing what it took on, and by never ending it', async () => {
+  test('by acts that fail, or never end', async () => {
     const account = aws.addAccount()
     aws.next('CreateAccountAssignment', { end: { status: 'FAILED', reason: 'the account has too many roles' } })
     const failed = await granted(await grant(account))
@@ -122,8 +122,8 @@ describe('the simulated AWS misbehaves when it is told to', () => {
   })
 })
 
-describe('the account book of the simulated AWS', () => {
-  test('holds every call in its order, who made it, and how it ended', async () => {
+describe('the call log of the simulated AWS', () => {
+  test('has every call in order, with its caller and its outcome', async () => {
     const from = aws.entries().length
     aws.next('ListPermissionSets', { error: 'ThrottlingException' })
     const list = new ListPermissionSetsCommand({ InstanceArn: aws.instance_arn })
@@ -142,7 +142,7 @@ describe('the account book of the simulated AWS', () => {
     assert.ok(aws.actions().includes('sso:ListPermissionSets'))
   })
 
-  test('knows of a revoke that was put off and let grants by', async () => {
+  test('shows a revoke that was refused while later grants were accepted', async () => {
     const [held, other, late] = [aws.addAccount(), aws.addAccount(), aws.addAccount()]
     await granted(await grant(held))
     assert.deepEqual(aws.overtakenRevokes(), [])

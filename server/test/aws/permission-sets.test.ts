@@ -20,7 +20,7 @@ const put = (PermissionSetArn: string, InlinePolicy: string) =>
   client.send(new sso.PutInlinePolicyToPermissionSetCommand({ InstanceArn, PermissionSetArn, InlinePolicy }))
 
 describe('a permission set in the simulated AWS', () => {
-  test('is as it was made, tags and all, until it is deleted', async () => {
+  test('is returned as it was created, with its tags, until it is deleted', async () => {
     const arn = await make({ Name: 'Whole', SessionDuration: 'PT2H', Tags: [{ Key: 'sallyport:grant', Value: 'g1' }] })
     const described = new sso.DescribePermissionSetCommand({ InstanceArn, PermissionSetArn: arn })
     const { PermissionSet } = await client.send(described)
@@ -37,7 +37,7 @@ describe('a permission set in the simulated AWS', () => {
     assert.equal(await make({ Name: 'Whole' }).then(() => true), true)
   })
 
-  test('has a name that no other has, and there are so many at most', async () => {
+  test('has a unique name, and their number is limited', async () => {
     await make({ Name: 'Twice' })
     await refused(make({ Name: 'Twice' }), 'ConflictException', 400, /Twice already exists/)
     aws.settings.maxSets = aws.permissionSets().length
@@ -45,7 +45,7 @@ describe('a permission set in the simulated AWS', () => {
     aws.settings.maxSets = 3500
   })
 
-  test('lasts a session of one hour to twelve', async () => {
+  test('has sessions of one to twelve hours', async () => {
     for (const [name, duration] of Object.entries({ Short: 'PT59M', Long: 'PT12H1S', Days: 'P1D' }))
       await refused(
         make({ Name: name, SessionDuration: duration }),
@@ -59,7 +59,7 @@ describe('a permission set in the simulated AWS', () => {
     await refused(client.send(new sso.UpdatePermissionSetCommand(update)), 'ValidationException')
   })
 
-  test('holds a policy that IAM would take', async () => {
+  test('has only a policy that IAM would accept', async () => {
     const arn = await make({ Name: 'Policed' })
     await put(arn, policy('s3:GetObject'))
     const { InlinePolicy } = await client.send(
@@ -78,7 +78,7 @@ describe('a permission set in the simulated AWS', () => {
     await refused(put(arn, policy(`s3:${'a'.repeat(10_240)}`)), 'ServiceQuotaExceededException')
   })
 
-  test('gives an account what it held when it was last provisioned there', async () => {
+  test('gives an account the content of its last provisioning there', async () => {
     const [arn, account, ada] = [await make({ Name: 'Stale' }), aws.addAccount(), aws.addUser('ada')]
     await put(arn, policy('s3:GetObject'))
     const { grant, granted } = seatsOf(aws, client, arn, ada)
@@ -96,7 +96,7 @@ describe('a permission set in the simulated AWS', () => {
     assert.deepEqual((await list()).PermissionSets, [arn])
     const command = { InstanceArn, PermissionSetArn: arn, TargetId: account, TargetType: 'AWS_ACCOUNT' } as const
     const { PermissionSetProvisioningStatus: act } = await client.send(new sso.ProvisionPermissionSetCommand(command))
-    await until('its end', async () => {
+    await until('the act has ended', async () => {
       const asked = { InstanceArn, ProvisionPermissionSetRequestId: act?.RequestId }
       const answer = await client.send(new sso.DescribePermissionSetProvisioningStatusCommand(asked))
       return answer.PermissionSetProvisioningStatus?.Status === 'SUCCEEDED'
@@ -107,7 +107,7 @@ describe('a permission set in the simulated AWS', () => {
     await refused(client.send(elsewhere), 'ResourceNotFoundException')
   })
 
-  test('is not deleted while anyone holds it or is about to', async () => {
+  test('is not deleted while it is assigned or being assigned', async () => {
     const [arn, account, ada] = [await make({ Name: 'Held' }), aws.addAccount(), aws.addUser('eve')]
     const { grant, granted, revoke, revoked } = seatsOf(aws, client, arn, ada)
     const remove = () => client.send(new sso.DeletePermissionSetCommand({ InstanceArn, PermissionSetArn: arn }))
@@ -122,7 +122,7 @@ describe('a permission set in the simulated AWS', () => {
   })
 })
 
-describe('what the model does not allow is refused', () => {
+describe('an input that the model does not allow is refused', () => {
   const wrong: Readonly<Record<string, [Partial<sso.CreatePermissionSetRequest>, RegExp]>> = {
     'a name of 33 letters': [
       { Name: 'n'.repeat(33) },
@@ -130,8 +130,8 @@ describe('what the model does not allow is refused', () => {
     ],
     'a name with a space': [{ Name: 'a name' }, /'Name' failed .* regular expression pattern/],
     'no name': [{ Name: undefined }, /Value null at 'Name' .* must not be null/],
-    'an instance that is none': [{ InstanceArn: 'arn:aws:sso:::instance/x' }, /'InstanceArn' failed/],
-    'a duration that is none': [{ SessionDuration: 'one hour' }, /'SessionDuration' failed/],
+    'an invalid instance': [{ InstanceArn: 'arn:aws:sso:::instance/x' }, /'InstanceArn' failed/],
+    'an invalid duration': [{ SessionDuration: 'one hour' }, /'SessionDuration' failed/],
     'a tag without a value': [{ Tags: [{ Key: 'k', Value: undefined }] }, /'Value' .* must not be null/],
     'a tag twice': [
       {
@@ -148,7 +148,7 @@ describe('what the model does not allow is refused', () => {
     test(what, () => refused(make(input), 'ValidationException', 400, message))
   }
 
-  test('a principal, an account, a value and a number of another form', async () => {
+  test('an invalid principal, account, value or number', async () => {
     const seat = { InstanceArn, TargetId: '111111111111', TargetType: 'AWS_ACCOUNT', PrincipalType: 'USER' } as const
     const set = aws.addPermissionSet('Formed')
     const principal = '11111111-1111-1111-1111-111111111111'
@@ -166,11 +166,11 @@ describe('what the model does not allow is refused', () => {
   })
 
   const raw: Readonly<Record<string, [string, string]>> = {
-    'a member that is unknown': [JSON.stringify({ InstanceArn, Colour: 'red' }), 'SerializationException'],
+    'an unknown member': [JSON.stringify({ InstanceArn, Colour: 'red' }), 'SerializationException'],
     'a number for a text': ['{"InstanceArn":1}', 'SerializationException'],
     'a text for a number': [JSON.stringify({ InstanceArn, MaxResults: '1' }), 'SerializationException'],
-    'what is no object': ['[]', 'SerializationException'],
-    'what is no JSON': ['{', 'SerializationException'],
+    'a value that is not an object': ['[]', 'SerializationException'],
+    'a text that is not JSON': ['{', 'SerializationException'],
   }
   for (const [what, [body, name]] of Object.entries(raw)) {
     test(what, async () => {
@@ -180,7 +180,7 @@ describe('what the model does not allow is refused', () => {
     })
   }
 
-  test('an operation that is none', async () => {
+  test('an unknown operation', async () => {
     const other = clientsOf(aws).sso
     changeSent(
       other,

@@ -10,7 +10,7 @@ const aws = await openAws()
 const ask = (client: SSOAdminClient) => client.send(new ListInstancesCommand())
 
 describe('a call of the simulated AWS must be signed', () => {
-  test('the operator is who they say, and so is a session in a role', async () => {
+  test('identifies the operator and a session in a role', async () => {
     const { Instances = [] } = await ask(clientsOf(aws).sso)
     assert.equal(Instances[0]?.InstanceArn, aws.instance_arn)
     assert.equal(Instances[0]?.IdentityStoreId, aws.identity_store_id)
@@ -22,12 +22,12 @@ describe('a call of the simulated AWS must be signed', () => {
   })
 
   const forgeries: Readonly<Record<string, [Parameters<typeof changeSent>[1], string]>> = {
-    'a body that was changed': [(sent) => Object.assign(sent, { body: '[]' }), 'InvalidSignatureException'],
-    'a header that was changed': [
+    'a changed body': [(sent) => Object.assign(sent, { body: '[]' }), 'InvalidSignatureException'],
+    'a changed header': [
       ({ headers }) => Object.assign(headers, { 'x-amz-target': 'SWBExternalService.ListPermissionSets' }),
       'InvalidSignatureException',
     ],
-    'a header of AWS that is not signed': [
+    'an unsigned header of AWS': [
       ({ headers }) => Object.assign(headers, { 'x-amz-more': '1' }),
       'InvalidSignatureException',
     ],
@@ -45,7 +45,7 @@ describe('a call of the simulated AWS must be signed', () => {
     })
   }
 
-  test('refuses a token where none belongs, a session without its own, and a digest of another body', async () => {
+  test('refuses an unexpected token, a session without its token, and the digest of another body', async () => {
     const lone = clientsOf(aws).sso
     changeSent(lone, ({ headers }) => Object.assign(headers, { 'x-amz-security-token': 'token' }), 'before')
     await refused(ask(lone), 'UnrecognizedClientException')
@@ -56,7 +56,7 @@ describe('a call of the simulated AWS must be signed', () => {
     await refused(ask(other), 'InvalidSignatureException')
   })
 
-  test('refuses a key that nobody has, and a secret that is not its own', async () => {
+  test('refuses an unknown key, and a wrong secret', async () => {
     const stranger = { ...operator, accessKeyId: 'AKIANOBODY0000000001' }
     await refused(ask(clientsOf(aws, stranger).sso), 'UnrecognizedClientException')
     const wrong = { ...operator, secretAccessKey: 'another' }
@@ -64,7 +64,7 @@ describe('a call of the simulated AWS must be signed', () => {
     await refused(clientsOf(aws, wrong).tokens.send(new GetCallerIdentityCommand()), 'SignatureDoesNotMatch', 403)
   })
 
-  test('refuses what is signed for another region, another service, or another hour', async () => {
+  test('refuses a signature for another region, another service, or another hour', async () => {
     const common = { endpoint: aws.origin, credentials: operator, maxAttempts: 1 }
     const elsewhere = new SSOAdminClient({ ...common, region: 'us-west-2' })
     await refused(ask(elsewhere), 'InvalidSignatureException', 400, /valid region, not 'us-west-2'/)
@@ -88,8 +88,8 @@ describe('a call of the simulated AWS must be signed', () => {
   })
 })
 
-describe('a role is taken on by whoever it trusts', () => {
-  test('with its external id, and with no other, nor without one', async () => {
+describe('a role can be assumed', () => {
+  test('only with its external id', async () => {
     const role = aws.addRole('our-word')
     await assume(aws, role, 'our-word')
     for (const word of ['another-word', undefined])
@@ -98,7 +98,7 @@ describe('a role is taken on by whoever it trusts', () => {
     await refused(assume(aws, role, 'our-word'), 'AccessDenied', 403)
   })
 
-  test('not by a session in another role, and there is none that nobody made', async () => {
+  test('by no session in another role, and only if it exists', async () => {
     const [role, other] = [aws.addRole(null), aws.addRole(null)]
     const { tokens } = clientsOf(aws, await assume(aws, other))
     const command = new AssumeRoleCommand({ RoleArn: role, RoleSessionName: 'chained' })
@@ -106,7 +106,7 @@ describe('a role is taken on by whoever it trusts', () => {
     await refused(assume(aws, 'arn:aws:iam::111111111111:role/nobody'), 'AccessDenied', 403)
   })
 
-  test('for as long as it allows, under a name that it can bear', async () => {
+  test('for an allowed duration, under a valid session name', async () => {
     const role = aws.addRole(null)
     await assume(aws, role, undefined, 900)
     await refused(assume(aws, role, undefined, 899), 'ValidationError')
@@ -115,7 +115,7 @@ describe('a role is taken on by whoever it trusts', () => {
     await refused(clientsOf(aws).tokens.send(command), 'ValidationError')
   })
 
-  test('and does there what its policy names, and nothing else', async () => {
+  test('and permits only the actions in its policy', async () => {
     const role = aws.addRole(null, ['sso:DescribeInstance', 'identitystore:*'])
     const { sso } = clientsOf(aws, await assume(aws, role))
     await refused(ask(sso), 'AccessDeniedException', 400, /not authorized to perform: sso:ListInstances/)

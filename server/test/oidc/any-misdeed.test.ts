@@ -93,8 +93,8 @@ function misdeedOf({ claims, head, signer, slip: slipped, tokens, status }: Faul
   }
 }
 
-suite('of hundreds of exchanges', () => {
-  test('with one or more faults none is accepted, and the one without is (O4, O5, O8)', async () => {
+suite('in hundreds of exchanges', () => {
+  test('only one without a fault is accepted (O4, O5, O8)', async () => {
     const property = fc.asyncProperty(faults, async (found) => {
       assert.equal(await exchange(misdeedOf(found)), isWrong(found) ? 'refused' : 'anna')
     })
@@ -102,7 +102,7 @@ suite('of hundreds of exchanges', () => {
     assert.equal(await exchange({}), 'anna')
   })
 
-  test('each fault by itself is enough (O4, O5, O8)', async () => {
+  test('each single fault is refused (O4, O5, O8)', async () => {
     for (const [claim, values] of Object.entries(wrongClaims)) {
       const property = fc.asyncProperty(values, async (value) => {
         assert.equal(await exchange({ claims: (good) => ({ ...good, [claim]: value }) }), 'refused')

@@ -17,7 +17,7 @@ const stage = await openSignInStage(idp, asGlobal(idp))
 const { tenant, configure, finish, assertRefused, usersOf, makeOidcUser, walkElsewhere, house } = stage
 
 suite('a sign-in by the global provider', () => {
-  test('finds the user of the account, or the one user who waits with that address, in the only tenant', async () => {
+  test('finds the user of the account, or the one invited user with that address, in the only tenant', async () => {
     const id = await makeOidcUser('gina@example.com')
     const gina = { email: 'gina@example.com', email_verified: true }
     const first = await finish(await walkElsewhere('gina', gina, { nonce: 'of the portal' }))
@@ -29,7 +29,7 @@ suite('a sign-in by the global provider', () => {
     assert.equal(claimsOf(await finish(await walkElsewhere('gina', gina))).sub, id)
   })
 
-  test('creates no user if no claim names the tenant, and chooses none of two', async () => {
+  test('creates no user if no claim names the tenant, and refuses an ambiguous address', async () => {
     const hugo = { email: 'hugo@example.com', email_verified: true }
     await assertRefused(await finish(await walkElsewhere('hugo', hugo)))
     await makeOidcUser('hugo@example.com')
@@ -38,7 +38,7 @@ suite('a sign-in by the global provider', () => {
     assert.deepEqual(await usersOf(), [{ email: 'hugo@example.com', issuer: null, subject: null }])
   })
 
-  test('links no user by an unverified address, and none who is invited for the tenant’s own provider', async () => {
+  test('links no user by an unverified address, nor one invited for the tenant’s own provider', async () => {
     const ida = { email: 'ida@example.com', email_verified: true }
     await makeOidcUser('ida@example.com')
     await assertRefused(await finish(await walkElsewhere('ida', { ...ida, email_verified: false })))
@@ -57,7 +57,7 @@ suite('a sign-in by the global provider', () => {
     await assertRefused(await finish(begun))
   })
 
-  test('is refused where none is configured (O3)', async () => {
+  test('is refused if no provider is configured (O3)', async () => {
     const without = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
     const body = await walkElsewhere('kim', anna)
     const before = idp.asked.length
@@ -87,6 +87,6 @@ suite('a global provider whose claim names the tenant', async () => {
     for (const tid of [nobody, 'there', `{${there.tenant_id}}`, 7, [there.tenant_id]]) {
       await assertRefused(await finishNamed('max', { ...max, tid }))
     }
-    assert.equal((await finishNamed('max', max)).status, 200, 'without the claim the only tenant is theirs')
+    assert.equal((await finishNamed('max', max)).status, 200, 'without the claim it is the only tenant')
   })
 })

@@ -22,10 +22,10 @@ const rolesOf = async (id: string) => {
   return rows.map((row) => row.role_id)
 }
 
-suite('an address links no user', () => {
+suite('an address does not link a user', () => {
   const verified: unknown[] = [false, undefined, null, 'true', 'false', 1, 0, [], [true], {}, 'yes']
   for (const [n, email_verified] of verified.entries()) {
-    test(`while email_verified is ${JSON.stringify(email_verified)}, in the token or in userinfo (O10)`, async () => {
+    test(`if email_verified is ${JSON.stringify(email_verified)}, in the token or in userinfo (O10)`, async () => {
       const { email } = await waiting(`waits-${n}`)
       const said = { email, email_verified }
       for (const misdeed of [
@@ -52,7 +52,7 @@ suite('an address links no user', () => {
     'a@example.com\0',
   ]
   for (const email of odd) {
-    test(`that is ${JSON.stringify(email)}: no user is created (O10)`, async () => {
+    test(`if it is ${JSON.stringify(email)}, and creates none (O10)`, async () => {
       const { walk, finish } = await set(claiming({ email, email_verified: true }))
       const before = await people()
       await assertRefused(await finish(await walk('odd', {})), /no_address/)
@@ -60,7 +60,7 @@ suite('an address links no user', () => {
     })
   }
 
-  test('who has a password, in any case of letters (O10)', async () => {
+  test('who has a password, in any spelling of the address (O10)', async () => {
     const { email } = await waiting('local', 'local')
     for (const written of [email, email.toUpperCase(), 'ｌocal@example.com', 'local@EXAMPLE.com']) {
       const { walk, finish } = await set({})
@@ -70,7 +70,7 @@ suite('an address links no user', () => {
     }
   })
 
-  test('who has an account already at another provider, or another one at the same (O10)', async () => {
+  test('who has another account at this provider or another one (O10)', async () => {
     const { id, email } = await waiting('linked')
     const said = { email, email_verified: true }
     const first = await set({})
@@ -93,7 +93,7 @@ suite('later claims of a provider', () => {
     _claim_names: { groups: 'src1' },
     _claim_sources: { src1: { endpoint: 'https://169.254.169.254/groups' } },
   }
-  test('give no role: neither names of groups, nor three hundred of them, nor a link to them (O11)', async () => {
+  test('give no role: neither group names, nor three hundred of them, nor a link to them (O11)', async () => {
     const many = Array.from({ length: 300 }, (_, n) => (n === 299 ? 'admin' : `group-${n}`))
     for (const [n, said] of [grand, { ...grand, groups: many }, { ...grand, groups: undefined }].entries()) {
       const { walk, finish } = await set(claiming(said))
@@ -102,7 +102,7 @@ suite('later claims of a provider', () => {
     }
   })
 
-  test('of an address change neither the user nor their rights, even if it is another user’s (O11)', async () => {
+  test('change neither the user’s address nor their rights, even with another user’s address (O11)', async () => {
     const { email } = await waiting('chief', 'local')
     const { walk, finish } = await set({})
     const first = claimsOf(await finish(await walk('moves', { email: 'moves@example.com', email_verified: true }))).sub
@@ -115,7 +115,7 @@ suite('later claims of a provider', () => {
     assert.equal(row?.email, 'moves@example.com')
   })
 
-  test('of another sub with the same address are another user’s, who is refused (O11)', async () => {
+  test('with another sub and the same address are refused (O11)', async () => {
     const { walk, finish } = await set({})
     const said = { email: 'same@example.com', email_verified: true }
     assert.equal((await finish(await walk('same-1', said))).status, 200)

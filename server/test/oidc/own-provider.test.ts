@@ -20,7 +20,7 @@ const { tenant, asOwner, configure, begin, finish, walk, signIn, causes, assertR
 suite('a sign-in by the tenant’s own provider', () => {
   beforeEach(() => configure())
 
-  test('is begun with PKCE by S256, a nonce and a signed state', async () => {
+  test('begins with PKCE by S256, a nonce and a state', async () => {
     const location = new URL(String((await begin()).headers.location))
     assert.equal(location.origin, idp.issuer)
     const asked = Object.fromEntries(location.searchParams)
@@ -33,7 +33,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     assert.ok(asked.state?.startsWith(`${tenant().tenant_id}.`))
   })
 
-  test('creates the user the first time and finds them by the account the second, whatever their address is then', async () => {
+  test('creates the user the first time, and then finds them by the account, whatever their address is', async () => {
     const first = await signIn('anna-1')
     assert.equal(first.status, 200, first.text)
     const { sub, tid } = claimsOf(first)
@@ -61,7 +61,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     )
   })
 
-  test('makes one user of several first sign-ins at once', async () => {
+  test('creates one user if several first sign-ins are concurrent', async () => {
     const walks = [await walk('anna-2'), await walk('anna-2'), await walk('anna-2'), await walk('anna-2')]
     const replies = await Promise.all(walks.map((answer) => finish(answer)))
     assert.deepEqual(new Set(replies.map((reply) => reply.status)), new Set([200]))
@@ -69,7 +69,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     assert.equal((await usersOf()).length, 1)
   })
 
-  test('links the user who was made for it with that address, when the provider vouches for the address (O10)', async () => {
+  test('links the user who was invited with that address, if the provider has verified the address (O10)', async () => {
     const id = await makeOidcUser('Anna@Example.com')
     assert.equal(claimsOf(await signIn('anna-3')).sub, id)
     assert.equal(claimsOf(await signIn('anna-3', { email: 'other@example.com' })).sub, id)
@@ -77,22 +77,22 @@ suite('a sign-in by the tenant’s own provider', () => {
   })
 
   for (const email_verified of [false, undefined, 'true', 1]) {
-    test(`links no user while email_verified is ${JSON.stringify(email_verified)} (O10)`, async () => {
+    test(`links no user if email_verified is ${JSON.stringify(email_verified)} (O10)`, async () => {
       await makeOidcUser(anna.email)
       await assertRefused(await signIn('anna-4', { ...anna, email_verified }), 'address_not_verified')
       assert.deepEqual(await usersOf(), [{ email: anna.email, issuer: null, subject: null }])
     })
   }
 
-  test('never becomes a local user, however well the address is vouched for (O10)', async () => {
+  test('never links a local user, even by a verified address (O10)', async () => {
     await assertRefused(await signIn('mallory', { ...anna, email: 'owner@example.com' }), 'address_taken')
   })
 
-  test('without an address creates no user', async () => {
+  test('creates no user without an address', async () => {
     await assertRefused(await signIn('nameless', { name: 'Nameless' }), 'no_address')
   })
 
-  test('is refused to a deactivated user, first or second time (O13)', async () => {
+  test('is refused to a deactivated user, linked or not (O13)', async () => {
     const { sub } = claimsOf(await signIn('anna-5'))
     await house.asSuperuser('update tenant_user set active = false where id = $1', [sub])
     await assertRefused(await signIn('anna-5'), 'inactive')
@@ -101,7 +101,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     await assertRefused(await signIn('bob', { ...anna, email: 'bob@example.com' }), 'inactive')
   })
 
-  test('brings no deleted user back, unless they are created again', async () => {
+  test('is refused to a deleted user until they are created again', async () => {
     const { sub } = claimsOf(await signIn('anna-6'))
     await house.asSuperuser('update tenant_user set active = false, deleted_at = now() where id = $1', [sub])
     await assertRefused(await signIn('anna-6'), 'unknown_user')
@@ -109,7 +109,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     assert.equal(claimsOf(await signIn('anna-6')).sub, anew)
   })
 
-  test('is refused when the provider is switched off, or is another one, since it was begun (O13)', async () => {
+  test('is refused if the provider was disabled or changed since it began (O13)', async () => {
     const begun = await walk('anna-7')
     await configure({ enabled: false })
     await assertRefused(await finish(begun), 'provider_disabled')
@@ -120,7 +120,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     await assertRefused(await finish(again), 'provider_changed')
   })
 
-  test('goes on after the provider has changed its key (O12)', async () => {
+  test('works after the provider has changed its key (O12)', async () => {
     // An unknown key is fetched at most once a minute: the first sign-in was a minute ago.
     mock.timers.enable({ apis: ['Date'], now: Date.now() - 61_000 })
     const turning = await openIdentityProvider([{ ...own, pkce: true }])
@@ -141,7 +141,7 @@ suite('a sign-in by the tenant’s own provider', () => {
     assert.deepEqual([fetched, turning.asked.filter((path) => path === '/jwks').length], [2, 2])
   })
 
-  test('answers that the provider is unavailable, and logs no refusal of the user (O14)', async () => {
+  test('answers 503 if the provider is unavailable, and the audit log has that cause (O14)', async () => {
     const begun = await walk('anna-9')
     idp.state.down = true
     const reply = await finish(begun)

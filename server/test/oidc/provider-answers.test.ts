@@ -95,21 +95,21 @@ suite('the provider’s metadata is', () => {
   const others: [string, Misdeed][] = [
     ...anywhere.map(([name, answer]): [string, Misdeed] => [name, { answer: { discovery: answer } }]),
     ['of another issuer', named({ issuer: 'https://id.example.com' })],
-    ['of the issuer, with a slash behind it', { metadata: (good) => ({ ...good, issuer: `${good.issuer}/` }) }],
+    ['of the issuer, with a trailing slash', { metadata: (good) => ({ ...good, issuer: `${good.issuer}/` }) }],
     [
       'of the issuer in other letters',
       { metadata: (good) => ({ ...good, issuer: String(good.issuer).replace('http', 'HTTP') }) },
     ],
-    ['of the issuer behind a NUL', { metadata: (good) => ({ ...good, issuer: `\0${good.issuer}` }) }],
+    ['of the issuer after a NUL', { metadata: (good) => ({ ...good, issuer: `\0${good.issuer}` }) }],
     ['of no issuer', named({ issuer: undefined })],
     ['of an issuer that is a list', { metadata: (good) => ({ ...good, issuer: [good.issuer] }) }],
-    ['without a place to sign in', named({ authorization_endpoint: undefined })],
-    ['with a script as the place to sign in', named({ authorization_endpoint: 'javascript:alert(1)' })],
-    ['with a file as the place to sign in', named({ authorization_endpoint: 'file:///etc/passwd' })],
-    ['with a place to sign in that is no address', named({ authorization_endpoint: 'authorize' })],
+    ['without an authorization endpoint', named({ authorization_endpoint: undefined })],
+    ['with a script as authorization endpoint', named({ authorization_endpoint: 'javascript:alert(1)' })],
+    ['with a file as authorization endpoint', named({ authorization_endpoint: 'file:///etc/passwd' })],
+    ['with an authorization endpoint that is not a URL', named({ authorization_endpoint: 'authorize' })],
   ]
   for (const [name, misdeed] of others) {
-    test(`${name}: nothing is begun (O5)`, async () => {
+    test(`${name}: no sign-in begins (O5)`, async () => {
       caught = []
       const { realm, begin } = await set(misdeed)
       const reply = await begin()
@@ -121,25 +121,21 @@ suite('the provider’s metadata is', () => {
 
   const endpoints: [string, Json, RegExp | 'unavailable'][] = [
     ['without a token endpoint', { token_endpoint: undefined }, /token_endpoint/],
-    ['with a token endpoint that is no address', { token_endpoint: 7 }, /token_endpoint/],
-    [
-      'with a token endpoint on another of the house’s addresses',
-      { token_endpoint: 'http://127.0.0.2/token' },
-      'unavailable',
-    ],
+    ['with a token endpoint that is not a URL', { token_endpoint: 7 }, /token_endpoint/],
+    ['with a token endpoint on another loopback address', { token_endpoint: 'http://127.0.0.2/token' }, 'unavailable'],
     [
       'with a token endpoint on the cloud’s metadata address',
       { token_endpoint: 'https://169.254.169.254/token' },
       'unavailable',
     ],
-    ['with a token endpoint by a name of the house', { token_endpoint: 'https://localhost/token' }, 'unavailable'],
+    ['with a token endpoint on localhost', { token_endpoint: 'https://localhost/token' }, 'unavailable'],
     ['with a token endpoint that is a file', { token_endpoint: 'file:///etc/passwd' }, /HTTP/],
     ['without keys', { jwks_uri: undefined }, /jwks_uri/],
-    ['with keys on another of the house’s addresses', { jwks_uri: 'http://127.0.0.2/jwks' }, 'unavailable'],
+    ['with keys on another loopback address', { jwks_uri: 'http://127.0.0.2/jwks' }, 'unavailable'],
     ['with keys on the cloud’s metadata address', { jwks_uri: 'https://169.254.169.254/jwks' }, 'unavailable'],
-    ['with keys by an address in other digits', { jwks_uri: 'https://0xa9.0xfe.43518/jwks' }, 'unavailable'],
-    ['with keys in the address itself', { jwks_uri: 'data:application/json,{"keys":[]}' }, /HTTP/],
-    ['that signs with a list that is none', { id_token_signing_alg_values_supported: 'ES256' }, /provider/],
+    ['with keys at an address in another notation', { jwks_uri: 'https://0xa9.0xfe.43518/jwks' }, 'unavailable'],
+    ['with keys in a data URL', { jwks_uri: 'data:application/json,{"keys":[]}' }, /HTTP/],
+    ['with a list of algorithms that is a text', { id_token_signing_alg_values_supported: 'ES256' }, /provider/],
   ]
   for (const [name, change, why] of endpoints) {
     test(`${name}: no user is signed in (O12, S1)`, () => {
@@ -154,19 +150,19 @@ suite('the provider’s metadata is', () => {
 
 suite('the token endpoint answers', () => {
   const errors: [string, Partial<Answer>, RegExp][] = [
-    ['that the code is not right', { status: 400, body: '{"error":"invalid_grant"}' }, /^provider: invalid_grant$/],
-    ['that the client is not right', { status: 401, body: '{"error":"invalid_client"}' }, /invalid_client/],
+    ['that the code is wrong', { status: 400, body: '{"error":"invalid_grant"}' }, /^provider: invalid_grant$/],
+    ['that the client is wrong', { status: 401, body: '{"error":"invalid_client"}' }, /invalid_client/],
     ['a challenge', { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } }, /challenge/],
     ['an error with a NUL', { status: 400, body: '{"error":"a\\u0000b"}' }, /^provider: a b$/],
-    ['an error that is half a letter', { status: 400, body: '{"error":"a\\ud800"}' }, /^provider: a\ufffd$/],
+    ['an error with half a surrogate pair', { status: 400, body: '{"error":"a\\ud800"}' }, /^provider: a\ufffd$/],
     ['an error of many lines', { status: 400, body: '{"error":"a\\r\\nb\\u0085c"}' }, /^provider: a b c$/],
     [
       'an error of a hundred thousand letters',
       { status: 400, body: `{"error":"${'e'.repeat(100_000)}"}` },
       /^provider: e{100}$/,
     ],
-    ['an error that is none', { status: 400, body: '{"error":7}' }, /status code: 400/],
-    ['a page that says no', { status: 403, headers: htmlType, body: '<b>' }, /status|content-type/],
+    ['an error that is a number', { status: 400, body: '{"error":7}' }, /status code: 400/],
+    ['an HTML page that refuses', { status: 403, headers: htmlType, body: '<b>' }, /status|content-type/],
   ]
   for (const [name, change, why] of errors) {
     test(`${name}: the one public answer (O7, O13)`, () =>
@@ -175,26 +171,26 @@ suite('the token endpoint answers', () => {
   const tokens: [string, Json, RegExp][] = [
     ['no access token', { access_token: undefined }, /access_token/],
     ['an access token that is a number', { access_token: 7 }, /access_token/],
-    ['a token of no kind', { token_type: undefined }, /token_type/],
-    ['a token of another kind', { token_type: 'mac' }, /token_type/],
-    ['a time that is none', { expires_in: 'soon' }, /expires_in/],
+    ['a token without a type', { token_type: undefined }, /token_type/],
+    ['a token of another type', { token_type: 'mac' }, /token_type/],
+    ['an invalid lifetime', { expires_in: 'soon' }, /expires_in/],
     ['a refresh token that is a list', { refresh_token: [] }, /refresh_token/],
   ]
   for (const [name, change, why] of tokens) {
     test(`${name} (O8)`, () => assertComesToNothing({ tokens: (good) => ({ ...good, ...change }) }, why))
   }
-  test('an access token that cannot be sent, which no log holds (O9)', async () => {
+  test('an access token that cannot be sent, which is not logged (O9)', async () => {
     const secret = 'at-secret\r\nx-injected: 1'
     await assertComesToNothing({ ...terse, tokens: (good) => ({ ...good, access_token: secret }) }, /cannot be read/)
     assert.ok(!JSON.stringify(await refusals()).includes('at-secret'))
   })
 })
 
-suite('what userinfo says is refused where', () => {
+suite('the answer of userinfo is refused if', () => {
   const about: [string, Json, RegExp][] = [
-    ['it is of somebody else', { sub: 'bert' }, /sub/],
-    ['it is of somebody in other letters', { sub: 'ANNA' }, /sub/],
-    ['it is of nobody', { sub: undefined }, /sub/],
+    ['it is about another user', { sub: 'bert' }, /sub/],
+    ['its sub is spelled differently', { sub: 'ANNA' }, /sub/],
+    ['it has no sub', { sub: undefined }, /sub/],
     ['its sub is a list', { sub: ['anna'] }, /sub/],
     ['its sub is null', { sub: null }, /sub/],
   ]
@@ -210,7 +206,7 @@ suite('what userinfo says is refused where', () => {
   const forged: [string, Misdeed, RegExp][] = [
     ['it is signed by nobody', asToken(jwt({ alg: 'none' }, claims, unsigned), ['none']), /alg/],
     [
-      'it is signed by a stranger',
+      'it is signed with a foreign key',
       asToken(jwt({ alg: 'RS256', kid: 'rsa-1' }, claims, strangers.sign), ['RS256']),
       /signature/,
     ],
@@ -221,7 +217,7 @@ suite('what userinfo says is refused where', () => {
     ],
   ]
   for (const [name, misdeed, why] of forged) test(`${name} (O9)`, () => assertComesToNothing(misdeed, why))
-  test('nothing of it: then it is taken', async () => {
+  test('nothing is wrong: then it is accepted', async () => {
     const { realm, walk, finish } = await set(terse)
     const reply = await finish(await walk('terse', { ...anna, email: 'terse@example.com' }))
     assert.deepEqual([reply.status, realm.asked('userinfo')], [200, 1], reply.text)

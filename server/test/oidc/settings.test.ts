@@ -8,7 +8,7 @@ const stage = await openSignInStage(idp)
 const { tenant, asOwner, configure, begin, signIn, house, settings } = stage
 
 suite('the settings of sign-in', () => {
-  test('are answered, and kept in the audit log, without the secret, which is sealed', async () => {
+  test('are returned and logged without the secret, which is stored sealed', async () => {
     assert.equal((await asOwner('GET', '/v1/settings/sign-in')).body.issuer, null)
     const reply = await configure()
     assert.equal(reply.body.client_secret, '[redacted]')
@@ -29,7 +29,7 @@ suite('the settings of sign-in', () => {
     assert.ok(rows[0]?.all.includes('setting.updated') && !rows[0].all.includes(own.client_secret))
   })
 
-  test('keep the secret where it is left out or `[redacted]`, and never take it to another issuer', async () => {
+  test('keep the secret if it is absent or `[redacted]`, but not for another issuer', async () => {
     await configure()
     const { client_secret: _, ...without } = settings
     for (const body of [without, { ...without, client_secret: '[redacted]' }]) {
@@ -53,11 +53,11 @@ suite('the settings of sign-in', () => {
     ['no redirect_uri', { redirect_uris: [] }, '/redirect_uris'],
     ['a redirect_uri by plain http', { redirect_uris: ['http://app.example.com/back'] }, '/redirect_uris/0'],
     ['a redirect_uri with a fragment', { redirect_uris: [`${redirect_uri}#x`] }, '/redirect_uris/0'],
-    ['a redirect_uri that is no address', { redirect_uris: [redirect_uri, '/back'] }, '/redirect_uris/1'],
+    ['a redirect_uri that is not a URL', { redirect_uris: [redirect_uri, '/back'] }, '/redirect_uris/1'],
     ['scopes without openid', { scopes: ['email'] }, '/scopes'],
-    ['a scope that is two', { scopes: ['openid', 'a b'] }, '/scopes/1'],
-    ['a secret to keep where none is', { client_secret: '[redacted]' }, '/client_secret'],
-    ['a field that is none', { response_type: 'token' }, '/response_type'],
+    ['a scope with a space', { scopes: ['openid', 'a b'] }, '/scopes/1'],
+    ['a secret to keep if none is stored', { client_secret: '[redacted]' }, '/client_secret'],
+    ['an unknown field', { response_type: 'token' }, '/response_type'],
   ]
   for (const [name, change, pointer] of faulty) {
     test(`refuse ${name}`, async () => {

@@ -12,7 +12,7 @@ const { set, assertComesToNothing, assertUnavailable, people, tenant, house, evi
 /** Leaves the address to the userinfo endpoint, so that it is called. */
 const terse: Misdeed = claiming({ email: undefined })
 
-suite('a provider that takes its time', () => {
+suite('a slow provider', () => {
   const slow: [Step, Worse][] = [
     ['token', 'hang'],
     ['token', 'drip'],
@@ -41,7 +41,7 @@ suite('a provider that takes its time', () => {
     assert.equal((await begin()).status, 503)
   })
 
-  test('holds up thirty-two and no more, while others sign in; then it may answer again (O14)', async () => {
+  test('holds up at most thirty-two sign-ins, while others continue, and later works again (O14)', async () => {
     const busy = await house.tenant('of a busy provider')
     const { realm, walk, finish } = await set({ answer: { token: () => 'hang' } }, busy)
     const answers: Finish[] = []
@@ -71,11 +71,11 @@ suite('a provider that takes its time', () => {
 suite('the keys of a provider', () => {
   const odd: [string, (good: Json[]) => unknown, RegExp][] = [
     ['none', () => [], /key/],
-    ['no list', () => ({}), /keys/],
+    ['not a list', () => ({}), /keys/],
     ['null', () => null, /keys/],
-    ['a list of what are no keys', () => ['rsa-1'], /keys/],
-    ['shared secrets alone', () => [{ kty: 'oct', k: 'AAAA', kid: 'rsa-1', alg: 'RS256' }], /key/],
-    ['without their numbers', (good) => good.map(({ n: _, ...key }) => key), /provider: /],
+    ['a list of texts', () => ['rsa-1'], /keys/],
+    ['only shared secrets', () => [{ kty: 'oct', k: 'AAAA', kid: 'rsa-1', alg: 'RS256' }], /key/],
+    ['without their moduli', (good) => good.map(({ n: _, ...key }) => key), /provider: /],
   ]
   for (const [name, keys, why] of odd) test(`are refused: ${name} (O12)`, () => assertComesToNothing({ keys }, why))
 
@@ -88,7 +88,7 @@ suite('the keys of a provider', () => {
     assert.deepEqual([realm.asked('jwks'), realm.asked('discovery')], [1, 1])
   })
 
-  test('and its metadata, however many providers a tenant turns through, are kept for the last alone (O12)', async () => {
+  test('and its metadata are cached only for a tenant’s current provider (O12)', async () => {
     const first = evil.realm()
     const ways = signInWays(house, first, () => tenant)
     for (const asked of [1, 2]) {

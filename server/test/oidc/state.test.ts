@@ -20,7 +20,7 @@ const { tenant, configure, begin, finish, walk, assertRefused, usersOf, house } 
 suite('the state of a sign-in', () => {
   beforeEach(() => configure())
 
-  test('is good once, with the same code or another (O1)', async () => {
+  test('is valid once, with the same code or another (O1)', async () => {
     const begun = await walk('carl-1')
     assert.equal((await finish(begun)).status, 200)
     await assertRefused(await finish(begun), 'state_used')
@@ -28,7 +28,7 @@ suite('the state of a sign-in', () => {
     await assertRefused(await finish({ ...begun, code }), 'state_used')
   })
 
-  test('is good once of many at the same moment (O1)', async () => {
+  test('is valid once if many calls are concurrent (O1)', async () => {
     const begun = await walk('carl-2')
     const replies = await Promise.all(Array.from({ length: 8 }, () => finish(begun)))
     assert.equal(replies.filter((reply) => reply.status === 200).length, 1)
@@ -58,7 +58,7 @@ suite('the state of a sign-in', () => {
     assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
   })
 
-  test('of another tenant leads there, where the code is worth nothing (O2)', async () => {
+  test('of another tenant leads to that tenant, where the code is invalid (O2)', async () => {
     const other = await house.tenant('another')
     await configure({}, other)
     const ours = await walk('carl-5')
@@ -68,7 +68,7 @@ suite('the state of a sign-in', () => {
     assert.deepEqual([await usersOf(), await usersOf(other)], [[], []])
   })
 
-  test('ends after ten minutes, by the database’s clock (O2)', async () => {
+  test('expires after ten minutes, by the database’s clock (O2)', async () => {
     const begun = await walk('carl-6')
     await house.asSuperuser('update sign_in_state set expires_at = clock_timestamp() where tenant_id = $1', [
       tenant().tenant_id,
@@ -84,17 +84,17 @@ suite('the state of a sign-in', () => {
     await house.asSuperuser('update sign_in_state set expires_at = clock_timestamp()')
     await begin()
     const rows = await house.asSuperuser('select id from sign_in_state where tenant_id = $1', [tenant().tenant_id])
-    assert.equal(rows.length, 1, 'what is over is cleared away')
+    assert.equal(rows.length, 1, 'expired states are deleted')
   })
 
-  test('stripped off leads to the global provider, where the code is foreign (O3)', async () => {
+  test('left out leads to the global provider, where the code is invalid (O3)', async () => {
     const { state: _, ...stripped } = await walk('carl-7')
     await assertRefused(await finish(stripped))
     await assertRefused(await finish({ ...stripped, redirect_uri: elsewhere }))
     assert.deepEqual(await usersOf(), [])
   })
 
-  test('holds the nonce and the PKCE verifier: another of either is refused (O4)', async () => {
+  test('binds the nonce and the PKCE verifier: another of either is refused (O4)', async () => {
     for (const column of ['nonce', 'code_verifier']) {
       const begun = await walk('carl-8')
       const other = 'a'.repeat(43)
@@ -107,7 +107,7 @@ suite('the state of a sign-in', () => {
     assert.deepEqual(await usersOf(), [])
   })
 
-  test('holds the redirect_uri: another is refused before any provider is called (O6)', async () => {
+  test('binds the redirect_uri: another is refused before any provider is called (O6)', async () => {
     const others = [
       elsewhere,
       `${redirect_uri}/`,
@@ -127,7 +127,7 @@ suite('the state of a sign-in', () => {
     }
   })
 
-  test('holds the provider: an `iss` beside the code that differs is refused before any provider is called (O5)', async () => {
+  test('binds the provider: another `iss` is refused before any provider is called (O5)', async () => {
     const begun = await walk('carl-10')
     const before = idp.asked.length
     await assertRefused(await finish({ ...begun, iss: 'https://evil.example' }), 'other_issuer')
@@ -138,13 +138,13 @@ suite('the state of a sign-in', () => {
 suite('a code', () => {
   beforeEach(() => configure())
 
-  test('that was redeemed already is refused, with a fresh state too (O7)', async () => {
+  test('that was redeemed is refused, also with a fresh state (O7)', async () => {
     const begun = await walk('dora-1')
     assert.equal((await finish(begun)).status, 200)
     await assertRefused(await finish({ ...(await walk('dora-1')), code: begun.code }), 'provider')
   })
 
-  test('is sent as one parameter whatever it holds (O7)', async () => {
+  test('is sent as one parameter whatever it contains (O7)', async () => {
     for (const code of ['x&client_id=portal', 'x\r\nX-Injected: y', 'é%00+ =']) {
       await assertRefused(await finish({ ...(await walk('dora-2')), code }), 'provider')
     }
@@ -173,13 +173,13 @@ suite('a sign-in that a browser began (O15)', () => {
     return { answer: answerOf(back), cookie, set: String(begun.headers['set-cookie']) }
   }
 
-  test('ends in that browser alone', async () => {
+  test('ends only in that browser', async () => {
     const { answer, cookie, set } = await walkInBrowser()
     assert.match(set, /^sallyport-sign-in=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/)
     assert.equal((await finish(answer, { ...page, cookie: `other=1; ${cookie}` })).status, 200)
   })
 
-  test('is refused in another browser, and outside of any', async () => {
+  test('is refused in another browser, and outside any browser', async () => {
     const other = await walkInBrowser()
     for (const headers of [page, { ...page, cookie: other.cookie }, {}] as Record<string, string>[]) {
       const { answer } = await walkInBrowser()
@@ -187,14 +187,14 @@ suite('a sign-in that a browser began (O15)', () => {
     }
   })
 
-  test('keeps the cookie that the browser has already, so that two tabs are both its own', async () => {
+  test('keeps the browser’s existing cookie, so that two tabs can sign in', async () => {
     const first = await walkInBrowser()
     const second = await walkInBrowser({ ...browser, cookie: first.cookie })
     assert.equal(second.cookie, first.cookie)
     assert.equal((await finish(first.answer, { ...page, cookie: first.cookie })).status, 200)
   })
 
-  test('and one that no browser began ends in none: a stranger’s link signs no user in', async () => {
+  test('cannot be replaced by one begun elsewhere: a foreign link signs no user in', async () => {
     const strangers = await walk('mallory-2')
     await assertRefused(await finish(strangers, page), 'not_begun_by_browser')
   })
