@@ -39,7 +39,10 @@ async function makeBacklog(name: string, events: number): Promise<string> {
     const made = await key('POST', '/v1/groups', { name: `${name} ${number}` })
     assert.equal(made.status, 201, 'a change never waits for the mail server')
   }
-  await until('the ledger has all', async () => (await ledger(channel.body.id)).length === events * recipients.length)
+  await until(
+    'all deliveries are listed',
+    async () => (await ledger(channel.body.id)).length === events * recipients.length,
+  )
   return channel.body.id
 }
 
@@ -49,7 +52,7 @@ async function takenBy(taken: readonly TakenMail[], recipient: string): Promise<
   return mails.map(({ messageId }) => /^<([0-9a-f-]{36})\./.exec(messageId ?? '')?.[1] ?? '')
 }
 
-test('a day without the mail server loses nothing and slows no change: afterwards each recipient gets every mail, in order (F9)', async () => {
+test('after a day without the mail server each recipient gets every mail, in order, and no change had to wait (F9)', async () => {
   const channel_id = await makeBacklog('outage', 12)
   await until('every recipient was tried', async () => {
     const tried = new Set((await ledger(channel_id)).flatMap((one) => (one.last_error === null ? [] : [one.recipient])))
@@ -85,7 +88,7 @@ test('a day without the mail server loses nothing and slows no change: afterward
   assert.equal((await key('DELETE', `/v1/notification-channels/${channel_id}`)).status, 204)
 })
 
-test('killed in the middle of a backlog, it sends all of it: twice only the mails in flight, under one id (F9)', async () => {
+test('killed in the middle of a backlog, it sends everything, twice only the mails in flight, under one id (F9)', async () => {
   const channel_id = await makeBacklog('killed', 12)
   const peer = await startMailPeer({ port })
   after(() => peer.stop())
@@ -97,7 +100,7 @@ test('killed in the middle of a backlog, it sends all of it: twice only the mail
     return 'swallow'
   }
   await asSuperuser('update delivery_lane set next_look_at = clock_timestamp() where failures > 0')
-  await until('all that is on its way is with the server', async () => swallowed === connections)
+  await until('the server has all mails in flight', async () => swallowed === connections)
   await sallyport.kill()
   peer.hangUp()
   assert.ok((await ledger(channel_id)).filter(({ status }) => status === 'pending').length > connections)
@@ -111,8 +114,8 @@ test('killed in the middle of a backlog, it sends all of it: twice only the mail
   for (const recipient of recipients) {
     const meant = rows.filter((row) => row.recipient === recipient).map(({ id }) => id)
     const got = await takenBy(peer.taken, recipient)
-    assert.deepEqual([...new Set(got)], meant, `${recipient}: all of it, in order`)
+    assert.deepEqual([...new Set(got)], meant, `${recipient}: every mail, in order`)
     twice += got.length - meant.length
   }
-  assert.equal(twice, connections, 'what the server had and nobody heard of')
+  assert.equal(twice, connections, 'only the mails without an answer are sent twice')
 })

@@ -28,10 +28,10 @@ function assertRefused({ status, headers, body }: Reply<Refusal>, expected: numb
   assert.match(headers.get('x-request-id') ?? '', /^[\w-]{8,}$/)
 }
 
-test('a first minute: a user, a rule, an ask, an approval', async (t) => {
+test('a first minute: a user, a rule, a request, an approval', async (t) => {
   const ada = await sallyport.join('Ada', ['user'])
 
-  await t.test('without a rule nothing is permitted, and only a user who may add one is told how', async () => {
+  await t.test('without a rule nothing is permitted, and only a user who may add one learns how', async () => {
     const refused = await ada.call<Refusal>('POST', '/v1/requests', wanted)
     assertRefused(refused, 403, 'policy_denied')
     assert.match(refused.body.message, /no rule permits `ReadOnlyAccess` on cloud_account `123456789012`/)
@@ -44,17 +44,14 @@ test('a first minute: a user, a rule, an ask, an approval', async (t) => {
   const policy = await key<{ id: string }>('POST', '/v1/policies', { name: 'First' })
   assert.equal(policy.status, 201)
 
-  await t.test(
-    'a rule that is no statement is refused with its line, column and help, and changes nothing',
-    async () => {
-      const rules = `/v1/policies/${policy.body.id}/rules`
-      const refused = await key<Refusal>('POST', rules, { policy_text: 'permit (principal, action, resource' })
-      assertRefused(refused, 400, 'invalid_policy')
-      assert.equal(refused.body.details?.line, 1)
-      const { body } = await key<{ rules: unknown[] }>('GET', `/v1/policies/${policy.body.id}`)
-      assert.deepEqual(body.rules, [])
-    },
-  )
+  await t.test('an invalid rule is refused with its line, column and help, and changes nothing', async () => {
+    const rules = `/v1/policies/${policy.body.id}/rules`
+    const refused = await key<Refusal>('POST', rules, { policy_text: 'permit (principal, action, resource' })
+    assertRefused(refused, 400, 'invalid_policy')
+    assert.equal(refused.body.details?.line, 1)
+    const { body } = await key<{ rules: unknown[] }>('GET', `/v1/policies/${policy.body.id}`)
+    assert.deepEqual(body.rules, [])
+  })
 
   const rule = {
     effect: 'permit',
@@ -70,13 +67,13 @@ test('a first minute: a user, a rule, an ask, an approval', async (t) => {
   assert.deepEqual([asked.status, asked.body.status, asked.body.requester_id], [201, 'pending', ada.id])
   const approve = `/v1/requests/${asked.body.id}/approve`
 
-  await t.test('who lacks the scope cannot approve, and nothing is approved', async () => {
+  await t.test('a user without the scope cannot approve', async () => {
     assertRefused(await ada.call<Refusal>('POST', approve), 403, 'forbidden')
     const { body } = await ada.call<AccessRequest>('GET', `/v1/requests/${asked.body.id}`)
     assert.equal(body.status, 'pending')
   })
 
-  await t.test('nobody approves their own: by token, by key, or by a key that they made', async () => {
+  await t.test('no user approves their own request by token, by key, or by a key that they created', async () => {
     const ben = await sallyport.join('Ben', ['approver', 'admin'])
     const own = await ben.call<AccessRequest>('POST', '/v1/requests', wanted)
     const madeKey = await ben.call<{ key: string }>('POST', '/v1/api-keys', {
@@ -97,7 +94,7 @@ test('a first minute: a user, a rule, an ask, an approval', async (t) => {
     }
   })
 
-  await t.test('the owner approves, and the access is there with its end', async () => {
+  await t.test('the owner approves, and the access is active until its end', async () => {
     const approved = await key<AccessRequest>('POST', approve, { reasoning: 'fine' })
     assert.deepEqual([approved.status, approved.body.status], [200, 'approved'])
     assert.notEqual(approved.body.decided_by, null)
@@ -108,21 +105,21 @@ test('a first minute: a user, a rule, an ask, an approval', async (t) => {
     assert.equal(Date.parse(grant?.expires_at ?? '') - Date.parse(grant?.activated_at ?? ''), 600_000)
   })
 
-  await t.test('what is decided is neither decided nor cancelled again', async () => {
+  await t.test('a decided request is neither decided nor cancelled again', async () => {
     assertRefused(await key<Refusal>('POST', approve), 409, 'request_not_pending')
     assertRefused(await key<Refusal>('POST', `/v1/requests/${asked.body.id}/deny`), 409, 'request_not_pending')
     assertRefused(await ada.call<Refusal>('DELETE', `/v1/requests/${asked.body.id}`), 409, 'request_not_cancellable')
     assert.equal((await ada.call<AccessRequest>('GET', `/v1/requests/${asked.body.id}`)).body.status, 'approved')
   })
 
-  await t.test('what is pending is cancelled once', async () => {
+  await t.test('a pending request is cancelled once', async () => {
     const { body } = await ada.call<AccessRequest>('POST', '/v1/requests', wanted)
     assert.equal((await ada.call('DELETE', `/v1/requests/${body.id}`)).status, 204)
     assertRefused(await ada.call<Refusal>('DELETE', `/v1/requests/${body.id}`), 409, 'request_not_cancellable')
     assertRefused(await key<Refusal>('POST', `/v1/requests/${body.id}/approve`), 409, 'request_not_pending')
   })
 
-  await t.test('somebody else sees nothing of it: the same 404 as for what never was', async () => {
+  await t.test('another user gets the 404 of an unknown request', async () => {
     const dan = await sallyport.join('Dan', ['user'])
     for (const path of ['/v1/requests/', '/v1/access/requests/']) {
       const others = await dan.call<Refusal>('GET', path + asked.body.id)
@@ -156,9 +153,9 @@ const inOrder: [string, () => Promise<Reply<Refusal>>, number, string][] = [
     401,
     'unauthenticated',
   ],
-  ['a key where a person belongs', () => key('GET', me), 401, 'unauthenticated'],
+  ['a key if a user is required', () => key('GET', me), 401, 'unauthenticated'],
   [
-    'no token but a word',
+    'a text that is not a token',
     () => asNobody('GET', me, undefined, { authorization: 'Bearer word' }),
     401,
     'unauthenticated',
@@ -176,7 +173,7 @@ const inOrder: [string, () => Promise<Reply<Refusal>>, number, string][] = [
     'invalid_input',
   ],
   [
-    'a tenant that is no uuid',
+    'a tenant that is not a uuid',
     () => asBen('GET', '/v1/policies', undefined, { 'x-tenant-id': 'acme' }),
     400,
     'invalid_input',
@@ -192,18 +189,18 @@ const inOrder: [string, () => Promise<Reply<Refusal>>, number, string][] = [
   ['a wrong body, before the record', () => asBen('POST', nowhere, { reasoning: 7 }), 400, 'invalid_input'],
   ['an unknown field, before the record', () => asBen('POST', nowhere, { reason: 'x' }), 400, 'invalid_input'],
   ['a wrong limit', () => asBen('GET', `${me}?limit=0`), 400, 'invalid_input'],
-  ['a cursor of nobody', () => asBen('GET', `${me}?cursor=abc`), 400, 'invalid_input'],
-  ['no such record', () => asBen('POST', nowhere), 404, 'not_found'],
-  ['an id that is no uuid', () => asBen('POST', '/v1/requests/7/approve'), 404, 'not_found'],
-  ['no such path', () => asBen('GET', '/v1/nothing'), 404, 'not_found'],
-  ['no such method', () => asBen('PATCH', '/v1/requests'), 405, 'method_not_allowed'],
+  ['an invalid cursor', () => asBen('GET', `${me}?cursor=abc`), 400, 'invalid_input'],
+  ['an unknown record', () => asBen('POST', nowhere), 404, 'not_found'],
+  ['an id that is not a uuid', () => asBen('POST', '/v1/requests/7/approve'), 404, 'not_found'],
+  ['an unknown path', () => asBen('GET', '/v1/nothing'), 404, 'not_found'],
+  ['an unsupported method', () => asBen('PATCH', '/v1/requests'), 405, 'method_not_allowed'],
 ]
 
 for (const [what, call, status, code] of inOrder) {
   test(`refuses ${what}: ${status} ${code}`, async () => assertRefused(await call(), status, code))
 }
 
-test('names each faulty field of a body, and keeps nothing of it', async () => {
+test('names each faulty field of a body, and stores nothing', async () => {
   const body = { resource: { type: 'cloud_account', id: '12' }, action: 'approve' }
   const faultsOf = async (sent: unknown) => {
     const refused = await asBen<Refusal>('POST', '/v1/requests', sent)

@@ -22,7 +22,7 @@ const asking = (action: string, more: object = {}) => ({
   ...more,
 })
 
-test('the owner lets people sign in by their provider, and a first admin does', async () => {
+test('the owner sets up sign-in by the provider, and a first admin signs in', async () => {
   await day.enterOwner()
   const wanted = { ...day.provider, redirect_uris: [redirect_uri] }
   const shown = await answered(200, as('Owner')('PUT', '/v1/settings/sign-in', wanted))
@@ -41,7 +41,7 @@ test('the admin invites people, and each signs in', async () => {
 let engineers = ''
 let onDuty = ''
 
-test('people are grouped, and a role of the tenant’s own comes by the group', async () => {
+test('users join groups, and a group gives them a role of the tenant', async () => {
   type Role = Made & { blast_radius: { level: string; reasons: string[] } }
   const scopes = ['requests:read', 'requests:approve', 'grants:read']
   const role_id = await make('Olga', '/v1/roles', { name: 'Duty officer', scopes }, 'Duty officer')
@@ -71,7 +71,7 @@ test('people are grouped, and a role of the tenant’s own comes by the group', 
 
 const notice = 'Production is changed by its pipeline'
 
-test('policies and their rules are written, and put in order', async () => {
+test('policies and their rules are created and ordered', async () => {
   const account = { id: production, account_id: production, name: 'shop', metadata: { env: 'production' } }
   await answered(200, as('Olga')('PUT', '/v1/cloud/accounts', { resources: [account] }))
   type Policy = Named & { enabled: boolean; rules: Made[] }
@@ -123,7 +123,7 @@ test('policies and their rules are written, and put in order', async () => {
 
 let adas: Grant
 
-test('a user requests access, an approver by group approves, and the access is there', async () => {
+test('a user requests access, an approver by group approves, and the access is active', async () => {
   const forbidden = await refused(403, 'policy_denied', as('Ada')('POST', '/v1/requests', asking('Administrate')))
   assert.deepEqual(forbidden.notices, [notice])
   await refused(403, 'policy_denied', as('Olga')('POST', '/v1/requests', asking('Change')))
@@ -149,7 +149,7 @@ test('a user requests access, an approver by group approves, and the access is t
   await answered(200, as('Ada')('POST', '/v1/users/me/notifications/read-all'))
 })
 
-test('access is revoked before its end, and taken away', async () => {
+test('access is revoked before its end', async () => {
   await refused(403, 'forbidden', as('Ben')('POST', `/v1/grants/${adas.id}/revoke`))
   const revoked = await answered(200, as('Olga')<Grant>('POST', `/v1/grants/${adas.id}/revoke`, { reason: 'done' }))
   assert.deepEqual([revoked.status, revoked.ended_by], ['revoked', idOf('Olga')])
@@ -161,7 +161,7 @@ test('a colleague who leaves loses their access and their pending requests', asy
   const waiting = await make('Cleo', '/v1/requests', asking('Change'), 'Cleo’s change')
   const look = await make('Cleo', '/v1/requests', asking('Look'), 'Cleo’s look')
   words.set((await grantOf('Olga', look, { status: 'active' })).id, 'Cleo’s grant')
-  await until('she holds it', async () => (await heldAtTarget()) === 1)
+  await until('the target has the access', async () => (await heldAtTarget()) === 1)
   await answered(200, as('Olga')('PATCH', `/v1/users/${idOf('Cleo')}`, { active: false }))
   assert.equal((await answered(200, as('Ben')<AccessRequest>('GET', `/v1/requests/${waiting}`))).status, 'cancelled')
   await grantOf('Olga', look, { status: 'revoked', user_id: idOf('Cleo') })
@@ -172,7 +172,7 @@ test('a colleague who leaves loses their access and their pending requests', asy
 
 let key = ''
 
-test('a key is made, changes a setting, is listed without itself, and revoked', async () => {
+test('a key is created, changes a setting, is listed without its secret, and is revoked', async () => {
   type Key = Made & { key?: string; last_used_at: string | null; revoked_by: string | null }
   const wanted = { name: 'automation', scopes: ['settings:write'] }
   const made = await answered(201, as('Olga')<Key>('POST', '/v1/api-keys', wanted))
@@ -275,7 +275,7 @@ test('the audit log has every event with its actor, and no secret', async () => 
   assert.deepEqual(exported.map(day.lineOf), lived.trim().split('\n'))
   const text = JSON.stringify(exported)
   for (const unsaid of ['@example.com', day.provider.client_secret, 'Countess', 'a fix']) {
-    assert.ok(!text.includes(unsaid), `the log says \`${unsaid}\``)
+    assert.ok(!text.includes(unsaid), `the log contains \`${unsaid}\``)
   }
 
   const listed: AuditEvent[] = []

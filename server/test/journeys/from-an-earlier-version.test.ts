@@ -51,7 +51,7 @@ for (const [what, open, skip] of [
   ['a backup', openBackup, false],
 ] as const) {
   suite(`${what} of the version before migration 0026 was edited`, { skip }, () => {
-    test('opens, with its secrets, its cursors and the end of its grants', async (t) => {
+    test('opens, and its secrets, cursors and grants work', async (t) => {
       const service = await open()
       const tenant = { 'x-tenant-id': holds.tenant_id }
       const signedIn = await clientAt(service.base_url, tenant)<{ token: string }>(
@@ -62,13 +62,13 @@ for (const [what, open, skip] of [
       assert.equal(signedIn.status, 200, 'its owner signs in')
       const owner = clientAt(service.base_url, { ...tenant, authorization: `Bearer ${signedIn.body.token}` })
 
-      await t.test('a secret unseals: it is kept beside what is changed', async () => {
+      await t.test('a secret unseals, and is kept if other fields change', async () => {
         const config = { url: 'https://directory.example', token: '[redacted]', more: 'x' }
         const reply = await owner('PATCH', `/v1/identity-providers/${holds.provider_id}`, { config })
         assert.equal(reply.status, 200, JSON.stringify(reply.body))
       })
 
-      await t.test('a cursor goes on where it was', async () => {
+      await t.test('a cursor continues at its place', async () => {
         const url = `/v1/audit-events?limit=3&cursor=${encodeURIComponent(holds.cursor)}`
         const reply = await owner<{ data: { id: string }[] }>('GET', url)
         assert.equal(reply.status, 200, JSON.stringify(reply.body))
@@ -78,8 +78,8 @@ for (const [what, open, skip] of [
         )
       })
 
-      await t.test('a grant that is over by now has ended, and its access is gone', async () => {
-        await until('it has ended', async () => {
+      await t.test('a grant whose time is over has ended, and its access is gone', async () => {
+        await until('the grant has ended', async () => {
           type Grant = { status: string; provisioning: { step: string } }
           const { body } = await owner<Grant>('GET', `/v1/grants/${holds.grant_id}`)
           return body.status === 'expired' && body.provisioning.step === 'gone'

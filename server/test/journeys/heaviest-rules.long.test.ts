@@ -34,7 +34,7 @@ const may = async (tenant: Client) => {
   return body.allowed
 }
 
-test('no rule, refused or evaluated, keeps another tenant from its answer', async (t) => {
+test('no rule, refused or evaluated, prevents an answer to another tenant', async (t) => {
   await bystander('POST', await policyOf(bystander), { effect: 'permit' })
   const rules = await policyOf(attacker)
   const conditions = [

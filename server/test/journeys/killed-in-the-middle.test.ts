@@ -24,7 +24,7 @@ async function openQuery(): Promise<Query> {
     (await client.query<Row>(text, values)).rows
 }
 
-test('killed while a target is at work, it starts again with nothing lost, gives what was approved, and the demo runs', async (t) => {
+test('killed during an act at a target, it restarts without loss and completes the approved grants', async (t) => {
   const before = await startOnEmbedded(data_dir, {}, 'startWithFaults')
   const query = await openQuery()
   await query(faultSchema)
@@ -47,7 +47,7 @@ test('killed while a target is at work, it starts again with nothing lost, gives
   assert.deepEqual(await findLost(query, exchanges), [])
   assert.deepEqual(await converge(query), [])
   const given = await query(`select from access_grant where status = 'active'`)
-  assert.ok(given.length > 0, 'what was being given was not')
+  assert.ok(given.length > 0, 'the grant in progress is not active')
 
   await injectFaults(query, again.bootstrap.tenant_id, {})
   const demo = startScript('demo', ['--url', again.base_url], { DATA_DIR: data_dir })

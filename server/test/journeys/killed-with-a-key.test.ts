@@ -39,11 +39,11 @@ async function works(key: unknown): Promise<boolean> {
   return reply.status === 200
 }
 
-test('killed between the commit and the answer: a retry gets the answer with the secret, and nothing is done twice (R12)', async () => {
+test('killed between the commit and the answer: a retry gets the answer with the secret, without a second key (R12)', async () => {
   const victim = await survivor.beside(line.target)
   line.muteFrom('commit')
   const cutOff = make(victim, 'committed').catch(() => 'cut off')
-  await until('it is committed', async () => (await madeSoFar('committed'))[0] === 1)
+  await until('the key is committed', async () => (await madeSoFar('committed'))[0] === 1)
   await victim.kill()
   line.mend()
   assert.equal(await cutOff, 'cut off')
@@ -54,7 +54,7 @@ test('killed between the commit and the answer: a retry gets the answer with the
   assert.ok(await works(replayed.body.key))
 })
 
-test('killed before the commit: nothing was done, and the next call does it (R12)', async () => {
+test('killed before the commit: nothing was done, and the next call creates the key (R12)', async () => {
   const victim = await survivor.beside()
   // While this transaction is open the answer cannot be stored, so nothing is committed.
   await asSuperuser('begin')
@@ -67,7 +67,7 @@ test('killed before the commit: nothing was done, and the next call does it (R12
     },
     () => 'cut off',
   )
-  await until('the call waits to keep its answer', async () => {
+  await until('the call waits to store its answer', async () => {
     const [row] = await asSuperuser<{ waits: boolean }>(
       `select exists (select from pg_locks where relation = 'kept_answer'::regclass and not granted) as waits`,
     )

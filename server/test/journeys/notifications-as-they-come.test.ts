@@ -34,18 +34,18 @@ async function ask(at: Sallyport): Promise<string> {
   return reply.body.id
 }
 
-test('a user whom another process deactivated receives nothing more within seconds (A6)', async () => {
+test('a user deactivated at another process receives nothing more within seconds (A6)', async () => {
   const ben = await one.join('Ben', ['approver'])
   const headers = async () => ({ ...tenant, authorization: `Bearer ${ben.token}` })
   const stream = await openStream(other.base_url + path, await headers())
-  await until('it has begun', async () => stream.events().length > 0)
+  await until('the stream has begun', async () => stream.events().length > 0)
   assert.equal((await owner('PATCH', `/v1/users/${ben.id}`, { active: false })).status, 200)
-  assert.equal(await until('it has ended', async () => stream.ended()), 'whole')
+  assert.equal(await until('the stream of the deactivated user has ended', async () => stream.ended()), 'whole')
   const again = listen(other.base_url + path, headers, leaving.signal)
   await assert.rejects(again[Symbol.asyncIterator]().next(), /credential/)
 })
 
-test('notifications written at one process arrive at the other, readers of a stopped one move there, and nothing is lost or doubled (F13)', async () => {
+test('notifications reach readers at the other process, also readers of a stopped one, each once (F13)', async () => {
   let url = one.base_url
   const headers = async () => ({ ...tenant, authorization: `Bearer ${kim.token}` })
   // Resolved again at each call, like a load balancer that skips a stopping process.
@@ -56,9 +56,9 @@ test('notifications written at one process arrive at the other, readers of a sto
     for await (const one of listen(balanced, headers, leaving.signal)) heard.push(one)
   })()
   const raw = await openStream(one.base_url + path, await headers())
-  await until('both are open', async () => raw.events().length > 0 && count('open') === 1)
+  await until('both streams are open', async () => raw.events().length > 0 && count('open') === 1)
   await ask(other)
-  await until('the first has come', async () => count('notification') === 1 && raw.ids().length === 1)
+  await until('the first notification has arrived', async () => count('notification') === 1 && raw.ids().length === 1)
 
   url = other.base_url
   one.signal('SIGTERM')
@@ -68,7 +68,7 @@ test('notifications written at one process arrive at the other, readers of a sto
   const refused = await openStream(one.base_url + path, await headers())
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
   await ask(other)
-  await until('the second has come', async () => count('notification') === 2 && count('open') === 2)
+  await until('the second notification has arrived', async () => count('notification') === 2 && count('open') === 2)
   assert.equal(new Set(heard.flatMap(({ data }) => data?.id ?? [])).size, 2)
   leaving.abort()
   await assert.rejects(listening, { name: 'AbortError' })

@@ -76,7 +76,7 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
       step === 'rcpt' && to.startsWith('gone@') ? `550 gone ${secrets.join(' ')}` : 'go on'
     await channel('Gone', 'gone@ops.example')
     await ada.call('POST', '/v1/requests', { ...wanted, action: 'Other' })
-    const [failed] = await until('it failed', async () => {
+    const [failed] = await until('the delivery failed', async () => {
       const rows = await sallyport.asSuperuser<{ last_error: string; attempts: number }>(
         `select last_error, attempts from delivery where status = 'failed'`,
       )
@@ -102,10 +102,10 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
         `select d.id from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
           where l.recipient = 'grey@ops.example' and l.failures > 0 order by d.xid, d.seq`,
       )
-    await until('both wait', async () => (await waiting()).length === 2)
+    await until('both deliveries wait', async () => (await waiting()).length === 2)
     peer.behave = () => 'go on'
     const told = () => peer.taken.filter(({ to }) => to === 'grey@ops.example')
-    await until('both are told', async () => {
+    await until('both mails are sent', async () => {
       await sallyport.asSuperuser(`update delivery_lane set next_look_at = clock_timestamp()
         where failures > 0 and next_look_at > clock_timestamp()`)
       return told().length === 2
@@ -121,7 +121,7 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
     const sender = async (number: number) => {
       await key('POST', '/v1/groups', { name: `group ${number}` })
       const told = () => peer.taken.filter(({ to }) => to === 'own@ops.example')
-      await until('it is told', async () => told().length === number)
+      await until('the mail is sent', async () => told().length === number)
       return told().at(-1)?.from
     }
     assert.equal(await sender(1), 'sallyport@ops.example')

@@ -56,7 +56,7 @@ test('a receiver gets each event of a request once, also those that happened whi
           .map((line) => JSON.parse(line))
       : []
   const toldOf = (request_id: string) =>
-    until('the receiver is told', async () => taken().find(({ data }) => data.subject.id === request_id))
+    until('the receiver got the event', async () => taken().find(({ data }) => data.subject.id === request_id))
 
   const first = await ask()
   const { webhook_id: _, type, timestamp, data } = await toldOf(first)
@@ -66,7 +66,7 @@ test('a receiver gets each event of a request once, also those that happened whi
 
   await receiver.kill()
   const missed = [await ask(), await ask()]
-  await until('it was tried', async () => {
+  await until('a delivery was attempted', async () => {
     const [row] = await sallyport.asSuperuser<{ tried: boolean }>(
       'select count(last_error) > 0 as tried from delivery where channel_id = $1',
       [channel.id],
@@ -86,7 +86,7 @@ test('a receiver that answers 410 has its channel disabled, with a notification'
   receiver.answer = (reply) => reply.writeHead(410).end()
   const channel = await create(receiver.url, ['request.created'])
   await ask()
-  const told = await until('its end is told', () => entry('notification_channel.disabled', channel.id))
+  const told = await until('the channel is disabled', () => entry('notification_channel.disabled', channel.id))
   assert.deepEqual(told.actor, { kind: 'system', id: null, api_key_id: null })
   assert.ok(receiver.proves(channel.secret))
   const { body } = await owner<Channel>('GET', `/v1/notification-channels/${channel.id}`)

@@ -28,7 +28,10 @@ async function toldOf(person: PersonAtBoth, resource_id: string): Promise<string
 }
 
 const untilTold = (person: PersonAtBoth, resource_id: string, told: readonly string[]) =>
-  until(`they are told ${told.join()}`, async () => (await toldOf(person, resource_id)).join() === told.join())
+  until(
+    `the user has the notifications ${told.join()}`,
+    async () => (await toldOf(person, resource_id)).join() === told.join(),
+  )
 
 /** Makes the next moment of these reminders due. */
 const hasten = (ids: readonly string[]) =>
@@ -46,7 +49,7 @@ test('an approver gets each reminder once, for as long as they may decide', asyn
   assert.equal((await kim.at[1]('POST', `/v1/requests/${first}/deny`, {})).status, 200)
   await hasten(ids)
   for (const id of others) await untilTold(kim, id, [...once, 'request.reminded'])
-  await until('nothing waits of what was decided', async () => {
+  await until('the reminder of the decided request is deleted', async () => {
     const left = await asSuperuser('select from reminder where id = $1', [first])
     return left.length === 0
   })

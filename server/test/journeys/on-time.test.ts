@@ -25,14 +25,14 @@ async function ask(person: Person, action: string): Promise<string> {
 }
 
 function grantOf(request_id: string, wanted: (grant: Grant) => boolean): Promise<Grant> {
-  return until('the grant is as wanted', async () => {
+  return until('the grant has the wanted state', async () => {
     const { body } = await ada.call<Page<Grant>>('GET', `/v1/grants?request_id=${request_id}`)
     return body.data.find(wanted)
   })
 }
 
 function untilTold(event_type: string, resource_id: string): Promise<Told> {
-  return until(`she is told of ${event_type}`, async () => {
+  return until(`Ada has a notification of ${event_type}`, async () => {
     const { body } = await ada.call<Page<Told>>('GET', '/v1/users/me/notifications')
     return body.data.find((told) => told.event_type === event_type && told.resource_id === resource_id)
   })
@@ -70,7 +70,7 @@ test('a request that is not decided in time expires, and its requester is notifi
   const refused = await key<Refusal>('POST', `/v1/requests/${request_id}/approve`)
   assert.deepEqual([refused.status, refused.body.code], [409, 'request_not_pending'])
   assert.equal(refused.body.details?.status, 'expired')
-  await until('it is expired', async () => {
+  await until('the request is expired', async () => {
     const { body } = await ada.call<{ status: string }>('GET', `/v1/requests/${request_id}`)
     return body.status === 'expired'
   })

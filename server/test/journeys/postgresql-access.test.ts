@@ -17,7 +17,7 @@ const approver = await sallyport.join('Bob', ['approver'])
 
 for (const [index, major] of targetVersions.entries()) {
   const managed = index === 0
-  suite(`a person reads a customer's PostgreSQL ${major} for a while${managed ? ', in by nothing else' : ''}`, async () => {
+  suite(`a user reads a customer's PostgreSQL ${major} for a while${managed ? ', by a managed login' : ''}`, async () => {
     const server = await startTargetPostgres(major)
     after(server.stop)
     await setUpByGuide(server)
@@ -40,7 +40,7 @@ for (const [index, major] of targetVersions.entries()) {
       assert.ok(body.ok, JSON.stringify(body.checks))
     })
 
-    test('requested, approved, read, revoked: her connection is closed, and she reads no more', async () => {
+    test('a user reads while access is active; revoking it closes the connection and refuses new reads', async () => {
       const grant = await given(ada, database)
       const client = await signIn()
       assert.deepEqual((await client.query('select number from orders')).rows, [{ number: 42 }])
@@ -51,7 +51,7 @@ for (const [index, major] of targetVersions.entries()) {
       else await assert.rejects((await signIn()).query('select number from orders'), /permission denied/)
     })
 
-    test('requested twice, it stays until the later end, and so do her connections (R4)', async () => {
+    test('access that was requested twice stays until the later end, and so do connections (R4)', async () => {
       const first = await given(ada, database)
       const client = await signIn()
       const second = await given(ada, database)
@@ -63,12 +63,12 @@ for (const [index, major] of targetVersions.entries()) {
       await assert.rejects(client.query('select 1'))
     })
 
-    test('an end while the server is unreachable is reported, and carried out later (F7)', async () => {
+    test('a revocation while the server is unreachable is reported, and carried out later (F7)', async () => {
       const grant = await given(ada, database)
       const client = await signIn()
       const comeBack = await server.goAway('refuses')
       await revoke(grant.id)
-      const stuck = await until('the failure is told', async () => {
+      const stuck = await until('the failure is shown', async () => {
         const now = await findGrant(grant.id)
         return now?.last_error ? now : undefined
       })
@@ -79,7 +79,7 @@ for (const [index, major] of targetVersions.entries()) {
       await assert.rejects(client.query('select 1'))
     })
 
-    test('the password of the provisioner is changed: at the server first, then here', async () => {
+    test('the provisioner’s password can be changed at the server and then here', async () => {
       const url = `/v1/provisioners/${made.body.id}`
       await server.asSuperuser(`alter role sallyport password 'another long password'`)
       const config = configOf(server, {
@@ -115,7 +115,7 @@ async function given(person: Person, database: string): Promise<Grant> {
   assert.equal(asked.status, 201, JSON.stringify(asked.body))
   const approved = await approver.call('POST', `/v1/requests/${asked.body.id}/approve`, {})
   assert.equal(approved.status, 200, JSON.stringify(approved.body))
-  return until('it is given', async () => {
+  return until('the grant is active', async () => {
     const { body } = await person.call<Page<Grant>>('GET', `/v1/grants?request_id=${asked.body.id}`)
     const [grant] = body.data
     assert.notEqual(grant?.status, 'failed', grant?.last_error ?? '')
@@ -131,7 +131,7 @@ async function findGrant(id: string): Promise<Grant | undefined> {
 function grantIs(id: string, status: string, provisioning_status: string, maxMs?: number): Promise<Grant> {
   const is = (grant: Grant | undefined) =>
     grant?.status === status && grant.provisioning_status === provisioning_status && grant
-  return until(`it is ${status}, ${provisioning_status}`, async () => is(await findGrant(id)), maxMs)
+  return until(`the grant is ${status}, ${provisioning_status}`, async () => is(await findGrant(id)), maxMs)
 }
 
 async function revoke(id: string): Promise<void> {

@@ -17,8 +17,8 @@ const heard = 'changes of rights by other processes arrive at once'
 const unheard = 'changes of rights by other processes do not arrive'
 /** Whether the second process has logged `what` after `other`. */
 const says = (what: string, other: string) => second.output().lastIndexOf(what) > second.output().lastIndexOf(other)
-const hears = () => until('the second process hears', async () => says(heard, unheard))
-const hearsNot = () => until('the second process knows that it does not hear', async () => says(unheard, heard))
+const hears = () => until('the second process receives notices', async () => says(heard, unheard))
+const hearsNot = () => until('the second process knows that it receives no notices', async () => says(unheard, heard))
 
 async function change(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown, by: Client = admin) {
   const reply = await by<{ id: string; key: string }>(method, path, body)
@@ -47,8 +47,8 @@ function seenWith(credential: Credential, path = usersPage) {
     },
     /** The first made the change and applies it in its very next answer; the second does once it is notified. */
     async get(status: 401 | 403) {
-      assert.equal((await statuses())[0], status, 'the process that made the change does not know of it')
-      await until(`the second process says ${status} too`, async () => (await statuses())[1] === status)
+      assert.equal((await statuses())[0], status, 'the change is not in force in the process that made it')
+      await until(`the second process answers ${status} too`, async () => (await statuses())[1] === status)
     },
   }
 }
@@ -60,9 +60,9 @@ test('a cached token does not work as an API key (A11)', async () => {
   assert.equal(swapped.status, 401)
 })
 
-test('a process admits a caller that it has just seen without a query', async () => {
+test('a process admits a caller whose entry is cached without a query', async () => {
   const api_key = first.bootstrap.api_key
-  await until('an answer comes while nobody can be asked', async () => {
+  await until('the caller is admitted while the database is unreachable', async () => {
     await seenWith({ api_key }, '/v1/policies').areLetIn()
     await asSuperuser('begin')
     await asSuperuser('lock table api_key, tenant_user in access exclusive mode')
@@ -74,8 +74,8 @@ test('a process admits a caller that it has just seen without a query', async ()
   })
 })
 
-describe('what changes in one process is in force in the other', () => {
-  test('a role is taken, then the user deactivated (A6)', async () => {
+describe('a change in one process takes effect in the other', () => {
+  test('a role is removed, then the user deactivated (A6)', async () => {
     const { id, token } = await first.join('Rosa', ['user', 'admin'])
     const rosa = seenWith({ token })
     await rosa.areLetIn()
@@ -93,7 +93,7 @@ describe('what changes in one process is in force in the other', () => {
     await dora.get(401)
   })
 
-  test('a role loses a scope, a group its role, a person their membership (A6)', async () => {
+  test('a role loses a scope, a group a role, a user a membership (A6)', async () => {
     const { id: user_id, token } = await first.join('Gina', ['user'])
     const gina = seenWith({ token })
     const role = await change('POST', '/v1/roles', { name: 'reader', scopes: ['users:read', 'grants:read'] })
@@ -101,7 +101,9 @@ describe('what changes in one process is in force in the other', () => {
     const map = (role_ids: string[]) => change('PUT', `/v1/groups/${id}/role-mappings`, { role_ids })
     const allow = async (act: () => Promise<unknown>) => {
       await act()
-      await until('both let her in', async () => (await gina.statuses()).every((status) => status === 200))
+      await until('both processes admit the user', async () =>
+        (await gina.statuses()).every((status) => status === 200),
+      )
       await gina.areLetIn()
     }
     await map([role.id])
@@ -127,7 +129,7 @@ describe('what changes in one process is in force in the other', () => {
     await holder.get(401)
   })
 
-  test('the maker of a key loses a scope, then is deactivated: so is the key (A10)', async () => {
+  test('the creator of a key loses a scope, then is deactivated, with effect on the key (A10)', async () => {
     const { id, call } = await first.join('Kim', ['user', 'admin'])
     const { key } = await keyOf(call)
     const holder = seenWith({ api_key: key })
@@ -138,7 +140,7 @@ describe('what changes in one process is in force in the other', () => {
     await holder.get(401)
   })
 
-  test('a key revokes itself: its next call is refused, where it did so and elsewhere (A15)', async () => {
+  test('a key revokes itself, and is refused at both processes (A15)', async () => {
     const { id, key } = await keyOf(admin, ['users:read', 'api_keys:write'])
     const holder = seenWith({ api_key: key })
     await holder.areLetIn()
@@ -147,12 +149,12 @@ describe('what changes in one process is in force in the other', () => {
   })
 })
 
-test('a key that is used all the time ends at its moment, by the database’s clock (A9)', async () => {
+test('a key in constant use expires on time, by the database’s clock (A9)', async () => {
   const { id, key } = await keyOf(admin)
   const holder = seenWith({ api_key: key })
   await holder.areLetIn()
   await asSuperuser(`update api_key set expires_at = clock_timestamp() + interval '2 seconds' where id = $1`, [id])
-  await until('the moment has come', async () => {
+  await until('the key has expired', async () => {
     await holder.statuses()
     return (await asSuperuser('select from api_key where id = $1 and expires_at <= clock_timestamp()', [id])).length > 0
   })
@@ -172,13 +174,15 @@ async function untold(act: () => Promise<void>): Promise<void> {
 const setActive = (id: string, active: boolean) =>
   asSuperuser('update tenant_user set active = $2 where id = $1', [id, active])
 
-test('a change without a notice takes effect all the same, once the cached entry is too old (A6)', async () => {
+test('a change without a notice takes effect once the cached entry is too old (A6)', async () => {
   const { id, token } = await first.join('Nora', ['admin'])
   const nora = seenWith({ token })
   await nora.areLetIn()
   await untold(async () => {
     await setActive(id, false)
-    await until('neither lets her in', async () => (await nora.statuses()).every((status) => status === 401))
+    await until('neither process admits the user', async () =>
+      (await nora.statuses()).every((status) => status === 401),
+    )
   })
 })
 
@@ -194,23 +198,23 @@ test('while the listening connection is half-open, every request queries the dat
       assert.equal((await hal('GET', usersPage)).status, active ? 200 : 401)
     }
   })
-  assert.equal((await fetch(`${second.base_url}/readyz`)).status, 200, 'it can serve all the same')
+  assert.equal((await fetch(`${second.base_url}/readyz`)).status, 200, 'it can still serve')
   line.mend()
   await hears()
 })
 
-test('when the database cannot be queried either, the answer is 503; changes missed meanwhile take effect after it (F3, F15)', async () => {
+test('if the database cannot be queried either, the answer is 503, and missed changes take effect afterwards (F3, F15)', async () => {
   const { id, token } = await first.join('Cora', ['admin'])
   await seenWith({ token }).areLetIn()
   const cora = second.client({ token })
   line.cut()
-  await until('it answers 503', async () => (await cora('GET', usersPage)).status === 503)
+  await until('the process answers 503', async () => (await cora('GET', usersPage)).status === 503)
   assert.equal((await fetch(`${second.base_url}/livez`)).status, 200)
   await change('PATCH', `/v1/users/${id}`, { active: false })
   await hearsNot()
   line.mend()
   await hears()
-  const status = await until('it answers again', async () => {
+  const status = await until('the process answers again', async () => {
     const reply = await cora('GET', usersPage)
     return reply.status !== 503 && reply.status
   })

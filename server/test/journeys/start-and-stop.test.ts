@@ -60,27 +60,30 @@ test('starts on an empty folder, stops at a signal, and continues where it was',
   const postmaster = postmasterOf(data_dir) ?? 0
   assert.ok(isAlive(postmaster))
 
-  await t.test('the first start leaves how to sign in, for its owner’s eyes alone, and says where', async () => {
-    const { mode } = statSync(bootstrapFile)
-    assert.equal(mode & 0o777, 0o600)
-    const left = JSON.parse(readFileSync(bootstrapFile, 'utf8')) as Record<string, unknown>
-    assert.deepEqual(Object.keys(left).toSorted(), ['admin', 'api_key', 'base_url', 'expires_at', 'tenant_id'])
-    assert.equal(left.base_url, first.base_url)
-    const days = (Date.parse(first.bootstrap.expires_at) - Date.now()) / 86_400_000
-    assert.ok(days > 6.9 && days <= 7, `the key ends in ${days} days`)
-    assert.match(first.output(), /bootstrap\.json.*npm run demo/)
-    assert.ok(!first.output().includes(first.bootstrap.admin.password), 'the log holds the password')
-    assert.ok(!first.output().includes(first.bootstrap.api_key), 'the log holds the key')
-    const signedIn = await first.client(undefined)('POST', '/v1/auth/login', first.bootstrap.admin)
-    assert.equal(signedIn.status, 200)
-  })
+  await t.test(
+    'the first start writes the credentials to a file that only its owner can read, and says where',
+    async () => {
+      const { mode } = statSync(bootstrapFile)
+      assert.equal(mode & 0o777, 0o600)
+      const left = JSON.parse(readFileSync(bootstrapFile, 'utf8')) as Record<string, unknown>
+      assert.deepEqual(Object.keys(left).toSorted(), ['admin', 'api_key', 'base_url', 'expires_at', 'tenant_id'])
+      assert.equal(left.base_url, first.base_url)
+      const days = (Date.parse(first.bootstrap.expires_at) - Date.now()) / 86_400_000
+      assert.ok(days > 6.9 && days <= 7, `the key expires in ${days} days`)
+      assert.match(first.output(), /bootstrap\.json.*npm run demo/)
+      assert.ok(!first.output().includes(first.bootstrap.admin.password), 'the log contains the password')
+      assert.ok(!first.output().includes(first.bootstrap.api_key), 'the log contains the key')
+      const signedIn = await first.client(undefined)('POST', '/v1/auth/login', first.bootstrap.admin)
+      assert.equal(signedIn.status, 200)
+    },
+  )
 
-  await t.test('a second service on the same folder says so in one sentence', async () => {
+  await t.test('a second service on the same folder refuses to start in one sentence', async () => {
     await assertOneSentence({}, new RegExp(`already|another|${first.pid}`))
-    assert.ok(isAlive(postmaster), 'the second took the database along')
+    assert.ok(isAlive(postmaster), 'the second service stopped the database')
   })
 
-  await t.test('the demo, and what the process has needed then', async () => {
+  await t.test('the demo runs, and the process uses at most 200 MB', async () => {
     const demo = startScript('demo', [], { DATA_DIR: data_dir })
     assert.equal(await demo.end(), 0, demo.output())
     const { now, peak } = first.memory()
@@ -88,11 +91,11 @@ test('starts on an empty folder, stops at a signal, and continues where it was',
     assert.ok(now <= 200, `the process holds ${now} MB after the demo`)
   })
 
-  await t.test('stopped by a signal, it finishes calls in flight, and then the database', async () => {
+  await t.test('stopped by a signal, it finishes calls in flight, and then stops the database', async () => {
     const call = await beginCall(first)
     const told = performance.now()
     first.signal('SIGTERM')
-    await until('it has heard', async () => first.output().includes('SIGTERM'))
+    await until('the service has received the signal', async () => first.output().includes('SIGTERM'))
     const user = { email: 'late@example.com', name: 'Late', password: randomBytes(9).toString('hex'), roles: ['user'] }
     assert.equal(await endCall(call, user), 201)
     assert.equal(await first.end(), 0, first.output())
@@ -101,7 +104,7 @@ test('starts on an empty folder, stops at a signal, and continues where it was',
     assert.equal(postmasterOf(data_dir), undefined)
   })
 
-  await t.test('where another program has its port, it says so and leaves nothing running', async () => {
+  await t.test('if another program has its port, it says so and leaves nothing running', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
@@ -116,7 +119,7 @@ test('starts on an empty folder, stops at a signal, and continues where it was',
     assert.equal(postmasterOf(data_dir), undefined)
   })
 
-  await t.test('a command with the wrong folder says so, and makes no database there', async () => {
+  await t.test('a command with the wrong folder says so, and creates no database there', async () => {
     const elsewhere = join(data_dir, 'elsewhere')
     const lost = startScript('admin', ['tenant', 'list'], { DATA_DIR: elsewhere })
     assert.equal(await lost.end(), 1, lost.output())
@@ -130,25 +133,25 @@ test('starts on an empty folder, stops at a signal, and continues where it was',
     assert.equal(postmasterOf(data_dir), undefined)
   })
 
-  await t.test('with a SECRET_KEY that is none as well', () =>
+  await t.test('with an invalid SECRET_KEY it refuses to start too', () =>
     assertOneSentence({ SECRET_KEY: 'hunter2' }, /SECRET_KEY/),
   )
 
-  await t.test('`bootstrap done` ends the first key and the file, while the service runs', async () => {
+  await t.test('`bootstrap done` revokes the first key and deletes the file, while the service runs', async () => {
     const again = await startOnEmbedded(data_dir)
     t.diagnostic(`ready on a folder that was there after ${Math.round(again.readyAfterMs)} ms (at most 2000)`)
     const key = again.client({ api_key: first.bootstrap.api_key })
     const { body } = await key<{ data: { email: string }[] }>('GET', '/v1/users?limit=200')
     assert.ok(
       body.data.some(({ email }) => email === 'late@example.com'),
-      'what it answered last is not there',
+      'the user created last is missing',
     )
     assert.match(again.output(), /still holds the first owner's password.*bootstrap done/)
 
     const done = startScript('admin', ['bootstrap', 'done'], { DATA_DIR: data_dir })
     assert.equal(await done.end(), 0, done.output())
     assert.ok(!existsSync(bootstrapFile))
-    await until('the key is no credential any more', async () => (await key('GET', '/v1/users')).status === 401)
+    await until('the key is refused', async () => (await key('GET', '/v1/users')).status === 401)
     const signedIn = await again.client(undefined)('POST', '/v1/auth/login', first.bootstrap.admin)
     assert.equal(signedIn.status, 200, 'the owner can no longer sign in')
     assert.equal(await again.stop(), 0, again.output())

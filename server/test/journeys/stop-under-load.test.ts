@@ -60,19 +60,19 @@ async function prepare(sallyport: Sallyport): Promise<Record<string, string>> {
 test('stopped under load, it answers every call that was sent, releases its leases, and ends with 0 (F13)', async (t) => {
   const sallyport = await startOnTestServer({ STOP_DELAY_SECONDS })
   const headers = await prepare(sallyport)
-  // Each caller continues until it is told that its connection ends.
+  // Each caller continues until an answer announces the end of its connection.
   const asking = askOnAndOn(
     12,
     headers,
     () => sallyport.base_url,
     (outcome) => 'status' in outcome && !outcome.closes,
   )
-  await until('work is under way', async () => {
+  await until('a grant is active', async () => {
     const [held] = await sallyport.asSuperuser(`select from access_grant where status = 'active' limit 1`)
     return held !== undefined
   })
   sallyport.signal('SIGTERM')
-  await until('it has heard', async () => sallyport.output().includes('SIGTERM'))
+  await until('the service has received the signal', async () => sallyport.output().includes('SIGTERM'))
   const readiness = (await fetch(`${sallyport.base_url}/readyz`).catch(() => undefined))?.status
   const outcomes = await asking
   assert.equal(await sallyport.end(), 0, sallyport.output())
@@ -83,12 +83,12 @@ test('stopped under load, it answers every call that was sent, releases its leas
   assert.equal(kept.length, made.length)
   for (const table of leaseTables) {
     const held = await sallyport.asSuperuser(`select from ${table} where lease_until > clock_timestamp()`)
-    assert.equal(held.length, 0, `${table}: ${held.length} rows are still held`)
+    assert.equal(held.length, 0, `${table}: ${held.length} rows are still leased`)
   }
   t.diagnostic(`${outcomes.length} calls, ${made.length} requests`)
 })
 
-test('of two behind a balancer one stops, and no call fails (F13)', async (t) => {
+test('one of two processes behind a balancer stops, and no call fails (F13)', async (t) => {
   const first = await startOnTestServer({ STOP_DELAY_SECONDS, PUBLIC_URL: 'http://sallyport.example' })
   const second = await first.beside()
   const headers = await prepare(first)
@@ -112,12 +112,12 @@ test('of two behind a balancer one stops, and no call fails (F13)', async (t) =>
     return open[turn % open.length] ?? second.base_url
   }
   const asking = askOnAndOn(8, headers, next, () => true)
-  await until('both are asked', async () => turn > 50)
+  await until('both processes get calls', async () => turn > 50)
   first.signal('SIGTERM')
   assert.equal(await first.end(), 0, first.output())
   assert.equal(ready.get(first.base_url), false)
   const seen = turn
-  await until('the other is asked alone', async () => turn > seen + 50)
+  await until('only the other process gets calls', async () => turn > seen + 50)
   enough = true
   const outcomes = await asking
   assert.deepEqual(failures(outcomes), [])

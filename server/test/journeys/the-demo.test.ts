@@ -4,13 +4,13 @@ import { startOnTestServer, startScript } from '../support/sallyport.ts'
 
 const { data_dir } = await startOnTestServer()
 
-test('the demo tells its story, and tells it again', async (t) => {
+test('the demo passes all steps, and again in a second run', async (t) => {
   for (const time of ['first', 'second']) {
     const demo = startScript('demo', [], { DATA_DIR: data_dir })
     assert.equal(await demo.end(), 0, demo.output())
     const [, seconds] = /All steps passed: \d+ steps in ([\d.]+) s/.exec(demo.output()) ?? []
     assert.ok(seconds !== undefined, demo.output())
-    assert.ok(!demo.output().includes('\u001b'), 'there are colours where there is no terminal')
+    assert.ok(!demo.output().includes('\u001b'), 'there are colours without a terminal')
     t.diagnostic(`the ${time} time in ${seconds} s (at most 15)`)
   }
 })
@@ -22,12 +22,12 @@ const refused: [string, string[], RegExp][] = [
     /there is no `\/nowhere\/bootstrap\.json`.*npm start/,
   ],
   ['without a server', ['--data-dir', data_dir, '--url', 'http://127.0.0.1:9'], /no server answers at .*npm start/],
-  ['with a key that is none', ['--data-dir', data_dir, '--key', 'sp_no'], /does not accept the key.*401/],
+  ['with an invalid key', ['--data-dir', data_dir, '--key', 'sp_no'], /does not accept the key.*401/],
   ['with an unknown option', ['--fast'], /Unknown option '--fast'[\s\S]*--data-dir/],
 ]
 
 for (const [what, args, sentence] of refused) {
-  test(`${what} the demo says what to do, and fails`, async () => {
+  test(`${what}, the demo fails and says what to do`, async () => {
     const demo = startScript('demo', args, {})
     assert.equal(await demo.end(), 1)
     assert.match(demo.output(), sentence)

@@ -63,7 +63,7 @@ async function grantOf(request_id: string, status: string) {
   })
 }
 
-test('a receiver is called, reports its result later; access is active, ends, and is revoked', async () => {
+test('a receiver reports its result later; then access is active, ends, and is revoked', async () => {
   const request_id = await approved('000000000001')
   const grant: Received = await told('access.grant', '000000000001')
   assert.equal((grant.data.user as { email: string }).email, 'user@example.com')
@@ -73,7 +73,7 @@ test('a receiver is called, reports its result later; access is active, ends, an
   assert.equal(tenant_id, tenant.tenant_id)
 
   // Without the result the next check would be within the hour.
-  await until('it waits for its receiver', async () => {
+  await until('the grant waits for its receiver', async () => {
     const waiting = await house.asSuperuser(
       `update entitlement set next_look_at = clock_timestamp() + interval '1 hour'
         where act_reference = $1 and lease_until is null returning id`,
@@ -89,7 +89,7 @@ test('a receiver is called, reports its result later; access is active, ends, an
   const revoke = await told('access.revoke', '000000000001')
   receiver.finish(revoke.id)
   assert.equal((await send(report(revoke.id, { status: 'done' }))).status, 204)
-  await until('it is gone', async () => {
+  await until('the access is gone', async () => {
     const [row] = await house.asSuperuser<{ provisioning_status: string }>(
       'select provisioning_status from access_grant where id = $1',
       [active.id],
@@ -99,10 +99,10 @@ test('a receiver is called, reports its result later; access is active, ends, an
   assert.equal(receiver.held.size, 0)
 })
 
-test('a receiver reports done too early: access is not active until a check finds it, and the contradiction is shown', async () => {
+test('if a receiver reports done too early, access is active only once a check finds it', async () => {
   receiver.behave = ({ type }, usual) => (type === 'access.grant' ? { status: 200, body: { status: 'done' } } : usual())
   const request_id = await approved('000000000005')
-  const failing = await until('the contradiction is told', async () => {
+  const failing = await until('the contradiction is shown', async () => {
     const [row] = await house.asSuperuser<{ id: string; status: string; last_error: string | null }>(
       'select id, status, last_error from access_grant where request_id = $1',
       [request_id],
@@ -129,7 +129,7 @@ test('a failed result fails the grant with the receiver’s message', async () =
   assert.ok((row?.last_error ?? '').length <= 500)
 })
 
-test('only the holder of the secret can report, only recently signed, for this provisioner and tenant; all others get one answer (S7)', async () => {
+test('a result needs a recent signature by the secret, for this provisioner and tenant; all others get one answer (S7)', async () => {
   await approved('000000000003')
   const { id } = await told('access.grant', '000000000003')
   const sound = report(id, { status: 'done' })
@@ -166,7 +166,7 @@ test('only the holder of the secret can report, only recently signed, for this p
   assert.deepEqual(after, { outcome: 'failed' })
 })
 
-test('for a day after it was rotated results may be signed by either secret, and by the new one alone where that was said (S7)', async () => {
+test('after a rotation both secrets are valid for a day, or the new one only, if requested (S7)', async () => {
   await approved('000000000006')
   const { id } = await told('access.grant', '000000000006')
   const rotate = async (body: object) => {
@@ -178,7 +178,9 @@ test('for a day after it was rotated results may be signed by either secret, and
   const next = await rotate({})
   assert.deepEqual([await statusOf(before), await statusOf(next)], [204, 204])
   const asked = receiver.received.length
-  await until('a message that the old secret proves too', () => Promise.resolve(receiver.received.length > asked))
+  await until('a message that is signed with the old secret too', () =>
+    Promise.resolve(receiver.received.length > asked),
+  )
   receiver.secret = await rotate({ overlap_seconds: 0 })
   assert.deepEqual([await statusOf(before), await statusOf(next), await statusOf(receiver.secret)], [401, 401, 204])
 })
@@ -197,7 +199,7 @@ test('a result of another provisioner’s act is ignored', async () => {
   assert.deepEqual(act, { outcome: null })
 })
 
-test('the receiver is not moved, nor its provisioner deleted, while access is there', async () => {
+test('a provisioner with active access keeps its receiver and cannot be deleted', async () => {
   const elsewhere = { url: `${receiver.url}/elsewhere`, headers: { authorization: 'Bearer gateway' } }
   for (const [method, body] of [['PATCH', { config: elsewhere }], ['DELETE']] as const) {
     const refused = await as(owner, method, `/v1/provisioners/${made.id}`, body, 409)

@@ -59,7 +59,7 @@ type Grant = {
 const grantsOf = async (request_id: string) =>
   (await as(owner, 'GET', `/v1/grants?request_id=${request_id}`, undefined, 200)).data as Grant[]
 const allAre = (request_id: string, test: (grant: Grant) => boolean) =>
-  until('its grants are so', async () => {
+  until('all grants of the request match', async () => {
     const grants = await grantsOf(request_id)
     return grants.length > 0 && grants.every(test) && grants
   })
@@ -69,7 +69,7 @@ const nameOf = (arn: string) => {
   return name.startsWith('sallyport-') ? 'its own' : name
 }
 
-test('the external id is made here and shown once, and a health check fails until the role requires it', async () => {
+test('the external id is generated and shown once, and the health check fails until the role requires it', async () => {
   const before = await tested()
   assert.equal(before.ok, false)
   assert.match(before.checks.find(({ ok }) => !ok)?.message ?? '', /external id/)
@@ -84,7 +84,7 @@ test('the external id is made here and shown once, and a health check fails unti
   )
 })
 
-test('each type of resource is given in AWS’s form, and nothing of it is left at the end', async () => {
+test('access to each type of resource is given in AWS’s form, and nothing is left at the end', async () => {
   const unit = 'ou-abcd-12345678'
   const closed = aws.addAccount('SUSPENDED')
   const metadata = { organizational_unit_ids: [unit] }
@@ -134,7 +134,7 @@ test('each type of resource is given in AWS’s form, and nothing of it is left 
       .sort(),
     ['Administrator', 'ReadOnly'],
   )
-  assert.equal(aws.needlessGrants(), 0, 'nothing was given twice')
+  assert.equal(aws.needlessGrants(), 0, 'nothing was granted twice')
 })
 
 test('an assignment that the customer made stays, even if a user is granted the same (F8)', async () => {

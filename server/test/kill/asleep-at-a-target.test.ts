@@ -15,8 +15,8 @@ after(async () => {
   for (const stop of stops) await stop()
 })
 
-test('stopped past its lease before it gives a role, a resumed worker leaves no access whose grant has ended meanwhile (F2)', async () => {
+test('a worker stopped past its lease before it grants a role leaves no access of an ended grant (F2)', async () => {
   const { reached, faults } = await pair.putToSleep(pointAt('after', 'giving begun'))
-  assert.ok(reached, 'the point never came: has its statement changed? It is described in crash-points.ts')
+  assert.ok(reached, 'the point was never reached: if its statement has changed, change the step in crash-points.ts')
   assert.deepEqual(faults, [])
 })

@@ -22,7 +22,12 @@ export function openMails(query: Query, { taken }: MailPeer) {
       const rows = await query<{ id: string }>(`select id from delivery where status = 'delivered'`)
       const lost = rows.filter(({ id }) => !copies.has(id))
       return [
-        ...lost.map(({ id }): Fault => ({ kind: 'lost', what: `the mail ${id} is delivered, and nobody has it` })),
+        ...lost.map(
+          ({ id }): Fault => ({
+            kind: 'lost',
+            what: `the mail ${id} is delivered, and the mail server does not have it`,
+          }),
+        ),
         ...(twice > kills
           ? [{ kind: 'doubled', what: `${twice} mails came again after ${kills} kills` } as const]
           : []),

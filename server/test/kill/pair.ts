@@ -135,7 +135,7 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   const answersHeard = countAnswers(sleeper)
   woken.resolve()
   sleeper.process().signal('SIGCONT')
-  await until('the stopped process is at work again', async () => answersHeard() >= 15, maxWaitMs)
+  await until('the stopped process works again', async () => answersHeard() >= 15, maxWaitMs)
   await Promise.all([asked, ended])
   const outcome = await settle(scene, began, faults)
   const after = await stateOf(scene, place)

@@ -18,7 +18,7 @@ after(async () => {
 })
 
 function assertSound({ reached, faults }: Outcome): void {
-  assert.ok(reached, 'the point never came: has its statement changed? It is described in crash-points.ts')
+  assert.ok(reached, 'the point was never reached: if its statement has changed, change the step in crash-points.ts')
   assert.deepEqual(faults, [])
 }
 
@@ -31,16 +31,16 @@ test('two processes on one database both work, and each task is done once', asyn
   )
 })
 
-test('one is killed in the middle of an act: the other takes over its work (F1)', async () => {
+test('a process is killed in the middle of an act, and the other takes over its work (F1)', async () => {
   assertSound(await pair.loseOne(pointAt('after', 'create sent'), anySeed()))
 })
 
 /** What a worker may be about to write when it is stopped; without a fence, resuming would corrupt it. */
 const sleeping = {
-  'create sent': 'gives nothing that was taken back meanwhile',
-  polled: 'does nothing again that was done and undone meanwhile',
-  'presence kept': 'begins no access that has ended meanwhile',
-  'absence kept': 'takes nothing for gone that was given again meanwhile',
+  'create sent': 'gives no access that was revoked meanwhile',
+  polled: 'repeats no act that was undone meanwhile',
+  'presence kept': 'activates no access that has ended meanwhile',
+  'absence kept': 'does not mark access as gone that was given again meanwhile',
 } as const
 
 for (const [name, promise] of Object.entries(sleeping)) {

@@ -57,7 +57,7 @@ test('a transaction sent in several batches is open until its commit', async () 
   await client.end()
 })
 
-const tenantMade = { what: 'a tenant is made', in: [/into tenant/] }
+const tenantMade = { what: 'a tenant is created', in: [/into tenant/] }
 const before: CrashPoint = { name: 'before', moment: 'before', ...tenantMade }
 const after: CrashPoint = { name: 'after', moment: 'after', ...tenantMade }
 
@@ -65,7 +65,7 @@ for (const [point, kept] of [
   [before, 0],
   [after, 1],
 ] as const) {
-  test(`struck ${point.name} a batch, the database has ${kept === 0 ? 'never seen it' : 'committed it, and no answer arrives'}`, async () => {
+  test(`frozen ${point.name} a batch, the database has ${kept === 0 ? 'not received it' : 'committed it, and no answer arrives'}`, async () => {
     const database = openDatabase(through, { writes: 1, long: 1 })
     const id = newId()
     proxy.listen(strikeAt(point, 1, proxy.freeze, async () => true))

@@ -24,7 +24,7 @@ async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
     const resource = { type: 'cloud_account', id: `${100_000_000_000 + account}` }
     assert.equal((await call('POST', '/v1/requests', { resource, action: 'Look', duration_seconds: 600 })).status, 201)
   }
-  await until('she holds it, and nobody is at work on it', async () => {
+  await until('the access is active, and no process is working on it', async () => {
     const active = await asSuperuser(`select from access_grant where status = 'active'`)
     const inHand = await asSuperuser(`select from entitlement where lease_until is not null`)
     return active.length === 5 && inHand.length === 0
@@ -40,7 +40,7 @@ async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
   }
 }
 
-/** Users who keep requesting access and reading their grants, whatever the answers, until they are told to stop. */
+/** Users who keep requesting access and reading their grants, whatever the answers, until `stop` is called. */
 function goOnAsking(base_url: string, headers: Record<string, string>) {
   const calls: Call[] = []
   let stopped = false
@@ -83,7 +83,7 @@ function failures(calls: readonly Call[]): string[] {
 /** Waits until all access whose end passed during the outage has ended and is revoked. */
 function untilEnded({ asSuperuser }: Server): Promise<unknown> {
   return until(
-    'what ended meanwhile is taken away',
+    'access that ended meanwhile is revoked',
     async () => {
       const left = await asSuperuser(`select from sandbox_assignment where key like '%"10000000000_"%'`)
       const live =
@@ -96,7 +96,7 @@ function untilEnded({ asSuperuser }: Server): Promise<unknown> {
 }
 
 for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
-  test(`with its database ${absence} it says so, stays, loses nothing, and goes on by itself (F3)`, async (t) => {
+  test(`with its database ${absence} it reports so, keeps running, loses nothing, and recovers by itself (F3)`, async (t) => {
     const METRICS_PORT = `${await freePort()}`
     const server = await startBreakableServer()
     const sallyport = await server.startSallyport({ METRICS_PORT })
@@ -108,15 +108,15 @@ for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
     const { headers, endAt } = await prepare(server, sallyport)
     const { calls, stop } = goOnAsking(sallyport.base_url, headers)
     t.after(stop)
-    await until('they are answered', async () => calls.length > 20)
+    await until('calls are answered', async () => calls.length > 20)
     const linesBefore = sallyport.output().split('\n').length
 
     await server.goAway(absence)
     const goneAt = performance.now()
-    await until('they are refused', async () => calls.filter(isRefused).length >= 6)
+    await until('calls are refused', async () => calls.filter(isRefused).length >= 6)
     assert.deepEqual([await healthOf('/livez'), await healthOf('/readyz'), await isUp()], [200, 503, 0])
     await until(
-      'the time is over, and with it what she held',
+      'the outage is long enough, and the access has ended',
       async () => performance.now() >= Math.max(goneAt + goneForMs, endAt + 500),
       120_000,
     )
@@ -126,14 +126,14 @@ for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
 
     await server.comeBack(absence)
     const backAt = performance.now()
-    await until('requests are taken again', async () =>
+    await until('requests are accepted again', async () =>
       calls.some((call) => call.at > backAt && 'status' in call && call.status === 201),
     )
     const servedAfter = performance.now() - backAt
     await untilEnded(server)
     const endedAfter = performance.now() - backAt
-    await until('it is ready', async () => (await healthOf('/readyz')) === 200)
-    await until('the metrics tell', async () => (await isUp()) === 1)
+    await until('the service is ready', async () => (await healthOf('/readyz')) === 200)
+    await until('the metrics show it', async () => (await isUp()) === 1)
     await stop()
 
     assert.deepEqual(failures(calls), [])
@@ -142,7 +142,7 @@ for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
       'status' in call && call.status === 201 ? [(JSON.parse(call.body) as { id: string }).id] : [],
     )
     const kept = await server.asSuperuser('select from access_request where id = any($1)', [made])
-    assert.equal(kept.length, made.length, 'what was acknowledged is lost')
+    assert.equal(kept.length, made.length, 'an acknowledged request is lost')
     assert.ok(lines <= 50 + 10 * goneSeconds, `${lines} lines in ${goneSeconds} s`)
     assert.equal(await sallyport.stop(), 0, sallyport.output())
 
@@ -153,10 +153,10 @@ for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
       .sort((a, b) => a - b)
     const round = (value: number | undefined) => `${Math.round(value ?? 0)} ms`
     t.diagnostic(
-      `gone for ${goneSeconds.toFixed(1)} s: ${ms.length} calls refused, half of them within ${round(ms[ms.length >> 1])}, the slowest after ${round(slowest)}; ${lines} lines said`,
+      `gone for ${goneSeconds.toFixed(1)} s: ${ms.length} calls refused, half of them within ${round(ms[ms.length >> 1])}, the slowest after ${round(slowest)}; ${lines} lines logged`,
     )
     t.diagnostic(
-      `back: requests taken after ${round(servedAfter)}, what had ended taken away after ${round(endedAfter)}; ${made.length} requests acknowledged in all, none lost`,
+      `back: requests accepted after ${round(servedAfter)}, ended access revoked after ${round(endedAfter)}; ${made.length} requests acknowledged in all, none lost`,
     )
   })
 }

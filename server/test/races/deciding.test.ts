@@ -29,7 +29,7 @@ before(async () => {
 
 let asked = 0
 
-/** Each on its own account, so that the target's state is about this request alone. */
+/** Each on its own account, so that the target's state is only about this request. */
 async function ask(): Promise<string> {
   asked += 1
   const resource = { type: 'cloud_account', id: String(100_000_000_000 + asked) }
@@ -114,7 +114,7 @@ test('the same approver on two processes at once decides once (R1)', async () =>
   await raceOver(20, (id) => [approve(0, 0, id), approve(0, 1, id), approve(0, 0, id)])
 })
 
-test('approve ‖ approve ‖ cancel: one wins; a cancelled request gives nothing, an approved one gives once (R2)', async () => {
+test('approve ‖ approve ‖ cancel: one wins; a cancelled request gives no access, an approved one gives it once (R2)', async () => {
   const wait = balancedWait(2)
   const cancelLate = (id: string) => async () => {
     await pause(wait.next())
@@ -140,7 +140,7 @@ async function heldFor(ids: readonly string[]): Promise<unknown[]> {
   )
 }
 
-test('revoke ‖ revoke ‖ cancel while it is being given: one revokes, and nothing stays given (R3)', async () => {
+test('revoke ‖ revoke ‖ cancel during provisioning: one revokes, and no access remains (R3)', async () => {
   // A slow target: the create takes effect after the revoke was requested.
   await injectFaults(service.asSuperuser, service.tenant_id, { polls: 2, delay_ms: 20 })
   const ids: string[] = []
@@ -156,7 +156,7 @@ test('revoke ‖ revoke ‖ cancel while it is being given: one revokes, and not
     assert.deepEqual(codes.sort(), ['200 revoked', '409 grant_not_live'])
     ids.push(id)
   })
-  await until('nothing is held for anybody', async () => (await heldFor(ids)).length === 0)
+  await until('the target holds no access', async () => (await heldFor(ids)).length === 0)
   const revoked = await service.asSuperuser<{ times: number }>(
     `select count(*)::integer as times from event e join access_grant g on g.id::text = e.subject_id
       where e.type = 'grant.revoked' and g.request_id = any($1) group by g.id`,
@@ -164,7 +164,7 @@ test('revoke ‖ revoke ‖ cancel while it is being given: one revokes, and not
   )
   assert.deepEqual(new Set(revoked.map(({ times }) => times)), new Set([1]))
   const waits = 'select deadlocks::integer from pg_stat_database where datname = current_database()'
-  assert.deepEqual(await service.asSuperuser(waits), [{ deadlocks: 0 }], 'nobody waited in a circle')
+  assert.deepEqual(await service.asSuperuser(waits), [{ deadlocks: 0 }], 'there was no deadlock')
   await injectFaults(service.asSuperuser, service.tenant_id, {})
 })
 
@@ -186,7 +186,7 @@ async function endPending(id: string, inMs: number): Promise<void> {
   await bending
 }
 
-test('approve ‖ approve at the instant of expiry: the database’s clock decides once (R5)', async () => {
+test('approve ‖ approve at the instant of expiry: one outcome, by the database’s clock (R5)', async () => {
   const answers = new Map<string, Answer[]>()
   const over = new Set<string>()
   const wait = balancedWait(40)
@@ -203,7 +203,7 @@ test('approve ‖ approve at the instant of expiry: the database’s clock decid
   })
   const ids = [...answers.keys()]
   const pending = async () => [...(await outcomes(ids)).values()].filter(({ status }) => status === 'pending')
-  await until('what nobody decided in time has expired', async () => (await pending()).length === 0)
+  await until('undecided requests have expired', async () => (await pending()).length === 0)
   const seen = await outcomes(ids)
   for (const [id, replies] of answers) {
     const now = seen.get(id)

@@ -27,7 +27,7 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
     .map(({ item }) => item)
 }
 
-test('bulk upserts of the same ids in any order wait for each other without a deadlock; each row is one writer’s (R8)', async () => {
+test('bulk upserts of the same ids in any order do not deadlock, and each row has data of one writer (R8)', async () => {
   const ids = Array.from({ length: 300 }, (_, index) => `account-${index}`)
   for (const round of rounds(6)) {
     const writers = [0, 1, 2, 3].map((writer) => {
@@ -46,8 +46,8 @@ test('bulk upserts of the same ids in any order wait for each other without a de
       `select name, metadata ->> 'name' as told from cloud_account where name like $1 and id like 'account-%'`,
       [`round ${round} by %`],
     )
-    assert.equal(rows.length, ids.length, 'a row was left as it was in the round before')
-    for (const row of rows) assert.equal(row.told, row.name, 'a row is of two writers')
+    assert.equal(rows.length, ids.length, 'a row has data of the previous round')
+    for (const row of rows) assert.equal(row.told, row.name, 'a row has data of two writers')
   }
 })
 
@@ -66,7 +66,7 @@ test('reorders of all, of some, and new policies beside them leave a total order
   assert.deepEqual(await service.asSuperuser(twice), [])
 })
 
-test('rules made and reordered on two processes stand each on a place of its own (R9)', async () => {
+test('rules created and reordered on two processes have distinct places (R9)', async () => {
   const policy = await made('/v1/policies', { name: 'a full one' })
   const path = `/v1/policies/${policy}/rules`
   const rules = await Promise.all([0, 1, 2].map(() => made(path, { effect: 'permit' })))
@@ -94,7 +94,7 @@ const spellings: ((number: number) => readonly [string, string])[] = [
   (n) => [`jose\u0301${n}@example.com`, `JOSÉ${n}@example.com`],
 ]
 
-test('a user made twice at once under two spellings is one; the other call gets a conflict (R10)', async () => {
+test('a user created twice at once under two spellings exists once, and the other call gets a conflict (R10)', async () => {
   const counted = `select (select count(*)::integer from tenant_user) as users,
     (select count(*)::integer from event where type = 'user.created') as told`
   const [before] = await service.asSuperuser<{ users: number; told: number }>(counted)
@@ -112,7 +112,7 @@ test('a user made twice at once under two spellings is one; the other call gets 
   assert.deepEqual([after.users - before.users, after.told - before.told], [races.length, races.length])
 })
 
-test('a member added twice at once is one; the other call gets a conflict, and the count is right (R11)', async () => {
+test('a member added twice at once is counted once, and the other call gets a conflict (R11)', async () => {
   const people = await Promise.all(
     rounds(20).map((n) =>
       made('/v1/users', { email: `member-${n}@example.com`, name: 'M', roles: ['user'], auth_provider: 'oidc' }),
@@ -126,7 +126,7 @@ test('a member added twice at once is one; the other call gets a conflict, and t
   assert.equal((await owner[1]('GET', `/v1/groups/${group}`)).body.member_count, people.length)
 })
 
-test('a notification read twice at once keeps the first moment (R11)', async () => {
+test('a notification read twice at once keeps the first time (R11)', async () => {
   const [asker, reader] = await Promise.all([service.join('Ann', ['user']), service.join('Rea', ['approver'])])
   const policy = await made('/v1/policies', { name: 'ask' })
   await made(`/v1/policies/${policy}/rules`, { effect: 'permit' })
