@@ -59,7 +59,7 @@ test('can be filtered by kind, user, subject and time', async () => {
   assert.equal((await read('?from=yesterday')).status, 400)
 })
 
-test('comes in pages without a gap, and as a whole in lines, oldest first', async () => {
+test('is listed in pages without a gap, and exported in lines, oldest first', async () => {
   const paged: AuditEvent[] = []
   let cursor = ''
   for (;;) {

@@ -38,7 +38,7 @@ async function noticesOf(act: () => Promise<unknown>): Promise<string[]> {
 async function untilMarked(): Promise<string> {
   const mark = newId()
   await house.asSuperuser(`select pg_notify('sallyport_authority', $1)`, [mark])
-  await until('the mark is heard', async () => heard.includes(mark))
+  await until('the mark has arrived', async () => heard.includes(mark))
   return mark
 }
 

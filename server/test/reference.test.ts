@@ -36,7 +36,7 @@ test('every schema in the document is JSON Schema of 2020-12', () => {
   }
 })
 
-test('every operation stands in the document once, under its own name, and how to see that the service is well', () => {
+test('the document has every operation once, under its own name, and the health endpoints', () => {
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => `${operationId}: ${method.toUpperCase()} ${path}`),
   )
@@ -45,7 +45,7 @@ test('every operation stands in the document once, under its own name, and how t
   assert.deepEqual(described.sort(), [...declared, ...health].sort())
 })
 
-test('one name is one schema, whichever operation it stands in', () => {
+test('a schema’s name means the same schema in every operation', () => {
   for (const [name, operation] of Object.entries(operations)) {
     const { components } = describeApi({ [name]: operation }, '') as typeof document
     for (const [title, schema] of Object.entries(components.schemas)) {
@@ -54,7 +54,7 @@ test('one name is one schema, whichever operation it stands in', () => {
   }
 })
 
-test('names a generated file that is missing or says something else, and no other', (t) => {
+test('finds a generated file that is missing or outdated, and no other', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'sallyport-stale-'))
   t.after(() => rmSync(root, { recursive: true }))
   writeFileSync(join(root, 'fresh.md'), 'as the source says\n')

@@ -162,7 +162,7 @@ test('an approver made by the requester after the request does not count (P8)', 
   await house.asSuperuser(`delete from user_role where user_id = $1 and role_id = 'approver'`, [people.user.user_id])
 })
 
-test('nor does an approver made by a user to whom the requester gave rights after the request (P8)', async () => {
+test('an approver made by a user to whom the requester gave rights after the request does not count (P8)', async () => {
   const id = await ask(owner, '100000000001')
   const give = (to: Person, role: string, by: Person) =>
     house.asSuperuser(
@@ -195,7 +195,7 @@ test('of two approvals at once, and a cancel, exactly one wins; the others get t
   assert.equal((await eventsOf(id)).length, 2)
 })
 
-test('a request that was forbidden after it was made cannot be approved, and can still be denied', async () => {
+test('a request that a later rule forbids cannot be approved, and can still be denied', async () => {
   const account = '100000000009'
   await rule({ effect: 'permit', ...onAccount(account) })
   const id = await ask(people.user, account)
@@ -220,7 +220,7 @@ test('a rule about approval sees the circumstances of the approval, not of the r
   assert.equal((await call(people.approver, 'POST', url, {})).status, 200)
 })
 
-test('a denied request stays denied, and gives nothing', async () => {
+test('a denied request stays denied, and gives no access', async () => {
   const id = await ask(people.user, '100000000001')
   const denied = await call(people.approver, 'POST', `/v1/requests/${id}/deny`, { reasoning: 'not today' })
   assert.deepEqual([denied.status, denied.body.status, denied.body.decision_reasoning], [200, 'denied', 'not today'])

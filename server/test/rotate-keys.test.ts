@@ -80,7 +80,7 @@ test('the key rotation knows every column of sealed values', async () => {
 })
 
 suite('a new root key', () => {
-  test('takes over from the old one, which then opens nothing and is not needed (S6)', async () => {
+  test('replaces the old one, which then opens nothing and is not needed (S6)', async () => {
     const { data } = await rotate([second, first])
     assert.deepEqual(data, {
       root_key_id: rootKeyOf(second).id,
@@ -131,7 +131,7 @@ suite('a new root key', () => {
     for (const { tx, sealed: text } of sealed) assert.equal(await reader.unseal(tx, text, place('x')), 'first')
   })
 
-  test('leaves the old one needed while a value under it cannot be opened, and names the value', async () => {
+  test('does not replace the old one while a value under it cannot be opened, and names the value', async () => {
     const [{ tx, ids } = assert.fail()] = tenants
     const [id = ''] = ids
     const planted = seal(randomBytes(32), 'x', [tx.tenant_id])
@@ -213,12 +213,12 @@ suite('a new token key', () => {
     return (JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string }).kid
   }
 
-  test('is published before it signs, and signs from its moment by the database’s clock (A7)', async () => {
+  test('is published before it signs, and signs from its start time by the database’s clock (A7)', async () => {
     const [one, other] = [await openTokens(fourth), await openTokens(fourth)]
     const before = (await one.issue(user)).token
     const made = await rotateTokenKey(db.database.service, rootKeyOf(fourth), { endTokens: false })
     const lists = async (keys: typeof one) => (await keys.publicKeys()).some(({ kid }) => kid === made.kid)
-    await until('both publish it', async () => (await lists(one)) && (await lists(other)))
+    await until('both processes publish the new key', async () => (await lists(one)) && (await lists(other)))
     assert.equal(kidOf((await one.issue(user)).token), kidOf(before), 'it does not sign yet')
     const later = { ...user, now: new Date(made.signs_from) }
     const { token } = await one.issue(later)
@@ -226,7 +226,10 @@ suite('a new token key', () => {
     assert.ok(await other.verify(token))
     const ends = new Date(made.others_retire_at).getTime() / 1000
     const claims = await other.verify(before)
-    assert.ok(claims !== undefined && claims.exp === claims.iat + 3600 && ends > claims.exp + 60, 'it ends as it said')
+    assert.ok(
+      claims !== undefined && claims.exp === claims.iat + 3600 && ends > claims.exp + 60,
+      'the earlier token expires as issued',
+    )
   })
 
   test('invalidates every earlier token when it takes over, if requested', async () => {
@@ -236,9 +239,9 @@ suite('a new token key', () => {
     assert.equal(made.signs_from, made.others_retire_at)
     const fresh = await openTokens(fourth)
     const end = Math.floor(Date.parse(made.signs_from) / 1000) - 60
-    await until('who runs knows too', async () => (await keys.publicKeys()).length === 3)
+    await until('the running process knows the change', async () => (await keys.publicKeys()).length === 3)
     for (const one of [keys, fresh]) assert.equal((await one.verify(token))?.exp, end)
     await db.asSuperuser('update signing_key set retires_at = clock_timestamp() where retires_at is not null')
-    assert.equal(await (await openTokens(fourth)).verify(token), undefined, 'a retired kid is nobody’s')
+    assert.equal(await (await openTokens(fourth)).verify(token), undefined, 'a token with a retired kid is invalid')
   })
 })

@@ -40,7 +40,7 @@ function ended(all: readonly Socket[]): Promise<string[]> {
       socket.on('data', (bytes) => {
         said += String(bytes)
       })
-      await until('the connection is let go', async () => socket.closed)
+      await until('the connection is closed', async () => socket.closed)
       return said.split('\r\n')[0] ?? ''
     }),
   )
@@ -76,7 +76,7 @@ suite('300 slow connections at once (I13)', { concurrency: true }, () => {
       sockets.add(socket.on('error', () => undefined))
       return socket.pause()
     })
-    await until('all have asked', async () => deaf.every((socket) => socket.bytesWritten > 0))
+    await until('all calls are sent', async () => deaf.every((socket) => socket.bytesWritten > 0))
     await until('the service holds no connection', async () => (await held()) === 0)
   })
 

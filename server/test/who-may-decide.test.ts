@@ -5,7 +5,7 @@ import { openHouse, type Person } from './support/house.ts'
 
 /**
  * No requester makes their own approver (P8): rights that the requester of a request gives after requesting it do not count
- * for deciding it, in whatever way a right is given. Rights given by another user, or before the request, count.
+ * for deciding it, however a right is given. Rights given by another user, or before the request, count.
  */
 const house = await openHouse()
 const tenant = await house.tenant('whose word counts')
@@ -99,7 +99,7 @@ for (const [name, { prepare }] of Object.entries(roads)) {
     await give(owner)
     assert.equal(await isTold(request), false)
     assert.deepEqual(await approve(request), forbidden)
-    assert.deepEqual(await approve(await ask()), approved, 'asked afterwards')
+    assert.deepEqual(await approve(await ask()), approved, 'a request made afterwards')
   })
 
   test(`${name}, given by the requester with a key, does not count either (P5)`, async () => {
@@ -130,7 +130,7 @@ for (const [name, { prepare }] of Object.entries(roads)) {
   })
 }
 
-test('one way that counts is enough', async () => {
+test('one right that counts is enough', async () => {
   await bare()
   const request = await ask()
   const [mine, theirs] = [await newGroup(), await newGroup()]

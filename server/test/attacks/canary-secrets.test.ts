@@ -241,7 +241,7 @@ test('a process that refuses to start prints no secret of its environment (S4)',
   ]
   for (const env of environments) {
     const started = startScript('start', [], { ...env, DATA_DIR: join(sallyport.data_dir, 'nothing'), PORT: '0' })
-    await until('it says why', async () => started.output().includes('\n'))
+    await until('it logs the reason', async () => started.output().includes('\n'))
     // A process that cannot reach its database keeps trying.
     started.signal('SIGTERM')
     await started.end()
@@ -288,7 +288,7 @@ suite('the secrets', () => {
     await sallyport.stop()
     const log = sallyport.output()
     assert.match(log, /"url":"\/v1\/identity-providers"/)
-    assert.match(log, /identity_provider/, 'what failed within is told')
+    assert.match(log, /identity_provider/, 'internal errors are logged')
     assert.deepEqual(secrets.findIn({ where: 'the log', text: log }), [])
     assert.deepEqual(secrets.findIn({ where: 'the command line', text: shown }), [])
   })

@@ -71,7 +71,7 @@ async function plantOnTheWay(): Promise<void> {
   }
   await asTheirs(approver, 'POST', `${await ask()}/deny`, { reasoning: canary })
   await asTheirs(approver, 'POST', `${await ask()}/approve`, { reasoning: canary })
-  await until('they are told of it', async () => {
+  await until('they have notifications of it', async () => {
     const told = await house.call({
       ...{ method: 'GET', url: '/v1/users/me/notifications', token: user.token, tenant_id: theirs.tenant_id },
     })

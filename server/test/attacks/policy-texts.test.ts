@@ -183,7 +183,7 @@ suite('conditions that are more or less than conditions, or too much', () => {
     test(`${what} are an invalid policy (J3)`, async () => {
       const reply = await attempt({ effect: 'permit', conditions: text })
       assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_policy'], reply.text.slice(0, 300))
-      assert.ok(reply.text.length < 5_000, 'the answer does not say it all again')
+      assert.ok(reply.text.length < 5_000, 'the answer does not repeat the text')
     })
   }
 

@@ -24,7 +24,7 @@ async function endure(body: Record<string, unknown>) {
   if (reply.status !== 201) {
     assert.equal(reply.status, 400, reply.text.slice(0, 300))
     assert.match(String(reply.body.code), /^invalid_(policy|input)$/)
-    assert.ok(reply.text.length < 5_000, 'the answer does not say it all again')
+    assert.ok(reply.text.length < 5_000, 'the answer does not repeat the text')
     return
   }
   accepted += 1
@@ -36,12 +36,12 @@ async function endure(body: Record<string, unknown>) {
 
 suite('nested conditions', () => {
   for (const [name, build] of Object.entries(builders))
-    test(`${name}: refused or decided with`, async () => {
+    test(`${name}: refused, or used in a decision`, async () => {
       await endure({ effect: 'permit', conditions: `when { ${build('context.has_reason', 28)} }` })
       for (const n of [58, 3_000]) await endure({ policy_text: whole(build('context.has_reason', n)) })
     })
 
-  test('one within another, by chance', async () => {
+  test('random constructs within each other', async () => {
     const layers = fc.array(
       fc.record({ name: fc.constantFrom(...Object.keys(builders)), n: fc.integer({ min: 1, max: 20 }) }),
       {
@@ -98,7 +98,7 @@ const heads: Record<string, string> = {
 
 suite('texts that are large elsewhere', () => {
   for (const [name, policy_text] of Object.entries(heads))
-    test(`${name}: refused or decided with`, () => endure({ policy_text }))
+    test(`${name}: refused, or used in a decision`, () => endure({ policy_text }))
 })
 
 const fields: Record<string, Record<string, unknown>> = {
@@ -128,7 +128,7 @@ const fields: Record<string, Record<string, unknown>> = {
 
 suite('fields that are large', () => {
   for (const [name, field] of Object.entries(fields))
-    test(`${name}: refused or decided with`, () => endure({ effect: 'permit', ...field }))
+    test(`${name}: refused, or used in a decision`, () => endure({ effect: 'permit', ...field }))
 
   test('NUL that only the text spells is refused as what cannot be kept', () =>
     endure({ policy_text: 'permit(principal == User::"\\0", action, resource);' }))

@@ -107,7 +107,7 @@ suite('a cycle is found', () => {
       'c → d → c',
     ],
     [
-      'not where two paths lead to one node',
+      'not if two paths lead to one node',
       [
         ['a', 'b'],
         ['a', 'c'],
@@ -116,7 +116,7 @@ suite('a cycle is found', () => {
       ],
       undefined,
     ],
-    ['not in one that imports itself', [['a', 'a']], undefined],
+    ['not in a node that imports itself', [['a', 'a']], undefined],
   ]
   for (const [name, pairs, cycle] of cases) {
     test(name, () => assert.equal(findCycle(graphOf(pairs))?.join(' → '), cycle))

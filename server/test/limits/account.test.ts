@@ -58,7 +58,7 @@ test('a known account, an unknown one, one of a provider, a deactivated one and 
     assert.deepEqual(await seenOf(address), known, address)
   }
   assert.deepEqual(await seenOf(email, nowhere), known, 'no such tenant')
-  assert.deepEqual(await seen(email, right), known.at(-1), 'and the right password tells nothing any more')
+  assert.deepEqual(await seen(email, right), known.at(-1), 'the right password gets the same answer')
 })
 
 test('a success does not reset failures: a user who signs in does not give a guesser ten more (D4)', async () => {
@@ -90,7 +90,7 @@ test('a guess that was right is refused when the account went over its limit whi
 
 test('the auditor sees each failure of an account, and that more followed', async () => {
   for (let tries = 0; tries < 13; tries += 1) await signIn(email, 'wrong')
-  await until('the notes beside the answers are there', async () => (await refusals()).length === 13)
+  await until('the failures are recorded', async () => (await refusals()).length === 13)
   const rows = await refusals()
   assert.deepEqual(new Set(rows.map((row) => row.subject_id)), new Set([tenant.owner.user_id]))
   assert.deepEqual(

@@ -23,7 +23,7 @@ async function callUntilRefused(credential: { token: string } | { api_key: strin
   const refused = replies.filter(({ status }) => status === 429)
   assert.ok(replies.length - refused.length >= least, `${replies.length - refused.length} passed`)
   const [first] = refused
-  assert.ok(first, 'nobody was refused')
+  assert.ok(first, 'no call was refused')
   return first
 }
 

@@ -25,7 +25,7 @@ const trials: [string, unknown[], unknown[]][] = [
     ],
   ],
   [
-    'what is longer than that is by itself',
+    'a longer file has its own process',
     plan({ 'a/b/x/1': 40, 'a/b/x/2': 1 }),
     [
       [40, 'a/b/x/1'],
@@ -33,7 +33,7 @@ const trials: [string, unknown[], unknown[]][] = [
     ],
   ],
   [
-    'what is to be alone is alone',
+    'a file that must be alone has its own process',
     plan({ 'a/b/x/1': 2, 'a/b/x/2': 3, 'a/b/x/3': 1 }, (file) => file.endsWith('2')),
     [
       [3, 'a/b/x/1', 'a/b/x/3'],

@@ -51,7 +51,7 @@ async function outcomesOf(names: Name[], options: Partial<PoolOptions> = {}) {
 const inShort = (outcomes: Awaited<ReturnType<typeof outcomesOf>>) =>
   outcomes.map(({ name, passed, failed, success }) => [name, passed, failed, success])
 
-test('files run one after another in a process, each to its own end', async () => {
+test('files run one after another in a process, each to its end', async () => {
   const outcomes = await outcomesOf(['says', 'passes', 'skips', 'says-too'])
   assert.deepEqual(inShort(outcomes), [
     ['says', 1, 0, true],
@@ -128,7 +128,7 @@ test('a file that hangs is ended and reported, and the remaining ones run', asyn
   assert.match(outcomes[0]?.output ?? '', /no test ended for 2 s/)
 })
 
-test('a run that is ended ends what is running, and begins nothing more', async () => {
+test('ending a run ends the running files, and starts no more', async () => {
   const ending = new AbortController()
   setTimeout(() => ending.abort(), 500)
   assert.deepEqual(await outcomesOf(['hangs', 'passes'], { signal: ending.signal }), [])

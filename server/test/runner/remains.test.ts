@@ -52,7 +52,7 @@ test('the watchdog ends the remaining processes of a run once that has ended', {
     stdio: ['pipe', 'ignore', 'inherit'],
   })
   watchdog.stdin?.end(folder)
-  await until('all is gone', async () => !isThere(left.pid) && !existsSync(folder))
+  await until('all processes and the folder are gone', async () => !isThere(left.pid) && !existsSync(folder))
 })
 
 test('a run that is killed leaves no process, and no folder', { skip }, async () => {
@@ -62,7 +62,7 @@ test('a run that is killed leaves no process, and no folder', { skip }, async ()
     stdio: 'ignore',
     detached: true,
   })
-  const worker = await until('tests are under way', async () =>
+  const worker = await until('tests are running', async () =>
     findRemains(mark).find(({ command }) => command.includes('worker.ts')),
   )
   const [, folder = ''] = readFileSync(`/proc/${worker.pid}/environ`, 'latin1').match(/(?:^|\0)TMPDIR=([^\0]+)/) ?? []

@@ -31,7 +31,7 @@ export async function giveToChannels({ secrets, owned, send, asOwner, plantSecre
     assert.equal(rotated.status, 200, JSON.stringify(rotated.body))
     assert.equal((await owned('PATCH', at, { headers: { authorization: header() } })).status, 200)
     assert.equal((await owned('POST', `${at}/test`)).status, 202)
-    await until('its answer is kept', async () => {
+    await until('the answer is stored', async () => {
       const { body } = await owned('GET', `${at}/deliveries`)
       const [delivery] = body.data as { last_error: string | null }[]
       return delivery?.last_error?.includes('[redacted]')

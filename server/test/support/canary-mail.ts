@@ -24,7 +24,7 @@ export async function writeToMailServer({ owned, sallyport }: Awaited<ReturnType
   const made = await owned('POST', '/v1/notification-channels/email', channel)
   assert.equal(made.status, 201, JSON.stringify(made.body))
   await owned('PATCH', `/v1/notification-channels/${made.body.id}`, { name: 'Mail to two' })
-  await until('both answers are kept', async () => {
+  await until('both answers are stored', async () => {
     const rows = await sallyport.asSuperuser(
       `select id from delivery where channel_id = $1 and last_error like '%you are [redacted]%'`,
       [made.body.id],

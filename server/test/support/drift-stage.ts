@@ -38,7 +38,7 @@ export async function driftStage(house: House, name: string, corrects_drift?: bo
     const request = await on.ask(on.account(account, more))
     const [grant] = await on.grantsAre(request, 'active', 'successful')
     assert.ok(grant)
-    await until('the turn is over', async () => {
+    await until('the job has released its lease', async () => {
       const turns = await house.asSuperuser(
         `select from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
           where g.tenant_id = $1 and g.id = $2 and e.lease_until is not null`,
@@ -104,7 +104,7 @@ function sweeping(house: House, tenant_id: string) {
   async function sweep(): Promise<void> {
     await age()
     await (await beginSweep())()
-    await until('all that is suspected was looked at', async () => {
+    await until('everything suspect was checked', async () => {
       const left = await house.asSuperuser(
         `select from entitlement where tenant_id = $1 and (suspected or act is not null or lease_until is not null)`,
         [tenant_id],

@@ -27,7 +27,7 @@ export function readExposition(text: string): Map<string, Family> {
     }
     const sample = readSample(line)
     const family = families.get(sample.name) ?? families.get(sample.name.replace(/_(bucket|sum|count)$/, ''))
-    if (family === undefined || family.kind === '') throw new Error(`nobody announced \`${line}\``)
+    if (family === undefined || family.kind === '') throw new Error(`not announced: \`${line}\``)
     const key = line.slice(0, line.lastIndexOf(' '))
     if (seen.has(key)) throw new Error(`\`${key}\` is there twice`)
     seen.add(key)

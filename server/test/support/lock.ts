@@ -5,7 +5,7 @@ import { until } from './wait.ts'
 
 /** Waits until a session waits for a lock of this transaction. */
 export function aLockIsWaitedFor(house: Pick<House, 'asSuperuser'>, inside: Tx): Promise<unknown> {
-  return until('a lock is waited for', async () => {
+  return until('a session waits for the lock', async () => {
     const [me] = await inside.read(sql<{ pid: number }>`select pg_backend_pid() as pid`)
     const waiting = await house.asSuperuser('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [
       me?.pid,

@@ -75,7 +75,7 @@ export async function startMailPeer({ tls = 'none', certificate, login, port = 0
 }
 
 /** Not a fault: marks a mail that the server accepts without answering. */
-const swallowed = new Error('taken, and nobody is told')
+const swallowed = new Error('accepted without an answer')
 
 type Next = (error?: Error | null) => void
 

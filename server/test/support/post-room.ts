@@ -69,7 +69,7 @@ export function openPostRoom(house: House) {
       throw error
     }
     // An event after a transaction that is still open anywhere on the server is not delivered yet.
-    await until('all that has happened is told', async () => {
+    await until('all events are delivered', async () => {
       await deliver(house.database, notifyChannels, failed)
       const ahead = await house.asSuperuser(`select from event e join event_cursor c on c.subscriber = 'channels'
         where (e.xid, e.seq) > (c.xid, c.seq) limit 1`)
@@ -110,7 +110,7 @@ export function openPostRoom(house: House) {
       const [claim] = await claimDue(house.database, [ask])
       const item = claim?.items[0]
       const [work] = deliverDue(postWith(carriers))
-      if (item === undefined || work === undefined) throw new Error('no lane is due')
+      if (item === undefined || work === undefined) throw new Error('no recipient queue is due')
       await work.run({ tx: house.database.tenant(tenant.tenant_id), actor: systemActor, request_id: 'test' }, item)
     },
     /** Stops sending, and deletes every delivery; events so far create no more deliveries. */

@@ -18,7 +18,7 @@ export async function inLanes<Item>(items: readonly Item[], width: number, work:
   await Promise.all(Array.from({ length: width }, lane))
 }
 
-/** Starts all calls at one instant, or each a few milliseconds later by chance; returns their results. */
+/** Starts all calls at one instant, or each a few milliseconds later at random; returns their results. */
 export function together<Told>(calls: readonly (() => Promise<Told>)[], spreadMs = 3): Promise<Told[]> {
   return Promise.all(
     calls.map(async (call) => {

@@ -78,7 +78,7 @@ function kept(house: House, tenant_id: string) {
     })
   /** Waits until each grant of the request has an entitlement in the ledger. */
   const grantsHang = (request_id: string) =>
-    until('the grants hang on their entitlements', async () => {
+    until('the grants have their entitlements', async () => {
       const rows = await house.asSuperuser(
         'select 1 from access_grant where tenant_id = $1 and request_id = $2 and entitlement_id is null',
         [tenant_id, request_id],

@@ -111,7 +111,7 @@ function untilGranted(call: Client, request_id: string, wanted: Partial<Grant>):
 }
 
 function untilTold(call: Client, event_type: string, resource_id: string): Promise<Told> {
-  return until(`somebody is told of ${event_type}`, async () => {
+  return until(`a user is notified of ${event_type}`, async () => {
     const { data } = await answered(200, call<Page<Told>>('GET', '/v1/users/me/notifications?unread=true'))
     return data.find((told) => told.event_type === event_type && told.resource_id === resource_id)
   })
