@@ -94,19 +94,19 @@ suite('a token whose signature', () => {
     'is none': () => unsigned('none'),
     'is None': () => unsigned('None'),
     'is nOnE': () => unsigned('nOnE'),
-    'is none, with some bytes behind': () => `${unsigned('none')}AAAA`,
+    'is none, with some bytes after it': () => `${unsigned('none')}AAAA`,
     'is empty, for the right algorithm': () => unsigned('EdDSA'),
     'is by HMAC with the public key’s bytes': () => hmacSigned(Buffer.from(String(key.x), 'base64url')),
     'is by HMAC with the public key’s text': () => hmacSigned(String(key.x)),
     'is by HMAC with the published key': () => hmacSigned(JSON.stringify(key)),
-    'is by HMAC with nothing': () => hmacSigned(''),
+    'is by HMAC with an empty key': () => hmacSigned(''),
     'is by a key of the caller’s': () => signed(goodHeader, goodClaims, strangerKey.privateKey),
     'is of another token': async () => {
       const [head, , mark] = (await signed(goodHeader, { ...goodClaims, sub: newId() })).split('.')
       return `${head}.${encoded(goodClaims)}.${mark}`
     },
     'is cut': async () => (await signed(goodHeader, goodClaims)).slice(0, -4),
-    'is longer by a byte': async () => `${await signed(goodHeader, goodClaims)}AA`,
+    'is one byte longer': async () => `${await signed(goodHeader, goodClaims)}AA`,
     'is over the hash of the text': () => {
       const text = `${encoded(goodHeader)}.${encoded(goodClaims)}`
       return `${text}.${Buffer.from(createHmac('sha256', 'x').update(text).digest()).toString('base64url')}`
@@ -136,20 +136,20 @@ suite('a token whose header', () => {
     'says Ed25519, the newer name': { ...goodHeader, alg: 'Ed25519' },
     'says eddsa in small letters': { ...goodHeader, alg: 'eddsa' },
     'has no algorithm': { typ: 'at+jwt', kid: key.kid },
-    'says it is an identity token': { ...goodHeader, typ: 'JWT' },
-    'says it is a state token': { ...goodHeader, typ: 'state+jwt' },
-    'says nothing of its type': { alg: 'EdDSA', kid: key.kid },
+    'claims to be an identity token': { ...goodHeader, typ: 'JWT' },
+    'claims to be a state token': { ...goodHeader, typ: 'state+jwt' },
+    'has no type': { alg: 'EdDSA', kid: key.kid },
     'names no key': { alg: 'EdDSA', typ: 'at+jwt' },
     'names a file as its key': { ...goodHeader, kid: '../../../../dev/null' },
     'names SQL as its key': { ...goodHeader, kid: "x' union select '' --" },
     'names a number as its key': { ...goodHeader, kid: 1 },
-    'names a key that is not there': { ...goodHeader, kid: 'nobody' },
+    'names an unknown key': { ...goodHeader, kid: 'nobody' },
     'names __proto__ as its key': `{"alg":"EdDSA","typ":"at+jwt","kid":"__proto__"}`,
     'names two keys': `{"alg":"EdDSA","typ":"at+jwt","kid":"nobody","kid":"${key.kid}"}`,
-    'is critical about something': { ...goodHeader, crit: ['exp'] },
+    'has a critical extension': { ...goodHeader, crit: ['exp'] },
     'says the payload is not encoded': { ...goodHeader, b64: false, crit: ['b64'] },
-    'is packed': { ...goodHeader, zip: 'DEF' },
-    'is no JSON': 'alg=EdDSA',
+    'is compressed': { ...goodHeader, zip: 'DEF' },
+    'is not JSON': 'alg=EdDSA',
     'is nested 1,000 deep': `{"alg":"EdDSA","typ":"at+jwt","kid":"${key.kid}","x":${'['.repeat(1000)}${']'.repeat(1000)}}`,
   }
   for (const [name, header] of Object.entries(cases)) {
@@ -166,25 +166,25 @@ suite('a token whose header', () => {
   })
 })
 
-suite('a token that says', () => {
+suite('a token with', () => {
   const cases: Record<string, string | object> = {
-    'that it ended two minutes ago': { ...goodClaims, iat: now - 900, exp: now - 120 },
-    'that it begins in five minutes': { ...goodClaims, nbf: now + 300 },
-    'that it was made in five minutes': { ...goodClaims, iat: now + 300, exp: now + 900 },
+    'an end two minutes ago': { ...goodClaims, iat: now - 900, exp: now - 120 },
+    'a beginning in five minutes': { ...goodClaims, nbf: now + 300 },
+    'an issue time in five minutes': { ...goodClaims, iat: now + 300, exp: now + 900 },
     'no end': without('exp'),
     'no subject': without('sub'),
     'no tenant': without('tid'),
     'no audience': without('aud'),
     'no issuer': without('iss'),
     'no beginning': without('iat'),
-    'no name of its own': without('jti'),
+    'no id': without('jti'),
     'another issuer': { ...goodClaims, iss: 'https://evil.example' },
-    'the issuer with a slash': { ...goodClaims, iss: 'http://127.0.0.1:8080/' },
+    'the issuer with a trailing slash': { ...goodClaims, iss: 'http://127.0.0.1:8080/' },
     'another audience': { ...goodClaims, aud: 'portal' },
     'its end as text': { ...goodClaims, exp: String(now + 600) },
-    'an end beyond numbers': JSON.stringify(goodClaims).replace(/"exp":\d+/, '"exp":1e400'),
+    'an end that is too large': JSON.stringify(goodClaims).replace(/"exp":\d+/, '"exp":1e400'),
     'an end with a fraction': { ...goodClaims, exp: now + 600.5 },
-    'somebody of another tenant': { ...goodClaims, sub: other.owner.user_id },
+    'a user of another tenant': { ...goodClaims, sub: other.owner.user_id },
     nobody: { ...goodClaims, sub: newId() },
   }
   for (const [name, claims] of Object.entries(cases)) {
@@ -212,10 +212,10 @@ suite('a token that says', () => {
     '9 KB': { ...goodClaims, note: 'x'.repeat(9_000) },
     'something 1,000 deep': `${text.slice(0, -1)},"x":${'['.repeat(500)}${']'.repeat(500)}}`,
     'a list': [goodClaims],
-    'no JSON': 'sub=owner',
+    'a text that is not JSON': 'sub=owner',
     nothing: '',
-    'NUL behind its end': `${text}\u0000`,
-    'two things': `${text}${text}`,
+    'NUL after its end': `${text}\u0000`,
+    'two objects': `${text}${text}`,
   }
   for (const [name, claims] of Object.entries(shapes)) {
     test(`${name} is refused (A5)`, async () => assertRefused(await signed(goodHeader, claims)))

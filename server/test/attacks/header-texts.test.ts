@@ -11,9 +11,9 @@ const { tenant_id, owner, people } = tenant
 
 const lines: Record<string, string> = {
   'a second header': 'Access\r\nBcc: evil@example.com',
-  'a line feed alone': 'Access\nBcc: evil@example.com',
-  'a carriage return alone': 'Access\rBcc: evil@example.com',
-  'a body of its own': 'Access\r\n\r\n<b>evil</b>',
+  'a bare line feed': 'Access\nBcc: evil@example.com',
+  'a bare carriage return': 'Access\rBcc: evil@example.com',
+  'its own body': 'Access\r\n\r\n<b>evil</b>',
   'a folded line': 'Access\r\n evil',
   'an encoded word': '=?utf-8?q?=0d=0aBcc:_evil@example.com?=',
   'a change of direction': 'Access \u202egpj.exe',

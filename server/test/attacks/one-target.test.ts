@@ -26,7 +26,7 @@ async function given(tenant: TestTenant): Promise<string> {
 }
 
 function grantThat(tenant: TestTenant, wanted: (grant: Grant) => boolean): Promise<Grant> {
-  return until('the grant is as wanted', async () => {
+  return until('the grant has the wanted state', async () => {
     const { body } = await call(tenant, tenant.people.user, 'GET', '/v1/grants')
     return (body.data as Grant[]).find(wanted)
   })

@@ -104,16 +104,16 @@ suite('the duration of a request', () => {
   const written: Record<string, string> = {
     zero: '0',
     'minus one': '-1',
-    'a minute less a second': '59',
+    'a second less than a minute': '59',
     '2^31': '2147483648',
-    '2^53 and one': '9007199254740993',
+    '2^53 + 1': '9007199254740993',
     '1e400': '1e400',
     'a fraction': '600.5',
     text: '"600"',
     'a list': '[600]',
     true: 'true',
-    'more than the tenant’s longest': '43201',
-    'more than anybody’s longest': '1209601',
+    'more than the tenant’s maximum': '43201',
+    'more than any tenant’s maximum': '1209601',
     twice: '600, "duration_seconds": 601',
   }
   for (const [name, text] of Object.entries(written)) {

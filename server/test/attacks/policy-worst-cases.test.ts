@@ -104,12 +104,12 @@ suite('texts that are large elsewhere', () => {
 const fields: Record<string, Record<string, unknown>> = {
   '500 actions of 256 letters': { action_scope_type: 'in', action_ids: wide(500, (n) => `${n}`.padEnd(256, 'x')) },
   '500 actions': { action_scope_type: 'in', action_ids: wide(500, String) },
-  '500 times approve': { action_scope_type: 'in', action_ids: wide(500, () => 'approve') },
-  'an id of 2,048 letters that grow when written': {
+  'approve 500 times': { action_scope_type: 'in', action_ids: wide(500, () => 'approve') },
+  'an id of 2,048 letters that grow when escaped': {
     ...{ principal_scope_type: 'in', principal_entity_type: 'Group', principal_entity_id: times(1_024, '\u{e0001}') },
   },
-  'a notice of 1,000 letters that grow when written': { notice: times(1_000, '\u2028') },
-  'a group of half a letter': {
+  'a notice of 1,000 letters that grow when escaped': { notice: times(1_000, '\u2028') },
+  'a group of half a surrogate pair': {
     ...{ principal_scope_type: 'is_in', principal_entity_type: 'User', principal_entity_id: 'Group::"\\ud800"' },
   },
   'a quoted id without end': {
@@ -130,7 +130,7 @@ suite('fields that are large', () => {
   for (const [name, field] of Object.entries(fields))
     test(`${name}: refused, or used in a decision`, () => endure({ effect: 'permit', ...field }))
 
-  test('NUL that only the text spells is refused as what cannot be kept', () =>
+  test('NUL that is escaped in the text is refused, because it cannot be stored', () =>
     endure({ policy_text: 'permit(principal == User::"\\0", action, resource);' }))
 })
 

@@ -37,9 +37,9 @@ test('each is accepted when it is sent correctly', async () => {
 
 suite('two credentials', () => {
   const ofBothKinds: Record<string, string[]> = {
-    'both sound': [bearer, apiKey],
-    'the key no key': [bearer, 'X-API-Key: nobody'],
-    'the token no token': ['Authorization: Bearer nobody', apiKey],
+    'both valid': [bearer, apiKey],
+    'the key invalid': [bearer, 'X-API-Key: nobody'],
+    'the token invalid': ['Authorization: Bearer nobody', apiKey],
     'the token empty': ['Authorization:', apiKey],
     'the key empty': [bearer, 'X-API-Key:'],
     'one of them Basic': ['Authorization: Basic YTpi', apiKey],
@@ -53,7 +53,7 @@ suite('two credentials', () => {
   const ofOneKind: Record<string, string[]> = {
     'one token twice': [bearer, bearer],
     'two tokens': [bearer, `Authorization: Bearer ${people.user.token}`],
-    'two tokens, the worse first': [`Authorization: Bearer ${people.user.token}`, bearer],
+    'two tokens, the weaker first': [`Authorization: Bearer ${people.user.token}`, bearer],
     'two tokens in two spellings of the header': [bearer, bearer.replace('A', 'a')],
     'a token and an empty one': [bearer, 'AUTHORIZATION:'],
     'one key twice': [apiKey, apiKey],
@@ -73,14 +73,14 @@ suite('a token', () => {
     ['after two spaces', `Authorization: Bearer  ${owner.token}`, 401],
     ['after a tab', `Authorization: Bearer\t${owner.token}`, 401],
     ['after a colon', `Authorization: Bearer: ${owner.token}`, 401],
-    ['after nothing', `Authorization: ${owner.token}`, 401],
+    ['without a scheme', `Authorization: ${owner.token}`, 401],
     ['after Bearer twice', `Authorization: Bearer Bearer ${owner.token}`, 401],
     ['in quotes', `Authorization: Bearer "${owner.token}"`, 401],
-    ['with a comma and another', `Authorization: Bearer ${owner.token}, Bearer ${owner.token}`, 401],
+    ['with a comma and another token', `Authorization: Bearer ${owner.token}, Bearer ${owner.token}`, 401],
     ['with a parameter', `Authorization: Bearer ${owner.token}; x=y`, 401],
     ['that is empty', 'Authorization: Bearer ', 401],
     ['that is missing', 'Authorization: Bearer', 401],
-    ['with bytes that are no ASCII', `Authorization: Bearer ${owner.token}\u00e4`, 401],
+    ['with bytes outside ASCII', `Authorization: Bearer ${owner.token}\u00e4`, 401],
     ['of 10 KB', `Authorization: Bearer ${'a'.repeat(10_000)}`, 401],
     ['of 20 KB', `Authorization: Bearer ${'a'.repeat(20_000)}`, 431],
   ]
@@ -108,9 +108,9 @@ suite('an API key', () => {
   const cases: Record<string, string[]> = {
     'with one letter changed': Array.from({ length: Math.ceil(api_key.length / 7) }, (_, step) => flipped(step * 7)),
     cut: [4, 20, 40, api_key.length - 6, api_key.length - 1].map((length) => api_key.slice(0, length)),
-    'of its prefix alone': ['sp_', 'sp', 'spscim_', '_'],
+    'of only its prefix': ['sp_', 'sp', 'spscim_', '_'],
     'with another prefix': ['spscim_', 'sk_', 'SP_', 'sp_sp_', ''].map((prefix) => api_key.replace('sp_', prefix)),
-    'with more around it': [
+    'with text around it': [
       `"${api_key}"`,
       `Bearer ${api_key}`,
       `${api_key},${api_key}`,
@@ -138,16 +138,21 @@ suite('a credential', () => {
     'in the query': [`GET /v1/policies?access_token=${token}&api_key=${api_key} HTTP/1.1`, tenantLine],
     'in the query, by the header’s name': [`GET /v1/policies?authorization=Bearer%20${token} HTTP/1.1`, tenantLine],
     'in a cookie': [listing, `Cookie: token=${token}; api_key=${api_key}; access_token=${token}`],
-    'as Basic, the key for a name': [listing, `Authorization: Basic ${basic(`${api_key}:`)}`],
-    'as Basic, the key for a password': [listing, `Authorization: Basic ${basic(`x:${api_key}`)}`],
-    'as Basic, the real password': [
+    'as Basic, with the key as the name': [listing, `Authorization: Basic ${basic(`${api_key}:`)}`],
+    'as Basic, with the key as the password': [listing, `Authorization: Basic ${basic(`x:${api_key}`)}`],
+    'as Basic, with the real password': [
       listing,
       `Authorization: Basic ${basic('owner@example.com:a long enough password')}`,
     ],
-    'in the header of a proxy': [listing, `Proxy-Authorization: Bearer ${token}`],
-    'in a header of another name': [listing, `X-Auth-Token: ${token}`, `Api-Key: ${api_key}`, `X_API_KEY: ${api_key}`],
-    'that is a key where a token belongs': [listing, `Authorization: Bearer ${api_key}`],
-    'that is a token where a key belongs': [listing, `X-API-Key: ${token}`],
+    'in the header for proxies': [listing, `Proxy-Authorization: Bearer ${token}`],
+    'in a header with another name': [
+      listing,
+      `X-Auth-Token: ${token}`,
+      `Api-Key: ${api_key}`,
+      `X_API_KEY: ${api_key}`,
+    ],
+    'that is a key in the token’s header': [listing, `Authorization: Bearer ${api_key}`],
+    'that is a token in the key’s header': [listing, `X-API-Key: ${token}`],
   }
   for (const [name, lines] of Object.entries(elsewhere)) {
     test(`${name} does not count (A12)`, async () => {

@@ -17,17 +17,17 @@ export function casesPage(root: string): string {
     return `## ${letter}: ${title}\n\n${rows.join('\n')}`
   })
   const about =
-    'The attacks, abuses, races and faults that the service is built against, and the tests that hold each: a test that does ' +
-    'carries the id at the end of its name. What stands behind them is told in the [threat model](../threat-model.md).'
+    'The attacks, abuses, races and faults that the service is built against, each with the tests that cover it. Such a ' +
+    'test has the id at the end of its name. The [threat model](../threat-model.md) explains the protections.'
   const made = '<!-- Made by `npm run generate` from server/test/support/known-cases.ts and the names of the tests. -->'
   return `# Known cases\n\n${made}\n\n${about}\n\n${sections.join('\n\n')}\n`
 }
 
 /** The first test in full, then the files of the others. */
 function heldBy(tests: readonly Held[] | undefined): string {
-  // A name that is made at run time says little here.
+  // A name that is made at run time means little here.
   const first = tests?.find(({ name }) => !name.includes('…')) ?? tests?.[0]
-  if (tests === undefined || first === undefined) return '_no test holds it yet_'
+  if (tests === undefined || first === undefined) return '_no test covers it yet_'
   const others = [...new Set(tests.map(({ file }) => file))].filter((file) => file !== first.file)
   return [`“${first.name}” in ${link(first.file)}`, ...others.map(link)].join(', ')
 }

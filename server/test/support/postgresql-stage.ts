@@ -161,7 +161,7 @@ function breaksOf(server: TargetPostgres, managed: boolean): Break[] {
     { name: 'it refuses connections', healthSees: true, begin: () => server.goAway('refuses') },
     ...(managed || server.major < 16 ? [] : [hangs]),
     byHand(
-      'the password is another',
+      'the password has changed',
       `alter role sallyport password 'changed';
         select pg_terminate_backend(pid) from pg_stat_activity where usename = 'sallyport'`,
       `alter role sallyport password '${ownPassword}'`,
