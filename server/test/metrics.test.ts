@@ -115,7 +115,8 @@ test('exports what only the database knows: due work, stuck work, and the lag of
     insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
       values ('${tenant_id}', '${user_id}', 'ada@example.com', 'ada@example.com', 'Ada', 'local');
     insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status,
-        approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip, next_look_at)
+        approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip,
+        next_look_at)
       select '${tenant_id}', id, '${user_id}', 'cloud_account', '1', 'Look', 'pending',
         'require', false, 600, '{}', false, '[]', 'token', '127.0.0.1', due
       from (values ('${request_id}'::uuid, clock_timestamp() + interval '1 hour'),
@@ -125,13 +126,15 @@ test('exports what only the database knows: due work, stuck work, and the lag of
       from (values ('${failing_id}'::uuid, 3), ('${slow_id}', 1)) as e (id, failures);
     insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
         duration_seconds, status, provisioning_status, activate_by, ended_at, entitlement_id)
-      select '${tenant_id}', gen_random_uuid(), '${request_id}', '${user_id}', 'a grant', 'cloud_account', place, 'Look',
+      select '${tenant_id}', gen_random_uuid(), '${request_id}', '${user_id}', 'a grant', 'cloud_account', place,
+        'Look',
         600, 'revoked', provisioning_status, clock_timestamp(), clock_timestamp() - ago, entitlement_id
       from (values
         ('long over', 'deprovisioning', interval '10 minutes', '${slow_id}'::uuid),
         ('failing', 'deprovisioning_failed', interval '1 minute', '${failing_id}'),
         ('under way', 'deprovisioning', interval '1 minute', '${slow_id}'),
-        ('gone', 'deprovisioned', interval '1 hour', '${slow_id}')) as g (place, provisioning_status, ago, entitlement_id);
+        ('gone', 'deprovisioned', interval '1 hour', '${slow_id}'))
+        as g (place, provisioning_status, ago, entitlement_id);
     insert into event_cursor (subscriber) values ('told');
     insert into event (tenant_id, id, type, at, actor_kind, subject_type, subject_id, request_id)
       select '${tenant_id}', gen_random_uuid(), 'tenant.created', clock_timestamp() - interval '30 seconds', 'operator',
@@ -200,9 +203,12 @@ test('exports deliveries that wait, and channels that are failing', async () => 
     insert into delivery_lane (tenant_id, id, channel_type, recipient, failures, next_look_at)
       values ('${tenant_id}', '${lane_id}', 'email', 'a@example.com', 3, clock_timestamp() + interval '1 hour');
     insert into event (tenant_id, id, type, actor_kind, subject_type, subject_id, request_id)
-      select '${tenant_id}', gen_random_uuid(), 'group.created', 'operator', 'group', 'x', 'test' from generate_series(1, 3);
-    insert into delivery (tenant_id, id, lane_id, channel_id, event_id, seq, created_at, give_up_at, status, finished_at, next_attempt_at)
-      select tenant_id, gen_random_uuid(), '${lane_id}', gen_random_uuid(), id, seq, clock_timestamp() - interval '2 hours',
+      select '${tenant_id}', gen_random_uuid(), 'group.created', 'operator', 'group', 'x', 'test'
+        from generate_series(1, 3);
+    insert into delivery (tenant_id, id, lane_id, channel_id, event_id, seq, created_at, give_up_at, status,
+      finished_at, next_attempt_at)
+      select tenant_id, gen_random_uuid(), '${lane_id}', gen_random_uuid(), id, seq,
+        clock_timestamp() - interval '2 hours',
         clock_timestamp(), case when seq % 3 = 0 then 'failed' else 'pending' end,
         case when seq % 3 = 0 then clock_timestamp() end, case when seq % 3 = 0 then null else clock_timestamp() end
       from event`)

@@ -166,7 +166,8 @@ test('an approver made by a user to whom the requester gave rights after the req
   const id = await ask(owner, '100000000001')
   const give = (to: Person, role: string, by: Person) =>
     house.asSuperuser(
-      `insert into user_role (tenant_id, user_id, role_id, granted_by, granted_at) values ($1, $2, $3, $4, clock_timestamp())`,
+      `insert into user_role (tenant_id, user_id, role_id, granted_by, granted_at)
+        values ($1, $2, $3, $4, clock_timestamp())`,
       [tenant_id, to.user_id, role, by.user_id],
     )
   await give(people.auditor, 'admin', owner)

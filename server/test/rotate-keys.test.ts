@@ -45,7 +45,8 @@ async function makeTenant(name: string, root: Buffer) {
         ? seal(deriveKey(root, `seal:${tx.tenant_id}`), `secret ${n}`, names)
         : await sealer.seal(tx, `secret ${n}`, place(id))
     await db.asSuperuser(
-      `insert into identity_provider (tenant_id, id, name, provider_type, sealed_secrets) values ($1, $2, 'p', 'custom_scim', $3)`,
+      `insert into identity_provider (tenant_id, id, name, provider_type, sealed_secrets)
+        values ($1, $2, 'p', 'custom_scim', $3)`,
       [tx.tenant_id, id, sealed],
     )
   }

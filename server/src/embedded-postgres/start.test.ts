@@ -22,7 +22,8 @@ test('makes a database at the first start and keeps its rows across the next', a
   const first = await start(t, dataDir)
   assert.equal(first.tookOver, false)
   const settings = `select current_setting('server_encoding'), current_setting('data_checksums'),
-    current_setting('fsync'), current_setting('timezone'), current_setting('listen_addresses') = '' as quiet, datlocprovider, datlocale
+    current_setting('fsync'), current_setting('timezone'), current_setting('listen_addresses') = '' as quiet,
+    datlocprovider, datlocale
     from pg_database where datname = 'postgres'`
   assert.equal(await ask(first, settings), 'UTF8 on on UTC true b C.UTF-8')
   await ask(first, `create table kept as select 'here' as word`)

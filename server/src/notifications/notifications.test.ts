@@ -47,8 +47,7 @@ beforeEach(async () => {
 async function person(name: string, ...roles: string[]): Promise<Caller> {
   const user_id = newId()
   await asSuperuser(
-    `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
-      values ($1, $2, $3, $3, $4, 'local')`,
+    `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider) select $1, $2, $3, $3, $4, 'local'`,
     [tenant_id, user_id, `${name.toLowerCase()}@example.org`, name],
   )
   await asSuperuser(`insert into user_role (tenant_id, user_id, role_id) select $1, $2, unnest($3::text[])`, [
@@ -100,8 +99,7 @@ suite('a notification', () => {
   test('of a new request goes to each approver once, never to the requester, and says what is requested', async () => {
     // The name of the account is visible only with a scope.
     await asSuperuser(
-      `insert into cloud_account (tenant_id, id, name, account_id, metadata, rank)
-        values ($1, 'a', 'Secret', $2, '{}', 1)`,
+      `insert into cloud_account (tenant_id, id, name, account_id, metadata, rank) select $1, 'a', 'Top', $2, '{}', 1`,
       [tenant_id, '123456789012'],
     )
     await handle(await happened('request.created', request_id, dana.user_id))
@@ -190,8 +188,7 @@ suite('a notification', () => {
     const id = newId()
     const config = '{"to_addresses":["a@example.com"]}'
     await asSuperuser(
-      `insert into notification_channel (tenant_id, id, name, channel_type, config)
-        values ($1, $2, 'Pager', 'email', $3)`,
+      `insert into notification_channel (tenant_id, id, name, channel_type, config) select $1, $2, 'Ops', 'email', $3`,
       [tenant_id, id, config],
     )
     await asSuperuser(
@@ -206,7 +203,7 @@ suite('a notification', () => {
     const told = await toldTo(keeper)
     assert.deepEqual(
       told.map(({ resource_type, resource_id, title }) => [resource_type, resource_id, title]),
-      [['notification_channel', id, 'The channel Pager was switched off: its receiver is gone']],
+      [['notification_channel', id, 'The channel Ops was switched off: its receiver is gone']],
     )
   })
 

@@ -94,7 +94,8 @@ suite('a rule that fails in evaluation', () => {
   /** The last decision about it, and its entry in the audit log. */
   async function kept(id: string) {
     const [decision] = await house.asSuperuser<{ allowed: boolean; errors: { rule_id: string }[] }>(
-      `select allowed, errors from decision where question -> 'resource' ->> 'id' = $1 order by decided_at desc limit 1`,
+      `select allowed, errors from decision where question -> 'resource' ->> 'id' = $1
+        order by decided_at desc limit 1`,
       [id],
     )
     return decision

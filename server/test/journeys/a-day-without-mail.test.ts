@@ -60,7 +60,8 @@ test('after a day without the mail server each recipient gets every mail, in ord
   })
   assert.ok((await ledger(channel_id)).every(({ status }) => status === 'pending'))
   // As if a day had passed.
-  await asSuperuser(`update delivery set created_at = created_at - interval '1 day', give_up_at = give_up_at - interval '1 day',
+  await asSuperuser(`update delivery set created_at = created_at - interval '1 day',
+    give_up_at = give_up_at - interval '1 day',
     attempted_at = attempted_at - interval '1 day' where finished_at is null`)
 
   const peer = await startMailPeer({ port })

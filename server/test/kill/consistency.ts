@@ -13,7 +13,8 @@ const underWay = `
   select 'entitlement ' || id || ' is due, act ' || coalesce(act, 'none') from entitlement
     where act is not null or next_look_at <= clock_timestamp()
   union all
-  select 'the delivery ' || id || ' waits: ' || coalesce(last_error, 'not tried') from delivery where finished_at is null
+  select 'the delivery ' || id || ' waits: ' || coalesce(last_error, 'not tried') from delivery
+    where finished_at is null
   union all
   select 'request ' || id || ' is due and still pending' from access_request where next_look_at <= clock_timestamp()
   union all
@@ -69,7 +70,8 @@ const unreported = `
     union all select tenant_id, id, 'request.' || status from access_request where status <> 'pending'
     union all select tenant_id, id, 'request.break_glass' from access_request where approval_mode = 'break_glass'
     union all select tenant_id, id, 'grant.activated' from access_grant where activated_at is not null
-    union all select tenant_id, id, 'grant.' || status from access_grant where status in ('expired', 'revoked', 'failed')),
+    union all select tenant_id, id, 'grant.' || status from access_grant
+      where status in ('expired', 'revoked', 'failed')),
   concerned as (
     select e.tenant_id, e.id, e.type, r.requester_id as user_id from event e join access_request r
       on r.tenant_id = e.tenant_id and r.id::text = e.subject_id
@@ -78,11 +80,14 @@ const unreported = `
     select e.tenant_id, e.id, e.type, g.user_id from event e join access_grant g
       on g.tenant_id = e.tenant_id and g.id::text = e.subject_id where e.type ~ '^grant\\.')
   select 'no event ' || type || ' of ' || id as what from state s
-    where not exists (select from event e where e.tenant_id = s.tenant_id and e.subject_id = s.id::text and e.type = s.type)
+    where not exists (select from event e where e.tenant_id = s.tenant_id and e.subject_id = s.id::text
+      and e.type = s.type)
   union all
   select 'the event ' || type || ' of ' || subject_id || ' does not match any state' from event e
-    where (type ~ '^request\\.' and subject_type = 'request' or type in ('grant.activated', 'grant.expired', 'grant.revoked'))
-      and not exists (select from state s where s.tenant_id = e.tenant_id and s.id::text = e.subject_id and s.type = e.type)
+    where (type ~ '^request\\.' and subject_type = 'request'
+      or type in ('grant.activated', 'grant.expired', 'grant.revoked'))
+      and not exists (select from state s where s.tenant_id = e.tenant_id and s.id::text = e.subject_id
+        and s.type = e.type)
   union all
   select 'no decision is stored for ' || id from access_request r where not exists (
     select from decision d where d.tenant_id = r.tenant_id and d.request_id = r.id
@@ -90,7 +95,8 @@ const unreported = `
   union all
   select 'no mail about ' || e.type || ' ' || e.subject_id from event e join notification_channel c
     on c.tenant_id = e.tenant_id and c.created_at < e.at and e.type = any(c.event_filters) and c.enabled
-    where not exists (select from delivery d where d.tenant_id = e.tenant_id and d.event_id = e.id and d.status = 'delivered')
+    where not exists (select from delivery d where d.tenant_id = e.tenant_id and d.event_id = e.id
+      and d.status = 'delivered')
   union all
   select user_id || ' was not notified of ' || type || ' ' || id from concerned c where not exists (
     select from notification n where n.tenant_id = c.tenant_id and n.event_id = c.id and n.user_id = c.user_id)

@@ -68,7 +68,8 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
     setOnAccounts: undefined,
     async holds() {
       const rows = await server.asSuperuser<{ role: string; login: string; granted_by: string }>(
-        `select r.rolname as role, l.rolname as login, m.grantor::regrole::text as granted_by from pg_auth_members m join pg_roles r on r.oid = m.roleid
+        `select r.rolname as role, l.rolname as login, m.grantor::regrole::text as granted_by from pg_auth_members m
+          join pg_roles r on r.oid = m.roleid
           join pg_roles l on l.oid = m.member where m.grantor::regrole::text = any ($1)`,
         [givers],
       )

@@ -24,7 +24,8 @@ export async function seedTenant(db: Db, name: string): Promise<{ tenant_id: str
 
 async function insertInto(db: Db, tenant_id: string): Promise<Insert> {
   const tables = await db.asSuperuser<{ name: string; columns: string[] }>(
-    `select relname::text as name, array_agg(attname::text) as columns from pg_class c join pg_attribute a on a.attrelid = c.oid
+    `select relname::text as name, array_agg(attname::text) as columns from pg_class c
+      join pg_attribute a on a.attrelid = c.oid
       where relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped group by relname`,
   )
   const columnsOf = new Map(tables.map(({ name, columns }) => [name, columns]))

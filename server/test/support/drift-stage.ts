@@ -24,7 +24,8 @@ export async function driftStage(house: House, name: string, corrects_drift?: bo
   const provisioner_id = newId()
   if (corrects_drift !== undefined) {
     await house.asSuperuser(
-      `insert into provisioner (tenant_id, id, name, provisioner_type, corrects_drift) values ($1, $2, 'rehearsal', 'sandbox', $3)`,
+      `insert into provisioner (tenant_id, id, name, provisioner_type, corrects_drift)
+        values ($1, $2, 'rehearsal', 'sandbox', $3)`,
       [tenant_id, provisioner_id, corrects_drift],
     )
     await house.asSuperuser(

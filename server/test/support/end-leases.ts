@@ -16,7 +16,8 @@ export async function endLeasesNow(
     const held = await query(`select ${keys[table]} as key from ${table} where lease_until > clock_timestamp()`)
     for (const { key } of held) {
       await query(
-        `update ${table} set lease_until = clock_timestamp() where ${keys[table]} = $1 and lease_until > clock_timestamp()`,
+        `update ${table} set lease_until = clock_timestamp() where ${keys[table]} = $1
+          and lease_until > clock_timestamp()`,
         [key],
       )
     }

@@ -22,17 +22,20 @@ export async function seedManyGrants(query: Query, count: number, tenants: numbe
     select tenant_id, user_id, 'ada@example.com', 'ada@example.com', 'Ada', 'local' from seed`)
   await query(`insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status,
       approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip)
-    select tenant_id, request_id, user_id, 'cloud_account', '1', 'ReadOnly', 'approved', 'auto', false, 3600, '{}', false,
+    select tenant_id, request_id, user_id, 'cloud_account', '1', 'ReadOnly', 'approved', 'auto', false, 3600, '{}',
+      false,
       '[]', 'token', '127.0.0.1' from seed`)
   await query('insert into sandbox_assignment (tenant_id, key) select tenant_id, key from seeded')
   await query(
     `insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at)
-      select tenant_id, entitlement_id, 'sandbox', key, jsonb_build_object('key', key), false, 'present', $1::timestamptz
+      select tenant_id, entitlement_id, 'sandbox', key, jsonb_build_object('key', key), false, 'present',
+        $1::timestamptz
       from seeded`,
     [ends],
   )
   await query(
-    `insert into sweep (tenant_id, id, provisioner, next_look_at) select tenant_id, gen_random_uuid(), 'sandbox', $1 from seed`,
+    `insert into sweep (tenant_id, id, provisioner, next_look_at)
+      select tenant_id, gen_random_uuid(), 'sandbox', $1 from seed`,
     [ends],
   )
   // A grant and its entitlement share their id.

@@ -46,7 +46,8 @@ function openLedger(house: House) {
   /** The deliveries of a channel, in the order of the events. */
   const deliveries = (channel_id: string) =>
     house.asSuperuser<Row>(
-      `select d.*, l.recipient, l.failures from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+      `select d.*, l.recipient, l.failures from delivery d join delivery_lane l on l.tenant_id = d.tenant_id
+        and l.id = d.lane_id
         where d.channel_id = $1 order by d.xid, d.seq, l.recipient`,
       [channel_id],
     )

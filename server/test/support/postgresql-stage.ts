@@ -117,7 +117,8 @@ function lookedAt({ asSuperuser, major }: TargetPostgres, managed: boolean): Sta
     async sees() {
       const open = `union all select rolname || ' can log in' from pg_roles where rolcanlogin and rolname like '%@%'`
       const rows = await asSuperuser<{ seen: string }>(
-        `select concat_ws(' ', r.rolname, l.rolname, m.grantor::regrole) as seen ${access} ${managed ? open : ''} order by 1`,
+        `select concat_ws(' ', r.rolname, l.rolname, m.grantor::regrole) as seen ${access} ${managed ? open : ''}
+          order by 1`,
       )
       return rows.map(({ seen }) => seen)
     },

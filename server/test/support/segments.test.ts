@@ -18,6 +18,7 @@ const cases: [string, string, string[]][] = [
   ['SQL by its tag with a type', 'sql<{ id: string }>`from a`', ['sql `from a`']],
   ['SQL in SQL', 'sql`a ${sql`b`} c`', ['sql `a ${', 'sql `b`', 'sql } c`']],
   ['SQL by its first word', '`select 1`', ['sql `select 1`']],
+  ['a template that begins like SQL', '`with all of it`', ['text `with all of it`']],
   ['a template with a word like SQL', '`selected by a rule`', ['text `selected by a rule`']],
   ['a division', 'a / b / c', []],
   ['a regular expression', "a.replace(/'/g, b) // c", ['comment // c']],

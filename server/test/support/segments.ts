@@ -3,7 +3,7 @@ export type Segment = { kind: 'code' | 'comment' | 'text' | 'sql'; start: number
 
 const sqlTag = /\bsql(?:<[^`]*>)?$/
 const sqlStart =
-  /^\s*(?:select|with|insert into|update|delete from|create|alter|drop|grant|revoke|do \$|set|lock|truncate)\s/i
+  /^\s*(?:select\s|insert\s+into\s|update\s|delete\s+from\s|with\s+\w+\s+as\b|(?:create|alter|drop)\s+(?:table|role|database|index|function)\s)/i
 /** A slash after one of these begins a regular expression; after anything else it divides. */
 const beforeRegExp = /(?:^|[(,=:[!&|?{};+>]|\b(?:return|of|in|case|typeof))\s*$/
 const regExp = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//y
