@@ -58,14 +58,14 @@ async function reads(stage: Stage, effort: Effort): Promise<Contender[]> {
   const page = { limit: pageLength, after: undefined }
   const one = (tx: Tx) => findRequestStatus(tx, idOf(someNumber(stage)))
   const list = (tx: Tx) => listGroupsPage(tx, undefined, page)
-  const asked = idOf(firstNumber)
-  const read = await recordStatements(tenant_id, (tx) => findRequestStatus(tx, asked))
+  const requested = idOf(firstNumber)
+  const read = await recordStatements(tenant_id, (tx) => findRequestStatus(tx, requested))
   const listed = await recordStatements(tenant_id, list)
   const anyNumber = [`\\set number random(${firstNumber}, ${firstNumber + stage.rows.read - 1})`]
   return [
-    ...limit(readRow, stage.served, effort, () => scriptOf(tenant_id, anyNumber, read, read, asked)),
+    ...limit(readRow, stage.served, effort, () => scriptOf(tenant_id, anyNumber, read, read, requested)),
     ...both(readRow, stage.served, stage, effort, one),
-    ...limit(listRow, stage.served, effort, () => scriptOf(tenant_id, [], listed, listed, asked)),
+    ...limit(listRow, stage.served, effort, () => scriptOf(tenant_id, [], listed, listed, requested)),
     ...both(listRow, stage.served, stage, effort, list),
   ]
 }
@@ -74,11 +74,11 @@ async function writes(stage: Stage, effort: Effort): Promise<Contender[]> {
   const { tenant_id, approver } = stage
   const database = openDatabase(stage.quiet, { writes: 1, long: 1 })
   const sample = await decisionOf(database.tenant(tenant_id), approver, idOf(firstPending)).finally(database.close)
-  const asked = sample.asked.id
+  const requested = sample.requested.id
   const statements = () => recordStatements(tenant_id, (tx) => saveDecision(ctxOf(tx, approver), sample))
   const [once, twice] = [await statements(), await statements()]
   const approve = async (tx: Tx) => {
-    const decision = { ...sample, asked: { ...sample.asked, id: idOf(stage.takePending('quiet', 1)) } }
+    const decision = { ...sample, requested: { ...sample.requested, id: idOf(stage.takePending('quiet', 1)) } }
     if ('refused' in (await saveDecision(ctxOf(tx, approver), decision))) throw new Error('an approval changed nothing')
   }
   return [
@@ -92,7 +92,7 @@ async function writes(stage: Stage, effort: Effort): Promise<Contender[]> {
         `\\set number ${first} + :client_id * ${each} + :done`,
         '\\set done :done + 1',
       ]
-      const { text, values } = scriptOf(tenant_id, lines, once, twice, asked)
+      const { text, values } = scriptOf(tenant_id, lines, once, twice, requested)
       return { text, values: { ...values, done: '0' } }
     }),
     ...both(batchRow, stage.quiet, stage, effort, approve),
@@ -198,10 +198,10 @@ function ctxOf(tx: Tx, { id }: Person): WorkCtx {
 async function decisionOf(tx: Tx, approver: Person, id: string): Promise<PersonsDecision> {
   const deciding = await readDeciding(tx, id, approver.id)
   if (deciding === undefined) throw new Error('there is no request to approve')
-  const { asked, when, version } = deciding
+  const { requested, when, version } = deciding
   const word = { allowed: true, mode: null, audit_session: false, notices: [], reasoning: '', governing_rule_id: null }
   const permitted = { ...word, rule_ids: [], held_by_rule_ids: [], errors: [], rule_set_version: version }
-  return { status: 'approved', decided_by: approver.id, reasoning: null, asked, when, permitted }
+  return { status: 'approved', decided_by: approver.id, reasoning: null, requested, when, permitted }
 }
 
 function tableOf(

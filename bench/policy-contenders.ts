@@ -117,7 +117,7 @@ export function caslOfAll(rules: readonly PlainRule[], questions: readonly Plain
 }
 
 /** The ability is built at each call, from the requester's rules, which a loop over all rules selects. */
-export function caslOfAsker(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): Asked {
+export function caslOfRequester(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): Asked {
   const filed = forbidsLast(rules).map((rule) => ({
     holder: rule.holder === null ? null : `${rule.holder.type} ${rule.holder.id}`,
     raw: caslRule(rule, false),

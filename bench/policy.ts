@@ -3,7 +3,7 @@ import {
   type Asked,
   casbin,
   caslOfAll,
-  caslOfAsker,
+  caslOfRequester,
   newEvaluator,
   ours,
   ruleSetOf,
@@ -38,7 +38,7 @@ async function contendersFor({ rules, questions }: Field): Promise<Record<string
     'the engine, unsliced': unsliced(ruleSet, questions),
     casbin: await casbin(rules, questions),
     'CASL, all rules': caslOfAll(rules, questions),
-    'CASL, own rules': caslOfAsker(rules, questions),
+    'CASL, own rules': caslOfRequester(rules, questions),
   }
 }
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { inLanes } from './support/race.ts'
+import { inParallel } from './support/race.ts'
 import { startOnTestServer } from './support/sallyport.ts'
 
 /** Bodies larger than sensible, sent to the real process: each has a limit, and the process stays small. */
@@ -127,7 +127,7 @@ test('bodies of the maximum size are accepted repeatedly, and the process does n
     () => put([entry(1, { text: 'x'.repeat(1_000_000) })]),
     () => pour('PUT', '/v1/cloud/accounts', 50),
   ]
-  await inLanes([...hostile, ...hostile, ...hostile], 4, async (send) => send())
+  await inParallel([...hostile, ...hostile, ...hostile], 4, async (send) => send())
   const after = service.memory()
   t.diagnostic(`resident: ${before.now} MB before, ${after.now} MB after, ${after.peak} MB at most`)
   // Twelve bodies that a careless reader would keep take 300 MB as text alone.

@@ -2,7 +2,7 @@ import { allOf, sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import { type ApiKey, type ApiKeyRow, apiKeyOf } from './api-key.ts'
 import type { KeyKind } from './api-key-text.ts'
@@ -42,7 +42,7 @@ export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<A
         values (${ctx.tx.tenant_id}, ${key.id}, ${key.name}, ${key.secret_hash}, ${key.scopes}, ${key.created_by},
           ${key.expires_at}, ${kind}, ${identity_provider_id})
         returning ${record}),
-      told as (${emit(ctx, event, sql`made`)})
+      emitted as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
   if (made === undefined) throw new Error('a key was inserted and not returned')
@@ -53,7 +53,7 @@ export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<A
 export async function listApiKeysPage(
   tx: Tx,
   filter: { identity_provider_id?: string },
-  page: PageAsk,
+  page: PageRequest,
 ): Promise<ApiKey[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   const { identity_provider_id } = filter
@@ -79,7 +79,7 @@ export async function revokeLiveApiKey(ctx: WorkCtx, id: string): Promise<ApiKey
         update api_key set revoked_at = clock_timestamp(), revoked_by = ${ctx.actor.user_id}::uuid
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and revoked_at is null
         returning ${record}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
   return revoked && apiKeyOf(revoked)

@@ -32,12 +32,12 @@ export function readAwsFault(operation: string, error: unknown): AwsFault {
   const id = $metadata?.requestId
   const answered = id !== undefined || $metadata?.httpStatusCode !== undefined
   const detail = `${message}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxMessageLength)
-  const said = answered
+  const text = answered
     ? `AWS answered ${name} to ${operation}: ${detail}${id === undefined ? '' : ` (request ${id})`}`
     : `${operation} did not reach AWS: ${detail || name}`
   const throttled = throttles.test(name)
   const credentials = expiries.test(name)
-  return { code: name, message: said, throttled, credentials, passes: !lasting.test(name) }
+  return { code: name, message: text, throttled, credentials, passes: !lasting.test(name) }
 }
 
 type SdkError = Error & { $metadata?: { requestId?: string; httpStatusCode?: number } }

@@ -1,7 +1,7 @@
 import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import { type AccountPolicyView, type CloudAccount, policyViewOf } from './cloud-account.ts'
 
 /** The maximum number of entries that an event names; it always states how many there were. */
@@ -31,14 +31,14 @@ export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAc
         on conflict (tenant_id, id) do update set name = excluded.name, account_id = excluded.account_id,
           metadata = excluded.metadata, rank = excluded.rank, updated_at = clock_timestamp()
         returning id),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select count(*)::integer as upserted from changed`,
   ])
   return row?.upserted ?? 0
 }
 
 /** One page by (rank, name, id). `q` is searched for in name, account number and id, ignoring case. */
-export function listCloudAccountsPage(tx: Tx, q: string | undefined, page: PageAsk): Promise<CloudAccount[]> {
+export function listCloudAccountsPage(tx: Tx, q: string | undefined, page: PageRequest): Promise<CloudAccount[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   if (q !== undefined) conditions.push(contains(q))
   if (page.after !== undefined) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
-import { openDatabaseLine } from '../../test/support/database-line.ts'
+import { openDatabaseProxy } from '../../test/support/database-proxy.ts'
 import { until } from '../../test/support/wait.ts'
 import { listen } from './listen.ts'
 import { sql } from './sql.ts'
@@ -54,7 +54,7 @@ test('is fresh once a beat has arrived, and receives notices', async () => {
 })
 
 test('a connection that is open but silent is detected and replaced (F15)', async () => {
-  const way = await openDatabaseLine(db.service)
+  const way = await openDatabaseProxy(db.service)
   const line = startListening(way.target)
   await line.fresh()
   way.hold()
@@ -70,7 +70,7 @@ test('a connection that is open but silent is detected and replaced (F15)', asyn
 })
 
 test('a cut connection is reported as lost at once, and only once', async () => {
-  const way = await openDatabaseLine(db.service)
+  const way = await openDatabaseProxy(db.service)
   const line = startListening(way.target)
   await line.fresh()
   way.cut()

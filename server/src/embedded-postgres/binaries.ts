@@ -66,10 +66,10 @@ export function removeOldCopies(place: Place, binaries: Binaries): void {
 
 function askVersion(native: string, runAs: RunAs | undefined): string {
   const program = join(native, 'bin', 'postgres')
-  const asked = spawnSync(program, ['--version'], { encoding: 'utf8', cwd: '/', env: {}, ...runAs })
-  const version = /\(PostgreSQL\) (\d+\.\d+)/.exec(asked.stdout ?? '')?.[1]
+  const run = spawnSync(program, ['--version'], { encoding: 'utf8', cwd: '/', env: {}, ...runAs })
+  const version = /\(PostgreSQL\) (\d+\.\d+)/.exec(run.stdout ?? '')?.[1]
   if (version !== undefined) return version
-  const cause = asked.error?.message ?? asked.stderr.trim()
+  const cause = run.error?.message ?? run.stderr.trim()
   throw new Error(`the embedded PostgreSQL cannot be run on this system (${cause}): ${alternativePath}`)
 }
 

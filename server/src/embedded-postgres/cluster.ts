@@ -97,25 +97,25 @@ async function runInitdb(place: Place, folder: string, binaries: Binaries, trans
     stdio: ['ignore', 'pipe', 'pipe'],
     ...place.runAs,
   })
-  const said: string[] = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => said.push(text.toString()))
+  const output: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => output.push(text.toString()))
   const outcome = await new Promise<string | undefined>((resolve) => {
     child.on('error', (error) => resolve(error.message))
     child.on('close', (code, signal) => resolve(code === 0 ? undefined : (signal ?? `exit code ${code}`)))
   })
   if (outcome === undefined) return
   rmSync(folder, { recursive: true, force: true })
-  throw new Error(`the database could not be made in \`${place.data}\`: ${explainInitdb(said.join(''), outcome)}`)
+  throw new Error(`the database could not be made in \`${place.data}\`: ${explainInitdb(output.join(''), outcome)}`)
 }
 
 /** Explains PostgreSQL's own error messages after initdb failed. */
-export function explainInitdb(said: string, outcome: string): string {
+export function explainInitdb(output: string, outcome: string): string {
   // Containers often run as a user without a name; the server itself does not need a name.
-  const nameless = /could not look up effective user ID (\d+)/.exec(said)?.[1]
+  const nameless = /could not look up effective user ID (\d+)/.exec(output)?.[1]
   if (nameless !== undefined) {
     return `PostgreSQL needs a name for the user it runs as, and this system has none for user ${nameless}: add a line for it to \`/etc/passwd\`, run as a user that has one, or set DATABASE_URL to use a PostgreSQL of your own`
   }
-  const lines = said.split('\n').filter((line) => /error|fatal|could not/i.test(line))
+  const lines = output.split('\n').filter((line) => /error|fatal|could not/i.test(line))
   return `${outcome}; ${lines.slice(-3).join('; ')}`
 }
 

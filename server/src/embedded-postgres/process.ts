@@ -69,8 +69,8 @@ async function launchOnce(place: Place, binaries: Binaries, transport: Transport
   )
   if (ready === true && child.pid !== undefined) return { pid: child.pid, endpoint, end }
   if (ready === undefined) child.kill('SIGKILL')
-  const said = readFileSync(place.logFile).subarray(logStart).toString().trim().split('\n').slice(-4).join('; ')
-  return `${ready ?? `no answer within ${readyWithinMs / 1000} s`}; ${said}`
+  const messages = readFileSync(place.logFile).subarray(logStart).toString().trim().split('\n').slice(-4).join('; ')
+  return `${ready ?? `no answer within ${readyWithinMs / 1000} s`}; ${messages}`
 }
 
 function followEnd(child: ChildProcess): () => string | undefined {

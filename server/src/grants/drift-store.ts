@@ -27,11 +27,11 @@ export async function saveDrift(ctx: WorkCtx, item: WorkItem, drift: Drift): Pro
         where ${ours(tx, item)} returning e.id, e.provisioner, e.provisioner_id),
       concerned as (
         select g.id, g.request_id from access_grant g, drifted where ${grantsOf(tx, item)} and ${concerned}),
-      nobodys as (
+      strays as (
         select coalesce(provisioner_id::text, provisioner) as id, null as request_id from drifted
         where not exists (select from concerned)),
-      told as (${emitEach(ctx, onGrants, sql`concerned`)}),
-      told_of_nobodys as (${emitEach(ctx, onProvisioner, sql`nobodys`)})
+      emitted as (${emitEach(ctx, onGrants, sql`concerned`)}),
+      emitted_strays as (${emitEach(ctx, onProvisioner, sql`strays`)})
       select id from drifted`,
   ])
   return drifted.length > 0

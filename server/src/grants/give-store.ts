@@ -86,7 +86,7 @@ export async function failRefused(
           and ${isBefore('deny')} and ${verdict.rulesUnchanged}
         returning g.id, g.request_id),
       kept as (${keep(sql`(select distinct request_id as id from failed) as refused`)}),
-      told as (${emitEach(ctx, { type: 'grant.failed', subject_type: 'grant', data }, sql`failed`)})
+      emitted as (${emitEach(ctx, { type: 'grant.failed', subject_type: 'grant', data }, sql`failed`)})
       select case when exists (select from failed) then 'failed'
         else ${blockedBy(tx, item, verdict.rulesUnchanged)} end as outcome`
   })
@@ -140,5 +140,5 @@ function activate(ctx: WorkCtx, begun: readonly string[], reference: string | nu
       where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and ${isBefore('activate')}
         and g.activate_by > t.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))
       returning g.id, g.request_id),
-    told as (${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)})`
+    emitted as (${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)})`
 }

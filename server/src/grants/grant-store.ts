@@ -2,7 +2,7 @@ import { allOf, sql } from '../db/sql.ts'
 import { emitEach } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import { isWaitedForBeside } from './entitlement-store.ts'
 import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from './grant.ts'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
@@ -66,7 +66,7 @@ export function insertGrants(places: readonly Place[], action: string, approved:
 export async function listGrantsPage(
   tx: Tx,
   filters: { user_id?: string | undefined; request_id?: string | undefined; status?: string | undefined },
-  page: PageAsk,
+  page: PageRequest,
 ): Promise<Grant[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   if (filters.user_id !== undefined) conditions.push(sql`user_id = ${filters.user_id}`)
@@ -128,7 +128,7 @@ function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
     due as (
       update entitlement e set next_look_at = clock_timestamp(), gives = ${isWaitedForBeside(sql`revoked`)}
       where e.tenant_id = ${tx.tenant_id} and e.id in (select entitlement_id from revoked)),
-    told as (${emitEach(ctx, { type: 'grant.revoked', subject_type: 'grant' }, sql`revoked`)})
+    emitted as (${emitEach(ctx, { type: 'grant.revoked', subject_type: 'grant' }, sql`revoked`)})
     select ${columns} from revoked g`
   return [holdEntitlements, revoke] as const
 }
@@ -157,7 +157,7 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
         where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isBefore('retry')} and g.activated_at is null
           and g.activate_by > clock_timestamp() and exists (select from holder)
         returning g.*),
-      told as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
+      emitted as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
       select ${columns} from retried g`,
     sql<{ status: GrantStatus; was_active: boolean; active: boolean }>`select g.status, u.active,
         g.activated_at is not null as was_active

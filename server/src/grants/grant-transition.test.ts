@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { foreseenSteps, type GrantPair, stepsOf } from '../../test/support/grant-steps.ts'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { sql } from '../db/sql.ts'
 import { grantStatuses, provisioningStatuses } from './grant.ts'
 import { type GrantChange, grantTransitions, transitionsOf } from './grant-transition.ts'
@@ -111,7 +111,7 @@ const recordedSteps: string[] = [
 ]
 
 const house = await openHouse()
-const on = await askingStage(house, 'the life cycle of a grant')
+const on = await requestStage(house, 'the life cycle of a grant')
 await on.rule('@approval_mode("auto") permit (principal, action, resource);')
 const counted = async () => {
   const [row] = await house.asSuperuser<{ count: number }>(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
@@ -11,7 +11,7 @@ const auto = '@approval_mode("auto") permit (principal, action, resource);'
 const account = '400000000001'
 
 async function stage(name: string) {
-  const on = await askingStage(house, name)
+  const on = await requestStage(house, name)
   await on.rule(auto)
   const { tenant_id } = on
   const operations = (kind: 'create' | 'delete') =>

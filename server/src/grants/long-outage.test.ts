@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { driversWith } from '../../test/support/drivers.ts'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { type Driver, TargetError } from '../provisioners/driver.ts'
@@ -29,7 +29,7 @@ const drivers = driversWith((sandbox) => {
   } satisfies Partial<Driver>
 })
 startWorkers(house, [planGrant(drivers), ...convergeEntitlement(drivers, reauthorize, { random: () => 0 })])
-const on = await askingStage(house, 'outage of a day')
+const on = await requestStage(house, 'outage of a day')
 await on.rule('@approval_mode("auto") permit (principal, action, resource);')
 
 type Kept = { failures: number; waits_ms: number | null; observed: string; act: string | null }

@@ -17,8 +17,8 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
   const answers = await tx.write([
     sql`with ${mine(tx, wrapped, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)},
       ${emitExpiringSoon(tx)}, ${emitOverdue(tx)},
-      told_expired as (${emitOfGrants(tx, 'grant.expired', sql`ended`)}),
-      told_failed as (${emitOfGrants(tx, 'grant.failed', failing)})
+      emitted_expired as (${emitOfGrants(tx, 'grant.expired', sql`ended`)}),
+      emitted_failed as (${emitOfGrants(tx, 'grant.failed', failing)})
       ${emitOfGrants(tx, 'grant.expiring', sql`ending`)}`,
     sql`with ${mine(tx, wrapped, sql``, sharedEnd)}
       update access_grant g set ${assign('finish')}, updated_at = clock_timestamp()

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
 /** Grants of one entitlement: access stays until the last of them ends. */
 const house = await openHouse()
 startWorkers(house)
-const on = await askingStage(house, 'overlap')
+const on = await requestStage(house, 'overlap')
 const { people } = on
 await on.rule('@approval_mode("auto") permit (principal, action, resource);')
 

@@ -1,5 +1,5 @@
 import type { DueWork } from '../jobs/work-list.ts'
-import { type GrantAsk, NotNow, TargetError } from '../provisioners/driver.ts'
+import { NotNow, type PlanInput, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, maxCallMs } from '../provisioners/in-time.ts'
 import { backoffMs, saysDisabled, waitMs } from './entitlement.ts'
@@ -31,7 +31,7 @@ export function planGrant(drivers: Drivers): DueWork {
 }
 
 /** The provisioner that gives the access. A tenant with its own provisioners never falls back to the sandbox. */
-function requireServing(serving: Serving, ask: GrantAsk): ProvisionerRef {
+function requireServing(serving: Serving, ask: PlanInput): ProvisionerRef {
   const { provisioner, provisioner_id, provisioner_version, enabled, has_own } = serving
   if (provisioner !== null && provisioner_id !== null) {
     if (enabled) return { provisioner, provisioner_id, provisioner_version }

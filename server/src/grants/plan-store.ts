@@ -3,7 +3,7 @@ import { emit } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { GrantAsk, Plan } from '../provisioners/driver.ts'
+import type { Plan, PlanInput } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import type { ProvisionerType } from '../provisioners/provisioner.ts'
 import type { GrantStatus } from './grant.ts'
@@ -34,7 +34,7 @@ const servedBy = sql`(
 export async function findGrantToPlan(
   tx: Tx,
   item: WorkItem,
-): Promise<{ ask: GrantAsk; serving: Serving; live: boolean; late: boolean; failures: number } | undefined> {
+): Promise<{ ask: PlanInput; serving: Serving; live: boolean; late: boolean; failures: number } | undefined> {
   type Row = {
     status: string
     late: boolean

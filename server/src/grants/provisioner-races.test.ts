@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
 import { aLockIsWaitedFor } from '../../test/support/lock.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -11,7 +11,7 @@ import { linkGrant } from './plan-store.ts'
 
 /** A grant is linked to an entitlement while its provisioner is being deleted or changed. No worker runs here. */
 const house = await openHouse()
-const on = await askingStage(house, 'races for a provisioner')
+const on = await requestStage(house, 'races for a provisioner')
 await on.rule('@approval_mode("auto") permit (principal, action, resource);')
 const tx = house.database.tenant(on.tenant_id)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
@@ -10,7 +10,7 @@ const house = await openHouse()
 startWorkers(house)
 
 async function stage(name: string) {
-  const on = await askingStage(house, name)
+  const on = await requestStage(house, name)
   await on.rule('@approval_mode("auto") permit (principal, action, resource);')
   const setUp = (more: object) =>
     on.created(on.owner, '/v1/provisioners', { name, provisioner_type: 'sandbox', ...more })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDrivers } from '../../test/support/drivers.ts'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import type { DueWork } from '../jobs/work-list.ts'
@@ -13,7 +13,7 @@ import { planGrant } from './plan-grant.job.ts'
 
 /** Policy evaluates a request again right before its access is given: changes since the approval count. */
 const house = await openHouse()
-const stage = (name: string) => askingStage(house, name)
+const stage = (name: string) => requestStage(house, name)
 
 const permit = '@approval_mode("require") permit (principal, action, resource);'
 const auto = '@approval_mode("auto") permit (principal, action, resource);'
@@ -238,9 +238,9 @@ for (const joins of [false, true]) {
     if (joins) await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', keyOf(on))
     const request = await on.approve(await on.ask(on.account('300000000001')))
     // As if the deactivation had not reached their grants yet.
-    const shutOut = () =>
+    const deactivate = () =>
       house.asSuperuser('update tenant_user set active = false where id = $1', [on.people.user.user_id])
-    const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'), interrupted(shutOut))
+    const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'), interrupted(deactivate))
     assert.match(grant?.end_reason ?? '', /the account is deactivated/)
     assert.equal(await on.heldAt('300000000001'), joins ? 1 : 0)
   })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
 /** A failed grant is retried while the hour of its approval lasts. */
 const house = await openHouse()
 startWorkers(house)
-const on = await askingStage(house, 'second tries')
+const on = await requestStage(house, 'second tries')
 const { owner, people } = on
 await on.rule('@approval_mode("auto") permit (principal, action, resource);')
 

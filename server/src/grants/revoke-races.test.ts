@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
 import { aLockIsWaitedFor } from '../../test/support/lock.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { sql } from '../db/sql.ts'
 import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import { revokeGrantsOf, revokeLiveGrant } from './grant-store.ts'
@@ -10,7 +10,7 @@ import { linkGrant } from './plan-store.ts'
 
 /** No worker runs here: the test locks rows in the order in which workers do. */
 const house = await openHouse()
-const on = await askingStage(house, 'races for a grant')
+const on = await requestStage(house, 'races for a grant')
 await on.rule('@approval_mode("auto") permit (principal, action, resource);')
 const { tenant_id } = on
 const user_id = on.people.user.user_id

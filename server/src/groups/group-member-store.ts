@@ -1,7 +1,7 @@
 import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import type { GroupMember, Membership } from './group.ts'
 
 const record = sql`group_id, user_id, membership_source, created_at`
@@ -37,7 +37,7 @@ export async function insertLocalMember(
         for share of u
         on conflict (tenant_id, group_id, user_id) do nothing
         returning ${record}),
-      told as (${emit(ctx, event, sql`made`)})
+      emitted as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
   return made
@@ -57,7 +57,7 @@ export async function findMembership(tx: Tx, group_id: string, user_id: string):
 }
 
 /** One page of a group's members, in the order in which the users were created. */
-export function listGroupMembersPage(tx: Tx, group_id: string, page: PageAsk): Promise<GroupMember[]> {
+export function listGroupMembersPage(tx: Tx, group_id: string, page: PageRequest): Promise<GroupMember[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id} and group_id = ${group_id}`]
   if (page.after !== undefined) conditions.push(sql`user_id > ${page.after[0]}::uuid`)
   return tx.read(sql<GroupMember>`select ${record} from group_member
@@ -79,7 +79,7 @@ export async function deleteLocalMember(ctx: WorkCtx, group_id: string, user_id:
         where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = ${group_id}::uuid and m.user_id = ${user_id}::uuid
           and g.tenant_id = m.tenant_id and g.id = m.group_id and g.source = 'local'
         returning m.user_id),
-      told as (${emit(ctx, event, sql`gone`)})
+      emitted as (${emit(ctx, event, sql`gone`)})
       select user_id from gone`,
   ])
   return gone.length > 0

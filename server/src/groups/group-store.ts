@@ -1,7 +1,7 @@
 import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import { asGroup, type Group, type GroupChange, type GroupRow, type GroupSource } from './group.ts'
 
 /** The columns of `g`, a group, with the number of its members and the roles that it gives. */
@@ -26,7 +26,7 @@ export async function insertGroup(
         insert into tenant_group (tenant_id, id, name, description, source)
         values (${tx.tenant_id}, ${id}, ${name}, ${description}, ${source})
         returning *),
-      told as (${emit(ctx, event, sql`made`)})
+      emitted as (${emit(ctx, event, sql`made`)})
       select ${record(tx)} from made g`,
   ])
   if (made === undefined) throw new Error('a group was inserted and not returned')
@@ -34,7 +34,7 @@ export async function insertGroup(
 }
 
 /** One page in the order of creation; `source` is compared exactly. */
-export async function listGroupsPage(tx: Tx, source: string | undefined, page: PageAsk): Promise<Group[]> {
+export async function listGroupsPage(tx: Tx, source: string | undefined, page: PageRequest): Promise<Group[]> {
   const conditions = [sql`g.tenant_id = ${tx.tenant_id}`]
   if (source !== undefined) conditions.push(sql`g.source = ${source}`)
   if (page.after !== undefined) conditions.push(sql`g.id > ${page.after[0]}::uuid`)
@@ -63,7 +63,7 @@ export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChan
         where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and source = 'local'
           and (name, description) is distinct from (${name}, ${description})
         returning *),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select ${record(tx)} from changed g`,
   ])
   return saved && asGroup(saved)
@@ -77,7 +77,7 @@ export async function deleteLocalGroup(ctx: WorkCtx, id: string): Promise<boolea
     sql`with gone as (
         delete from tenant_group
         where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and source = 'local' returning id),
-      told as (${emit(ctx, event, sql`gone`)})
+      emitted as (${emit(ctx, event, sql`gone`)})
       select id from gone`,
   ])
   return gone.length > 0
@@ -111,7 +111,7 @@ export async function saveRoleMappings(
         insert into group_role (tenant_id, group_id, role_id, mapped_by)
         select ${tenant_id}::uuid, ${id}::uuid, role_id, ${ctx.actor.user_id}::uuid
         from unnest(${[...added]}::text[]) as role_id),
-      told as (${emit(ctx, event)}),
+      emitted as (${emit(ctx, event)}),
       changed as (
         update tenant_group set updated_at = clock_timestamp()
         where tenant_id = ${tenant_id}::uuid and id = ${id}::uuid returning id)

@@ -31,8 +31,8 @@ export async function openEventStream(
   const first = await iterator.next()
   const retryMs = Math.round(minRetryMs + Math.random() * (maxRetryMs - minRetryMs))
   let opening: string | undefined = `retry: ${retryMs}\n${textOf(first.value ?? {})}`
-  let saidAt = performance.now()
-  let authorizedAt = saidAt
+  let sentAt = performance.now()
+  let authorizedAt = sentAt
 
   /** The next text to send; null at the end. */
   async function next(): Promise<string | null> {
@@ -44,8 +44,8 @@ export async function openEventStream(
         if (!(await mayGoOn())) return null
         authorizedAt = now
       }
-      if (value === undefined && now - saidAt < heartbeatMs) continue
-      saidAt = now
+      if (value === undefined && now - sentAt < heartbeatMs) continue
+      sentAt = now
       return value === undefined ? ':\n\n' : textOf(value)
     }
   }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { newId } from '../kernel/id.ts'
 
 const house = await openHouse({ PUBLIC_URL: 'https://sallyport.example.com' })
-const acme = await askingStage(house, 'Acme')
+const acme = await requestStage(house, 'Acme')
 await acme.rule('permit (principal, action, resource);')
 
 const open = (url: string) => house.call({ method: 'GET', url })

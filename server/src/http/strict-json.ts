@@ -118,10 +118,10 @@ function scanString(scan: Scan): string {
     }
   }
   scan.at += 1
-  const said: string = escaped ? JSON.parse(text.slice(start, scan.at)) : text.slice(start + 1, scan.at - 1)
-  if (escaped && said.includes('\0')) throw faulty(scan, 'contains the character NUL: leave it out')
-  if (!said.isWellFormed()) throw faulty(scan, 'contains half of a surrogate pair: send whole characters')
-  return said
+  const value: string = escaped ? JSON.parse(text.slice(start, scan.at)) : text.slice(start + 1, scan.at - 1)
+  if (escaped && value.includes('\0')) throw faulty(scan, 'contains the character NUL: leave it out')
+  if (!value.isWellFormed()) throw faulty(scan, 'contains half of a surrogate pair: send whole characters')
+  return value
 }
 
 function skipEscape(scan: Scan): void {

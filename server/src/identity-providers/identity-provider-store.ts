@@ -1,7 +1,7 @@
 import { allOf, sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { SealedPlace, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import type { ProviderType } from './provider-config.ts'
@@ -26,7 +26,7 @@ export async function insertProvider(ctx: WorkCtx, provider: ProviderToInsert): 
         values (${ctx.tx.tenant_id}, ${id}, ${name}, ${provider_type}, ${JSON.stringify(provider.config)},
           ${provider.sealed_secrets}, ${enabled})
         returning ${record}),
-      told as (${emit(ctx, event, sql`made`)})
+      emitted as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
   if (made === undefined) throw new Error('an identity provider was inserted and not returned')
@@ -34,7 +34,7 @@ export async function insertProvider(ctx: WorkCtx, provider: ProviderToInsert): 
 }
 
 /** One page in the order of creation. */
-export function listProvidersPage(tx: Tx, page: PageAsk): Promise<IdentityProvider[]> {
+export function listProvidersPage(tx: Tx, page: PageRequest): Promise<IdentityProvider[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   if (page.after !== undefined) conditions.push(sql`id > ${page.after[0]}::uuid`)
   return tx.read(sql<IdentityProvider>`select ${record} from identity_provider
@@ -78,7 +78,7 @@ export async function saveProvider(
           sealed_secrets = ${sealed_secrets}, enabled = ${enabled}, updated_at = clock_timestamp()
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id}
         returning ${record}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
   if (saved === undefined) throw new Error('a locked identity provider was not found')
@@ -90,7 +90,7 @@ export async function deleteLockedProvider(ctx: WorkCtx, id: string): Promise<vo
   await ctx.tx.write([
     sql`with changed as (
         delete from identity_provider where tenant_id = ${ctx.tx.tenant_id} and id = ${id} returning id),
-      told as (${emit(ctx, eventOf('deleted', id), sql`changed`)})
+      emitted as (${emit(ctx, eventOf('deleted', id), sql`changed`)})
       select id from changed`,
   ])
 }

@@ -30,7 +30,7 @@ export function newId(now: number = Date.now()): string {
 }
 
 /** The lowest id that can be created at that moment, by the creator's clock. */
-export function leastIdOf(moment: Date): string {
+export function lowestIdAt(moment: Date): string {
   const time = moment.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }

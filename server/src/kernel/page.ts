@@ -2,7 +2,7 @@
 export type PageReply<Row> = { data: Row[]; next_cursor?: string; has_more: boolean }
 
 /** Where a page begins and how long it is. Stores fetch `limit + 1` rows; the extra row shows that more follow. */
-export type PageAsk = { limit: number; after: readonly string[] | undefined }
+export type PageRequest = { limit: number; after: readonly string[] | undefined }
 
 const defaultLimit = 50
 const maxLimit = 200

@@ -72,8 +72,8 @@ export function quoted(words: string): string {
 
 /** The message as one paragraph without its facts, for places with little room. */
 export function paragraphOf({ sentence, quotes, next }: Message): string {
-  const said = quotes.map(([label, words]) => `${label}: ${quoted(line(words, maxShortQuote))}.`)
-  return [sentence, ...said, next].filter((part) => part !== undefined).join(' ')
+  const reasons = quotes.map(([label, words]) => `${label}: ${quoted(line(words, maxShortQuote))}.`)
+  return [sentence, ...reasons, next].filter((part) => part !== undefined).join(' ')
 }
 
 function rowsOf(facts: readonly Fact[]): Row[] {

@@ -9,7 +9,7 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
   'request.created': (facts) =>
     facts.approval_mode === 'require'
       ? waiting(facts, requests(facts), `${requests(facts)} ${howLong(facts)}.`)
-      : asked(facts, {
+      : requestDraft(facts, {
           title: `${facts.requester.name} requested ${whatOf(facts)}`,
           sentence: `${facts.requester.name} requested ${whatOf(facts)} ${howLong(facts)}, and a rule approved it at once.`,
           facts: [['Approved by', 'a rule, no person']],
@@ -25,7 +25,7 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
     ),
   'request.break_glass': (facts) => {
     const took = `${facts.requester.name} took ${whatOf(facts)}`
-    return asked(facts, {
+    return requestDraft(facts, {
       title: `EMERGENCY: ${took} without an approver`,
       sentence: `${took} in an emergency, ${howLong(facts)}, without an approver.`,
       next: 'Make sure that the emergency is real. If it is not, end the access: revoke the grants of this request.',
@@ -33,7 +33,7 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
   },
   'request.approved': (facts) => {
     const approved = `${facts.decided_by ?? 'A rule'} approved ${whatOf(facts)}`
-    return asked(facts, {
+    return requestDraft(facts, {
       title: `${approved} for ${facts.requester.name}`,
       sentence: `${approved} ${howLong(facts)} for ${facts.requester.name}.`,
       facts: [['Approved by', facts.decided_by ?? 'a rule, no person'], whenFact(facts)],
@@ -42,14 +42,14 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
     })
   },
   'request.denied': (facts) =>
-    asked(facts, {
+    requestDraft(facts, {
       title: `${facts.decided_by ?? 'Somebody'} denied ${whatOf(facts)} for ${facts.requester.name}`,
       facts: [['Denied by', facts.decided_by], whenFact(facts)],
       quotes: [['Note', facts.decision_reasoning]],
     }),
   'request.expired': (facts) => {
     const wanted = `${facts.requester.name} requested ${whatOf(facts)}`
-    return asked(facts, {
+    return requestDraft(facts, {
       title: `Nobody decided: ${wanted}`,
       sentence: `${wanted}, and nobody decided in time.`,
       facts: [whenFact(facts)],
@@ -58,7 +58,7 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
   },
   'request.cancelled': (facts) => {
     const whose = facts.is_own ? 'their own request' : `the request of ${facts.requester.name}`
-    return asked(facts, {
+    return requestDraft(facts, {
       title: `${facts.actor} cancelled ${whose} for ${whatOf(facts)}`,
       facts: [['Because', textIn(facts.data, 'reason')], whenFact(facts)],
     })
@@ -74,7 +74,7 @@ function howLong({ duration_seconds }: RequestFacts): string {
 }
 
 /** Adds the requested access and the reason before the draft's own facts and quotes. */
-function asked(facts: RequestFacts, { facts: further = [], quotes = [], ...draft }: Draft): Draft {
+function requestDraft(facts: RequestFacts, { facts: further = [], quotes = [], ...draft }: Draft): Draft {
   return { ...draft, facts: [...askedFacts(facts), ...further], quotes: [['Reason', facts.reason], ...quotes] }
 }
 
@@ -82,7 +82,7 @@ function asked(facts: RequestFacts, { facts: further = [], quotes = [], ...draft
 function waiting(facts: RequestFacts, title: string, sentence: string, toDo = ''): Draft {
   const { status, waits_until, zone } = facts
   const until = `The request waits for an approver${untilWhen(waits_until, zone)}, and expires without a decision.`
-  return asked(facts, {
+  return requestDraft(facts, {
     title,
     sentence,
     facts: [['Reminder', countIn(facts.data, 'nth')], nowFact(facts)],

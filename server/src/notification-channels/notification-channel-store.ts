@@ -3,7 +3,7 @@ import { allOf, sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import type { EmailContent } from './email-channel.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 import type { WebhookContent } from './webhook-channel.ts'
@@ -63,7 +63,7 @@ export async function insertChannel<Channel extends NotificationChannel>(
         where (select count(*) from notification_channel where tenant_id = ${ctx.tx.tenant_id}) < ${maxChannels}
           and ${hasRoom(ctx.tx, id, config)}
         returning ${channelRecord}),
-      told as (${emit(ctx, event, sql`made`)})
+      emitted as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
   if (made === undefined) throw tooMany()
@@ -71,7 +71,7 @@ export async function insertChannel<Channel extends NotificationChannel>(
 }
 
 /** One page in the order of creation. */
-export function listChannelsPage(tx: Tx, page: PageAsk): Promise<NotificationChannel[]> {
+export function listChannelsPage(tx: Tx, page: PageRequest): Promise<NotificationChannel[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   if (page.after !== undefined) conditions.push(sql`id > ${page.after[0]}::uuid`)
   return tx.read(sql<NotificationChannel>`select ${channelRecord} from notification_channel
@@ -139,7 +139,7 @@ export async function saveChannel(
         where tenant_id = ${ctx.tx.tenant_id} and id = ${before.id}
           and ${grows ? hasRoom(ctx.tx, before.id, content.config) : sql`true`}
         returning ${channelRecord}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
   // The row is locked, so only the recipient limit can prevent the update.
@@ -171,7 +171,7 @@ export async function saveRotation<Channel extends NotificationChannel>(
           previous_until = clock_timestamp() + make_interval(secs => ${overlap_seconds})
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id}
         returning ${channelRecord}),
-      told as (${emit(ctx, eventOf('secret_rotated', id, { overlap_seconds }), sql`changed`)})
+      emitted as (${emit(ctx, eventOf('secret_rotated', id, { overlap_seconds }), sql`changed`)})
       select * from changed`,
   ])
   if (saved === undefined) throw new Error('a channel that was locked is gone')
@@ -196,7 +196,7 @@ export async function deleteChannelById(ctx: WorkCtx, id: string): Promise<boole
   const [gone] = await ctx.tx.write([
     sql`with changed as (
         delete from notification_channel where tenant_id = ${ctx.tx.tenant_id} and id = ${id} returning id),
-      told as (${emit(ctx, eventOf('deleted', id), sql`changed`)})
+      emitted as (${emit(ctx, eventOf('deleted', id), sql`changed`)})
       select id from changed`,
   ])
   return gone.length > 0

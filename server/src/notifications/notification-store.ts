@@ -1,7 +1,7 @@
 import { allOf, idDigits, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import type { Scope } from '../permissions/permission.ts'
 import { holdersOf } from '../roles/holding-store.ts'
 import type { NotificationRow } from './notification.ts'
@@ -13,7 +13,7 @@ export function listNotificationsPage(
   tx: Tx,
   user_id: string | null,
   unread: boolean | undefined,
-  page: PageAsk,
+  page: PageRequest,
 ): Promise<NotificationRow[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id} and user_id = ${user_id}`]
   if (unread !== undefined) conditions.push(unread ? sql`read_at is null` : sql`read_at is not null`)
@@ -122,8 +122,8 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
   const rows = notifications.map((notification) => ({ ...notification, id: newId() }))
   await tx.write([
     sql`insert into notification (tenant_id, id, user_id, event_id, event_type, title, body, resource_type, resource_id)
-      select ${tx.tenant_id}::uuid, told.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as told (id uuid, user_id uuid, event_id uuid, event_type text, title text, body text, resource_type text,
+      select ${tx.tenant_id}::uuid, notified.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as notified (id uuid, user_id uuid, event_id uuid, event_type text, title text, body text, resource_type text,
           resource_id uuid)
       on conflict (tenant_id, event_id, user_id) do nothing`,
     sql`delete from notification where tenant_id = ${tx.tenant_id} and id in (

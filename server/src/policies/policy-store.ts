@@ -2,10 +2,10 @@ import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import {
   bumpRuleSet,
-  idsTold,
+  listedIds,
   lockRuleSet,
   type RuleSetChange,
 } from '../policy-engine/deciding/rule-set-change-store.ts'
@@ -38,14 +38,14 @@ export async function insertPolicy(ctx: WorkCtx, policy: NewPolicy): Promise<Pol
         where not exists (select from policy where tenant_id = ${tx.tenant_id} and priority = ${priority})
         returning *),
       bumped as (${bumpRuleSet(tx, sql`changed`)}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select ${policyWithRules(tx)} from changed p`,
   ])
   return created
 }
 
 /** One page, the first in order first. */
-export function listPoliciesPage(tx: Tx, page: PageAsk): Promise<Policy[]> {
+export function listPoliciesPage(tx: Tx, page: PageRequest): Promise<Policy[]> {
   const after = page.after === undefined ? sql`` : sql`and p.priority > ${page.after[0]}::integer`
   return tx.read(sql<Policy>`select ${policyWithRules(tx)} from policy p
     where p.tenant_id = ${tx.tenant_id} ${after} order by p.priority limit ${page.limit + 1}`)
@@ -69,12 +69,12 @@ export async function savePolicy(
 ): Promise<Policy> {
   const { tx } = ctx
   const { name, description, enabled } = { ...policy, ...change.to }
-  const told = { change: 'policy_changed', fields: change.fields }
+  const summary = { change: 'policy_changed', fields: change.fields }
   const event = {
     type: 'policy.updated',
     subject_type: 'policy',
     subject_id: policy.id,
-    data: change.fields.includes('enabled') ? { ...told, enabled } : told,
+    data: change.fields.includes('enabled') ? { ...summary, enabled } : summary,
   } as const
   const [[saved]] = await tx.write([
     sql<Policy>`with changed as (
@@ -83,7 +83,7 @@ export async function savePolicy(
         where tenant_id = ${tx.tenant_id} and id = ${policy.id}
         returning *),
       bumped as (${bumpRuleSet(tx, sql`changed`)}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select ${policyWithRules(tx)} from changed p`,
   ])
   if (saved === undefined) throw new Error('a policy that was locked is gone')
@@ -97,7 +97,7 @@ export function deletePolicyById(ctx: WorkCtx, id: string): RuleSetChange<{ id: 
   return (onlyIf) => sql<{ id: string }>`with changed as (
         delete from policy where tenant_id = ${tx.tenant_id} and id = ${id} and ${onlyIf} returning id),
       bumped as (${bumpRuleSet(tx, sql`changed`)}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select id from changed`
 }
 
@@ -117,7 +117,7 @@ export async function savePolicyPlaces(ctx: WorkCtx, moves: readonly Placed[], i
     type: 'policy.reordered',
     subject_type: 'tenant',
     subject_id: tx.tenant_id,
-    data: { change: 'policies_reordered', ...idsTold(ids) },
+    data: { change: 'policies_reordered', ...listedIds(ids) },
   } as const
   await tx.write([
     sql`with changed as (
@@ -127,7 +127,7 @@ export async function savePolicyPlaces(ctx: WorkCtx, moves: readonly Placed[], i
         where p.tenant_id = ${tx.tenant_id} and p.id = move.id
         returning p.id),
       bumped as (${bumpRuleSet(tx, sql`changed`)}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select id from changed`,
   ])
 }

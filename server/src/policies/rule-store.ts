@@ -6,7 +6,7 @@ import { approveAction } from '../policy-engine/cedar/schema.ts'
 import type { RuleStatement } from '../policy-engine/cedar/statement.ts'
 import {
   bumpRuleSet,
-  idsTold,
+  listedIds,
   lockRuleSet,
   type RuleSetChange,
 } from '../policy-engine/deciding/rule-set-change-store.ts'
@@ -68,7 +68,7 @@ function followed(ctx: WorkCtx, at: RuleAt, change: Parameters<typeof ruleChange
   return sql`touched as (update policy set updated_at = clock_timestamp()
         where tenant_id = ${ctx.tx.tenant_id}::uuid and id = ${at.policy_id}::uuid and exists (select from changed)),
       bumped as (${bumpRuleSet(ctx.tx, sql`changed`)}),
-      told as (${emit(ctx, ruleChanged(at, change), sql`changed`)})`
+      emitted as (${emit(ctx, ruleChanged(at, change), sql`changed`)})`
 }
 
 type NewRule = { policy_id: string; statement: RuleStatement; ordinal?: number | undefined }
@@ -160,7 +160,7 @@ export async function saveRulePlaces(
   { moves, ids }: { moves: readonly Placed[]; ids: readonly string[] },
 ): Promise<void> {
   const { tx } = ctx
-  const data = { change: 'rules_reordered', ...idsTold(ids) }
+  const data = { change: 'rules_reordered', ...listedIds(ids) }
   const event = { type: 'policy.reordered', subject_type: 'policy', subject_id: policy_id, data } as const
   await tx.write([
     sql`with changed as (
@@ -172,7 +172,7 @@ export async function saveRulePlaces(
       touched as (update policy set updated_at = clock_timestamp()
         where tenant_id = ${tx.tenant_id} and id = ${policy_id} and exists (select from changed)),
       bumped as (${bumpRuleSet(tx, sql`changed`)}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select id from changed`,
   ])
 }

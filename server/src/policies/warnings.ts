@@ -42,13 +42,13 @@ export function warningsFor(facts: WarningFacts): string[] {
   const scope = scopeFromFields(rule)
   return [
     ...facts.engine_warnings,
-    ...neverAsked(rule, scope),
-    ...askedByNobody(scope),
-    ...speaksOfNobody(facts.missing),
+    ...impossibleConditions(rule, scope),
+    ...impossibleRequests(scope),
+    ...missingPrincipals(facts.missing),
     ...shadowed(rule, scope, others),
     ...repeats(rule, scope, others),
     ...approvesEverything(rule, scope),
-    ...leavesAskingAlone(rule),
+    ...emergencyOnly(rule),
     ...overlaps(rule, scope, others),
     ...unknownActions(scope, facts.known_actions),
   ]
@@ -58,7 +58,7 @@ type Sided = { effect: Effect; conditions?: string | null; approval_mode?: Appro
 
 const unconditional = (rule: Sided) => (rule.conditions ?? '').trim() === ''
 const isAuto = (rule: Sided) => rule.effect === 'permit' && rule.approval_mode === 'auto'
-const asksAPerson = (rule: Sided) => rule.effect === 'permit' && (rule.approval_mode ?? 'require') === 'require'
+const needsApproval = (rule: Sided) => rule.effect === 'permit' && (rule.approval_mode ?? 'require') === 'require'
 /** Every principal of a question is a `User`, so that type alone restricts nothing. */
 const anyPrincipal = (scope: Scope) =>
   scope.principal.scope === 'any' || (scope.principal.scope === 'is' && scope.principal.type === 'User')
@@ -70,7 +70,7 @@ function approvesEverything(rule: Sided, scope: Scope): string[] {
     : []
 }
 
-function leavesAskingAlone(rule: Sided): string[] {
+function emergencyOnly(rule: Sided): string[] {
   return rule.effect === 'forbid' && rule.approval_mode === 'break_glass'
     ? ['this forbid refuses only emergency requests: ordinary requests stay as before']
     : []
@@ -110,7 +110,7 @@ function repeats(rule: StatementFields, scope: Scope, others: readonly Neighbour
 }
 
 /** The kinds of question, emergency or not, in which a rule about requests never takes part. */
-function neverAsked(rule: StatementFields, scope: Scope): string[] {
+function impossibleConditions(rule: StatementFields, scope: Scope): string[] {
   if (rule.conditions === undefined || ruleSetsOf(scope.action).includes('approve')) return []
   const emergency = rule.approval_mode === 'break_glass'
   // A plain forbid takes part in every question.
@@ -153,7 +153,7 @@ function truthOf(expression: Expr, breakGlass: boolean): boolean | undefined {
 }
 
 /** Ids and actions that no request can have, however they are written: a digit too few, a space at the end. */
-function askedByNobody({ action, resource }: Scope): string[] {
+function impossibleRequests({ action, resource }: Scope): string[] {
   const found: string[] = []
   if (resource.scope === 'eq' && isAskedType(resource.type)) {
     const why = findIdFault({ type: resource.type, id: resource.id })
@@ -170,7 +170,7 @@ function isAskedType(type: string): type is AskedType {
   return (askedTypes as readonly string[]).includes(type)
 }
 
-function speaksOfNobody(missing: MissingPrincipal | undefined): string[] {
+function missingPrincipals(missing: MissingPrincipal | undefined): string[] {
   if (missing === undefined) return []
   const { type, id, is_name } = missing
   const kind = type.toLowerCase()
@@ -180,7 +180,7 @@ function speaksOfNobody(missing: MissingPrincipal | undefined): string[] {
 
 function overlaps(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
   if (ruleSetsOf(scope.action).includes('approve')) return []
-  const rival = isAuto(rule) ? asksAPerson : asksAPerson(rule) ? isAuto : () => false
+  const rival = isAuto(rule) ? needsApproval : needsApproval(rule) ? isAuto : () => false
   const found: string[] = []
   for (const other of others.filter(rival)) {
     const otherScope = scopeFromFields(plain(other))

@@ -3,7 +3,7 @@ import type { FaultyField } from '../kernel/errors.ts'
 import type { ShownFields } from '../kernel/shown-field.ts'
 
 /** The holder of the access and what was approved: the whole input of a plan. */
-export type GrantAsk = {
+export type PlanInput = {
   grant_id: string
   /** `external_id`: the user's id at the identity provider; null for a user who signs in with a password. */
   user: { id: string; email: string; name: string; external_id: string | null }
@@ -57,7 +57,7 @@ export type Check = { what: string; ok: boolean; message: string | null }
  */
 export type Driver = {
   /** Resolves the user and the resource, and changes nothing. */
-  plan(tx: Tx, ask: GrantAsk, signal: AbortSignal): Promise<Plan>
+  plan(tx: Tx, ask: PlanInput, signal: AbortSignal): Promise<Plan>
   /** Gives the access. `until`: its latest end as of now; a target that can end access by itself ends it then. */
   grant(tx: Tx, target: Target, until: Date, signal: AbortSignal): Promise<Progress>
   /** Removes the access, and issued sessions if the target can. */

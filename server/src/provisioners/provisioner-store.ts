@@ -1,7 +1,7 @@
 import { allOf, sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
 import type { Check } from './driver.ts'
 import type { Provisioner, ProvisionerHealth, ProvisionerType } from './provisioner.ts'
@@ -47,7 +47,7 @@ function healthOf(checked_at: string, checks: Check[]): ProvisionerHealth {
 }
 
 /** One page in the order of creation. */
-export async function listProvisionersPage(tx: Tx, page: PageAsk): Promise<Provisioner[]> {
+export async function listProvisionersPage(tx: Tx, page: PageRequest): Promise<Provisioner[]> {
   const conditions = [sql`p.tenant_id = ${tx.tenant_id}`]
   if (page.after !== undefined) conditions.push(sql`p.id > ${page.after[0]}::uuid`)
   const rows = await tx.read(sql<Row>`select ${record} from provisioner p
@@ -153,7 +153,7 @@ export async function keepTest(ctx: WorkCtx, id: string, version: number, checks
     sql<{ checked_at: string }>`with kept as (
         update provisioner set checked_at = clock_timestamp(), checks = ${JSON.stringify(checks)}
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and version = ${version} returning checked_at),
-      told as (${emit(ctx, eventOf('tested', id, { ok: failed === 0, failed }), sql`kept`)})
+      emitted as (${emit(ctx, eventOf('tested', id, { ok: failed === 0, failed }), sql`kept`)})
       select coalesce((select checked_at from kept), clock_timestamp()) as checked_at`,
   ])
   if (tested === undefined) throw new Error('the database did not say when it is')

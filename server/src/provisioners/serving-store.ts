@@ -8,16 +8,16 @@ import type { ServedLine } from './serving.ts'
  * @throws Problem 409 naming a line that another provisioner serves
  */
 export async function replaceServed(tx: Tx, provisioner_id: string, lines: readonly ServedLine[]): Promise<void> {
-  const asked = sql`jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as line (resource_type text, account_id text)`
+  const served = sql`jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as line (resource_type text, account_id text)`
   const [[taken]] = await tx.write([
     sql<ServedLine & { provisioner_id: string; name: string }>`
       select s.resource_type, s.account_id, s.provisioner_id, p.name
-      from ${asked} join served_resource s on s.tenant_id = ${tx.tenant_id} and s.resource_type = line.resource_type
+      from ${served} join served_resource s on s.tenant_id = ${tx.tenant_id} and s.resource_type = line.resource_type
           and s.account_id = line.account_id and s.provisioner_id <> ${provisioner_id}
         join provisioner p on p.tenant_id = s.tenant_id and p.id = s.provisioner_id
       limit 1`,
     sql`delete from served_resource s where s.tenant_id = ${tx.tenant_id} and s.provisioner_id = ${provisioner_id}
-      and not exists (select from ${asked}
+      and not exists (select from ${served}
         where line.resource_type = s.resource_type and line.account_id = s.account_id)`,
   ])
   if (taken !== undefined) throw alreadyServed(taken)
@@ -25,7 +25,7 @@ export async function replaceServed(tx: Tx, provisioner_id: string, lines: reado
   await tx.write([
     sql`insert into served_resource (tenant_id, resource_type, account_id, provisioner_id)
       select ${tx.tenant_id}::uuid, resource_type, account_id, ${provisioner_id}::uuid
-      from ${asked} where not exists (select from served_resource s where s.tenant_id = ${tx.tenant_id}
+      from ${served} where not exists (select from served_resource s where s.tenant_id = ${tx.tenant_id}
         and s.provisioner_id = ${provisioner_id} and s.resource_type = line.resource_type
         and s.account_id = line.account_id)
       order by resource_type, account_id`,

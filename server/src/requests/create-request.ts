@@ -44,11 +44,11 @@ async function evaluateOnce(ctx: Ctx, input: RequestInput): Promise<CreatedReque
 
 /** A refused request is not stored. The decision is stored, and the audit log records the refusal. */
 async function refuseRequest(ctx: Ctx, evaluated: EvaluatedRequest): Promise<never> {
-  const { requester_id, asked, when, decision } = evaluated
+  const { requester_id, requested, when, decision } = evaluated
   const nearest = await explainNearMisses(ctx, evaluated)
-  const question = { kind: 'ask', principal_id: requester_id, asked, when } as const
+  const question = { kind: 'ask', principal_id: requester_id, requested, when } as const
   const decision_id = await insertRefusedRequest(ctx.tx, decision, question)
-  const { resource, action } = asked
+  const { resource, action } = requested
   const extras = { notices: decision.notices, ...(nearest.length > 0 && { details: { nearest } }) }
   return refuse(ctx, new Problem('policy_denied', decision.reasoning, extras), {
     type: 'request.refused',

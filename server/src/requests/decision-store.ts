@@ -1,17 +1,17 @@
 import { allOf, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import type { FullDecision, questionKinds } from './decision.ts'
-import type { AskedRequest, Circumstances } from './policy-question.ts'
+import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import { hasReason } from './request.ts'
 
 /** The policy question that a decision answers, as stored. */
 export type KeptQuestion = {
   kind: (typeof questionKinds)[number]
   principal_id: string
-  asked: Omit<AskedRequest, 'id'>
+  requested: Omit<RequestedAccess, 'id'>
   when: Circumstances
 }
 
@@ -26,7 +26,7 @@ export function keepDecision(
   about?: Statement,
   id = newId(),
 ): Statement {
-  const { resource, action, places, duration_seconds, break_glass, reason } = question.asked
+  const { resource, action, places, duration_seconds, break_glass, reason } = question.requested
   const { now, via, source_ip } = question.when
   const kept = {
     resource,
@@ -59,16 +59,16 @@ export async function insertRefusedRequest(tx: Tx, decision: Decision, question:
 const maxRulesShown = 100
 
 /** One page of the policy decisions about a request, oldest first. */
-export function listDecisionsPage(tx: Tx, request_id: string, page: PageAsk): Promise<FullDecision[]> {
+export function listDecisionsPage(tx: Tx, request_id: string, page: PageRequest): Promise<FullDecision[]> {
   const conditions = [sql`d.tenant_id = ${tx.tenant_id}`, sql`d.request_id = ${request_id}`]
   if (page.after !== undefined) conditions.push(sql`d.id > ${page.after[0]}`)
   return tx.read(sql<FullDecision>`select d.id, d.question_kind as kind, d.decided_at, d.principal_id, d.allowed,
       d.approval_mode, d.reasoning, d.notices, d.rule_set_version::float8 as rule_set_version, d.question, d.errors,
-      coalesce((select jsonb_agg(jsonb_build_object('id', told.id, 'policy_name', p.name, 'notice', r.notice,
+      coalesce((select jsonb_agg(jsonb_build_object('id', shown.id, 'policy_name', p.name, 'notice', r.notice,
           'changed_since', r.id is null or r.updated_at > d.decided_at)
-          order by told.place)
-        from unnest(d.rule_ids[1:${maxRulesShown}::integer]) with ordinality as told (id, place)
-        left join policy_rule r on r.tenant_id = d.tenant_id and r.id = told.id
+          order by shown.place)
+        from unnest(d.rule_ids[1:${maxRulesShown}::integer]) with ordinality as shown (id, place)
+        left join policy_rule r on r.tenant_id = d.tenant_id and r.id = shown.id
         left join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id), '[]') as rules
     from decision d where ${allOf(conditions)} order by d.id limit ${page.limit + 1}`)
 }

@@ -7,7 +7,7 @@ import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import type { Settings } from '../settings/setting.ts'
 import { namedAccounts, placesOf } from './place.ts'
-import { type AskedRequest, askQuestion, type Circumstances } from './policy-question.ts'
+import { askQuestion, type Circumstances, type RequestedAccess } from './policy-question.ts'
 import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request.ts'
 import { readCurrentAccess } from './request-store.ts'
 
@@ -15,7 +15,7 @@ import { readCurrentAccess } from './request-store.ts'
 export type EvaluatedRequest = {
   requester_id: string
   requester: Principal
-  asked: Omit<AskedRequest, 'id'>
+  requested: Omit<RequestedAccess, 'id'>
   when: Circumstances
   settings: Settings
   accounts: ReadonlyMap<string, AccountPolicyView>
@@ -37,7 +37,7 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
   const account_ids = home === undefined ? touched : [home, ...touched]
   const access = await readCurrentAccess(ctx.tx, requester_id, input.resource, account_ids)
   requireReason(input, access.settings)
-  const asked = {
+  const requested = {
     resource: input.resource,
     action: input.action,
     reason: input.reason ?? null,
@@ -50,9 +50,9 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   const ruleSet = await findRuleSet(ctx.tx, access.version)
   const { principal: requester, settings, accounts } = access
-  const question = askQuestion(requester, asked, when, access)
+  const question = askQuestion(requester, requested, when, access)
   const decision = decideAsk(ruleSet, question)
-  return { requester_id, requester, asked, when, settings, accounts, question, ruleSet, decision }
+  return { requester_id, requester, requested, when, settings, accounts, question, ruleSet, decision }
 }
 
 /** A request belongs to a person: the token's subject, or the user who created the API key. */

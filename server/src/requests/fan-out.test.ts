@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 
 /** A request for access on several accounts is evaluated in full: for the resource itself, and for each account. */
 const house = await openHouse()
@@ -10,7 +10,7 @@ const set = 'arn:aws:sso:::permissionSet/ssoins-1234567890abcdef/ps-1234567890ab
 const accounts = ['700000000001', '700000000002', '700000000003']
 
 async function stage(name: string) {
-  const on = await askingStage(house, name)
+  const on = await requestStage(house, name)
   await on.cache(Object.fromEntries(accounts.map((id, index) => [id, { units: [unit], tags: { n: `${index}` } }])))
   return on
 }

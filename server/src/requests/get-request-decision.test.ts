@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { newId } from '../kernel/id.ts'
 import { decisionFor, type FullDecision } from './decision.ts'
 
 /** The policy questions about a request, with their answers. */
 const house = await openHouse()
-const on = await askingStage(house, 'reasons')
+const on = await requestStage(house, 'reasons')
 const { owner, people } = on
 
 type Told = Omit<FullDecision, 'errors'> & { errors?: unknown[] }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { systemActor } from '../kernel/context.ts'
 import { type Decision, decideAsk } from '../policy-engine/deciding/decide.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
@@ -13,12 +13,12 @@ import { cancelPendingRequest, insertRequest, type PersonsDecision, saveDecision
 const house = await openHouse()
 
 async function stage(name: string) {
-  const on = await askingStage(house, name)
+  const on = await requestStage(house, name)
   await on.rule('@approval_mode("auto") permit (principal, action, resource);')
   const tx = house.database.tenant(on.tenant_id)
   const requester_id = on.people.user.user_id
   const resource = { type: 'cloud_account', id: '900000000001' } as const
-  const asked = {
+  const requested = {
     resource,
     action: 'ReadOnly',
     reason: null,
@@ -32,13 +32,13 @@ async function stage(name: string) {
   async function decide(): Promise<Decision> {
     const standing = await readCurrentAccess(tx, requester_id, resource, [resource.id])
     const ruleSet = await findRuleSet(tx, standing.version)
-    return decideAsk(ruleSet, askQuestion(standing.principal, asked, when, standing))
+    return decideAsk(ruleSet, askQuestion(standing.principal, requested, when, standing))
   }
   const insert = (decision: Decision) => {
     const ctx = { tx, actor: systemActor, request_id: 'test' }
     return insertRequest(
       ctx,
-      { requester_id, asked, when, pending_ttl_seconds: 60, reminder_seconds: 0, unapprovable: false },
+      { requester_id, requested, when, pending_ttl_seconds: 60, reminder_seconds: 0, unapprovable: false },
       decision,
     )
   }
@@ -81,14 +81,14 @@ test('a requester who is deactivated between the evaluation and the write gets n
 })
 
 suite('a person’s decision that comes too late writes nothing and reports the guard that refused it', async () => {
-  const on = await askingStage(house, 'decided too late')
+  const on = await requestStage(house, 'decided too late')
   await on.rule('permit (principal, action, resource);')
   const ctx = { tx: house.database.tenant(on.tenant_id), actor: systemActor, request_id: 'test' }
   const decisionAbout = async (id: string): Promise<PersonsDecision> => {
     const decided_by = on.people.approver.user_id
     const deciding = await readDeciding(ctx.tx, id, decided_by)
     assert.ok(deciding)
-    const { asked, when, version } = deciding
+    const { requested, when, version } = deciding
     const word = {
       allowed: true,
       mode: null,
@@ -98,7 +98,7 @@ suite('a person’s decision that comes too late writes nothing and reports the 
       governing_rule_id: null,
     }
     const permitted = { ...word, rule_ids: [], held_by_rule_ids: [], errors: [], rule_set_version: version }
-    return { status: 'approved', decided_by, reasoning: null, asked, when, permitted }
+    return { status: 'approved', decided_by, reasoning: null, requested, when, permitted }
   }
   const kept = async (id: string) => {
     const [row] = await house.asSuperuser<{ n: number }>(

@@ -3,7 +3,7 @@ import { findPolicyNames } from '../policies/policy-name-store.ts'
 import { findNearMisses } from '../policy-engine/near-misses/near-miss.ts'
 import { createPauser } from '../policy-engine/near-misses/pauser.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
-import { chosen, type NearMissExplanation, told } from './near-miss-explanation.ts'
+import { explain, type NearMissExplanation, selectShown } from './near-miss-explanation.ts'
 import { minSeconds } from './request.ts'
 
 const maxMs = 2_000
@@ -18,15 +18,15 @@ export async function explainNearMisses(
 ): Promise<NearMissExplanation[]> {
   const { ruleSet, question, decision, settings } = evaluated
   const { scopes } = ctx.actor
-  const listener = { mayReadRules: scopes.has('policies:read'), mayReadAccounts: scopes.has('cloud_accounts:read') }
+  const viewer = { mayReadRules: scopes.has('policies:read'), mayReadAccounts: scopes.has('cloud_accounts:read') }
   const durations = { shortest: minSeconds, longest: settings['requests.max_duration_seconds'] }
   try {
     const answered = { ruleSet, question, decision, durations }
-    const found = await findNearMisses(answered, !listener.mayReadRules, createPauser(maxMs))
-    const misses = chosen(found, { question, durations, listener })
-    const policy_ids = listener.mayReadRules ? misses.map(({ rule }) => rule.policy_id) : []
+    const found = await findNearMisses(answered, !viewer.mayReadRules, createPauser(maxMs))
+    const misses = selectShown(found, { question, durations, viewer })
+    const policy_ids = viewer.mayReadRules ? misses.map(({ rule }) => rule.policy_id) : []
     const names = await findPolicyNames(ctx.tx, policy_ids)
-    return misses.map((miss) => told(miss, { question, durations, listener }, names))
+    return misses.map((miss) => explain(miss, { question, durations, viewer }, names))
   } catch {
     return []
   }

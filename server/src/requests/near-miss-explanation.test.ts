@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sampleRule, sampleRuleSet } from '../../test/support/sample-rule.ts'
-import { sampleAsk } from '../policy-engine/cedar/samples.ts'
+import { sampleQuestion } from '../policy-engine/cedar/samples.ts'
 import { decideAsk } from '../policy-engine/deciding/decide.ts'
 import type { PolicyRule } from '../policy-engine/deciding/rule-set.ts'
 import { readSettingValues } from '../settings/setting.ts'
@@ -12,8 +12,13 @@ const nearly = sampleRule('nearly', 'permit (principal, action, resource) when {
 
 /** The explanations by rules that may differ from the rules that decided, where the database cannot be read. */
 function explainBy(rules: readonly PolicyRule[], scopes: string[]) {
-  const decision = decideAsk(sampleRuleSet([nearly]), sampleAsk)
-  const evaluated = { decision, question: sampleAsk, ruleSet: sampleRuleSet(rules), settings: readSettingValues({}) }
+  const decision = decideAsk(sampleRuleSet([nearly]), sampleQuestion)
+  const evaluated = {
+    decision,
+    question: sampleQuestion,
+    ruleSet: sampleRuleSet(rules),
+    settings: readSettingValues({}),
+  }
   const tx = { read: () => Promise.reject(new Error('no database')) }
   const actor = { scopes: new Set(scopes) }
   return explainNearMisses(

@@ -50,19 +50,19 @@ export const NearMissExplanation = Type.Object(
 export type NearMissExplanation = Static<typeof NearMissExplanation>
 
 /** What the requester may know of rules, and of resources other than the requested one. */
-export type Listener = { mayReadRules: boolean; mayReadAccounts: boolean }
+export type Viewer = { mayReadRules: boolean; mayReadAccounts: boolean }
 
 /** What an explanation is written from, and how much it may show. */
-export type ExplanationLimits = { question: AskQuestion; durations: Durations; listener: Listener }
+export type ExplanationLimits = { question: AskQuestion; durations: Durations; viewer: Viewer }
 
 const maxShown = 5
 
 /** The misses to show, the most useful first. */
-export function chosen(misses: readonly NearMiss[], { question, listener }: ExplanationLimits): NearMiss[] {
+export function selectShown(misses: readonly NearMiss[], { question, viewer }: ExplanationLimits): NearMiss[] {
   const ranked = misses.toSorted(
     (a, b) => rank(a) - rank(b) || distance(a, question) - distance(b, question) || (a.rule.id < b.rule.id ? -1 : 1),
   )
-  if (listener.mayReadRules) return ranked.slice(0, maxShown)
+  if (viewer.mayReadRules) return ranked.slice(0, maxShown)
   const fixable = ranked.filter((miss) => isOwn(miss, question))
   return fixable
     .filter((miss, index) => fixable.findIndex((one) => rank(one) === rank(miss)) === index)
@@ -93,13 +93,13 @@ function onOneLine(code: string): string {
   return lines.filter((line) => line !== '').join(' ')
 }
 
-export function told(
+export function explain(
   miss: NearMiss,
   limits: ExplanationLimits,
   policyNames: ReadonlyMap<string, string>,
 ): NearMissExplanation {
   const { rule, change, part, approval_mode } = miss
-  const { mayReadRules } = limits.listener
+  const { mayReadRules } = limits.viewer
   const code = part && onOneLine(printConditions([part.clause], { field: 'conditions', text: '' }))
   const { kind, wanted, given } = wordsFor(miss, code, limits)
   const does = `${mayReadRules ? ruleName(rule) : 'a rule'} ${effectInWords(miss, limits.question)}`
@@ -127,10 +127,10 @@ function effectInWords({ rule, resource, change, approval_mode }: NearMiss, { re
 function wordsFor(
   { rule, resource, part, side, change }: NearMiss,
   code: string | undefined,
-  { question, durations, listener }: ExplanationLimits,
+  { question, durations, viewer }: ExplanationLimits,
 ): WantedWords & { kind: NearMissExplanation['kind'] } {
   if (change !== undefined) {
-    const networks = listener.mayReadRules ? part?.networks : undefined
+    const networks = viewer.mayReadRules ? part?.networks : undefined
     return { kind: change.circumstance, ...circumstanceWords(change, question.context, durations, networks) }
   }
   const { principal } = question
@@ -138,7 +138,7 @@ function wordsFor(
     principal,
     action: actionAskedOn(question, resource),
     resource,
-    mayReadAccounts: listener.mayReadAccounts,
+    mayReadAccounts: viewer.mayReadAccounts,
   }
   if (side !== undefined) {
     const scope = scopeFromEngine(parseStored(textEngine, rule))

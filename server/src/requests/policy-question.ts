@@ -12,7 +12,7 @@ import type { Place } from './place.ts'
 import { hasReason, type ResourceReference } from './request.ts'
 
 /** The requested access, as recorded. Policy evaluates it several times. */
-export type AskedRequest = {
+export type RequestedAccess = {
   id: string
   resource: ResourceReference
   action: string
@@ -37,15 +37,15 @@ type Known = { accounts: ReadonlyMap<string, AccountPolicyView>; settings: Setti
  */
 export function askQuestion(
   principal: Principal,
-  asked: Omit<AskedRequest, 'id'>,
+  requested: Omit<RequestedAccess, 'id'>,
   when: Circumstances,
   known: Known,
 ): AskQuestion {
   return {
     principal,
-    action: asked.action,
-    resources: [...resourcesOf(asked, known.accounts), ...setsAsActions(asked.places, known.accounts)],
-    context: contextOf(asked, when, known.settings),
+    action: requested.action,
+    resources: [...resourcesOf(requested, known.accounts), ...setsAsActions(requested.places, known.accounts)],
+    context: contextOf(requested, when, known.settings),
   }
 }
 
@@ -53,37 +53,39 @@ export function askQuestion(
 export function approveQuestion(
   principal: Principal,
   requester: Principal,
-  asked: AskedRequest,
+  requested: RequestedAccess,
   when: Circumstances,
   known: Known,
 ): ApproveQuestion {
-  const { id, action, duration_seconds, break_glass } = asked
+  const { id, action, duration_seconds, break_glass } = requested
   return {
     principal,
     request: { id, requester, action, duration_seconds, break_glass },
-    targets: resourcesOf(asked, known.accounts),
-    context: contextOf(asked, when, known.settings),
+    targets: resourcesOf(requested, known.accounts),
+    context: contextOf(requested, when, known.settings),
   }
 }
 
-function contextOf(asked: Omit<AskedRequest, 'id'>, when: Circumstances, settings: Settings): RequestContext {
+function contextOf(requested: Omit<RequestedAccess, 'id'>, when: Circumstances, settings: Settings): RequestContext {
   return {
     ...when,
-    duration_seconds: asked.duration_seconds,
-    has_reason: hasReason(asked.reason),
-    break_glass: asked.break_glass,
+    duration_seconds: requested.duration_seconds,
+    has_reason: hasReason(requested.reason),
+    break_glass: requested.break_glass,
     time_zone: settings['timezone.default'],
   }
 }
 
 /** The resource itself, then each place that is a different resource. */
 function resourcesOf(
-  asked: Pick<AskedRequest, 'resource' | 'places' | 'home'>,
+  requested: Pick<RequestedAccess, 'resource' | 'places' | 'home'>,
   accounts: ReadonlyMap<string, AccountPolicyView>,
 ): Resource[] {
-  const others = asked.places.filter((place) => place.type !== asked.resource.type || place.id !== asked.resource.id)
+  const others = requested.places.filter(
+    (place) => place.type !== requested.resource.type || place.id !== requested.resource.id,
+  )
   return [
-    resourceOf(asked.resource, asked.home, accounts),
+    resourceOf(requested.resource, requested.home, accounts),
     ...others.map((place) => resourceOf(place, place.id, accounts)),
   ]
 }

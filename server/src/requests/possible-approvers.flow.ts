@@ -27,7 +27,7 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     const when = approvalCircumstances(found.when, at)
     const may: string[] = []
     for (const approver of found.approvers) {
-      const question = approveQuestion(approver, found.requester, found.asked, when, found)
+      const question = approveQuestion(approver, found.requester, found.requested, when, found)
       if (decideApprove(ruleSet, question).allowed) may.push(approver.id)
       await yieldToEventLoop()
     }
@@ -48,7 +48,7 @@ const warningBatchSizes = [50, 450]
 export async function isUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promise<boolean> {
   const { requester, requester_id, ruleSet } = evaluated
   const when = approvalCircumstances(evaluated.when, evaluated.when.now)
-  const request = { ...evaluated.asked, id: newId() }
+  const request = { ...evaluated.requested, id: newId() }
   const yieldToEventLoop = periodicYield()
   let count = 0
   let after: string | null = null

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import { whoMayDecide } from './possible-approvers.flow.ts'
@@ -18,7 +18,7 @@ const counted = (tx: Tx): Tx => ({
 const through = (database: Database): Database => ({ ...database, tenant: (id) => counted(database.tenant(id)) })
 
 const house = await openHouse({}, through)
-const on = await askingStage(house, 'who may decide')
+const on = await requestStage(house, 'who may decide')
 const { tenant_id, owner, people } = on
 const everybody = [owner, people.admin, people.approver]
 const tx = counted(house.database.tenant(tenant_id))

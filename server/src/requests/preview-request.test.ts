@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 
 /** A preview returns the answer that the request would get, and stores nothing. */
 const house = await openHouse()
-const on = await askingStage(house, 'previews')
+const on = await requestStage(house, 'previews')
 const { owner, people } = on
 const unit = 'ou-ab12-12345678'
 const set = 'arn:aws:sso:::permissionSet/ssoins-1234567890abcdef/ps-1234567890abcdef'

@@ -55,7 +55,7 @@ export const previewRequest = operation({
   errors: [],
   async run(ctx, { body }): Promise<RequestPreview> {
     const evaluated = await evaluateRequest(ctx, body)
-    const { asked, decision } = evaluated
+    const { requested, decision } = evaluated
     const [nearest, warnings] = [await explainNearMisses(ctx, evaluated), await warningsOf(ctx.tx, evaluated)]
     const { allowed, mode, audit_session, notices, reasoning, rule_ids } = decision
     return {
@@ -64,8 +64,8 @@ export const previewRequest = operation({
       audit_session,
       notices,
       reasoning,
-      duration_seconds: asked.duration_seconds,
-      places: allowed ? [...asked.places] : [],
+      duration_seconds: requested.duration_seconds,
+      places: allowed ? [...requested.places] : [],
       ...(ctx.actor.scopes.has('policies:read') && { rule_ids }),
       ...(warnings.length > 0 && { warnings }),
       ...(nearest.length > 0 && { nearest }),

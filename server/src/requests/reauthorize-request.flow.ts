@@ -13,7 +13,7 @@ import { type Recorded, readRecorded } from './request-store.ts'
  * accounts and the requester's own roles and groups may have changed since.
  */
 export function reauthorizeRecorded(ruleSet: RuleSet, recorded: Recorded): Decision {
-  return decideAsk(ruleSet, askQuestion(recorded.requester, recorded.asked, recorded.when, recorded))
+  return decideAsk(ruleSet, askQuestion(recorded.requester, recorded.requested, recorded.when, recorded))
 }
 
 /**
@@ -48,8 +48,8 @@ export function whyNotGiven(
   return `policy no longer approves it without a person: ${decision.reasoning}`
 }
 
-function refusalOf(tx: Tx, { request, asked, when }: Recorded, decision: Decision, reason: string): Refusal {
-  const question = { kind: 'ask_again', principal_id: request.requester_id, asked, when } as const
+function refusalOf(tx: Tx, { request, requested, when }: Recorded, decision: Decision, reason: string): Refusal {
+  const question = { kind: 'ask_again', principal_id: request.requester_id, requested, when } as const
   return {
     reason,
     data: { cause: 'policy_denied', ...factsOf(decision) },

@@ -2,18 +2,18 @@
 import { type AccountForPolicy, accountsForPolicyAsJson, readAccountsForPolicy } from '../cloud/cloud-account-store.ts'
 import { allOf, isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import { leastIdOf } from '../kernel/id.ts'
+import { lowestIdAt } from '../kernel/id.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { principalAsJson } from '../users/principal-store.ts'
 import type { RequestDecision } from './decision.ts'
 import {
-  type AskedRequest,
   approveQuestion,
   askQuestion,
   type Circumstances,
   type RecordedQuestion,
+  type RequestedAccess,
   type Span,
 } from './policy-question.ts'
 
@@ -28,7 +28,7 @@ function inSpan(tx: Tx, { since, until }: Span): Statement {
   const within = (one: Statement) => sql`${one}.tenant_id = ${tx.tenant_id}::uuid
     and ${one}.decided_at > ${since.toISOString()}::timestamptz
     and ${one}.decided_at <= ${until.toISOString()}::timestamptz`
-  const least = leastIdOf(new Date(since.getTime() - slackMs))
+  const least = lowestIdAt(new Date(since.getTime() - slackMs))
   return sql`${within(sql`d`)} and d.id >= ${least}::uuid
     and (d.question_kind <> 'ask_again' or not exists (select from decision earlier
       where ${within(sql`earlier`)} and earlier.request_id = d.request_id and earlier.question_kind <> 'approve'
@@ -101,19 +101,23 @@ function toRecordedQuestion(
   known: Parameters<typeof askQuestion>[3],
 ): RecordedQuestion {
   const { resource, action, duration_seconds, break_glass } = question
-  const asked = askedOf(row.request_id ?? row.id, question)
+  const requested = askedOf(row.request_id ?? row.id, question)
   const when: Circumstances = {
     now: new Date(question.now),
     via: question.via ?? 'token',
     source_ip: question.source_ip ?? '',
   }
   const shown = { ...row, question: { resource, action, duration_seconds, break_glass } }
-  if (approver === null) return { ...shown, kind: 'ask', policyQuestion: askQuestion(requester, asked, when, known) }
-  return { ...shown, kind: 'approve', policyQuestion: approveQuestion(approver, requester, asked, when, known) }
+  if (approver === null)
+    return { ...shown, kind: 'ask', policyQuestion: askQuestion(requester, requested, when, known) }
+  return { ...shown, kind: 'approve', policyQuestion: approveQuestion(approver, requester, requested, when, known) }
 }
 
 /** The question stores what policy evaluates: that there was a reason, but not the reason itself. */
-function askedOf(id: string, { resource, places, has_reason, ...question }: RequestDecision['question']): AskedRequest {
+function askedOf(
+  id: string,
+  { resource, places, has_reason, ...question }: RequestDecision['question'],
+): RequestedAccess {
   const own = places.find((place) => place.type === resource.type && place.id === resource.id)
   return {
     id,

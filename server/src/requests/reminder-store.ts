@@ -45,7 +45,7 @@ export async function remindOfRequest(ctx: WorkCtx, { id, generation }: WorkItem
             else ends_at end
         from waiting, rhythm where ${ours}
         returning r.id, r.id as request_id, r.sent as nth, seconds),
-      told as (${emitEach(ctx, event, sql`(select * from looked where seconds > 0) reminded`)})
+      emitted as (${emitEach(ctx, event, sql`(select * from looked where seconds > 0) reminded`)})
       delete from reminder r where ${ours} and not exists (select from waiting)`,
   ])
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
 import { aLockIsWaitedFor } from '../../test/support/lock.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { claimDue, type WorkItem } from '../jobs/claim.ts'
@@ -12,7 +12,7 @@ import { maxReminders, remindOfRequest } from './reminder-store.ts'
 import { cancelPendingRequest } from './transition-store.ts'
 
 const house = await openHouse()
-const on = await askingStage(house, 'reminders')
+const on = await requestStage(house, 'reminders')
 const { tenant_id, owner, people } = on
 await on.rule('permit (principal, action == Action::"ReadOnly", resource);')
 await on.rule('@approval_mode("auto") permit (principal, action == Action::"List", resource);')

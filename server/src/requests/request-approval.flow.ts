@@ -57,7 +57,7 @@ async function decideOnce(
   const approver = narrowed(approval.approver, ctx.actor)
   const permitted = decideApprove(
     ruleSet,
-    approveQuestion(approver, approval.requester, approval.asked, when, approval),
+    approveQuestion(approver, approval.requester, approval.requested, when, approval),
   )
   const stillAllowed = status === 'approved' ? reauthorizeRecorded(ruleSet, approval) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
@@ -65,7 +65,7 @@ async function decideOnce(
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
     return refuse(ctx, problem, { type: 'access.refused', ...subject, data: factsOf(denied) })
   }
-  return saveDecision(ctx, { status, decided_by: user_id, reasoning, asked: approval.asked, when, permitted })
+  return saveDecision(ctx, { status, decided_by: user_id, reasoning, requested: approval.requested, when, permitted })
 }
 
 /** An API key decides with its own scopes at most. */

@@ -7,14 +7,14 @@ import {
 } from '../cloud/cloud-account-store.ts'
 import { allOf, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { approversAsJson, principalAsJson } from '../users/principal-store.ts'
 import { maxPlaces, namedAccounts, type Place } from './place.ts'
-import type { AskedRequest, Circumstances } from './policy-question.ts'
+import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, ResourceReference } from './request.ts'
 
 export type RequestRow = Omit<AccessRequest, 'resource'> & {
@@ -45,7 +45,7 @@ export async function listRequestsPage(
     resource_type?: string | undefined
     resource_id?: string | undefined
   },
-  page: PageAsk,
+  page: PageRequest,
 ): Promise<AccessRequest[]> {
   const { status, requester_id, resource_type, resource_id } = filters
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
@@ -102,7 +102,7 @@ export async function readCurrentAccess(
 /** A request to evaluate again: as recorded, with the current people, settings, rules and accounts. */
 export type Recorded = {
   request: AccessRequest
-  asked: AskedRequest
+  requested: RequestedAccess
   /** The circumstances in which the request was made, stored with it. */
   when: Circumstances
   requester: Principal
@@ -136,7 +136,7 @@ function asRecorded(row: RecordedRow): Recorded {
   const { home } = namedAccounts(request.resource, request.metadata)
   return {
     request,
-    asked: { ...request, duration_seconds: row.duration_seconds, places, home },
+    requested: { ...request, duration_seconds: row.duration_seconds, places, home },
     when: { now: new Date(request.created_at), via: asked_via, source_ip },
     requester,
     settings: readSettingValues(stored),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
-import { askingStage } from '../../test/support/request-stage.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { subscribers } from '../app.ts'
 import type { Database } from '../db/transaction.ts'
@@ -21,7 +21,7 @@ const house = await openHouse({}, (database: Database) => ({
   ...database,
   tenant: (id) => counted(database.tenant(id)),
 }))
-const on = await askingStage(house, 'nobody may')
+const on = await requestStage(house, 'nobody may')
 const { owner, people } = on
 await on.rule('permit (principal, action == Action::"ReadOnly", resource);')
 await on.rule('@approval_mode("auto") permit (principal, action == Action::"List", resource);')

@@ -105,13 +105,13 @@ export function hasReason(reason: string | null | undefined): boolean {
 }
 
 /** The seconds of access to give; throws 400 above the tenant's cap: a requested duration is never clamped. */
-export function settleDuration(asked: number | null | undefined, settings: Settings): number {
+export function settleDuration(requested: number | null | undefined, settings: Settings): number {
   const cap = settings['requests.max_duration_seconds']
-  if (asked === undefined || asked === null) return Math.min(settings['requests.default_duration_seconds'], cap)
-  if (asked > cap) {
+  if (requested === undefined || requested === null) return Math.min(settings['requests.default_duration_seconds'], cap)
+  if (requested > cap) {
     throw invalidInput([{ pointer: '/duration_seconds', why: `must be at most ${cap}, the tenant’s maximum` }])
   }
-  return asked
+  return requested
 }
 
 /** Throws 400 where the tenant requires a reason and there is none. */

@@ -7,7 +7,7 @@ import { newId } from '../kernel/id.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import { rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
 import { keepDecision } from './decision-store.ts'
-import type { AskedRequest, Circumstances } from './policy-question.ts'
+import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import { insertReminder } from './reminder-store.ts'
 import type { AccessRequest } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
@@ -15,7 +15,7 @@ import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
 /** A request to store, already decided by policy. */
 export type DecidedRequest = {
   requester_id: string
-  asked: Omit<AskedRequest, 'id'>
+  requested: Omit<RequestedAccess, 'id'>
   when: Circumstances
   pending_ttl_seconds: number
   /** The time until the approvers are first reminded; 0: never. */
@@ -31,7 +31,7 @@ export type DecidedRequest = {
  */
 export async function insertRequest(
   ctx: WorkCtx,
-  { requester_id, asked, when, pending_ttl_seconds, reminder_seconds, unapprovable }: DecidedRequest,
+  { requester_id, requested, when, pending_ttl_seconds, reminder_seconds, unapprovable }: DecidedRequest,
   decision: Decision,
 ): Promise<AccessRequest | undefined> {
   const { tx } = ctx
@@ -48,21 +48,22 @@ export async function insertRequest(
         insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
           decision_reasoning, approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via,
           source_ip, created_at, updated_at, next_look_at)
-        select ${tx.tenant_id}::uuid, ${id}::uuid, u.id, ${asked.resource.type}::text, ${asked.resource.id}::text,
-          ${asked.action}::text, ${asked.reason}::text, ${atOnce ? 'approved' : 'pending'}::text,
-          ${atOnce ? decision.reasoning : null}::text, ${decision.mode}::text, ${asked.break_glass}::boolean,
-          ${asked.duration_seconds}::integer, ${JSON.stringify(asked.metadata)}::jsonb,
-          ${decision.audit_session}::boolean, ${JSON.stringify(asked.places)}::jsonb, ${when.via}::text,
+        select ${tx.tenant_id}::uuid, ${id}::uuid, u.id, ${requested.resource.type}::text,
+          ${requested.resource.id}::text, ${requested.action}::text, ${requested.reason}::text,
+          ${atOnce ? 'approved' : 'pending'}::text,
+          ${atOnce ? decision.reasoning : null}::text, ${decision.mode}::text, ${requested.break_glass}::boolean,
+          ${requested.duration_seconds}::integer, ${JSON.stringify(requested.metadata)}::jsonb,
+          ${decision.audit_session}::boolean, ${JSON.stringify(requested.places)}::jsonb, ${when.via}::text,
           ${when.source_ip}::text, ${when.now.toISOString()}::timestamptz, ${when.now.toISOString()}::timestamptz,
           case when ${!atOnce}::boolean then clock_timestamp() + make_interval(secs => ${pending_ttl_seconds}) end
         from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${requester_id} and u.active
           and ${rulesAreStill(tx, decision.rule_set_version)}
         for share of u
         returning *),
-      kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, asked, when }, saved)}),
-      granted as (${atOnce ? insertGrants(asked.places, asked.action, saved) : sql`select 1`}),
+      kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, requested, when }, saved)}),
+      granted as (${atOnce ? insertGrants(requested.places, requested.action, saved) : sql`select 1`}),
       reminded as (${insertReminder(tx, reminder_seconds, saved)}),
-      told as (${emit(ctx, events, saved)})
+      emitted as (${emit(ctx, events, saved)})
       select ${requestColumns} from saved`,
   ])
   return rows[0] && asRequest(rows[0])
@@ -73,7 +74,7 @@ export type PersonsDecision = {
   status: 'approved' | 'denied'
   decided_by: string
   reasoning: string | null
-  asked: AskedRequest
+  requested: RequestedAccess
   when: Circumstances
   /** Policy's decision that this person may decide. */
   permitted: Decision
@@ -96,23 +97,24 @@ type DecisionRow = RequestRow & { held_status: AccessRequest['status']; held_by:
  */
 export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<SavedDecision> {
   const { tx } = ctx
-  const { asked, status, decided_by, permitted, when } = decision
+  const { requested, status, decided_by, permitted, when } = decision
   const decided = sql`decided`
-  const question = { kind: 'approve', principal_id: decided_by, asked, when } as const
+  const question = { kind: 'approve', principal_id: decided_by, requested, when } as const
+  const event = { type: `request.${status}`, subject_type: 'request', subject_id: requested.id } as const
   const [[row]] = await tx.write([
     sql<DecisionRow>`with held as materialized (
         select status as held_status, decided_by as held_by,
           status = 'pending' and next_look_at > clock_timestamp() as is_waiting
-        from access_request where tenant_id = ${tx.tenant_id} and id = ${asked.id} for no key update),
+        from access_request where tenant_id = ${tx.tenant_id} and id = ${requested.id} for no key update),
       decided as (
         update access_request set status = ${status}, decided_by = ${decided_by}, next_look_at = null,
           decision_reasoning = ${decision.reasoning}, updated_at = clock_timestamp()
-        from held where tenant_id = ${tx.tenant_id} and id = ${asked.id} and status = 'pending' and is_waiting
+        from held where tenant_id = ${tx.tenant_id} and id = ${requested.id} and status = 'pending' and is_waiting
           and ${rulesAreStill(tx, permitted.rule_set_version)}
         returning access_request.*),
       kept as (${keepDecision(tx, permitted, question, decided)}),
-      granted as (${status === 'approved' ? insertGrants(asked.places, asked.action, decided) : sql`select 1`}),
-      told as (${emit(ctx, { type: `request.${status}`, subject_type: 'request', subject_id: asked.id }, decided)})
+      granted as (${status === 'approved' ? insertGrants(requested.places, requested.action, decided) : sql`select 1`}),
+      emitted as (${emit(ctx, event, decided)})
       select ${requestColumns}, held_status, held_by, is_waiting from held left join decided on true`,
   ])
   if (row === undefined) throw new Error('a request that was read is gone')
@@ -149,7 +151,7 @@ function leavePending(
         updated_at = clock_timestamp()
       where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and status = 'pending' and ${condition}
       returning id),
-    told as (${emit(ctx, { type: `request.${status}`, subject_type: 'request', subject_id: id }, sql`ended`)})
+    emitted as (${emit(ctx, { type: `request.${status}`, subject_type: 'request', subject_id: id }, sql`ended`)})
     select id from ended`
 }
 

@@ -1,7 +1,7 @@
 import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import { type GivenRole, type PlannedChange, type RoleRow, systemRoles } from './role.ts'
 
 const record = sql`id, name, description, scopes, system, version, created_at, updated_at`
@@ -26,7 +26,7 @@ export async function insertRole(
         insert into role (tenant_id, id, name, description, scopes)
         values (${ctx.tx.tenant_id}, ${id}, ${name}, ${description}, ${scopes})
         returning ${record}),
-      told as (${emit(ctx, event, sql`made`)})
+      emitted as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
   if (made === undefined) throw new Error('a role was inserted and not returned')
@@ -39,7 +39,7 @@ export function roleKey({ system, id }: Pick<RoleRow, 'system' | 'id'>): [string
 }
 
 /** One page: the system roles, then the others in the order of creation. */
-export function listRolesPage(tx: Tx, page: PageAsk): Promise<RoleRow[]> {
+export function listRolesPage(tx: Tx, page: PageRequest): Promise<RoleRow[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
   if (page.after !== undefined) {
     const [own, id] = page.after
@@ -96,7 +96,7 @@ export async function saveRole(ctx: WorkCtx, id: string, change: PlannedChange):
         select ${tenant_id}::uuid, id, scope, ${ctx.actor.user_id}::uuid from changed, unnest(${added}::text[]) as scope
         on conflict (tenant_id, role_id, scope)
           do update set added_by = excluded.added_by, added_at = excluded.added_at),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
   if (saved === undefined) throw new Error('a locked role was not found')
@@ -122,7 +122,7 @@ export async function deleteUnusedRole(
           and not exists (select from user_role where tenant_id = ${tenant_id}::uuid and role_id = ${id}::text)
           and not exists (select from group_role where tenant_id = ${tenant_id}::uuid and role_id = ${id}::text)
         returning id),
-      told as (${emit(ctx, event, sql`gone`)})
+      emitted as (${emit(ctx, event, sql`gone`)})
       select id from gone`,
   ])
   return gone.length > 0

@@ -63,7 +63,7 @@ export async function saveDefaultType(
         on conflict (tenant_id) do update set type = excluded.type, updated_at = clock_timestamp()
           where ai_provider_default.type = ${change.old}::text
         returning type),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select type from changed`,
   ])
   return saved.length > 0
@@ -86,7 +86,7 @@ export async function saveAiConfig(ctx: WorkCtx, type: AiProviderType, kept: Kep
         on conflict (tenant_id, type) do update set config = excluded.config,
           sealed_secrets = excluded.sealed_secrets, updated_at = clock_timestamp()
         returning type),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select type from changed`,
   ])
 }

@@ -55,7 +55,7 @@ export async function saveSetting(
         on conflict (tenant_id, key) do update set value = excluded.value, updated_at = clock_timestamp()
           where setting.value = ${change.old}::text
         returning key, value, updated_at),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select key, value, updated_at from changed`,
   ])
   return saved

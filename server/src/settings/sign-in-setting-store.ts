@@ -44,7 +44,7 @@ export async function saveSignInSetting(
           version = sign_in_setting.version + 1, updated_at = clock_timestamp()
           where sign_in_setting.version = ${before?.version ?? null}::bigint
         returning ${columns}),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])
   return saved

@@ -27,7 +27,7 @@ export async function insertMailDomain(ctx: WorkCtx, domain: string): Promise<bo
         where (select count(*) from tenant_mail_domain where tenant_id = ${tenant_id}) < ${maxMailDomains}
         on conflict on constraint tenant_mail_domain_pk do nothing
         returning domain),
-      told as (${emit(ctx, eventOf(ctx.tx, 'tenant.mail_domain_added', domain), sql`changed`)})
+      emitted as (${emit(ctx, eventOf(ctx.tx, 'tenant.mail_domain_added', domain), sql`changed`)})
       select domain from changed`,
   ])
   return made.length > 0
@@ -38,7 +38,7 @@ export async function deleteMailDomain(ctx: WorkCtx, domain: string): Promise<bo
   const [gone] = await ctx.tx.write([
     sql`with changed as (
         delete from tenant_mail_domain where tenant_id = ${ctx.tx.tenant_id} and domain = ${domain} returning domain),
-      told as (${emit(ctx, eventOf(ctx.tx, 'tenant.mail_domain_removed', domain), sql`changed`)})
+      emitted as (${emit(ctx, eventOf(ctx.tx, 'tenant.mail_domain_removed', domain), sql`changed`)})
       select domain from changed`,
   ])
   return gone.length > 0

@@ -44,7 +44,7 @@ export async function replacePassword(
         update user_password set hash = ${change.new_hash}, updated_at = clock_timestamp()
         where tenant_id = ${ctx.tx.tenant_id} and user_id = ${user_id} and hash = ${change.old_hash}
         returning user_id),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select user_id from changed`,
   ])
   return rows.length > 0

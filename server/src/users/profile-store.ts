@@ -33,7 +33,7 @@ export async function saveOwnProfile(
         update tenant_user u set ${difference.assignments}, updated_at = clock_timestamp()
         where ${whose(ctx.tx, user_id)} and (${difference.condition})
         returning u.*),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select ${profile} from changed u`,
   ])
   return saved

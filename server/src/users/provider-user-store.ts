@@ -27,7 +27,7 @@ export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: strin
         updated_at = clock_timestamp()
       where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and auth_provider = 'oidc' and subject is null and active
       returning id),
-    told as (${emit(ctx, event, sql`changed`)})
+    emitted as (${emit(ctx, event, sql`changed`)})
     select id from changed`,
   ])
   return linked?.id
@@ -50,7 +50,7 @@ export async function insertProviderUser(
       on conflict do nothing
       returning tenant_id, id),
     given as (insert into user_role (tenant_id, user_id, role_id) select tenant_id, id, 'user' from made),
-    told as (${emit(ctx, event, sql`made`)})
+    emitted as (${emit(ctx, event, sql`made`)})
     select id from made`,
   ])
   return created?.id
@@ -66,7 +66,7 @@ export async function noteSignIn(
   const [[noted]] = await ctx.tx.write([
     sql<{ now: string }>`with who as (
         select id from tenant_user where tenant_id = ${ctx.tx.tenant_id} and id = ${user_id} and active),
-      told as (${emit(ctx, event, sql`who`)})
+      emitted as (${emit(ctx, event, sql`who`)})
       select clock_timestamp() as now from who`,
   ])
   return noted && new Date(noted.now)

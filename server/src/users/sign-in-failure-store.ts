@@ -48,7 +48,7 @@ function oldFailuresDeletion(tx: Tx): Statement {
 export async function recordSignIn(ctx: WorkCtx, account: Buffer, event: NewEvent): Promise<boolean> {
   const [rows] = await ctx.tx.write([
     sql`with open as (select 1 where ${limitedFor(ctx.tx, account)} is null),
-      told as (${emit(ctx, event, sql`open`)})
+      emitted as (${emit(ctx, event, sql`open`)})
       select from open`,
   ])
   return rows.length > 0

@@ -34,7 +34,7 @@ export async function saveOwnRoles(
         insert into user_role (tenant_id, user_id, role_id, granted_by)
         select ${tenant_id}::uuid, ${user_id}::uuid, role_id, ${ctx.actor.user_id}::uuid
         from unnest(${[...added]}::text[]) as role_id),
-      told as (${emit(ctx, event)}),
+      emitted as (${emit(ctx, event)}),
       changed as (
         update tenant_user set updated_at = clock_timestamp()
         where tenant_id = ${tenant_id}::uuid and id = ${user_id}::uuid returning id)

@@ -2,7 +2,7 @@ import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
-import type { PageAsk } from '../kernel/page.ts'
+import type { PageRequest } from '../kernel/page.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
 import { accountOf } from './sign-in-failure.ts'
 import { limitedFor } from './sign-in-failure-store.ts'
@@ -42,7 +42,7 @@ function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<User> {
       insert into user_role (tenant_id, user_id, role_id, granted_by)
       select tenant_id, id, role_id, ${ctx.actor.user_id}::uuid from made, unnest(${user.roles}::text[]) as role_id
       returning role_id),
-    told as (${emit(ctx, event, sql`made`)})
+    emitted as (${emit(ctx, event, sql`made`)})
     select ${listed}, u.avatar_base64, array(select role_id from given order by role_id) as roles from made u`
 }
 
@@ -54,7 +54,7 @@ export async function insertUser(ctx: WorkCtx, user: UserToInsert): Promise<User
 }
 
 /** One page in the order of creation. */
-export function listUsersPage(tx: Tx, page: PageAsk): Promise<ListedUser[]> {
+export function listUsersPage(tx: Tx, page: PageRequest): Promise<ListedUser[]> {
   const conditions = [sql`u.tenant_id = ${tx.tenant_id} and u.deleted_at is null`]
   if (page.after !== undefined) conditions.push(sql`u.id > ${page.after[0]}::uuid`)
   return tx.read(sql<ListedUser>`select ${listed}, ${rolesOf(tx)} as roles from tenant_user u
@@ -135,7 +135,7 @@ export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: st
         insert into user_password (tenant_id, user_id, hash) select tenant_id, id, ${hash}::text from owner
         on conflict (tenant_id, user_id) do update set hash = excluded.hash, updated_at = clock_timestamp()
         returning user_id),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select user_id from changed`,
   ])
   return changed !== undefined

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { awsIdentityCenterAt } from '../../src/provisioners/aws-identity-center/aws-identity-center.ts'
-import type { Driver, GrantAsk, Progress, Target } from '../../src/provisioners/driver.ts'
+import type { Driver, PlanInput, Progress, Target } from '../../src/provisioners/driver.ts'
 import { openAwsTarget } from '../support/aws-stage.ts'
 import { testDatabase } from '../support/database.ts'
 import { longVariable } from '../support/race.ts'
@@ -70,7 +70,7 @@ function openJob({ call, cut, dies }: Cut) {
   }
 
   return {
-    plan: (ask: GrantAsk) => once((one) => one.plan(tx, ask, signal)),
+    plan: (ask: PlanInput) => once((one) => one.plan(tx, ask, signal)),
     /** `stop`: when it is interrupted, its act is left unfinished. */
     async toItsEnd(target: Target, begin: (one: Driver) => Promise<Progress>, stop = false): Promise<void> {
       let reference: string | undefined

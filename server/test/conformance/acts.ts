@@ -74,12 +74,12 @@ export const acts: Checks = {
     const ask = await stage.ask()
     const { target } = await planned(stage, ask)
     for (const held of [true, false]) {
-      const first = stage.openAnew()
+      const first = stage.reopen()
       const progress = held
         ? await first.grant(stage.tx, target, anHourOn(), patient())
         : await first.revoke(stage.tx, target, patient())
       await first.close()
-      await toItsEnd(stage, stage.openAnew(), target, () => Promise.resolve(progress))
+      await toItsEnd(stage, stage.reopen(), target, () => Promise.resolve(progress))
       await requireHeld(stage, ask, target, held)
     }
   },

@@ -4,11 +4,11 @@ import type { Tx } from '../../src/kernel/context.ts'
 import {
   type Driver,
   type DriverType,
-  type GrantAsk,
   type Held,
   NotNow,
   type Opening,
   type Plan,
+  type PlanInput,
   type Progress,
   type Target,
   TargetError,
@@ -21,19 +21,19 @@ export type Stage = {
   opening: Opening
   tx: Tx
   /** A grant that has never been requested, for a new user each time. */
-  ask(): Promise<GrantAsk>
+  ask(): Promise<PlanInput>
   /** Other entitlements of the same user: another action, another resource, if the target has any. */
-  others(ask: GrantAsk): readonly GrantAsk[]
+  others(ask: PlanInput): readonly PlanInput[]
   /** A grant that the target cannot give, for an unknown user or resource; left out if it knows everything. */
-  unknown?: GrantAsk
+  unknown?: PlanInput
   /** Access to the target without the driver. */
   target: {
     /** A complete picture of its access, in any form: equal for an unchanged target. */
     sees(): Promise<readonly string[]>
-    holds(ask: GrantAsk): Promise<boolean>
+    holds(ask: PlanInput): Promise<boolean>
     /** By hand: as an operator does who does not use Sallyport. */
-    give(ask: GrantAsk): Promise<void>
-    take(ask: GrantAsk): Promise<void>
+    give(ask: PlanInput): Promise<void>
+    take(ask: PlanInput): Promise<void>
   }
   /** The target records who gave access: revoking ours keeps what others gave. Left out: it does not. */
   tellsWhose?: boolean
@@ -63,7 +63,7 @@ export type Trial = Stage & {
   /** The driver of one of two processes, alternating: one continues what the other began. */
   driver(): Driver
   /** A driver as a fresh process opens it. */
-  openAnew(): Driver
+  reopen(): Driver
 }
 
 /** The checks of the suite, by the sentence that each verifies. */
@@ -72,16 +72,16 @@ export type Checks = Readonly<Record<string, (stage: Trial) => Promise<void>>>
 /** Runs one check, and closes what it opened. */
 export async function tryCheck(stage: Stage, check: (stage: Trial) => Promise<void>): Promise<void> {
   const opened: Driver[] = []
-  const openAnew = () => {
+  const reopen = () => {
     const driver = stage.type.open(stage.opening)
     opened.push(driver)
     return driver
   }
-  const two = [openAnew(), openAnew()] as const
+  const two = [reopen(), reopen()] as const
   let turns = 0
   const driver = () => two[(turns++ % 2) as 0 | 1]
   try {
-    await check({ ...stage, driver, openAnew })
+    await check({ ...stage, driver, reopen })
   } finally {
     await Promise.all(opened.map((one) => one.close()))
   }
@@ -102,7 +102,7 @@ export function kept<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value
 }
 
-export async function planned(stage: Trial, ask: GrantAsk, driver = stage.driver()): Promise<Plan> {
+export async function planned(stage: Trial, ask: PlanInput, driver = stage.driver()): Promise<Plan> {
   const plan = await untilRoom(stage, () => driver.plan(stage.tx, ask, patient()))
   assert.ok(plan.key.length > 0, 'a plan has a key')
   return { ...plan, target: kept(plan.target) }
@@ -163,7 +163,7 @@ function shortened({ maxPauseMs = 50 }: Stage, ms: number): number {
 }
 
 /** Asserts that the target holds it, both by its own state and by the driver's check. */
-export async function requireHeld(stage: Trial, ask: GrantAsk, target: Target, held: boolean): Promise<void> {
+export async function requireHeld(stage: Trial, ask: PlanInput, target: Target, held: boolean): Promise<void> {
   assert.equal(await stage.target.holds(ask), held, `the target itself ${held ? 'holds' : 'does not hold'} it`)
   assert.equal((await looked(stage, target)) !== 'absent', held, `verify returns ${held ? 'held' : 'absent'}`)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { type Check, type GrantAsk, NotNow, type Target, TargetError } from '../../src/provisioners/driver.ts'
+import { type Check, NotNow, type PlanInput, type Target, TargetError } from '../../src/provisioners/driver.ts'
 import { inTime } from '../../src/provisioners/in-time.ts'
 import { anHourOn, type Break, type Checks, give, patient, planned, requireHeld, type Trial, take } from './stage.ts'
 
@@ -78,7 +78,7 @@ export const troubles: Checks = {
   async 'a driver closes while calls are in progress, and another driver continues'(stage) {
     const ask = await stage.ask()
     const { target } = await planned(stage, ask)
-    const driver = stage.openAnew()
+    const driver = stage.reopen()
     const looking = settled(stage, driver.verify(stage.tx, target, null, patient()))
     const giving = settled(stage, driver.grant(stage.tx, target, anHourOn(), patient()))
     await Promise.all([driver.close(), looking, giving])
@@ -139,7 +139,7 @@ async function requireHonest(stage: Trial, broken: Break): Promise<void> {
   assert.deepEqual(await stage.target.sees(), before, `${broken.name}: nothing is left behind afterwards`)
 }
 
-type Planned = { ask: GrantAsk; target: Target }
+type Planned = { ask: PlanInput; target: Target }
 
 /** Makes every call on a failing target; returns how many of them failed as they should. */
 async function callAll(stage: Trial, held: Planned, absent: Planned): Promise<number> {

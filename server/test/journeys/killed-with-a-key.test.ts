@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Reply } from '../support/client.ts'
-import { openDatabaseLine } from '../support/database-line.ts'
+import { openDatabaseProxy } from '../support/database-proxy.ts'
 import { startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** Processes that are killed while they answer a call with an idempotency key, and one that gets the same call afterwards. */
 const survivor = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' })
 const { asSuperuser, bootstrap } = survivor
-const line = await openDatabaseLine(survivor.service)
+const line = await openDatabaseProxy(survivor.service)
 
 /** Creates an API key, whose secret is returned once and never stored in clear: only the kept answer can return it again. */
 function make(at: typeof survivor | Awaited<ReturnType<typeof survivor.beside>>, name: string) {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { openDatabaseLine } from '../support/database-line.ts'
+import { openDatabaseProxy } from '../support/database-proxy.ts'
 import { type Credential, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** Two processes on one database: a change made at the first is effective there at once, at the second within a moment. */
 const first = await startOnTestServer({ PUBLIC_URL: 'http://127.0.0.1:8080', LOG_LEVEL: 'info' })
-const line = await openDatabaseLine(first.service)
+const line = await openDatabaseProxy(first.service)
 const second = await first.beside(line.target)
 const { asSuperuser } = first
 const admin = first.client({ api_key: first.bootstrap.api_key })

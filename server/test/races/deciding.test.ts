@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Reply } from '../support/client.ts'
-import { anyOf, balancedWait, inLanes, rounds, together } from '../support/race.ts'
+import { anyOf, balancedWait, inParallel, rounds, together } from '../support/race.ts'
 import { injectFaults } from '../support/sandbox-faults.ts'
 import { startTwoProcesses } from '../support/two-processes.ts'
 import { until } from '../support/wait.ts'
@@ -90,7 +90,7 @@ function requireOneEnd(now: Outcome): void {
 /** Races the calls over new requests, and compares every result with the callers' answers. */
 async function raceOver(few: number, callsOn: (id: string) => (() => Promise<Answer>)[]): Promise<Outcome[]> {
   const answers = new Map<string, Answer[]>()
-  await inLanes(rounds(few), width, async () => {
+  await inParallel(rounds(few), width, async () => {
     const id = await ask()
     answers.set(id, await together(callsOn(id)))
   })
@@ -144,7 +144,7 @@ test('revoke ‖ revoke ‖ cancel during provisioning: one revokes, and no acce
   // A slow target: the create takes effect after the revoke was requested.
   await injectFaults(service.asSuperuser, service.tenant_id, { polls: 2, delay_ms: 20 })
   const ids: string[] = []
-  await inLanes(rounds(20), width, async () => {
+  await inParallel(rounds(20), width, async () => {
     const id = await ask()
     assert.equal((await approve(0, 0, id)()).status, 200)
     const status = await requester.at[0]<{ grants: { id: string }[] }>('GET', `/v1/access/requests/${id}`)
@@ -190,7 +190,7 @@ test('approve ‖ approve at the instant of expiry: one outcome, by the database
   const answers = new Map<string, Answer[]>()
   const over = new Set<string>()
   const wait = balancedWait(40)
-  await inLanes(rounds(60), width, async () => {
+  await inParallel(rounds(60), width, async () => {
     const id = await ask()
     // Every third one has already expired when the first approval comes.
     const inMs = anyOf([0, 1, 1]) * wait.next()

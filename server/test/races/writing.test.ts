@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Reply } from '../support/client.ts'
-import { anyOf, inLanes, rounds, together } from '../support/race.ts'
+import { anyOf, inParallel, rounds, together } from '../support/race.ts'
 import { startTwoProcesses } from '../support/two-processes.ts'
 import { until } from '../support/wait.ts'
 
@@ -54,7 +54,7 @@ test('bulk upserts of the same ids in any order do not deadlock, and each row ha
 test('reorders of all, of some, and new policies beside them leave a total order (R9)', async () => {
   const ids: string[] = []
   for (let n = 0; n < 12; n += 1) ids.push(await made('/v1/policies', { name: `policy ${n}` }))
-  await inLanes(rounds(12), 3, async () => {
+  await inParallel(rounds(12), 3, async () => {
     const replies = await together([
       () => owner[0]('PATCH', '/v1/policies/reorder', { ids: shuffled(ids) }),
       () => owner[1]('PATCH', '/v1/policies/reorder', { ids: shuffled(ids).slice(0, 5) }),
@@ -70,7 +70,7 @@ test('rules created and reordered on two processes have distinct places (R9)', a
   const policy = await made('/v1/policies', { name: 'a full one' })
   const path = `/v1/policies/${policy}/rules`
   const rules = await Promise.all([0, 1, 2].map(() => made(path, { effect: 'permit' })))
-  await inLanes(rounds(8), 2, async () => {
+  await inParallel(rounds(8), 2, async () => {
     const replies = await together([
       () => owner[0]('POST', path, { effect: 'permit' }),
       () => owner[1]('POST', path, { effect: 'permit' }),
@@ -99,7 +99,7 @@ test('a user created twice at once under two spellings exists once, and the othe
     (select count(*)::integer from event where type = 'user.created') as told`
   const [before] = await service.asSuperuser<{ users: number; told: number }>(counted)
   const races = rounds(30)
-  await inLanes(races, 6, async (round) => {
+  await inParallel(races, 6, async (round) => {
     const pair = spellings[round % spellings.length]?.(round) ?? ['', '']
     const create = (side: 0 | 1) => () => {
       const user = { email: pair[side], name: 'Twice', roles: ['user'], auth_provider: 'oidc' }
@@ -119,7 +119,7 @@ test('a member added twice at once is counted once, and the other call gets a co
     ),
   )
   const group = await made('/v1/groups', { name: 'the group' })
-  await inLanes(people, 6, async (user_id) => {
+  await inParallel(people, 6, async (user_id) => {
     const add = (side: 0 | 1) => () => owner[side]('POST', `/v1/groups/${group}/members`, { user_id })
     assert.deepEqual(outcomesOf(await together([add(0), add(1)])), ['201', '409 already_member'])
   })
@@ -141,7 +141,7 @@ test('a notification read twice at once keeps the first time (R11)', async () =>
     const page = (await list()).body.data
     return page.length >= races.length && page
   })
-  await inLanes(data, 4, async ({ id }) => {
+  await inParallel(data, 4, async ({ id }) => {
     const read = (side: 0 | 1) => () => reader.at[side]('POST', `/v1/users/me/notifications/${id}/read`, {})
     const replies = await together([read(0), read(1), read(0)])
     assert.deepEqual(outcomesOf(replies), ['200', '200', '200'])

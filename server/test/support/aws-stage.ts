@@ -7,9 +7,9 @@ import { awsIdentityCenterAt } from '../../src/provisioners/aws-identity-center/
 import { ownSetName, tagKeys } from '../../src/provisioners/aws-identity-center/own-set.ts'
 import {
   type Driver,
-  type GrantAsk,
   NotNow,
   type Opening,
+  type PlanInput,
   type Progress,
   type Target,
 } from '../../src/provisioners/driver.ts'
@@ -53,7 +53,7 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
     public_url: 'http://127.0.0.1',
   }
   /** A grant for a new user whom the directory knows. */
-  const askFor = (resource: GrantAsk['resource'], action: string): GrantAsk & { principal_id: string } => {
+  const askFor = (resource: PlanInput['resource'], action: string): PlanInput & { principal_id: string } => {
     const id = newId()
     const email = `${id}@example.com`
     const principal_id = aws.addUser(email)
@@ -110,7 +110,7 @@ export async function accountStage(db: TestDatabase): Promise<Stage> {
   const target = await openAwsTarget()
   const { aws, sets, accounts, askFor } = target
   const ask = () => Promise.resolve(askFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly'))
-  const seatOf = (one: GrantAsk): Seat => ({
+  const seatOf = (one: PlanInput): Seat => ({
     account: one.account_id ?? '',
     set: one.action === 'ReadOnly' ? sets.ReadOnly : sets.Administrator,
     principal: principalOf(one),
@@ -138,14 +138,14 @@ export async function bucketStage(db: TestDatabase): Promise<Stage> {
   const target = await openAwsTarget()
   const { aws, accounts, askFor, opening } = target
   const ask = () => Promise.resolve(askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read'))
-  const nameOf = ({ user, account_id, resource, action }: GrantAsk) =>
+  const nameOf = ({ user, account_id, resource, action }: PlanInput) =>
     ownSetName(opening.tenant_id, user.id, account_id ?? '', {
       on: 'bucket',
       bucket: resource.id,
       may: action as 'read',
     })
-  const arnOf = (one: GrantAsk) => aws.permissionSets().find(({ name }) => name === nameOf(one))?.arn
-  const seatOf = (one: GrantAsk): Seat => ({
+  const arnOf = (one: PlanInput) => aws.permissionSets().find(({ name }) => name === nameOf(one))?.arn
+  const seatOf = (one: PlanInput): Seat => ({
     account: one.account_id ?? '',
     set: arnOf(one) ?? '',
     principal: principalOf(one),
@@ -171,11 +171,11 @@ export async function bucketStage(db: TestDatabase): Promise<Stage> {
   }
 }
 
-function principalOf(ask: GrantAsk): string {
-  return (ask as GrantAsk & { principal_id: string }).principal_id
+function principalOf(ask: PlanInput): string {
+  return (ask as PlanInput & { principal_id: string }).principal_id
 }
 
-function sightOf({ aws }: AwsTarget, seatOf: (ask: GrantAsk) => Seat) {
+function sightOf({ aws }: AwsTarget, seatOf: (ask: PlanInput) => Seat) {
   return {
     sees: () =>
       Promise.resolve(
@@ -184,11 +184,11 @@ function sightOf({ aws }: AwsTarget, seatOf: (ask: GrantAsk) => Seat) {
           ...aws.permissionSets().map((one) => `${one.name} ${one.arn}`),
         ].sort(),
       ),
-    async holds(ask: GrantAsk) {
+    async holds(ask: PlanInput) {
       const { account, set, principal } = seatOf(ask)
       return aws.assignments().some((one) => one.account === account && one.set === set && one.principal === principal)
     },
-    async take(ask: GrantAsk) {
+    async take(ask: PlanInput) {
       const { account, set, principal } = seatOf(ask)
       aws.unassignByHand(account, set, principal)
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../src/kernel/id.ts'
 import type { House } from './house.ts'
-import { askingStage } from './request-stage.ts'
+import { requestStage } from './request-stage.ts'
 import { until } from './wait.ts'
 
 type EntitlementKept = {
@@ -18,7 +18,7 @@ type EntitlementKept = {
  * are undone) is given, else the default of a tenant without a provisioner.
  */
 export async function driftStage(house: House, name: string, corrects_drift?: boolean) {
-  const on = await askingStage(house, name)
+  const on = await requestStage(house, name)
   const { tenant_id, people } = on
   await on.rule('@approval_mode("auto") permit (principal, action, resource);')
   const provisioner_id = newId()

@@ -1,9 +1,14 @@
 import type { AskQuestion, RequestContext } from '../../src/policy-engine/cedar/question.ts'
-import { sampleAsk } from '../../src/policy-engine/cedar/samples.ts'
+import { sampleQuestion } from '../../src/policy-engine/cedar/samples.ts'
 import { decideAsk } from '../../src/policy-engine/deciding/decide.ts'
 import { findNearMisses } from '../../src/policy-engine/near-misses/near-miss.ts'
 import { createPauser } from '../../src/policy-engine/near-misses/pauser.ts'
-import { chosen, type Listener, type NearMissExplanation, told } from '../../src/requests/near-miss-explanation.ts'
+import {
+  explain,
+  type NearMissExplanation,
+  selectShown,
+  type Viewer,
+} from '../../src/requests/near-miss-explanation.ts'
 import { sampleRule, sampleRuleSet } from './sample-rule.ts'
 
 /** A requester who may read rules and accounts. */
@@ -23,15 +28,15 @@ export type Asked = Partial<Omit<AskQuestion, 'context'>> & { context?: Partial<
 export async function nearMisses(
   texts: readonly string[],
   { context, ...other }: Asked = {},
-  listener: Listener = reader,
+  viewer: Viewer = reader,
 ): Promise<NearMissExplanation[]> {
   const ruleSet = sampleRuleSet(texts.map((text, index) => sampleRule(`r${index + 1}`, text)))
-  const question = { ...sampleAsk, ...other, context: { ...sampleAsk.context, ...context } }
+  const question = { ...sampleQuestion, ...other, context: { ...sampleQuestion.context, ...context } }
   const durations = { shortest: 60, longest: 604_800 }
-  const asked = { ruleSet, question, decision: decideAsk(ruleSet, question), durations }
-  const found = await findNearMisses(asked, !listener.mayReadRules, createPauser(Number.POSITIVE_INFINITY))
-  const telling = { question, durations, listener }
-  return chosen(found, telling).map((miss) => told(miss, telling, new Map([['policy', 'Accounts']])))
+  const evaluated = { ruleSet, question, decision: decideAsk(ruleSet, question), durations }
+  const found = await findNearMisses(evaluated, !viewer.mayReadRules, createPauser(Number.POSITIVE_INFINITY))
+  const limits = { question, durations, viewer }
+  return selectShown(found, limits).map((miss) => explain(miss, limits, new Map([['policy', 'Accounts']])))
 }
 
 export async function nearMissWords(...asked: Parameters<typeof nearMisses>): Promise<string[]> {

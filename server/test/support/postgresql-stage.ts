@@ -3,7 +3,7 @@ import { readEgressAllow } from '../../src/egress/allow-list.ts'
 import { openEgress } from '../../src/egress/egress.ts'
 import type { Tx } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
-import type { GrantAsk } from '../../src/provisioners/driver.ts'
+import type { PlanInput } from '../../src/provisioners/driver.ts'
 import { postgresql } from '../../src/provisioners/postgresql/postgresql.ts'
 import type { Break, Stage } from '../conformance/stage.ts'
 import { guideSql } from './guide-sql.ts'
@@ -55,7 +55,7 @@ export const openingOf = (config: Record<string, unknown>) => ({
 /** The driver never uses Sallyport's own database. */
 export const noTx = {} as Tx
 
-export function askOf(login: string, more: Partial<GrantAsk> = {}): GrantAsk {
+export function askOf(login: string, more: Partial<PlanInput> = {}): PlanInput {
   return {
     grant_id: newId(),
     user: { id: newId(), email: login, name: 'Ada', external_id: null },
@@ -110,7 +110,7 @@ export function postgresqlStage(server: TargetPostgres, managed: boolean): Stage
 
 /** Reads and changes the server without the driver, as its superuser. */
 function lookedAt({ asSuperuser, major }: TargetPostgres, managed: boolean): Stage['target'] {
-  const roleOf = (ask: GrantAsk) => quoted(ask.action === 'read' ? 'app_readonly' : 'app "write"; --')
+  const roleOf = (ask: PlanInput) => quoted(ask.action === 'read' ? 'app_readonly' : 'app "write"; --')
   const access = `from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles l on l.oid = m.member
     where r.rolname like 'app%' and l.rolname like '%@%'`
   return {

@@ -10,7 +10,7 @@ export function rounds(few: number): number[] {
 }
 
 /** Runs the work on every item, `width` at once: that many concurrent races load both processes. */
-export async function inLanes<Item>(items: readonly Item[], width: number, work: (item: Item) => Promise<unknown>) {
+export async function inParallel<Item>(items: readonly Item[], width: number, work: (item: Item) => Promise<unknown>) {
   const left = items.values()
   const lane = async () => {
     for (const item of left) await work(item)

@@ -1,5 +1,5 @@
 import type { AskQuestion } from '../../src/policy-engine/cedar/question.ts'
-import { sampleAccount, sampleAsk } from '../../src/policy-engine/cedar/samples.ts'
+import { sampleAccount, sampleQuestion } from '../../src/policy-engine/cedar/samples.ts'
 import { fc } from './chance.ts'
 import { sampleRule } from './sample-rule.ts'
 
@@ -47,8 +47,8 @@ export const ruleOf = ({ text, place }: Drawn, index: number) => sampleRule(`rul
 export const anyQuestion: fc.Arbitrary<AskQuestion> = fc
   .record({ breakGlass: fc.boolean(), action: fc.constantFrom('ReadOnlyAccess', 'Admin', 'new'), wide: fc.boolean() })
   .map(({ breakGlass, action, wide }) => ({
-    ...sampleAsk,
+    ...sampleQuestion,
     action,
     resources: wide ? [sampleAccount, { ...sampleAccount, id: '2', tags: {} }] : [sampleAccount],
-    context: { ...sampleAsk.context, break_glass: breakGlass },
+    context: { ...sampleQuestion.context, break_glass: breakGlass },
   }))

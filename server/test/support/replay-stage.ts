@@ -3,15 +3,15 @@ import { newId } from '../../src/kernel/id.ts'
 import type { Replay } from '../../src/policy-analysis/replay/replay.ts'
 import { runReplay } from '../../src/policy-analysis/replay/run-replay.job.ts'
 import type { House } from './house.ts'
-import { askingStage } from './request-stage.ts'
+import { requestStage } from './request-stage.ts'
 import { until } from './wait.ts'
 import { startWorkers } from './workers.ts'
 
-type Stage = Awaited<ReturnType<typeof askingStage>>
+type Stage = Awaited<ReturnType<typeof requestStage>>
 
 /** Tenants whose owners replay drafts of their policies. */
 export function replayStage(house: House) {
-  const stage = () => askingStage(house, newId())
+  const stage = () => requestStage(house, newId())
 
   /** Replays a draft, and waits for the end of the replay. */
   async function replayed(on: Stage, draft: object, days?: number): Promise<Replay> {

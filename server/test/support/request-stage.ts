@@ -4,7 +4,7 @@ import { type InjectedFaults, injectFaults } from './sandbox-faults.ts'
 import { until } from './wait.ts'
 
 /** A tenant of its own where access is requested, approved and given: for tests of policy verdicts over time. */
-export async function askingStage(house: House, name: string) {
+export async function requestStage(house: House, name: string) {
   const tenant = await house.tenant(name)
   const { tenant_id, owner, people } = tenant
 

@@ -9,13 +9,13 @@ export function rewrittenDatabase(database: Database, rewrite: (statement: State
     write: <const Statements extends readonly Statement[]>(statements: Statements) =>
       inner.write(statements.map(rewrite)) as Promise<RowsOf<Statements>>,
   })
-  const tenantDoor = (inner: Tx): Tx => ({
+  const rewrittenTx = (inner: Tx): Tx => ({
     ...door(inner),
-    interactive: (work) => inner.interactive((tx) => work(tenantDoor(tx))),
+    interactive: (work) => inner.interactive((tx) => work(rewrittenTx(tx))),
   })
   return {
     ...database,
-    tenant: (tenant_id) => tenantDoor(database.tenant(tenant_id)),
+    tenant: (tenant_id) => rewrittenTx(database.tenant(tenant_id)),
     work: door(database.work),
     service: door(database.service),
   }

@@ -1,5 +1,5 @@
 import { newId } from '../../src/kernel/id.ts'
-import type { GrantAsk } from '../../src/provisioners/driver.ts'
+import type { PlanInput } from '../../src/provisioners/driver.ts'
 import { sandbox } from '../../src/provisioners/sandbox/sandbox.ts'
 import type { Break, Stage } from '../conformance/stage.ts'
 import type { TestDatabase } from './database.ts'
@@ -13,7 +13,7 @@ export async function sandboxStage({ database, asSuperuser }: TestDatabase): Pro
   await asSuperuser(`insert into tenant (id, name) values ($1, 'conformance')`, [tenant_id])
   const tx = database.tenant(tenant_id)
   const provisioner_id = newId()
-  const keyOf = async (ask: GrantAsk) => (await driver.plan(tx, ask, new AbortController().signal)).key
+  const keyOf = async (ask: PlanInput) => (await driver.plan(tx, ask, new AbortController().signal)).key
   const opening = {
     tenant_id,
     provisioner_id,
@@ -83,7 +83,7 @@ export async function faultySandboxStage(db: TestDatabase): Promise<Stage> {
   return { ...stage, type: faultyDriverTypes.sandbox, breaks }
 }
 
-function askOf(): GrantAsk {
+function askOf(): PlanInput {
   const id = newId()
   return {
     grant_id: newId(),

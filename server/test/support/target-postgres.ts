@@ -38,7 +38,7 @@ export async function startTargetPostgres(major: number): Promise<TargetPostgres
   await first.end()
   const admin = await connectAlone({ ...server.admin, database: targetDatabase })
   admin.on('error', () => undefined)
-  const door = await openDoor(server.port)
+  const door = await openProxy(server.port)
   const people = new Set<pg.Client>()
   return {
     host: '127.0.0.1',
@@ -92,7 +92,7 @@ async function startOn15(): Promise<Started> {
 }
 
 /** A proxy in front of a port, which can be closed. */
-async function openDoor(port: number) {
+async function openProxy(port: number) {
   const sockets = new Set<Socket>()
   let isFrozen = false
   const door = createServer((near) => {

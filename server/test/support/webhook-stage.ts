@@ -1,7 +1,7 @@
 import { readEgressAllow } from '../../src/egress/allow-list.ts'
 import { openEgress } from '../../src/egress/egress.ts'
 import { newId } from '../../src/kernel/id.ts'
-import type { GrantAsk, Opening } from '../../src/provisioners/driver.ts'
+import type { Opening, PlanInput } from '../../src/provisioners/driver.ts'
 import { webhook } from '../../src/provisioners/webhook/webhook.ts'
 import type { Break, Stage } from '../conformance/stage.ts'
 import type { TestDatabase } from './database.ts'
@@ -41,7 +41,7 @@ export async function webhookStage(
 ): Promise<Stage> {
   const config = { url, signing_secret, headers: { authorization: `Bearer ${gatewayKey}` }, calls_at_once: 4 }
   const { opening, tx } = await webhookOpening(db, config)
-  const nameOf = ({ user, account_id, resource, permission_set, action }: GrantAsk) =>
+  const nameOf = ({ user, account_id, resource, permission_set, action }: PlanInput) =>
     JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set, action])
   return {
     type: webhook,
@@ -80,7 +80,7 @@ export async function webhookStage(
   }
 }
 
-function askOf(): GrantAsk {
+function askOf(): PlanInput {
   const id = newId()
   return {
     grant_id: newId(),

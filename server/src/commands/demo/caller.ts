@@ -75,8 +75,8 @@ function describeAnswer(
   expected: string,
 ): string {
   const { code, message } = answer.body as Partial<Refusal>
-  const said = code === undefined ? '' : ` \`${code}\`: ${message}`
-  return `${method} ${path} answered ${answer.status}${said}; expected ${expected}`
+  const reason = code === undefined ? '' : ` \`${code}\`: ${message}`
+  return `${method} ${path} answered ${answer.status}${reason}; expected ${expected}`
 }
 
 function causeOf(error: unknown): string {

@@ -9,7 +9,7 @@ import { sql } from '../sql.ts'
 const { db, connected, run, value } = await noteTable()
 const tenants = [newId(), newId(), newId()] as const
 const [tenant_id] = tenants
-const walls = (id: string): Statement => sql`select set_config('app.tenant_id', ${id}, true)`
+const setTenant = (id: string): Statement => sql`select set_config('app.tenant_id', ${id}, true)`
 
 before(async () => {
   for (const id of tenants) {
@@ -19,7 +19,7 @@ before(async () => {
 
 test('a batch returns the rows of each of its statements, the first time and every time after', async () => {
   for (let round = 0; round < 3; round++) {
-    const answers = await run([walls(tenant_id), sql`select id from tenant`, sql`select ${round}::int as round`])
+    const answers = await run([setTenant(tenant_id), sql`select id from tenant`, sql`select ${round}::int as round`])
     assert.deepEqual(answers.slice(1), [[{ id: tenant_id }], [{ round }]])
   }
 })
@@ -55,7 +55,11 @@ test('tenants that share one connection never see each other’s rows', async ()
   const wrong = await Promise.all(
     Array.from({ length: 600 }, async (_, index) => {
       const id = tenants[index % tenants.length] as string
-      const batch = run([walls(id), sql<{ id: string }>`select id from tenant`, ...(index % 7 === 0 ? [failing] : [])])
+      const batch = run([
+        setTenant(id),
+        sql<{ id: string }>`select id from tenant`,
+        ...(index % 7 === 0 ? [failing] : []),
+      ])
       if (index % 7 === 0)
         return batch.then(
           () => 1,
@@ -75,9 +79,9 @@ test('a tenant and a role apply to their own batch only', async () => {
   const who = sql`select current_user::text as role, current_setting('app.tenant_id', true) as tenant`
   const asWork = sql`select set_config('role', ${'sallyport_work'}, true)`
   const [[, , held], [free], [, , failed], [freed]] = (await Promise.all([
-    run([asWork, walls(tenant_id), who]),
+    run([asWork, setTenant(tenant_id), who]),
     run([who]),
-    run([asWork, walls(tenant_id), who, failing]).catch(() => [[], [], []]),
+    run([asWork, setTenant(tenant_id), who, failing]).catch(() => [[], [], []]),
     run([who]),
   ])) as [unknown[][], unknown[][], unknown[][], unknown[][]]
   assert.deepEqual(held, [{ role: 'sallyport_work', tenant: tenant_id }])

@@ -1,7 +1,7 @@
 import { allOf, sql } from '../../db/sql.ts'
 import { emit } from '../../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
-import type { PageAsk } from '../../kernel/page.ts'
+import type { PageRequest } from '../../kernel/page.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import { deliveriesOf, triedFor } from './fan-out-store.ts'
 
@@ -28,7 +28,7 @@ export async function listDeliveriesPage(
   tx: Tx,
   channel_id: string,
   status: string | undefined,
-  page: PageAsk,
+  page: PageRequest,
 ): Promise<{ place: [seq: string, id: string]; delivery: DeliveryRecord }[]> {
   const conditions = [sql`d.channel_id = ${channel_id}`]
   if (status !== undefined) conditions.push(sql`d.status = ${status}`)
@@ -76,7 +76,7 @@ export async function resend(ctx: WorkCtx, channel_id: string, id: string): Prom
       woken as (
         update delivery_lane l set next_look_at = least(l.next_look_at, clock_timestamp())
         from changed where l.tenant_id = ${tx.tenant_id} and l.id = changed.lane_id),
-      told as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)})
       select id from changed`,
     records(tx, [sql`d.channel_id = ${channel_id}`, sql`d.id = ${id}`]),
   ])
@@ -94,14 +94,14 @@ export async function insertTest(ctx: WorkCtx, channel_id: string): Promise<Deli
     subject_type: 'notification_channel',
     subject_id: channel_id,
   } as const
-  const told = sql`${emit(ctx, event, sql`free`)} returning id, type, subject_id, xid, seq, at`
+  const events = sql`${emit(ctx, event, sql`free`)} returning id, type, subject_id, xid, seq, at`
   const lastTest = sql`select id from event where tenant_id = ${tx.tenant_id} and subject_id = ${channel_id}
     and type = 'notification_channel.tested' order by seq desc limit 1`
   const [made, rows] = await tx.write([
     sql`with free as (
         select where not exists (select from delivery
           where tenant_id = ${tx.tenant_id} and event_id = (${lastTest}) and finished_at is null)),
-      ${deliveriesOf(tx, told, sql`c.id = ${channel_id}`)}
+      ${deliveriesOf(tx, events, sql`c.id = ${channel_id}`)}
       select id from made`,
     records(tx, [sql`d.event_id = (${lastTest})`]),
   ])

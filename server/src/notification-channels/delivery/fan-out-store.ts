@@ -14,9 +14,9 @@ export async function insertDeliveries(tx: Tx, event_ids: readonly string[]): Pr
   const count = await countRecipients(tx)
   const batchSize = Math.max(1, Math.floor(maxAtOnce / Math.max(1, count)))
   for (let start = 0; count > 0 && start < event_ids.length; start += batchSize) {
-    const told = sql`select id, type, subject_id, xid, seq, at from event
+    const events = sql`select id, type, subject_id, xid, seq, at from event
       where tenant_id = ${tx.tenant_id} and id = any(${event_ids.slice(start, start + batchSize)}::uuid[])`
-    await tx.write([sql`with ${deliveriesOf(tx, told, wants)} select`])
+    await tx.write([sql`with ${deliveriesOf(tx, events, wants)} select`])
   }
 }
 
@@ -32,18 +32,18 @@ async function countRecipients(tx: Tx): Promise<number> {
 }
 
 /**
- * Table expressions for a `with` clause. The last, `made`, has the deliveries of the events `told` (as `e`) for the enabled
+ * Table expressions for a `with` clause. The last, `made`, has the deliveries of the events `emitted` (as `e`) for the enabled
  * channels (as `c`) that satisfy `isMeant`. A recipient queue without failures is due at once.
  */
-export function deliveriesOf(tx: Tx, told: Statement, isMeant: Statement): Statement {
-  return sql`told as (${told}),
-    -- Held: a channel that is deleted at this moment is not told, or takes what was made with it.
+export function deliveriesOf(tx: Tx, events: Statement, isMeant: Statement): Statement {
+  return sql`emitted as (${events}),
+    -- Held: a channel that is deleted at this moment is not notified, or its deletion removes what was made.
     channel as materialized (
       select c.id, c.channel_type, c.event_filters, c.created_at, ${recipientsOf} as recipients
       from notification_channel c where c.tenant_id = ${tx.tenant_id} and c.enabled for key share),
     meant as (
       select c.id as channel_id, c.channel_type, r.recipient, e.id as event_id, e.xid, e.seq
-      from told e join channel c on ${isMeant}
+      from emitted e join channel c on ${isMeant}
         cross join lateral jsonb_array_elements_text(c.recipients) r (recipient)),
     lane as (
       insert into delivery_lane (tenant_id, id, channel_id, channel_type, recipient, next_look_at)

@@ -1,7 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
-import { maxTextLength } from '../../kernel/said-words.ts'
+import { maxTextLength } from '../../kernel/foreign-text.ts'
 import type { DeliveredEvent, Delivery, Outcome } from '../carrier.ts'
 import type { NotificationChannel } from '../notification-channel.ts'
 import { channelRecord, switchOff } from '../notification-channel-store.ts'
@@ -109,9 +109,9 @@ export function endings(ctx: WorkCtx, item: WorkItem, queue: OpenQueue, ended: E
 
 function changeOf(outcome: Outcome, { attempts }: DueDelivery): Statement {
   if (outcome.kind === 'delivered') {
-    const said = outcome.said?.slice(0, maxTextLength) ?? null
+    const response = outcome.said?.slice(0, maxTextLength) ?? null
     return sql`status = 'delivered', finished_at = clock_timestamp(), next_attempt_at = null, last_error = null,
-      last_response = ${said}`
+      last_response = ${response}`
   }
   const why = outcome.why.slice(0, maxTextLength)
   if (outcome.kind !== 'try_again') return failed(sql`${why}`)

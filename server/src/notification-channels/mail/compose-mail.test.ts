@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
-import { askingStage } from '../../../test/support/request-stage.ts'
+import { requestStage } from '../../../test/support/request-stage.ts'
 import { newId } from '../../kernel/id.ts'
 import type { DeliveredEvent } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
@@ -9,7 +9,7 @@ import { composeMail } from './compose-mail.flow.ts'
 import type { Mail } from './mail-layout.ts'
 
 const house = await openHouse()
-const acme = await askingStage(house, 'Acme')
+const acme = await requestStage(house, 'Acme')
 const other = await house.tenant('Other')
 const { owner, people, tenant_id } = acme
 await acme.rule('permit (principal, action, resource);')

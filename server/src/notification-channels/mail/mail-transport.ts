@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import type { MailServer } from '../../config/mail-config.ts'
-import { saidWords } from '../../kernel/said-words.ts'
+import { sanitizeText } from '../../kernel/foreign-text.ts'
 import { createSemaphore } from '../../kernel/semaphore.ts'
 import type { Outcome } from '../carrier.ts'
 import { outcomeOf, type SmtpFault } from './smtp-outcome.ts'
@@ -91,7 +91,7 @@ export function openMailTransport(server: MailServer, name: string, deadlines = 
       messageId: `<${message_id}>`,
       signal: AbortSignal.any([signal, AbortSignal.timeout(deadlines.attempt)]),
     })
-    return { kind: 'delivered', said: saidWords(sent.response, hide) }
+    return { kind: 'delivered', said: sanitizeText(sent.response, hide) }
   }
 
   return {

@@ -1,4 +1,4 @@
-import { saidWords } from '../../kernel/said-words.ts'
+import { sanitizeText } from '../../kernel/foreign-text.ts'
 import type { Outcome } from '../carrier.ts'
 
 /** The failure of one mail, as the mail library reports it. */
@@ -20,11 +20,11 @@ export type SmtpFault = {
  * is lost. `hide`: texts that must not be stored.
  */
 export function outcomeOf(fault: SmtpFault, hide: readonly string[]): Outcome {
-  const said = saidWords(fault.response, hide)
+  const text = sanitizeText(fault.response, hide)
   const final = finalReason(fault)
-  if (final !== undefined) return { kind: 'refused', why: said === null ? final : `${final}: ${said}` }
+  if (final !== undefined) return { kind: 'refused', why: text === null ? final : `${final}: ${text}` }
   const reason = temporaryReason(fault)
-  return { kind: 'try_again', why: said === null ? reason : `${reason}: ${said}`, holds_up: 'all' }
+  return { kind: 'try_again', why: text === null ? reason : `${reason}: ${text}`, holds_up: 'all' }
 }
 
 /** Codes for a session in the wrong state, or one that must log in: they say nothing about the recipient or the mail. */

@@ -1,6 +1,6 @@
 import { jsonFieldsOf } from '../../egress/json-fields.ts'
 import { retryAfterMs } from '../../egress/retry-after.ts'
-import { maxTextLength, saidWords } from '../../kernel/said-words.ts'
+import { maxTextLength, sanitizeText } from '../../kernel/foreign-text.ts'
 import type { Outcome } from '../carrier.ts'
 
 /** The receiver is overloaded, or its proxy cannot reach it: every other message would fail too. */
@@ -30,10 +30,10 @@ export async function outcomeOf(response: Response, now: Date, hide: readonly st
 async function wordsOf(response: Response, hide: readonly string[]): Promise<string> {
   const { status } = response
   if (status >= 300 && status < 400) return `the receiver answered ${status}, and redirects are not followed`
-  const said = saidWords(messageIn(await response.text(), response.headers), hide)
-  return said === null
+  const text = sanitizeText(messageIn(await response.text(), response.headers), hide)
+  return text === null
     ? `the receiver answered ${status}`
-    : `the receiver answered ${status}: ${said}`.slice(0, maxTextLength)
+    : `the receiver answered ${status}: ${text}`.slice(0, maxTextLength)
 }
 
 /** The `message` or `error` of JSON, or plain text; an HTML page contains nothing worth logging. */

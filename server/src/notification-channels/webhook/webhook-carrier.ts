@@ -1,6 +1,6 @@
 import { NotReached, postSigned } from '../../egress/signed-post.ts'
 import type { Egress, Sealer, Tx } from '../../kernel/context.ts'
-import { piecesOf } from '../../kernel/said-words.ts'
+import { piecesOf } from '../../kernel/foreign-text.ts'
 import type { Carrier, Delivery, Outcome } from '../carrier.ts'
 import type { NotificationChannel } from '../notification-channel.ts'
 import { findWebhookToCall } from '../notification-channel-store.ts'

@@ -16,7 +16,7 @@ import {
 } from '../../policy-engine/deciding/rule-set-store.ts'
 import type { PolicyCase } from './case.ts'
 import { always, lockForChange, nothing, writeIfNoneRequired } from './case-store.ts'
-import { type CaseOutcome, toldTo, tryCases } from './outcome.ts'
+import { type CaseOutcome, tryCases, visibleTo } from './outcome.ts'
 
 /**
  * Changes the rules in one transaction. `seen` is read under the lock, in the same round trip; then `change` writes. Where the
@@ -85,7 +85,7 @@ function caseBroken(broken: readonly CaseOutcome[], scopes: ReadonlySet<string>)
   const names = broken.slice(0, 3).map((one) => `\`${one.case}\``)
   const more = broken.length > names.length ? ` and ${broken.length - names.length} more` : ''
   const whose = broken.length === 1 ? 'the required case' : 'the required cases'
-  const details = { count: broken.length, cases: broken.slice(0, maxCasesShown).map((one) => toldTo(scopes, one)) }
+  const details = { count: broken.length, cases: broken.slice(0, maxCasesShown).map((one) => visibleTo(scopes, one)) }
   const message = `this would break ${whose} ${names.join(', ')}${more}; nothing is changed`
   return new Problem('case_broken', message, { details })
 }

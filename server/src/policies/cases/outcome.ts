@@ -63,11 +63,11 @@ export async function tryCases(
 /** Outcomes as a caller with these scopes may see them. */
 export function counted(scopes: ReadonlySet<string>, outcomes: readonly CaseOutcome[]): CaseOutcomes {
   const passed = outcomes.filter((outcome) => outcome.passed).length
-  return { passed, failed: outcomes.length - passed, outcomes: outcomes.map((one) => toldTo(scopes, one)) }
+  return { passed, failed: outcomes.length - passed, outcomes: outcomes.map((one) => visibleTo(scopes, one)) }
 }
 
 /** The visible fields of an outcome: rule ids and reasoning only for a caller who may read rules. */
-export function toldTo(scopes: ReadonlySet<string>, outcome: CaseOutcome): CaseOutcome {
+export function visibleTo(scopes: ReadonlySet<string>, outcome: CaseOutcome): CaseOutcome {
   if (scopes.has('policies:read')) return outcome
   const { reasoning, rule_ids, ...got } = outcome.got
   return { ...outcome, got }
@@ -82,7 +82,7 @@ function outcomeOf(one: PolicyCase, decision: Decision): CaseOutcome {
     decision.allowed === (expect === 'permit') &&
     (mode === undefined || decision.mode === mode) &&
     (audit_session === undefined || decision.audit_session === audit_session) &&
-    (notice === undefined || decision.notices.some((told) => told.includes(notice))) &&
+    (notice === undefined || decision.notices.some((text) => text.includes(notice))) &&
     (rule_ids ?? []).every((id) => decision.rule_ids.includes(id.toLowerCase()))
   return {
     case: one.case,

@@ -5,7 +5,7 @@ import { createdRule, idsOf, onAccount, policyTenants } from '../../../test/supp
 import { type Caller, sliceServer } from '../../../test/support/slice-server.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
-import { sampleAccount, sampleAsk } from '../../policy-engine/cedar/samples.ts'
+import { sampleAccount, sampleQuestion } from '../../policy-engine/cedar/samples.ts'
 import { decideAsk } from '../../policy-engine/deciding/decide.ts'
 import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
@@ -102,7 +102,7 @@ suite('a draft of changes', () => {
 
   test('is decided by a separate evaluator, and leaves decisions of the current rules unchanged', async () => {
     const { before, after } = await drafted({ changes: [{ delete_rule: { rule_id: second.id } }] })
-    const question = { ...sampleAsk, resources: [{ ...sampleAccount, id: '1' }] }
+    const question = { ...sampleQuestion, resources: [{ ...sampleAccount, id: '1' }] }
     const allowed = [before, after].map((ruleSet) => decideAsk(ruleSet, question, draftEvaluator).allowed)
     assert.deepEqual(allowed, [false, true])
     assert.equal(decideAsk(await saved(), question).allowed, false)

@@ -36,15 +36,15 @@ export function importResult(
   { dry_run, warnings }: { dry_run: boolean; warnings: ReadonlyMap<string, readonly string[]> },
 ): ImportResult {
   const { added, changed, removed, unchanged } = plan
-  const inOrder = toldOnes(plan).map(({ change, id, number, line }) => {
-    const said = warnings.get(id) ?? []
+  const inOrder = listedChanges(plan).map(({ change, id, number, line }) => {
+    const found = warnings.get(id) ?? []
     const isThere = change === 'changed' || !dry_run
     return {
       change,
       ...(isThere && { rule_id: id }),
       statement: number,
       line,
-      ...(said.length > 0 && { warnings: [...said] }),
+      ...(found.length > 0 && { warnings: [...found] }),
     }
   })
   const gone = removed.slice(0, maxChangesShown).map((rule_id) => ({ change: 'removed' as const, rule_id }))
@@ -59,7 +59,7 @@ export function importResult(
 }
 
 /** The changes to rules of the file that a reply lists, in the order of the file. */
-export function toldOnes({ added, changed }: ImportPlan) {
+export function listedChanges({ added, changed }: ImportPlan) {
   return [
     ...added.map((one) => ({ ...one, change: 'added' as const })),
     ...changed.map((one) => ({ ...one, change: 'changed' as const })),

@@ -4,7 +4,7 @@ import type { StatementFields } from '../../policy-engine/cedar/statement.ts'
 import type { Policy } from '../policy.ts'
 import { findNeighbourhood } from '../rule-store.ts'
 import { type NeighbourRule, warningsFor } from '../warnings.ts'
-import { toldOnes } from './import-result.ts'
+import { listedChanges } from './import-result.ts'
 import type { ImportPlan } from './policy-import.ts'
 
 /** Above this many names in one reply none is compared with the known names, because that costs the square of their number. */
@@ -19,24 +19,26 @@ export async function findImportWarnings(
   policy: Policy,
   plan: ImportPlan,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const told = toldOnes(plan).flatMap(({ id, statement }) => (statement === undefined ? [] : [{ id, statement }]))
-  if (told.length === 0) return new Map()
+  const listed = listedChanges(plan).flatMap(({ id, statement }) =>
+    statement === undefined ? [] : [{ id, statement }],
+  )
+  if (listed.length === 0) return new Map()
   try {
-    const named = told.flatMap(({ statement }) => statement.fields.action_ids)
+    const named = listed.flatMap(({ statement }) => statement.fields.action_ids)
     const action_ids = named.length > maxNames ? [] : named
     const { others, known_actions } = await findNeighbourhood(tx, { id: policy.id, action_ids })
     const known = action_ids.length === 0 ? named : known_actions
     const rules = [...others.filter(notOf(policy)), ...(policy.enabled ? rulesAfter(policy, plan) : [])]
     const yieldToEventLoop = periodicYield()
     const warnings = new Map<string, readonly string[]>()
-    for (const { id, statement } of told) {
+    for (const { id, statement } of listed) {
       await yieldToEventLoop()
       const facts = { rule: statement.fields, engine_warnings: statement.warnings, known_actions: known }
       warnings.set(id, warningsFor({ ...facts, others: rules.filter((other) => other.id !== id) }))
     }
     return warnings
   } catch {
-    return new Map(told.map(({ id, statement }) => [id, statement.warnings]))
+    return new Map(listed.map(({ id, statement }) => [id, statement.warnings]))
   }
 }
 

@@ -1,7 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import { emit } from '../../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
-import { bumpRuleSet, idsTold, type RuleSetChange } from '../../policy-engine/deciding/rule-set-change-store.ts'
+import { bumpRuleSet, listedIds, type RuleSetChange } from '../../policy-engine/deciding/rule-set-change-store.ts'
 import { ruleSetVersion } from '../../policy-engine/deciding/rule-set-store.ts'
 import type { Policy } from '../policy.ts'
 import { policyWithRules } from '../policy-store.ts'
@@ -36,12 +36,12 @@ export function saveImport(ctx: WorkCtx, { policy_id, version, plan }: Import): 
     statement === undefined ? [] : [{ ...rule, statement }],
   )
   const moved = changed.filter(({ statement }) => statement === undefined)
-  const told = (rules: readonly { id: string }[]) => idsTold(rules.map(({ id }) => id))
+  const listed = (rules: readonly { id: string }[]) => listedIds(rules.map(({ id }) => id))
   const event = {
     type: 'policy.updated',
     subject_type: 'policy',
     subject_id: policy_id,
-    data: { change: 'rules_imported', added: told(added), changed: told(changed), removed: idsTold(removed) },
+    data: { change: 'rules_imported', added: listed(added), changed: listed(changed), removed: listedIds(removed) },
   } as const
   return (onlyIf) => sql<{ saved: boolean }>`with target as (
         select p.id from policy p join tenant t on t.id = p.tenant_id
@@ -67,7 +67,7 @@ export function saveImport(ctx: WorkCtx, { policy_id, version, plan }: Import): 
       touched as (update policy set updated_at = clock_timestamp()
         where tenant_id = ${tx.tenant_id}::uuid and id = (select id from target)),
       bumped as (${bumpRuleSet(tx, sql`target`)}),
-      told as (${emit(ctx, event, sql`target`)})
+      emitted as (${emit(ctx, event, sql`target`)})
       select exists (select from target) as saved`
 }
 

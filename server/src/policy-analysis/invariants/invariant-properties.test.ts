@@ -4,7 +4,7 @@ import { evaluator, readRulesOf, ruleSetOf, searchBudget } from '../../../test/s
 import { anyOf, rounds } from '../../../test/support/race.ts'
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
 import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
-import { sampleAsk } from '../../policy-engine/cedar/samples.ts'
+import { sampleQuestion } from '../../policy-engine/cedar/samples.ts'
 import type { AskedType } from '../../policy-engine/cedar/schema.ts'
 import { scopeFromFields } from '../../policy-engine/cedar/scope.ts'
 import { readStatement } from '../../policy-engine/cedar/statement.ts'
@@ -40,12 +40,17 @@ const world = [
   resource('cloud_permission_set', 'p', []),
 ]
 const people = ['u', 'v'].flatMap((id) =>
-  subsets(['a', 'b']).map((role_ids) => ({ ...sampleAsk.principal, id, role_ids, group_ids: [] })),
+  subsets(['a', 'b']).map((role_ids) => ({ ...sampleQuestion.principal, id, role_ids, group_ids: [] })),
 )
 const questions: AskQuestion[] = [true, false].flatMap((break_glass) =>
   people.flatMap((principal) =>
     ['x', 'y'].flatMap((action) =>
-      world.map((one) => ({ principal, action, resources: [one], context: { ...sampleAsk.context, break_glass } })),
+      world.map((one) => ({
+        principal,
+        action,
+        resources: [one],
+        context: { ...sampleQuestion.context, break_glass },
+      })),
     ),
   ),
 )

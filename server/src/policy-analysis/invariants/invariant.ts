@@ -49,7 +49,7 @@ export const InvariantsInput = Body({
 })
 export type InvariantsInput = Static<typeof InvariantsInput>
 
-const Said = Type.Object({
+const ShownDecision = Type.Object({
   allowed: Type.Boolean(),
   mode: Nullable(OneOf(approvalModes)),
   reasoning: Type.String(),
@@ -85,8 +85,8 @@ const Shown = Type.Object(
       via: Type.String(),
       source_ip: Type.String(),
     }),
-    decision: Said,
-    before: Type.Optional(Said),
+    decision: ShownDecision,
+    before: Type.Optional(ShownDecision),
   },
   {
     description: 'A question, in the form of a case, with its decision; `before` is the decision by the current rules.',
@@ -144,11 +144,11 @@ function shown({ question: { principal, action, resources, context }, decision, 
     asks: action,
     resource: { type, id, ...(name !== '' && { name }), tags, in: parents.map((one) => `${one.type}::${one.id}`) },
     context: { ...context, now: context.now.toISOString() },
-    decision: said(decision),
-    ...(before !== undefined && { before: said(before) }),
+    decision: shownDecision(decision),
+    ...(before !== undefined && { before: shownDecision(before) }),
   }
 }
 
-function said({ allowed, mode, reasoning, rule_ids }: Decision) {
+function shownDecision({ allowed, mode, reasoning, rule_ids }: Decision) {
   return { allowed, mode, reasoning, rule_ids: [...rule_ids] }
 }

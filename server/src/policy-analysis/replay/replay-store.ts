@@ -35,7 +35,7 @@ export async function insertReplay(ctx: WorkCtx, { id, draft, days }: NewReplay)
           and r.id in (select o.id from policy_replay o where o.tenant_id = ${tx.tenant_id}
             and o.finished_at is not null
             order by o.id desc offset ${maxKept - 1})),
-      told as (${emit(ctx, event, changed)})
+      emitted as (${emit(ctx, event, changed)})
       select ${replayColumns} from changed`,
   ])
   return replay

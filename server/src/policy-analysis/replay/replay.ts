@@ -53,7 +53,7 @@ function Most<Of extends Parameters<typeof Type.Object>[0]>(of: Of) {
   return Type.Object({ most: Type.Array(Type.Object({ ...of, changed: Count, ...changes })), more: Count })
 }
 
-const Told = Type.Object({
+const ShownDecision = Type.Object({
   allowed: Type.Boolean(),
   approval_mode: Nullable(OneOf(approvalModes)),
   audit_session: Type.Boolean(),
@@ -76,8 +76,8 @@ const ChangedQuestion = Type.Object({
   duration_seconds: Type.Integer(),
   break_glass: Type.Boolean(),
   differences: Type.Array(OneOf(differences)),
-  before: Told,
-  after: Told,
+  before: ShownDecision,
+  after: ShownDecision,
 })
 export type ChangedQuestion = Static<typeof ChangedQuestion>
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
-import { sampleAsk } from '../../policy-engine/cedar/samples.ts'
+import { sampleQuestion } from '../../policy-engine/cedar/samples.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
 import type { RecordedQuestion } from '../../requests/policy-question.ts'
 import { differencesOf, openTally } from './tally.ts'
 
 const decide = (...rules: string[]): Decision =>
-  decideAsk(sampleRuleSet(rules.map((text, index) => sampleRule(`rule-${index}`, text))), sampleAsk)
+  decideAsk(sampleRuleSet(rules.map((text, index) => sampleRule(`rule-${index}`, text))), sampleQuestion)
 
 const denied = decide()
 const byPerson = decide('permit (principal, action, resource);')
@@ -47,7 +47,7 @@ const asked = (number: number): RecordedQuestion => ({
     request_id: null,
     decided_at: '2026-01-01T00:00:00.000Z',
     kind: 'ask',
-    policyQuestion: sampleAsk,
+    policyQuestion: sampleQuestion,
   },
   requester_id: `user ${number % 60}`,
   question: {

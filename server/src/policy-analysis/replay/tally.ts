@@ -44,7 +44,7 @@ export function openTally({ before, added, changed, removed, pointers }: Drafted
   const byRequester: Counted<{ requester_id: string }> = new Map()
   const byResource: Counted<Pick<ChangedQuestion, 'resource'>> = new Map()
   const byRule: Counted<DraftRule> = new Map()
-  const told: ChangedQuestion[] = []
+  const shown: ChangedQuestion[] = []
 
   return {
     add(asked: RecordedQuestion, answers: Answers): void {
@@ -61,7 +61,7 @@ export function openTally({ before, added, changed, removed, pointers }: Drafted
           const rule = drafted.get(id)
           if (rule !== undefined) countBy(byRule, id, rule, found)
         }
-        if (told.length < maxShown) told.push(changedQuestion(asked, answers, found))
+        if (shown.length < maxShown) shown.push(changedQuestion(asked, answers, found))
       }
     },
     result: (): ReplayResult => ({
@@ -71,7 +71,7 @@ export function openTally({ before, added, changed, removed, pointers }: Drafted
       by_requester: mostOf(byRequester),
       by_resource: mostOf(byResource),
       by_rule: mostOf(byRule),
-      changed: told,
+      changed: shown,
     }),
   }
 }
@@ -119,15 +119,15 @@ function changedQuestion(asked: RecordedQuestion, answers: Answers, found: Diffe
     approver_id: asked.kind === 'approve' ? asked.policyQuestion.principal.id : null,
     ...question,
     differences: found,
-    before: toldOf(answers.before),
-    after: toldOf(answers.after),
+    before: shownDecision(answers.before),
+    after: shownDecision(answers.after),
   }
 }
 
 const maxRuleIds = 20
 const maxReasoningLength = 500
 
-function toldOf({ allowed, mode, audit_session, governing_rule_id, rule_ids, reasoning }: Decision) {
+function shownDecision({ allowed, mode, audit_session, governing_rule_id, rule_ids, reasoning }: Decision) {
   return {
     allowed,
     approval_mode: mode,

@@ -8,7 +8,7 @@ import { type Clause, textEngine } from './engine.ts'
 import { parseConditions } from './parse.ts'
 import { type AskQuestion, askOf } from './question.ts'
 import { complement, holds, intersection, nearest, type Ranges, union } from './range.ts'
-import { sampleAccount, sampleAsk } from './samples.ts'
+import { sampleAccount, sampleQuestion } from './samples.ts'
 
 const numRuns = rounds(50).length
 
@@ -77,8 +77,8 @@ const anyQuestion: fc.Arbitrary<AskQuestion> = fc
     offset: fc.constantFrom(-1, 0, 1, 60_000, 86_400_000, 5 * 86_400_000, -43_200_000),
   })
   .map(({ offset, ...context }) => ({
-    ...sampleAsk,
-    context: { ...sampleAsk.context, ...context, now: new Date(sampleAsk.context.now.getTime() + offset) },
+    ...sampleQuestion,
+    context: { ...sampleQuestion.context, ...context, now: new Date(sampleQuestion.context.now.getTime() + offset) },
   }))
 
 for (const [name, atom] of Object.entries(atoms) as [Circumstance, fc.Arbitrary<string>][]) {

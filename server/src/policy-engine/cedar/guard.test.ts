@@ -5,7 +5,7 @@ import { decideAsk } from '../deciding/decide.ts'
 import type { PolicyRule } from '../deciding/rule-set.ts'
 import { decisionEngine, textEngine } from './engine.ts'
 import { requireSafeStatement, requireSafeText, statementLimits } from './guard.ts'
-import { sampleAsk } from './samples.ts'
+import { sampleQuestion } from './samples.ts'
 import { statementFromInput } from './statement.ts'
 
 const when = (condition: string) => `permit(principal, action, resource) when { ${condition} };`
@@ -78,7 +78,7 @@ describe('a statement past the limits', () => {
         (error) => error instanceof Problem && error.code === 'invalid_policy' && message.test(error.message),
       )
       assert.equal(textEngine.faults() + decisionEngine.faults(), faults, 'an instance was lost')
-      const other = decideAsk({ tenant_id: 'other', version: '1', rules: [bystander] }, sampleAsk)
+      const other = decideAsk({ tenant_id: 'other', version: '1', rules: [bystander] }, sampleQuestion)
       assert.equal(other.allowed, true)
     })
 })
@@ -111,7 +111,7 @@ describe('a statement within the limits', () => {
       const { fields } = statementFromInput({ policy_text: policyText })
       const faults = decisionEngine.faults()
       const rules = [{ ...bystander, id: 'legal', policy_text: fields.policy_text }, bystander]
-      const decision = decideAsk({ tenant_id: 'legal', version: name, rules }, sampleAsk)
+      const decision = decideAsk({ tenant_id: 'legal', version: name, rules }, sampleQuestion)
       assert.equal(decision.allowed, true)
       assert.deepEqual(decision.errors, [])
       assert.equal(decisionEngine.faults(), faults)

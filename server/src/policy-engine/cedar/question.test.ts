@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { approveOf, askOf, localTime, type Principal, type Resource } from './question.ts'
-import { sampleAccount, sampleApproval, sampleAsk } from './samples.ts'
+import { sampleAccount, sampleApproval, sampleQuestion } from './samples.ts'
 
 const clocks: [instant: string, zone: string, weekday: number, minute: number][] = [
   ['2024-01-01T00:00:00Z', 'UTC', 1, 0],
@@ -24,7 +24,11 @@ test('an address is passed on in the form of the rules', () => {
     ['fe80::1%eth0', 'fe80::1'],
     ['2001:db8::1', '2001:db8::1'],
   ] as const) {
-    const { context } = askOf({ ...sampleAsk, context: { ...sampleAsk.context, source_ip: given } }, sampleAccount, 'a')
+    const { context } = askOf(
+      { ...sampleQuestion, context: { ...sampleQuestion.context, source_ip: given } },
+      sampleAccount,
+      'a',
+    )
     assert.deepEqual(context.source_ip, { __extn: { fn: 'ip', arg: wanted } })
   }
 })
@@ -40,19 +44,19 @@ const smuggled: [name: string, principal: Partial<Principal>, resource: Partial<
 ]
 for (const [name, principal, resource] of smuggled)
   test(`refuses an escape of the engine as ${name} (J1)`, () => {
-    const question = { ...sampleAsk, principal: { ...sampleAsk.principal, ...principal } }
+    const question = { ...sampleQuestion, principal: { ...sampleQuestion.principal, ...principal } }
     assert.throws(() => askOf(question, { ...sampleAccount, ...resource }, 'a'), TypeError)
   })
 
 for (const duration_seconds of [1.5, Number.NaN, 2 ** 53, '3600' as unknown as number])
   test(`refuses a duration of ${duration_seconds} (${typeof duration_seconds})`, () => {
-    const context = { ...sampleAsk.context, duration_seconds }
-    assert.throws(() => askOf({ ...sampleAsk, context }, sampleAccount, 'a'), TypeError)
+    const context = { ...sampleQuestion.context, duration_seconds }
+    assert.throws(() => askOf({ ...sampleQuestion, context }, sampleAccount, 'a'), TypeError)
   })
 
 test('refuses a network as the address of a caller', () => {
-  const context = { ...sampleAsk.context, source_ip: '10.0.0.0/8' }
-  assert.throws(() => askOf({ ...sampleAsk, context }, sampleAccount, 'a'), TypeError)
+  const context = { ...sampleQuestion.context, source_ip: '10.0.0.0/8' }
+  assert.throws(() => askOf({ ...sampleQuestion, context }, sampleAccount, 'a'), TypeError)
 })
 
 test('the parents of a request to decide are its target and the target’s parents', () => {

@@ -11,7 +11,7 @@ import type { RuleInput } from '../rule.ts'
 import { changeStatement } from './changed-statement.ts'
 import { decisionEngine, textEngine } from './engine.ts'
 import type { ApproveQuestion, AskQuestion } from './question.ts'
-import { sampleAccount, sampleApproval, sampleAsk } from './samples.ts'
+import { sampleAccount, sampleApproval, sampleQuestion } from './samples.ts'
 import { scopeFromEngine } from './scope.ts'
 import { readStatement, type StatementFields, statementFromInput } from './statement.ts'
 
@@ -32,9 +32,9 @@ function meaning(policyText: string): unknown {
 const withoutTexts = ({ policy_text, conditions, ...fields }: StatementFields) => fields
 
 const questions: (AskQuestion | ApproveQuestion)[] = [
-  sampleAsk,
-  { ...sampleAsk, action: 'Admin', context: { ...sampleAsk.context, break_glass: true, has_reason: false } },
-  { ...sampleAsk, resources: [{ ...sampleAccount, type: 'cloud_db_instance', id: 'db', tags: { Ada: '' } }] },
+  sampleQuestion,
+  { ...sampleQuestion, action: 'Admin', context: { ...sampleQuestion.context, break_glass: true, has_reason: false } },
+  { ...sampleQuestion, resources: [{ ...sampleAccount, type: 'cloud_db_instance', id: 'db', tags: { Ada: '' } }] },
   sampleApproval,
 ]
 

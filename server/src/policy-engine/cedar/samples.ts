@@ -21,7 +21,7 @@ export const sampleAccount: Resource = {
   parents: [{ type: 'cloud_organizational_unit', id: 'ou-ab12-12345678' }],
 }
 
-export const sampleAsk: AskQuestion = {
+export const sampleQuestion: AskQuestion = {
   principal: samplePrincipal,
   action: 'ReadOnlyAccess',
   resources: [sampleAccount],
@@ -54,5 +54,5 @@ export const sampleApproval: ApproveQuestion = {
   },
   request: sampleRequest,
   targets: [sampleAccount],
-  context: sampleAsk.context,
+  context: sampleQuestion.context,
 }

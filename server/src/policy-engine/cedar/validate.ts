@@ -4,7 +4,7 @@ import type { PolicyJson } from './engine.ts'
 import { engineRefused, engineWarning, invalidPolicy, type Source } from './fault.ts'
 import { withTextEngine } from './parse.ts'
 import { approveOf, askOf } from './question.ts'
-import { sampleAccount, sampleApproval, sampleAsk } from './samples.ts'
+import { sampleAccount, sampleApproval, sampleQuestion } from './samples.ts'
 import { approveAction, schemaWith, unnamedAction } from './schema.ts'
 import { scopeFromEngine } from './scope.ts'
 
@@ -115,8 +115,8 @@ export function findValid(statements: readonly PolicyJson[]): boolean[] {
   const groups = Map.groupBy(statements.entries(), ([, statement]) => groupOf(statement))
   for (const group of ['ask', 'approve'] as const) {
     const members = groups.get(group) ?? []
-    const said = members.length === 0 ? undefined : saidOf(group, members)
-    for (const [index] of members) valid[index] = said !== undefined && !said.has(String(index))
+    const faulty = members.length === 0 ? undefined : findFaulty(group, members)
+    for (const [index] of members) valid[index] = faulty !== undefined && !faulty.has(String(index))
   }
   return valid
 }
@@ -133,7 +133,7 @@ function groupOf(statement: PolicyJson): RuleSetName | undefined {
  * The statements of a group for which the engine reports a fault or a warning; undefined where a report names no statement. All
  * requestable actions have the same types, so one is checked for all.
  */
-function saidOf(group: RuleSetName, members: readonly (readonly [number, PolicyJson])[]): Set<string> | undefined {
+function findFaulty(group: RuleSetName, members: readonly (readonly [number, PolicyJson])[]): Set<string> | undefined {
   const source: Source = { field: 'policy_text', text: '' }
   const schema = schemaWith([group === 'ask' ? unnamedAction : approveAction])
   const staticPolicies = Object.fromEntries(
@@ -167,7 +167,7 @@ function dryRun(statements: readonly PolicyJson[], source: Source): void {
   const isApproval = first !== undefined && !ruleSetsOf(scopeFromEngine(first).action).includes('ask')
   const question = isApproval
     ? approveOf(sampleApproval, sampleAccount)
-    : askOf(sampleAsk, sampleAccount, unnamedAction)
+    : askOf(sampleQuestion, sampleAccount, unnamedAction)
   const call = { ...question, schema: schemaWith([unnamedAction, approveAction]), validateRequest: true }
   const staticPolicies = Object.fromEntries(unscoped.map((statement, index) => [`rule${index}`, statement]))
   withTextEngine(source, (cedar) => cedar.isAuthorized({ ...call, policies: { staticPolicies } }))

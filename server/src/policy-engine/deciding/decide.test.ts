@@ -4,7 +4,7 @@ import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
 import { startingRule } from '../../policies/starting-rule.ts'
 import { createEngine } from '../cedar/engine.ts'
 import type { ApproveQuestion, AskQuestion, Resource } from '../cedar/question.ts'
-import { sampleAccount, sampleApproval, sampleAsk } from '../cedar/samples.ts'
+import { sampleAccount, sampleApproval, sampleQuestion } from '../cedar/samples.ts'
 import { statementFromInput } from '../cedar/statement.ts'
 import { type Decision, decideApprove, decideAsk } from './decide.ts'
 import { createPolicyEvaluator } from './evaluate.ts'
@@ -22,8 +22,8 @@ const overflow = 'when { context.duration_seconds * 9223372036854775807 > 0 };'
 const failing = (text: string) => `${text.slice(0, -1)} ${overflow}`
 
 const ask = (rules: PolicyRule[], change: Partial<AskQuestion> = {}): Decision =>
-  decideAsk(sampleRuleSet(rules), { ...sampleAsk, ...change })
-const breakGlass = { context: { ...sampleAsk.context, break_glass: true } }
+  decideAsk(sampleRuleSet(rules), { ...sampleQuestion, ...change })
+const breakGlass = { context: { ...sampleQuestion.context, break_glass: true } }
 const outcome = ({ allowed, mode: how }: Decision) => (allowed ? how : 'denied')
 
 describe('rules by kind of request', () => {
@@ -73,7 +73,7 @@ describe('rules by kind of request', () => {
       when { context.weekday <= 5 && context.minute >= 540 && context.now < datetime("2024-02-01") }
       when { context.source_ip.isInRange(ip("192.0.2.0/24")) && context.via == "token" };`
     assert.equal(outcome(ask([sampleRule('r', text)])), 'require')
-    const night = { context: { ...sampleAsk.context, time_zone: 'Pacific/Auckland' } }
+    const night = { context: { ...sampleQuestion.context, time_zone: 'Pacific/Auckland' } }
     assert.equal(outcome(ask([sampleRule('r', text)], night)), 'denied')
   })
 
@@ -83,7 +83,7 @@ describe('rules by kind of request', () => {
   })
 
   test('an auto permit that the requester saved last counts as require (P15)', () => {
-    const own = sampleRule('own', `${mode('auto')}permit${all}`, { saved_by: sampleAsk.principal.id })
+    const own = sampleRule('own', `${mode('auto')}permit${all}`, { saved_by: sampleQuestion.principal.id })
     const decision = ask([own])
     assert.equal(outcome(decision), 'require')
     assert.match(decision.reasoning, /saved it last/)
@@ -117,15 +117,19 @@ describe('failures deny', () => {
   })
 
   const undecidable: [name: string, rules: PolicyRule[], change: Partial<AskQuestion>][] = [
-    ['a deactivated principal', [require], { principal: { ...sampleAsk.principal, active: false } }],
+    ['a deactivated principal', [require], { principal: { ...sampleQuestion.principal, active: false } }],
     ['no resource', [require], { resources: [] }],
     ['the action approve', [require], { action: 'approve' }],
     ['two rules with one id', [require, { ...auto, id: require.id }], {}],
     ['a rule that does not parse', [require, { ...require, id: 'x', policy_text: 'permit(' }], {}],
     ['a rule whose column has another effect than its text', [{ ...plain, effect: 'permit' }], {}],
-    ['an invalid address', [require], { context: { ...sampleAsk.context, source_ip: 'x' } }],
-    ['an unknown time zone', [require], { context: { ...sampleAsk.context, time_zone: 'Mars/Base' } }],
-    ['a duration that is not a number', [require], { context: { ...sampleAsk.context, duration_seconds: Number.NaN } }],
+    ['an invalid address', [require], { context: { ...sampleQuestion.context, source_ip: 'x' } }],
+    ['an unknown time zone', [require], { context: { ...sampleQuestion.context, time_zone: 'Mars/Base' } }],
+    [
+      'a duration that is not a number',
+      [require],
+      { context: { ...sampleQuestion.context, duration_seconds: Number.NaN } },
+    ],
   ]
   for (const [name, rules, change] of undecidable)
     test(`${name}: denied, without throwing`, () => {
@@ -140,11 +144,11 @@ describe('failures deny', () => {
       ...require,
       policy_text: `permit(principal, action, resource) when { ${'('.repeat(400)}true${')'.repeat(400)} };`,
     }
-    const decision = decideAsk({ tenant_id: 'a', version: '1', rules: [trap] }, sampleAsk, evaluator)
+    const decision = decideAsk({ tenant_id: 'a', version: '1', rules: [trap] }, sampleQuestion, evaluator)
     assert.equal(decision.allowed, false)
     assert.match(decision.reasoning, /could not be answered/)
     assert.equal(evaluator.engine.faults(), 1)
-    assert.equal(decideAsk({ tenant_id: 'b', version: '1', rules: [require] }, sampleAsk, evaluator).allowed, true)
+    assert.equal(decideAsk({ tenant_id: 'b', version: '1', rules: [require] }, sampleQuestion, evaluator).allowed, true)
   })
 })
 
@@ -219,7 +223,7 @@ describe('the texts of a decision', () => {
     const decision = ask([])
     assert.deepEqual(decision.notices, [])
     assert.equal(decision.reasoning, 'no rule permits `ReadOnlyAccess` on cloud_account `123456789012` (sample)')
-    const writer = { ...sampleAsk.principal, scopes: ['policies:write'] }
+    const writer = { ...sampleQuestion.principal, scopes: ['policies:write'] }
     assert.match(ask([], { principal: writer }).reasoning, /add a rule/)
   })
 

@@ -6,7 +6,7 @@ import { anyQuestion, anyRule, ruleOf } from '../../../test/support/random-rules
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
 import { textEngine } from '../cedar/engine.ts'
 import { type AskQuestion, askOf, type Resource } from '../cedar/question.ts'
-import { sampleAsk } from '../cedar/samples.ts'
+import { sampleQuestion } from '../cedar/samples.ts'
 import { schemaWith } from '../cedar/schema.ts'
 import type { ApprovalMode } from '../rule.ts'
 import { type Decision, decideAsk } from './decide.ts'
@@ -101,7 +101,7 @@ for (const { permits, forbids } of rows) {
     ]
     const met = rules.map((rule): Met => ({ rule, outcome: 'matched' }))
     for (const break_glass of [false, true]) {
-      const question = { ...sampleAsk, context: { ...sampleAsk.context, break_glass } }
+      const question = { ...sampleQuestion, context: { ...sampleQuestion.context, break_glass } }
       const { mode, audit_session } = decideAsk(sampleRuleSet(rules), question)
       assert.equal(mode, expected(met, question).mode)
       assert.equal(audit_session, mode === 'break_glass')

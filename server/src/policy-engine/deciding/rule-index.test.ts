@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseStatement } from '../cedar/parse.ts'
 import { approveOf, askOf } from '../cedar/question.ts'
-import { sampleAccount, sampleApproval, sampleAsk } from '../cedar/samples.ts'
+import { sampleAccount, sampleApproval, sampleQuestion } from '../cedar/samples.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { atOnce } from './pieces.ts'
 import {
@@ -20,7 +20,7 @@ import {
 const scopeOf = (head: string) => keyedScope(scopeFromEngine(parseStatement(`permit(${head});`)))
 
 /** Ada, an engineer, requests ReadOnlyAccess on an account in a unit. */
-const asking = reachesOf(askOf(sampleAsk, sampleAccount, 'ReadOnlyAccess'))
+const asking = reachesOf(askOf(sampleQuestion, sampleAccount, 'ReadOnlyAccess'))
 /** Grace decides that request. */
 const approving = reachesOf(approveOf(sampleApproval, sampleAccount))
 const unit = 'cloud_organizational_unit::"ou-ab12-12345678"'

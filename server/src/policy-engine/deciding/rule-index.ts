@@ -160,9 +160,9 @@ export function* indexRules<Rule extends ScopedRule>(
 function scarcest(ways: Combinations, counts: ReadonlyMap<string, number>): readonly string[] {
   let [best, least]: [readonly string[], number] = [[lastBucket], Number.POSITIVE_INFINITY]
   for (const keys of ways) {
-    let crowd = 0
-    for (const key of keys) crowd += counts.get(key) ?? 0
-    if (crowd < least) [best, least] = [keys, crowd]
+    let count = 0
+    for (const key of keys) count += counts.get(key) ?? 0
+    if (count < least) [best, least] = [keys, count]
   }
   return best
 }

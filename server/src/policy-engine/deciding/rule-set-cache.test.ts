@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sampleRule } from '../../../test/support/sample-rule.ts'
 import { createEngine } from '../cedar/engine.ts'
-import { sampleAsk } from '../cedar/samples.ts'
+import { sampleQuestion } from '../cedar/samples.ts'
 import { decideAsk } from './decide.ts'
 import { createPolicyEvaluator } from './evaluate.ts'
 import type { RuleSet, Subset } from './rule-set.ts'
@@ -38,10 +38,10 @@ test('a subset of rules is preparsed once for all versions in which it is the sa
 
 test('tenants never share rules, whatever their ids and versions (T14)', () => {
   const evaluator = createPolicyEvaluator(createEngine())
-  assert.equal(decideAsk(tenant('a', 1), sampleAsk, evaluator).allowed, true)
-  assert.equal(decideAsk(tenant('b', 1, 'forbid'), sampleAsk, evaluator).allowed, false)
-  assert.equal(decideAsk({ ...tenant('x', 1, 'forbid'), tenant_id: 'a","1' }, sampleAsk, evaluator).allowed, false)
-  assert.equal(decideAsk(tenant('a', 1), sampleAsk, evaluator).allowed, true)
+  assert.equal(decideAsk(tenant('a', 1), sampleQuestion, evaluator).allowed, true)
+  assert.equal(decideAsk(tenant('b', 1, 'forbid'), sampleQuestion, evaluator).allowed, false)
+  assert.equal(decideAsk({ ...tenant('x', 1, 'forbid'), tenant_id: 'a","1' }, sampleQuestion, evaluator).allowed, false)
+  assert.equal(decideAsk(tenant('a', 1), sampleQuestion, evaluator).allowed, true)
 })
 
 test('the least recently used rules are evicted, and memory stays bounded', () => {
@@ -49,7 +49,7 @@ test('the least recently used rules are evicted, and memory stays bounded', () =
   const evaluator = createPolicyEvaluator(engine, { rules: 400, schemas: 4 })
   let settled = 0
   for (let round = 0; round < 60; round += 1) {
-    const question = { ...sampleAsk, action: `action ${round}` }
+    const question = { ...sampleQuestion, action: `action ${round}` }
     assert.equal(decideAsk(tenant(`tenant ${round}`, 50), question, evaluator).allowed, true)
     assert.ok(evaluator.rules.held() <= 400)
     if (round === 20) settled = engine.memoryBytes()
@@ -67,7 +67,11 @@ test('memory stays bounded, however many different questions use a large set', (
   let settled = 0
   for (let round = 0; round < 240; round += 1) {
     const group_ids = [round % 60, (round + 1 + Math.floor(round / 60)) % 60].map(String)
-    const decision = decideAsk(ruleSet, { ...sampleAsk, principal: { ...sampleAsk.principal, group_ids } }, evaluator)
+    const decision = decideAsk(
+      ruleSet,
+      { ...sampleQuestion, principal: { ...sampleQuestion.principal, group_ids } },
+      evaluator,
+    )
     assert.equal(decision.rule_ids.length, 10)
     assert.ok(evaluator.rules.held() <= 60)
     if (round === 80) settled = engine.memoryBytes()
@@ -105,7 +109,7 @@ test('a set is prepared once, in pieces, for all callers that wait for it', asyn
 
 test('a rule set larger than the limit is held alone', () => {
   const evaluator = createPolicyEvaluator(createEngine(), { rules: 10, schemas: 4 })
-  for (const name of ['a', 'b', 'a']) assert.equal(decideAsk(tenant(name, 30), sampleAsk, evaluator).allowed, true)
+  for (const name of ['a', 'b', 'a']) assert.equal(decideAsk(tenant(name, 30), sampleQuestion, evaluator).allowed, true)
   assert.ok(evaluator.rules.held() <= 2 * 30 + 10)
 })
 
@@ -114,7 +118,7 @@ test('more actions than the limit of schemas are evaluated one after another', (
   const ids = ['a', 'b', 'c', 'd']
   const rules = ids.map((id) => sampleRule(id, `permit(principal, action == Action::"${id}", resource);`))
   for (const action of [...ids, ...ids]) {
-    const decision = decideAsk({ tenant_id: 't', version: '1', rules }, { ...sampleAsk, action }, evaluator)
+    const decision = decideAsk({ tenant_id: 't', version: '1', rules }, { ...sampleQuestion, action }, evaluator)
     assert.equal(decision.governing_rule_id, action)
   }
 })
@@ -123,13 +127,13 @@ test('after the loss of an instance everything is preparsed again', () => {
   const engine = createEngine()
   const evaluator = createPolicyEvaluator(engine)
   const rules = tenant('a', 3)
-  decideAsk(rules, sampleAsk, evaluator)
+  decideAsk(rules, sampleQuestion, evaluator)
   assert.throws(() =>
     engine.use(() => {
       throw new RangeError('stack')
     }),
   )
-  assert.equal(decideAsk(rules, sampleAsk, evaluator).allowed, true)
+  assert.equal(decideAsk(rules, sampleQuestion, evaluator).allowed, true)
 })
 
 test('an evicted slot is empty', () => {

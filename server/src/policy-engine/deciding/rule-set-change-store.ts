@@ -28,6 +28,6 @@ export type RuleSetChange<Row> = (onlyIf: Statement) => Statement<Row>
 const maxIdsShown = 100
 
 /** Ids as plain facts of an event. */
-export function idsTold(ids: readonly string[]): { ids: string[]; count: number } {
+export function listedIds(ids: readonly string[]): { ids: string[]; count: number } {
   return { ids: ids.slice(0, maxIdsShown), count: ids.length }
 }

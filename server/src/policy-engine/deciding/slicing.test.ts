@@ -6,7 +6,7 @@ import { sampleRuleSet } from '../../../test/support/sample-rule.ts'
 import { createEngine } from '../cedar/engine.ts'
 import { parseStatement } from '../cedar/parse.ts'
 import { approveOf, askOf, type Principal, type Resource } from '../cedar/question.ts'
-import { sampleApproval, sampleAsk } from '../cedar/samples.ts'
+import { sampleApproval, sampleQuestion } from '../cedar/samples.ts'
 import { approveAction } from '../cedar/schema.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
 import { type Answer, createPolicyEvaluator, evaluate, type PolicyEvaluator } from './evaluate.ts'
@@ -94,7 +94,7 @@ const ruleOf = ({ effect, approval_mode, scope, condition, ordinal }: Drawn, ind
 
 const anyPrincipal: fc.Arbitrary<Principal> = fc
   .record({ id: fc.constantFrom(...users), group_ids: fc.subarray(groups), role_ids: fc.subarray(roles) })
-  .map((drawn) => ({ ...sampleAsk.principal, ...drawn }))
+  .map((drawn) => ({ ...sampleQuestion.principal, ...drawn }))
 const anyResource: fc.Arbitrary<Resource> = fc
   .record({
     type: fc.constantFrom('cloud_account' as const, 'cloud_storage_bucket' as const),
@@ -122,8 +122,8 @@ function answers(
   { principal, resource, action, has_reason }: Question,
 ) {
   const ruleSet = sampleRuleSet(rules)
-  const context = { ...sampleAsk.context, has_reason }
-  const ask = { ...sampleAsk, principal, context, action }
+  const context = { ...sampleQuestion.context, has_reason }
+  const ask = { ...sampleQuestion, principal, context, action }
   const asking = (['ordinary', 'at_once', 'emergency'] as const).map(
     (subset): Answer => evaluate(evaluator, ruleSet, subset, action, (known) => askOf(ask, resource, known)),
   )

@@ -55,7 +55,7 @@ function tagThere(body: Expr, wanted: boolean, { resource, mayReadAccounts }: Kn
 
 const notSo = 'that is not so'
 
-type Valued = { kind: ConditionWords['kind']; name: string; value: unknown; told: boolean }
+type Valued = { kind: ConditionWords['kind']; name: string; value: unknown; isShown: boolean }
 
 /** A string or boolean attribute of the resource or the person that a rule compares. */
 function valuedBy(expression: Expr, { principal, resource, mayReadAccounts }: Known): Valued | undefined {
@@ -64,17 +64,17 @@ function valuedBy(expression: Expr, { principal, resource, mayReadAccounts }: Kn
     const tag = textOf(operands.right)
     if (tag === undefined) return undefined
     const value = Object.hasOwn(resource.tags, tag) ? resource.tags[tag] : undefined
-    return { kind: 'tag', name: `the resource’s tag \`${tag}\``, value, told: mayReadAccounts }
+    return { kind: 'tag', name: `the resource’s tag \`${tag}\``, value, isShown: mayReadAccounts }
   }
   if (attributeOf(expression, 'resource') === 'name')
-    return { kind: 'name', name: 'the resource’s name', value: resource.name, told: mayReadAccounts }
+    return { kind: 'name', name: 'the resource’s name', value: resource.name, isShown: mayReadAccounts }
   const attribute = attributeOf(expression, 'principal')
   if (attribute === undefined || attribute === 'scopes' || !Object.hasOwn(principal, attribute)) return undefined
   return {
     kind: 'principal',
     name: `your \`${attribute}\``,
     value: principal[attribute as keyof Principal],
-    told: true,
+    isShown: true,
   }
 }
 
@@ -82,12 +82,12 @@ function valueWords(body: Expr, wanted: boolean, known: Known): ConditionWords |
   const compared = comparison(body, known)
   if (compared === undefined) return undefined
   const { valued, like, of } = compared
-  const { kind, name, value, told } = valued
+  const { kind, name, value, isShown } = valued
   const is = `${like ? (wanted ? 'is like' : 'is not like') : wanted ? 'is' : 'is not'} ${either(of.map(quoted))}`
   return {
     kind,
     wanted: `where ${name} ${is}`,
-    given: !told ? notSo : value === undefined ? 'it has none' : `it is ${quoted(value)}`,
+    given: !isShown ? notSo : value === undefined ? 'it has none' : `it is ${quoted(value)}`,
   }
 }
 

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { fc } from '../../../test/support/chance.ts'
 import { rounds } from '../../../test/support/race.ts'
 import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
-import { chosen, type Listener, type NearMissExplanation, told } from '../../requests/near-miss-explanation.ts'
+import { explain, type NearMissExplanation, selectShown, type Viewer } from '../../requests/near-miss-explanation.ts'
 import type { AskQuestion } from '../cedar/question.ts'
-import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
+import { sampleAccount, sampleQuestion } from '../cedar/samples.ts'
 import { type Decision, decideAsk } from '../deciding/decide.ts'
 import { findNearMisses, type NearMiss } from './near-miss.ts'
 import { createPauser } from './pauser.ts'
@@ -71,10 +71,10 @@ const anyQuestion: fc.Arbitrary<AskQuestion> = fc
     wide: fc.nat(3),
   })
   .map(({ duration_seconds, has_reason, glass, hours, via, wide }) => ({
-    ...sampleAsk,
+    ...sampleQuestion,
     resources: wide === 0 ? [sampleAccount, { ...sampleAccount, id: '210987654321', tags: {} }] : [sampleAccount],
     context: {
-      ...sampleAsk.context,
+      ...sampleQuestion.context,
       ...{ duration_seconds, has_reason: has_reason || glass === 0, break_glass: glass === 0, via },
       now: new Date(Date.UTC(2024, 0, 1, hours)),
     },
@@ -83,7 +83,7 @@ const anyQuestion: fc.Arbitrary<AskQuestion> = fc
 const anyCase = fc.tuple(fc.array(anyRule, { minLength: 1, maxLength: 6 }), anyQuestion)
 const durations = { shortest: 60, longest: 43_200 }
 
-async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener: Listener) {
+async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener: Viewer) {
   const rules = drawn.map(ruleOf)
   const ruleSet = sampleRuleSet(rules)
   const decision = decideAsk(ruleSet, question)
@@ -93,13 +93,13 @@ async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener:
     !listener.mayReadRules,
     yieldToEventLoop,
   )
-  const misses = chosen(found, { question, durations, listener })
+  const misses = selectShown(found, { question, durations, viewer: listener })
   const names = new Map([['policy', 'hidden']])
   return {
     rules,
     ruleSet,
     decision,
-    misses: misses.map((miss) => ({ miss, ...told(miss, { question, durations, listener }, names) })),
+    misses: misses.map((miss) => ({ miss, ...explain(miss, { question, durations, viewer: listener }, names) })),
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nearMisses, nearMissWords, permitWhen, requester } from '../../../test/support/near-misses.ts'
-import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
+import { sampleAccount, sampleQuestion } from '../cedar/samples.ts'
 
 /** The near misses that a requester is shown, depending on the requester's scopes. */
 const long = { duration_seconds: 28_800 }
@@ -126,6 +126,6 @@ test('shows nothing if two conditions fail, or if no change helps', async () => 
   assert.deepEqual(await nearMissWords([permitWhen('resource.getTag("env") == "prod"'), never]), [])
   const failing = 'forbid (principal, action, resource) when { resource.getTag("gone") == "" };'
   assert.deepEqual(await nearMissWords([permitWhen('resource.getTag("env") == "prod"'), failing]), [])
-  const inactive = { ...sampleAsk.principal, active: false }
+  const inactive = { ...sampleQuestion.principal, active: false }
   assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600')], { principal: inactive }), [])
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { textEngine } from '../cedar/engine.ts'
 import { parseStatement } from '../cedar/parse.ts'
 import { askOf } from '../cedar/question.ts'
-import { sampleAccount, sampleAsk } from '../cedar/samples.ts'
+import { sampleAccount, sampleQuestion } from '../cedar/samples.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { keyedScope, reachesOf } from '../deciding/rule-index.ts'
 import { missedSides } from './near-rule.ts'
@@ -57,11 +57,11 @@ test('the parts of a scope that do not match are those by which the engine denie
     for (const [side, texts] of Object.entries(sides))
       for (const text of texts) {
         const rule = `permit (${['principal', 'action', 'resource'].map((one) => (one === side ? text : one)).join(', ')});`
-        const call = { ...askOf(sampleAsk, resource, 'ReadOnlyAccess'), policies: { staticPolicies: { rule } } }
+        const call = { ...askOf(sampleQuestion, resource, 'ReadOnlyAccess'), policies: { staticPolicies: { rule } } }
         const answer = textEngine.use((cedar) => cedar.isAuthorized(call))
         assert.ok(answer.type === 'success')
         const scope = keyedScope(scopeFromEngine(parseStatement(rule)))
-        const missed = missedSides(scope, [reachesOf(askOf(sampleAsk, resource, 'ReadOnlyAccess'))])
+        const missed = missedSides(scope, [reachesOf(askOf(sampleQuestion, resource, 'ReadOnlyAccess'))])
         assert.deepEqual(missed, answer.response.decision === 'allow' ? [] : [side], `${rule} ${resource.type}`)
       }
 })
@@ -70,6 +70,8 @@ test('a scope that matches one of several resources is enough', () => {
   const scope = keyedScope(
     scopeFromEngine(parseStatement('permit (principal, action, resource is cloud_storage_bucket);')),
   )
-  const reaches = [sampleAccount, bucket].map((resource) => reachesOf(askOf(sampleAsk, resource, 'ReadOnlyAccess')))
+  const reaches = [sampleAccount, bucket].map((resource) =>
+    reachesOf(askOf(sampleQuestion, resource, 'ReadOnlyAccess')),
+  )
   assert.deepEqual([missedSides(scope, reaches), missedSides(scope, reaches.slice(0, 1))], [[], ['resource']])
 })

@@ -4,7 +4,7 @@ import type { QueueLimits } from './priority-queue.ts'
 type Where = { account_id: string; principal_id: string }
 
 /** The permission sets assigned directly to a person on an account, without those assigned through a group. */
-export async function listSetsOf(center: Center, where: Where, patience: QueueLimits): Promise<string[]> {
+export async function listSetsOf(center: Center, where: Where, queueLimits: QueueLimits): Promise<string[]> {
   const { account_id: AccountId, principal_id: PrincipalId } = where
   const input = {
     InstanceArn: center.config.instance_arn,
@@ -16,7 +16,7 @@ export async function listSetsOf(center: Center, where: Where, patience: QueueLi
   let NextToken: string | undefined
   do {
     const page = await ifThere(
-      center.sso('ListAccountAssignmentsForPrincipal', patience, (client, options) =>
+      center.sso('ListAccountAssignmentsForPrincipal', queueLimits, (client, options) =>
         client.listAccountAssignmentsForPrincipal({ ...input, MaxResults: 100, NextToken }, options),
       ),
     )
@@ -29,8 +29,13 @@ export async function listSetsOf(center: Center, where: Where, patience: QueueLi
   return arns
 }
 
-export async function isAssigned(center: Center, where: Where, arn: string, patience: QueueLimits): Promise<boolean> {
-  return (await listSetsOf(center, where, patience)).includes(arn)
+export async function isAssigned(
+  center: Center,
+  where: Where,
+  arn: string,
+  queueLimits: QueueLimits,
+): Promise<boolean> {
+  return (await listSetsOf(center, where, queueLimits)).includes(arn)
 }
 
 /** The people and groups assigned a set on an account, page by page; none when the set or the account is gone. */
@@ -38,13 +43,13 @@ export async function* listHolders(
   center: Center,
   AccountId: string,
   PermissionSetArn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): AsyncGenerator<{ type: string; id: string }[]> {
   const input = { InstanceArn: center.config.instance_arn, AccountId, PermissionSetArn }
   let NextToken: string | undefined
   do {
     const page = await ifThere(
-      center.sso('ListAccountAssignments', patience, (client, options) =>
+      center.sso('ListAccountAssignments', queueLimits, (client, options) =>
         client.listAccountAssignments({ ...input, MaxResults: 100, NextToken }, options),
       ),
     )
@@ -64,13 +69,17 @@ export async function* listPeople(...query: Parameters<typeof listHolders>): Asy
 }
 
 /** The accounts in which a set has its role. */
-export async function listAccounts(center: Center, PermissionSetArn: string, patience: QueueLimits): Promise<string[]> {
+export async function listAccounts(
+  center: Center,
+  PermissionSetArn: string,
+  queueLimits: QueueLimits,
+): Promise<string[]> {
   const InstanceArn = center.config.instance_arn
   const accounts: string[] = []
   let NextToken: string | undefined
   do {
     const page = await ifThere(
-      center.sso('ListAccountsForProvisionedPermissionSet', patience, (client, options) =>
+      center.sso('ListAccountsForProvisionedPermissionSet', queueLimits, (client, options) =>
         client.listAccountsForProvisionedPermissionSet(
           { InstanceArn, PermissionSetArn, MaxResults: 100, NextToken },
           options,

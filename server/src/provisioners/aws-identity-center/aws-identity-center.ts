@@ -25,7 +25,7 @@ export function awsIdentityCenterAt(limits: Limits): DriverType {
   /** The key includes the role's account: a tenant that names another tenant's instance shares nothing with it. */
   const instanceOf = ({ endpoint, role_arn, instance_arn }: CenterConfig): Instance => {
     const key = [endpoint, role_arn.split(':')[4], instance_arn].join(' ')
-    const instance = instances.get(key) ?? { pace: openRateLimiter(limits), names: openSetNames() }
+    const instance = instances.get(key) ?? { rateLimiter: openRateLimiter(limits), names: openSetNames() }
     instances.set(key, instance)
     return instance
   }
@@ -40,7 +40,7 @@ export function awsIdentityCenterAt(limits: Limits): DriverType {
 }
 
 /** What all drivers of one instance share within this process. */
-type Instance = { pace: RateLimiter; names: SetNames }
+type Instance = { rateLimiter: RateLimiter; names: SetNames }
 
 /** How long a call of the ledger waits for the instance's rate limit, as part of its whole deadline. */
 const maxWaitMs = 12_000
@@ -65,7 +65,7 @@ function open(
   const center = openCenter({ tenant_id, provisioner_id, config, aws, ...instance })
   const conflicts = createLruCache<number>(maxConflictKeys)
 
-  const patience = (urgent: boolean, signal: AbortSignal): QueueLimits => ({
+  const queueLimits = (urgent: boolean, signal: AbortSignal): QueueLimits => ({
     urgent,
     until: performance.now() + maxWaitMs,
     signal,
@@ -85,32 +85,33 @@ function open(
   }
 
   return {
-    plan: (_tx, ask, signal) => planAssignment(center, ask, patience(false, signal)),
+    plan: (_tx, ask, signal) => planAssignment(center, ask, queueLimits(false, signal)),
     grant(_tx, target, until, signal) {
       const assignment = assignmentOf(target)
       return countingConflicts(keyOf(instance_arn, assignment), () =>
-        give(center, assignment, until, patience(false, signal)),
+        give(center, assignment, until, queueLimits(false, signal)),
       )
     },
     revoke(_tx, target, signal) {
       const assignment = assignmentOf(target)
       return countingConflicts(keyOf(instance_arn, assignment), () =>
-        takeAway(center, assignment, patience(true, signal)),
+        takeAway(center, assignment, queueLimits(true, signal)),
       )
     },
     poll(_tx, target, reference, signal) {
       const assignment = assignmentOf(target)
       const urgent = readReference(reference).kind === 'delete'
       return countingConflicts(keyOf(instance_arn, assignment), () =>
-        follow(center, assignment, reference, patience(urgent, signal)),
+        follow(center, assignment, reference, queueLimits(urgent, signal)),
       )
     },
-    verify: (_tx, target, until, signal) => seen(center, assignmentOf(target), until, patience(until === null, signal)),
+    verify: (_tx, target, until, signal) =>
+      seen(center, assignmentOf(target), until, queueLimits(until === null, signal)),
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
-    health: (_tx, signal) => checkHealth(center, patience(true, signal)),
+    health: (_tx, signal) => checkHealth(center, queueLimits(true, signal)),
     // A waiting call gets room only when a poll sees that an operation has ended.
-    pollAfterMs: (polls) => 1_000 * (center.pace.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),
+    pollAfterMs: (polls) => 1_000 * (center.rateLimiter.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),
     async close() {
       aws.close()
     },

@@ -37,7 +37,7 @@ export type Center = {
   config: CenterConfig
   /** `aws`, `aws-cn` or `aws-us-gov`. */
   partition: string
-  pace: RateLimiter
+  rateLimiter: RateLimiter
   names: SetNames
   aws: Aws
   /** The service's own identity, before it assumes the role. @throws AwsRefusal */
@@ -45,7 +45,7 @@ export type Center = {
   /** @throws AwsRefusal; NotNow when the instance's rate limit has no room */
   sso<Answer>(
     operation: string,
-    patience: QueueLimits,
+    queueLimits: QueueLimits,
     call: (client: SSOAdmin, options: CallOptions) => Promise<Answer>,
   ): Promise<Answer>
   /** Services whose own limits are far above Sallyport's use. @throws AwsRefusal */
@@ -71,9 +71,9 @@ export type Center = {
 const maxAttempts = 3
 
 export function openCenter(
-  parts: Pick<Center, 'tenant_id' | 'provisioner_id' | 'config' | 'pace' | 'names' | 'aws'>,
+  parts: Pick<Center, 'tenant_id' | 'provisioner_id' | 'config' | 'rateLimiter' | 'names' | 'aws'>,
 ): Center {
-  const { aws, pace } = parts
+  const { aws, rateLimiter } = parts
 
   const translate = async <Answer>(operation: string, call: () => Promise<Answer>): Promise<Answer> => {
     try {
@@ -82,7 +82,7 @@ export function openCenter(
       if (error instanceof TargetError) throw error
       const fault = readAwsFault(operation, error)
       if (fault.credentials) aws.forgetRole()
-      if (fault.throttled) pace.throttled()
+      if (fault.throttled) rateLimiter.throttled()
       const kind = fault.passes ? 'transient' : 'permanent'
       throw new AwsRefusal(kind, fault.message, fault.throttled ? throttled : fault.code)
     }
@@ -90,13 +90,13 @@ export function openCenter(
   // Before the rate limit, so that a role that cannot be assumed uses none of it.
   const assumed = () => translate('AssumeRole', () => aws.assumeRole())
 
-  const sso: Center['sso'] = async (operation, patience, call) => {
+  const sso: Center['sso'] = async (operation, queueLimits, call) => {
     for (let attempts = 1; ; attempts += 1) {
       await assumed()
-      await pace.turn(patience)
+      await rateLimiter.wait(queueLimits)
       try {
         const client = await aws.ssoAdmin()
-        return await translate(operation, () => call(client, { abortSignal: patience.signal }))
+        return await translate(operation, () => call(client, { abortSignal: queueLimits.signal }))
       } catch (error) {
         if (!(error instanceof AwsRefusal) || error.code !== throttled || attempts >= maxAttempts) throw error
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAwsTarget } from '../../../test/support/aws-stage.ts'
 import { openHouse } from '../../../test/support/house.ts'
-import { askingStage } from '../../../test/support/request-stage.ts'
+import { requestStage } from '../../../test/support/request-stage.ts'
 import { until } from '../../../test/support/wait.ts'
 import { startWorkers } from '../../../test/support/workers.ts'
 import { convergeEntitlement } from '../../grants/converge-entitlement.job.ts'
@@ -13,7 +13,7 @@ import { awsIdentityCenterAt } from './aws-identity-center.ts'
 
 /** Revocations do not queue behind grants. */
 const house = await openHouse()
-const on = await askingStage(house, 'ends first')
+const on = await requestStage(house, 'ends first')
 await on.rule('permit (principal, action, resource);')
 const { aws, sets, opening } = await openAwsTarget({ acts: { ms: 300, looks: 1 } })
 const operations = 8

@@ -21,29 +21,30 @@ export async function give(
   center: Center,
   assignment: Assignment,
   until: Date,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Progress> {
   if (!('own_set' in assignment)) {
     const arn = assignment.permission_set_arn
-    if (await isAssigned(center, assignment, arn, patience)) return { done: true }
-    return begin(center, 'create', assignment, arn, patience)
+    if (await isAssigned(center, assignment, arn, queueLimits)) return { done: true }
+    return begin(center, 'create', assignment, arn, queueLimits)
   }
-  const arn = await ensureOwnSet(center, assignment, until, patience)
-  if (!(await isAssigned(center, assignment, arn, patience))) return begin(center, 'create', assignment, arn, patience)
-  if (await isProvisioned(center, assignment, arn, patience)) return { done: true }
-  return begin(center, 'provision', assignment, arn, patience)
+  const arn = await ensureOwnSet(center, assignment, until, queueLimits)
+  if (!(await isAssigned(center, assignment, arn, queueLimits)))
+    return begin(center, 'create', assignment, arn, queueLimits)
+  if (await isProvisioned(center, assignment, arn, queueLimits)) return { done: true }
+  return begin(center, 'provision', assignment, arn, queueLimits)
 }
 
 /** Removes the assignment without a check that it exists: removing an absent one also succeeds. */
-export async function takeAway(center: Center, assignment: Assignment, patience: QueueLimits): Promise<Progress> {
-  const arn = await setToTake(center, assignment, patience)
-  if (arn === undefined) return finish(center, assignment, undefined, { done: true }, patience)
-  const begun = await ifThere(begin(center, 'delete', assignment, arn, patience)).catch((error: unknown) =>
-    judgeFailure(center, assignment, arn, error, patience),
+export async function takeAway(center: Center, assignment: Assignment, queueLimits: QueueLimits): Promise<Progress> {
+  const arn = await setToTake(center, assignment, queueLimits)
+  if (arn === undefined) return finish(center, assignment, undefined, { done: true }, queueLimits)
+  const begun = await ifThere(begin(center, 'delete', assignment, arn, queueLimits)).catch((error: unknown) =>
+    judgeFailure(center, assignment, arn, error, queueLimits),
   )
   // The set or the account does not exist, so nobody has the assignment.
   const progress: Progress = begun ?? { done: true }
-  return progress.done ? finish(center, assignment, arn, progress, patience) : progress
+  return progress.done ? finish(center, assignment, arn, progress, queueLimits) : progress
 }
 
 /** Polls an operation, and takes its next steps. */
@@ -51,18 +52,22 @@ export async function follow(
   center: Center,
   assignment: Assignment,
   reference: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Progress> {
-  if (readReference(reference).kind !== 'delete') return look(center, reference, assignment, patience)
-  const progress = await look(center, reference, assignment, patience).catch(async (error: unknown) =>
-    judgeFailure(center, assignment, await setToTake(center, assignment, patience), error, patience),
+  if (readReference(reference).kind !== 'delete') return look(center, reference, assignment, queueLimits)
+  const progress = await look(center, reference, assignment, queueLimits).catch(async (error: unknown) =>
+    judgeFailure(center, assignment, await setToTake(center, assignment, queueLimits), error, queueLimits),
   )
   if (!progress.done) return progress
-  return finish(center, assignment, await setToTake(center, assignment, patience), progress, patience)
+  return finish(center, assignment, await setToTake(center, assignment, queueLimits), progress, queueLimits)
 }
 
-async function setToTake(center: Center, assignment: Assignment, patience: QueueLimits): Promise<string | undefined> {
-  return 'own_set' in assignment ? findOurs(center, assignment, patience) : assignment.permission_set_arn
+async function setToTake(
+  center: Center,
+  assignment: Assignment,
+  queueLimits: QueueLimits,
+): Promise<string | undefined> {
+  return 'own_set' in assignment ? findOurs(center, assignment, queueLimits) : assignment.permission_set_arn
 }
 
 /**
@@ -74,12 +79,12 @@ async function judgeFailure(
   assignment: Assignment,
   arn: string | undefined,
   error: unknown,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Progress> {
   if (!(error instanceof FailedOperation)) throw error
-  if (arn === undefined || !(await isAssigned(center, assignment, arn, patience))) return { done: true }
-  if (saysNotThere.test(error.message)) return begin(center, 'delete', assignment, arn, patience)
-  const status = await findAccountStatus(center, assignment.account_id, patience.signal)
+  if (arn === undefined || !(await isAssigned(center, assignment, arn, queueLimits))) return { done: true }
+  if (saysNotThere.test(error.message)) return begin(center, 'delete', assignment, arn, queueLimits)
+  const status = await findAccountStatus(center, assignment.account_id, queueLimits.signal)
   if (status === undefined) return { done: true }
   const why = status === 'ACTIVE' ? '' : `; the account ${assignment.account_id} is ${status}`
   throw new AwsRefusal('transient', `${error.message}${why}`, error.code)
@@ -93,11 +98,11 @@ async function finish(
   assignment: Assignment,
   arn: string | undefined,
   progress: Progress,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Progress> {
   if (!('own_set' in assignment)) return progress
-  if (arn !== undefined) await deleteSet(center, assignment, arn, patience)
-  await endSessions(center, assignment, patience.signal)
+  if (arn !== undefined) await deleteSet(center, assignment, arn, queueLimits)
+  await endSessions(center, assignment, queueLimits.signal)
   return progress
 }
 
@@ -106,22 +111,22 @@ export async function seen(
   center: Center,
   assignment: Assignment,
   until: Date | null,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Held> {
-  if ('own_set' in assignment) return seenOwn(center, assignment, until, patience)
-  return (await isAssigned(center, assignment, assignment.permission_set_arn, patience)) ? 'held' : 'absent'
+  if ('own_set' in assignment) return seenOwn(center, assignment, until, queueLimits)
+  return (await isAssigned(center, assignment, assignment.permission_set_arn, queueLimits)) ? 'held' : 'absent'
 }
 
 async function seenOwn(
   center: Center,
   assignment: OwnAssignment,
   until: Date | null,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Held> {
-  const arn = await findHeld(center, assignment, patience)
+  const arn = await findHeld(center, assignment, queueLimits)
   if (arn === undefined) return 'absent'
   if (until === null) return 'held'
-  const end = await policyEnd(center, assignment, arn, patience)
+  const end = await policyEnd(center, assignment, arn, queueLimits)
   if (end === undefined || end < until) return 'ends_early'
-  return (await isProvisioned(center, assignment, arn, patience)) ? 'held' : 'ends_early'
+  return (await isProvisioned(center, assignment, arn, queueLimits)) ? 'held' : 'ends_early'
 }

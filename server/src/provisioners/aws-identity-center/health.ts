@@ -7,21 +7,21 @@ import { findAccountStatus } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 
 /** Checks everything that giving access needs, as far as possible without giving any. */
-export async function checkHealth(center: Center, patience: QueueLimits): Promise<Check[]> {
+export async function checkHealth(center: Center, queueLimits: QueueLimits): Promise<Check[]> {
   const { config } = center
   const self = await check('the service’s own credentials', async () => `it is ${await center.whoAmI()}`)
   const role = await check('the role', async () => {
-    await openRole(center, patience)
+    await openRole(center, queueLimits)
     return `${config.role_arn} can be assumed, and only with the external id`
   })
   if (!self.ok || !role.ok) return [self, role]
   return [
     self,
     role,
-    await check('the instance', () => checkInstance(center, patience)),
-    await check('the identity store', () => checkStore(center, patience.signal)),
-    await check('the organization', () => checkOrganization(center, patience.signal)),
-    ...(await checkSets(center, patience)),
+    await check('the instance', () => checkInstance(center, queueLimits)),
+    await check('the identity store', () => checkStore(center, queueLimits.signal)),
+    await check('the organization', () => checkOrganization(center, queueLimits.signal)),
+    ...(await checkSets(center, queueLimits)),
     {
       what: 'giving access',
       ok: true,
@@ -38,11 +38,11 @@ async function check(what: string, run: () => Promise<string | null>): Promise<C
   }
 }
 
-async function openRole(center: Center, patience: QueueLimits): Promise<void> {
+async function openRole(center: Center, queueLimits: QueueLimits): Promise<void> {
   center.aws.forgetRole()
   try {
     // Any call will do: it assumes the role first.
-    await listInstances(center, patience)
+    await listInstances(center, queueLimits)
   } catch (error) {
     if (!(error instanceof AwsRefusal) || !/^AccessDenied$/.test(error.code)) throw error
     const hint =
@@ -51,11 +51,11 @@ async function openRole(center: Center, patience: QueueLimits): Promise<void> {
   }
 }
 
-async function listInstances(center: Center, patience: QueueLimits) {
+async function listInstances(center: Center, queueLimits: QueueLimits) {
   const found: { InstanceArn?: string | undefined; IdentityStoreId?: string | undefined }[] = []
   let NextToken: string | undefined
   do {
-    const page = await center.sso('ListInstances', patience, (client, options) =>
+    const page = await center.sso('ListInstances', queueLimits, (client, options) =>
       client.listInstances({ NextToken }, options),
     )
     found.push(...(page.Instances ?? []))
@@ -64,9 +64,9 @@ async function listInstances(center: Center, patience: QueueLimits) {
   return found
 }
 
-async function checkInstance(center: Center, patience: QueueLimits): Promise<null> {
+async function checkInstance(center: Center, queueLimits: QueueLimits): Promise<null> {
   const { instance_arn, identity_store_id, region } = center.config
-  const found = (await listInstances(center, patience)).find(({ InstanceArn }) => InstanceArn === instance_arn)
+  const found = (await listInstances(center, queueLimits)).find(({ InstanceArn }) => InstanceArn === instance_arn)
   if (found === undefined)
     throw new TargetError(
       'permanent',
@@ -92,14 +92,14 @@ async function checkOrganization(center: Center, signal: AbortSignal): Promise<n
 }
 
 /** Each permission set that the config names. */
-async function checkSets(center: Center, patience: QueueLimits): Promise<Check[]> {
+async function checkSets(center: Center, queueLimits: QueueLimits): Promise<Check[]> {
   const { permission_sets = {}, instance_arn } = center.config
   const checks: Check[] = []
   for (const set of new Set(Object.values(permission_sets))) {
     const found = await check(`the permission set \`${set}\``, async () => {
       const why = findSetFault(set, instance_arn)
-      const arn = set.startsWith('arn:') ? set : await searchSet(center, set, patience)
-      if (why !== undefined || arn === undefined || (await describeSet(center, arn, patience)) === undefined) {
+      const arn = set.startsWith('arn:') ? set : await searchSet(center, set, queueLimits)
+      if (why !== undefined || arn === undefined || (await describeSet(center, arn, queueLimits)) === undefined) {
         throw new TargetError('permanent', why ?? 'the instance has no such permission set')
       }
       return null

@@ -26,9 +26,9 @@ export function readReference(reference: string): { kind: Kind; id: string } {
  */
 const maxQueuedMs = 1_000
 
-function queueLimitsOf(patience: QueueLimits): QueueLimits {
-  if (patience.urgent) return patience
-  return { ...patience, until: Math.min(patience.until, performance.now() + maxQueuedMs) }
+function queueLimitsOf(queueLimits: QueueLimits): QueueLimits {
+  if (queueLimits.urgent) return queueLimits
+  return { ...queueLimits, until: Math.min(queueLimits.until, performance.now() + maxQueuedMs) }
 }
 
 /** Begins an operation on an account, when there is room for it. */
@@ -37,7 +37,7 @@ export async function begin(
   kind: Kind,
   { account_id, principal_id }: Assignment,
   PermissionSetArn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Progress> {
   const InstanceArn = center.config.instance_arn
   const person = { PrincipalType: 'USER', PrincipalId: principal_id } as const
@@ -46,26 +46,26 @@ export async function begin(
   const ask: Record<Kind, () => Promise<Status | undefined>> = {
     create: async () =>
       (
-        await center.sso('CreateAccountAssignment', patience, (client, options) =>
+        await center.sso('CreateAccountAssignment', queueLimits, (client, options) =>
           client.createAccountAssignment(assignment, options),
         )
       ).AccountAssignmentCreationStatus,
     delete: async () =>
       (
-        await center.sso('DeleteAccountAssignment', patience, (client, options) =>
+        await center.sso('DeleteAccountAssignment', queueLimits, (client, options) =>
           client.deleteAccountAssignment(assignment, options),
         )
       ).AccountAssignmentDeletionStatus,
     provision: async () =>
       (
-        await center.sso('ProvisionPermissionSet', patience, (client, options) =>
+        await center.sso('ProvisionPermissionSet', queueLimits, (client, options) =>
           client.provisionPermissionSet({ InstanceArn, PermissionSetArn, ...account }, options),
         )
       ).PermissionSetProvisioningStatus,
   }
   let done: Progress = { done: true }
   const operation = { account: account_id, key: `${account_id} ${PermissionSetArn} ${principal_id}`, name: kind }
-  const id = await center.pace.operate(operation, queueLimitsOf(patience), async () => {
+  const id = await center.rateLimiter.operate(operation, queueLimitsOf(queueLimits), async () => {
     const progress = progressOf(kind, await orConflict(ask[kind]()), undefined)
     if (!progress.done) return readReference(progress.reference).id
     done = progress
@@ -79,14 +79,14 @@ export async function look(
   center: Center,
   reference: string,
   { account_id }: Assignment,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Progress> {
   const { kind, id } = readReference(reference)
   const InstanceArn = center.config.instance_arn
   const ask: Record<Kind, () => Promise<Status | undefined>> = {
     create: async () =>
       (
-        await center.sso('DescribeAccountAssignmentCreationStatus', patience, (client, options) =>
+        await center.sso('DescribeAccountAssignmentCreationStatus', queueLimits, (client, options) =>
           client.describeAccountAssignmentCreationStatus(
             { InstanceArn, AccountAssignmentCreationRequestId: id },
             options,
@@ -95,7 +95,7 @@ export async function look(
       ).AccountAssignmentCreationStatus,
     delete: async () =>
       (
-        await center.sso('DescribeAccountAssignmentDeletionStatus', patience, (client, options) =>
+        await center.sso('DescribeAccountAssignmentDeletionStatus', queueLimits, (client, options) =>
           client.describeAccountAssignmentDeletionStatus(
             { InstanceArn, AccountAssignmentDeletionRequestId: id },
             options,
@@ -104,14 +104,14 @@ export async function look(
       ).AccountAssignmentDeletionStatus,
     provision: async () =>
       (
-        await center.sso('DescribePermissionSetProvisioningStatus', patience, (client, options) =>
+        await center.sso('DescribePermissionSetProvisioningStatus', queueLimits, (client, options) =>
           client.describePermissionSetProvisioningStatus({ InstanceArn, ProvisionPermissionSetRequestId: id }, options),
         )
       ).PermissionSetProvisioningStatus,
   }
-  center.pace.underWay(id, account_id)
+  center.rateLimiter.underWay(id, account_id)
   const answer = await ifThere(ask[kind]())
-  if (answer?.Status !== 'IN_PROGRESS') center.pace.ended(id)
+  if (answer?.Status !== 'IN_PROGRESS') center.rateLimiter.ended(id)
   if (answer === undefined) throw new TargetError('transient', `AWS no longer knows the request ${id}`)
   return progressOf(kind, answer, id)
 }

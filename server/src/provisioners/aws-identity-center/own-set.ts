@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { GrantAsk } from '../driver.ts'
+import type { PlanInput } from '../driver.ts'
 
 /** The access that an own set gives: only fixed words and checked ids, so that a template can use it. */
 export type Gift =
@@ -41,7 +41,7 @@ export function ownSetName(tenant_id: string, user_id: string, account_id: strin
 }
 
 /** Whole hours, at most the grant's duration, and at least 1, the minimum of AWS. */
-export function sessionHours(ask: Pick<GrantAsk, 'duration_seconds'>, maxHours: number): number {
+export function sessionHours(ask: Pick<PlanInput, 'duration_seconds'>, maxHours: number): number {
   return Math.min(12, Math.max(1, Math.min(maxHours, Math.floor(ask.duration_seconds / 3_600))))
 }
 

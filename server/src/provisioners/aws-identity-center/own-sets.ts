@@ -15,14 +15,14 @@ export async function ensureOwnSet(
   center: Center,
   assignment: OwnAssignment,
   until: Date,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<string> {
-  const arn = (await reuseSet(center, assignment, patience)) ?? (await makeSet(center, assignment, patience))
+  const arn = (await reuseSet(center, assignment, queueLimits)) ?? (await makeSet(center, assignment, queueLimits))
   const { instance_arn: InstanceArn } = center.config
   const { account_id, own_set } = assignment
-  if ((await policyEnd(center, assignment, arn, patience))?.getTime() !== cutOffAfter(until).getTime()) {
+  if ((await policyEnd(center, assignment, arn, queueLimits))?.getTime() !== cutOffAfter(until).getTime()) {
     const InlinePolicy = inlinePolicyOf(center.partition, account_id, own_set.gives, cutOffAfter(until))
-    await center.sso('PutInlinePolicyToPermissionSet', patience, (client, options) =>
+    await center.sso('PutInlinePolicyToPermissionSet', queueLimits, (client, options) =>
       client.putInlinePolicyToPermissionSet({ InstanceArn, PermissionSetArn: arn, InlinePolicy }, options),
     )
   }
@@ -34,11 +34,11 @@ export async function policyEnd(
   center: Center,
   { account_id, own_set }: OwnAssignment,
   PermissionSetArn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Date | undefined> {
   const InstanceArn = center.config.instance_arn
   const answer = await ifThere(
-    center.sso('GetInlinePolicyForPermissionSet', patience, (client, options) =>
+    center.sso('GetInlinePolicyForPermissionSet', queueLimits, (client, options) =>
       client.getInlinePolicyForPermissionSet({ InstanceArn, PermissionSetArn }, options),
     ),
   )
@@ -50,12 +50,12 @@ export async function isProvisioned(
   center: Center,
   { account_id }: Assignment,
   PermissionSetArn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<boolean> {
   const InstanceArn = center.config.instance_arn
   const ProvisioningStatus = 'LATEST_PERMISSION_SET_PROVISIONED'
   const answer = await ifThere(
-    center.sso('ListAccountsForProvisionedPermissionSet', patience, (client, options) =>
+    center.sso('ListAccountsForProvisionedPermissionSet', queueLimits, (client, options) =>
       client.listAccountsForProvisionedPermissionSet({ InstanceArn, PermissionSetArn, ProvisioningStatus }, options),
     ),
   )
@@ -63,10 +63,14 @@ export async function isProvisioned(
 }
 
 /** The set of that name if it is cached. An unknown one is found when its creation conflicts. */
-async function reuseSet(center: Center, assignment: OwnAssignment, patience: QueueLimits): Promise<string | undefined> {
+async function reuseSet(
+  center: Center,
+  assignment: OwnAssignment,
+  queueLimits: QueueLimits,
+): Promise<string | undefined> {
   const { own_set } = assignment
   const known = center.names.arnOf(own_set.name)
-  return known === undefined ? undefined : takeOver(center, assignment, known, patience)
+  return known === undefined ? undefined : takeOver(center, assignment, known, queueLimits)
 }
 
 /** Checks by its tag that the set belongs to the tenant, and marks it for session recording if needed; undefined when it is gone. */
@@ -74,9 +78,9 @@ async function takeOver(
   center: Center,
   { own_set }: OwnAssignment,
   arn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<string | undefined> {
-  const tags = await tagsOf(center, arn, patience)
+  const tags = await tagsOf(center, arn, queueLimits)
   if (tags === undefined) return undefined
   if (tags.get(tagKeys.tenant) !== center.tenant_id) {
     throw new TargetError(
@@ -86,14 +90,14 @@ async function takeOver(
   }
   if (own_set.audit && tags.get(tagKeys.audit) !== 'true') {
     const Tags = [{ Key: tagKeys.audit, Value: 'true' }]
-    await center.sso('TagResource', patience, (client, options) =>
+    await center.sso('TagResource', queueLimits, (client, options) =>
       client.tagResource({ InstanceArn: center.config.instance_arn, ResourceArn: arn, Tags }, options),
     )
   }
   return arn
 }
 
-async function makeSet(center: Center, assignment: OwnAssignment, patience: QueueLimits): Promise<string> {
+async function makeSet(center: Center, assignment: OwnAssignment, queueLimits: QueueLimits): Promise<string> {
   const { tenant_id, provisioner_id, config, names } = center
   const { own_set } = assignment
   const tags = {
@@ -111,7 +115,7 @@ async function makeSet(center: Center, assignment: OwnAssignment, patience: Queu
   }
   let arn: string | undefined
   try {
-    const made = await center.sso('CreatePermissionSet', patience, (client, options) =>
+    const made = await center.sso('CreatePermissionSet', queueLimits, (client, options) =>
       client.createPermissionSet(input, options),
     )
     arn = made.PermissionSet?.PermissionSetArn
@@ -122,8 +126,8 @@ async function makeSet(center: Center, assignment: OwnAssignment, patience: Queu
       if (error.kind === 'transient') names.doubt(own_set.name)
       throw error
     }
-    const found = await findSet(center, assignment, patience)
-    arn = found && (await takeOver(center, assignment, found, patience))
+    const found = await findSet(center, assignment, queueLimits)
+    arn = found && (await takeOver(center, assignment, found, queueLimits))
   }
   if (arn === undefined)
     throw new TargetError('transient', `AWS does not list the permission set \`${own_set.name}\` yet`)
@@ -138,24 +142,28 @@ async function makeSet(center: Center, assignment: OwnAssignment, patience: Queu
 export async function findOurs(
   center: Center,
   assignment: OwnAssignment,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<string | undefined> {
   const { name } = assignment.own_set
-  const arn = await findSet(center, assignment, patience)
+  const arn = await findSet(center, assignment, queueLimits)
   if (arn === undefined && center.names.isDoubtful(name)) {
     throw new TargetError('transient', `it is not known yet whether AWS made the permission set \`${name}\``)
   }
-  const tags = arn === undefined ? undefined : await tagsOf(center, arn, patience)
+  const tags = arn === undefined ? undefined : await tagsOf(center, arn, queueLimits)
   return tags?.get(tagKeys.tenant) === center.tenant_id ? arn : undefined
 }
 
 /** Searches the cache, then the person's sets on the account, then all sets: each step costs more than the one before. */
-async function findSet(center: Center, assignment: OwnAssignment, patience: QueueLimits): Promise<string | undefined> {
+async function findSet(
+  center: Center,
+  assignment: OwnAssignment,
+  queueLimits: QueueLimits,
+): Promise<string | undefined> {
   const { name } = assignment.own_set
   return (
     center.names.arnOf(name) ??
-    (await findHeld(center, assignment, patience)) ??
-    (await searchSet(center, name, patience))
+    (await findHeld(center, assignment, queueLimits)) ??
+    (await searchSet(center, name, queueLimits))
   )
 }
 
@@ -163,10 +171,10 @@ async function findSet(center: Center, assignment: OwnAssignment, patience: Queu
 export async function findHeld(
   center: Center,
   assignment: OwnAssignment,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<string | undefined> {
-  for (const arn of await listSetsOf(center, assignment, patience)) {
-    if ((await nameOfSet(center, arn, patience)) === assignment.own_set.name) return arn
+  for (const arn of await listSetsOf(center, assignment, queueLimits)) {
+    if ((await nameOfSet(center, arn, queueLimits)) === assignment.own_set.name) return arn
   }
   return undefined
 }
@@ -175,11 +183,11 @@ export async function findHeld(
 export async function tagsOf(
   center: Center,
   ResourceArn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<Map<string, string> | undefined> {
   const InstanceArn = center.config.instance_arn
   const answer = await ifThere(
-    center.sso('ListTagsForResource', patience, (client, options) =>
+    center.sso('ListTagsForResource', queueLimits, (client, options) =>
       client.listTagsForResource({ InstanceArn, ResourceArn }, options),
     ),
   )
@@ -198,19 +206,19 @@ export async function deleteSet(
   center: Center,
   { principal_id }: Assignment,
   PermissionSetArn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<void> {
   const InstanceArn = center.config.instance_arn
   try {
     await ifThere(
-      center.sso('DeletePermissionSet', patience, (client, options) =>
+      center.sso('DeletePermissionSet', queueLimits, (client, options) =>
         client.deletePermissionSet({ InstanceArn, PermissionSetArn }, options),
       ),
     )
     center.names.drop(PermissionSetArn)
   } catch (error) {
     if (!(error instanceof AwsRefusal) || error.code !== 'ConflictException') throw error
-    if (await isHeldByOthers(center, principal_id, PermissionSetArn, patience)) return
+    if (await isHeldByOthers(center, principal_id, PermissionSetArn, queueLimits)) return
     // AWS still counts a just removed assignment for a moment.
     throw new Conflict(error)
   }
@@ -220,10 +228,10 @@ async function isHeldByOthers(
   center: Center,
   principal_id: string,
   arn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<boolean> {
-  for (const account_id of await listAccounts(center, arn, patience)) {
-    for await (const holders of listHolders(center, account_id, arn, patience)) {
+  for (const account_id of await listAccounts(center, arn, queueLimits)) {
+    for await (const holders of listHolders(center, account_id, arn, queueLimits)) {
       if (holders.some(({ id }) => id !== principal_id)) return true
     }
   }

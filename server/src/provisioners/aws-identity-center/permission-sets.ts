@@ -2,20 +2,20 @@ import { type Center, ifThere } from './center.ts'
 import type { QueueLimits } from './priority-queue.ts'
 
 /** The name of a set; undefined when there is no such set. */
-export async function nameOfSet(center: Center, arn: string, patience: QueueLimits): Promise<string | undefined> {
+export async function nameOfSet(center: Center, arn: string, queueLimits: QueueLimits): Promise<string | undefined> {
   const { names } = center
-  return names.nameOf(arn) ?? names.once(arn, async () => (await describeSet(center, arn, patience))?.name)
+  return names.nameOf(arn) ?? names.once(arn, async () => (await describeSet(center, arn, queueLimits))?.name)
 }
 
 /** AWS's description of a set; undefined when there is none. */
 export async function describeSet(
   center: Center,
   PermissionSetArn: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): Promise<{ name: string; session_seconds: number | null } | undefined> {
   const InstanceArn = center.config.instance_arn
   const answer = await ifThere(
-    center.sso('DescribePermissionSet', patience, (client, options) =>
+    center.sso('DescribePermissionSet', queueLimits, (client, options) =>
       client.describePermissionSet({ InstanceArn, PermissionSetArn }, options),
     ),
   )
@@ -32,19 +32,19 @@ export async function describeSet(
  * Searches all of the instance's sets for one of that name; returns its ARN, or undefined. Each unknown set costs a call. The
  * results stay cached when the search is aborted, so the next search continues from there.
  */
-export async function searchSet(center: Center, name: string, patience: QueueLimits): Promise<string | undefined> {
-  for await (const arns of listSets(center, patience)) {
-    for (const arn of arns) if ((await nameOfSet(center, arn, patience)) === name) return arn
+export async function searchSet(center: Center, name: string, queueLimits: QueueLimits): Promise<string | undefined> {
+  for await (const arns of listSets(center, queueLimits)) {
+    for (const arn of arns) if ((await nameOfSet(center, arn, queueLimits)) === name) return arn
   }
   return undefined
 }
 
 /** The ARNs of all sets, page by page. */
-export async function* listSets(center: Center, patience: QueueLimits): AsyncGenerator<string[]> {
+export async function* listSets(center: Center, queueLimits: QueueLimits): AsyncGenerator<string[]> {
   const InstanceArn = center.config.instance_arn
   let NextToken: string | undefined
   do {
-    const page = await center.sso('ListPermissionSets', patience, (client, options) =>
+    const page = await center.sso('ListPermissionSets', queueLimits, (client, options) =>
       client.listPermissionSets({ InstanceArn, MaxResults: 100, NextToken }, options),
     )
     yield page.PermissionSets ?? []

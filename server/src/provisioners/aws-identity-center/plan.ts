@@ -1,5 +1,5 @@
 import { emailKey } from '../../kernel/email-address.ts'
-import type { GrantAsk, Plan } from '../driver.ts'
+import type { Plan, PlanInput } from '../driver.ts'
 import { TargetError } from '../driver.ts'
 import { isAssigned } from './assignments.ts'
 import { type Center, ifThere } from './center.ts'
@@ -11,7 +11,7 @@ import type { QueueLimits } from './priority-queue.ts'
 import { type Assignment, keyOf } from './target.ts'
 
 /** Resolves the person, the account and the permission set; reads from AWS and changes nothing there. */
-export async function planAssignment(center: Center, ask: GrantAsk, patience: QueueLimits): Promise<Plan> {
+export async function planAssignment(center: Center, ask: PlanInput, queueLimits: QueueLimits): Promise<Plan> {
   const { account_id } = ask
   if (account_id === null) {
     throw new TargetError(
@@ -20,27 +20,27 @@ export async function planAssignment(center: Center, ask: GrantAsk, patience: Qu
     )
   }
   const [principal_id] = await Promise.all([
-    findPrincipal(center, ask.user, patience.signal),
-    requireActive(center, account_id, patience.signal),
+    findPrincipal(center, ask.user, queueLimits.signal),
+    requireActive(center, account_id, queueLimits.signal),
   ])
   const where = { account_id, principal_id }
   return ask.resource.type === 'cloud_account'
-    ? planSet(center, ask, where, patience)
-    : planOwnSet(center, ask, where, patience)
+    ? planSet(center, ask, where, queueLimits)
+    : planOwnSet(center, ask, where, queueLimits)
 }
 
 type Where = { account_id: string; principal_id: string }
 
-async function planSet(center: Center, ask: GrantAsk, where: Where, patience: QueueLimits): Promise<Plan> {
+async function planSet(center: Center, ask: PlanInput, where: Where, queueLimits: QueueLimits): Promise<Plan> {
   const { permission_sets = {}, instance_arn } = center.config
   const mapped = Object.hasOwn(permission_sets, ask.action) ? permission_sets[ask.action] : undefined
   const requested = ask.permission_set ?? mapped ?? ask.action
-  const found = await findSet(center, requested, patience)
+  const found = await findSet(center, requested, queueLimits)
   const assignment: Assignment = { ...where, permission_set_arn: found.arn }
   return {
     key: keyOf(instance_arn, assignment),
     target: assignment,
-    held: await isAssigned(center, where, found.arn, patience),
+    held: await isAssigned(center, where, found.arn, queueLimits),
     // A person who has signed in to the account stays signed in until the set's own limit.
     session_seconds: found.session_seconds,
     recorded_as: roleNameOf(found.name),
@@ -48,12 +48,12 @@ async function planSet(center: Center, ask: GrantAsk, where: Where, patience: Qu
 }
 
 /** A permission set by its name or ARN. A set that Sallyport made for one person cannot be requested. */
-async function findSet(center: Center, requested: string, patience: QueueLimits) {
+async function findSet(center: Center, requested: string, queueLimits: QueueLimits) {
   const why = findSetFault(requested, center.config.instance_arn)
   if (why !== undefined) throw new TargetError('permanent', `\`${requested}\` ${why}`)
   const isArn = requested.startsWith('arn:')
-  const arn = isArn ? requested : (center.names.arnOf(requested) ?? (await searchSet(center, requested, patience)))
-  const found = arn === undefined ? undefined : await describeSet(center, arn, patience)
+  const arn = isArn ? requested : (center.names.arnOf(requested) ?? (await searchSet(center, requested, queueLimits)))
+  const found = arn === undefined ? undefined : await describeSet(center, arn, queueLimits)
   if (arn === undefined || found === undefined) {
     throw new TargetError('permanent', `the instance has no permission set \`${requested}\``)
   }
@@ -68,7 +68,7 @@ function roleNameOf(set: string): string {
   return `AWSReservedSSO_${set}_*`
 }
 
-async function planOwnSet(center: Center, ask: GrantAsk, where: Where, patience: QueueLimits): Promise<Plan> {
+async function planOwnSet(center: Center, ask: PlanInput, where: Where, queueLimits: QueueLimits): Promise<Plan> {
   const { config, tenant_id } = center
   const gives = giftOf(center, ask)
   const own_set = {
@@ -82,7 +82,7 @@ async function planOwnSet(center: Center, ask: GrantAsk, where: Where, patience:
   return {
     key: keyOf(config.instance_arn, assignment),
     target: assignment,
-    held: (await findHeld(center, assignment, patience)) !== undefined,
+    held: (await findHeld(center, assignment, queueLimits)) !== undefined,
     session_seconds: leftOverSeconds(center, gives, own_set.session_hours),
     recorded_as: roleNameOf(own_set.name),
   }
@@ -98,7 +98,7 @@ function leftOverSeconds({ config }: Center, gives: Gift, session_hours: number)
 
 const bucketActions = ['read', 'write', 'delete'] as const
 
-function giftOf({ config }: Center, ask: GrantAsk): Gift {
+function giftOf({ config }: Center, ask: PlanInput): Gift {
   const { resource, action } = ask
   if (resource.type === 'cloud_storage_bucket') {
     const mapped = Object.hasOwn(config.bucket_actions ?? {}, action) ? config.bucket_actions?.[action] : undefined
@@ -114,7 +114,7 @@ function giftOf({ config }: Center, ask: GrantAsk): Gift {
   throw new TargetError('permanent', `IAM Identity Center cannot give access to a \`${resource.type}\``)
 }
 
-function databaseGift(config: Center['config'], { resource, action, user }: GrantAsk): Gift {
+function databaseGift(config: Center['config'], { resource, action, user }: PlanInput): Gift {
   const { databases = {} } = config
   const database = Object.hasOwn(databases, resource.id) ? databases[resource.id] : undefined
   if (database === undefined) {
@@ -155,7 +155,7 @@ function userNameOf(email: string, { user_name, email_domain = '' }: Center['con
 }
 
 /** The user of the identity store with that external id, else with that user name. */
-async function findPrincipal(center: Center, user: GrantAsk['user'], signal: AbortSignal): Promise<string> {
+async function findPrincipal(center: Center, user: PlanInput['user'], signal: AbortSignal): Promise<string> {
   const { identity_store_id: IdentityStoreId, external_id_issuer } = center.config
   const find = (alternate: Alternate) =>
     ifThere(

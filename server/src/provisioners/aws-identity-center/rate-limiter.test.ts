@@ -6,7 +6,7 @@ import { awsIdentityCenter } from './aws-identity-center.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { limitsOfAws, openRateLimiter } from './rate-limiter.ts'
 
-const patience = (more: Partial<QueueLimits> = {}): QueueLimits => ({
+const queueLimits = (more: Partial<QueueLimits> = {}): QueueLimits => ({
   urgent: false,
   until: performance.now() + 60_000,
   signal: patient,
@@ -18,10 +18,10 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 suite('calls', () => {
   test('that revoke go first, each kind in the order of arrival', async () => {
     // Slow enough that no queued call begins before all have arrived, even if the machine pauses for a moment.
-    const pace = openRateLimiter({ callsASecond: 10, operations: 8 })
+    const rateLimiter = openRateLimiter({ callsASecond: 10, operations: 8 })
     const order: string[] = []
     const turn = async (name: string, urgent: boolean) => {
-      await pace.turn(patience({ urgent }))
+      await rateLimiter.wait(queueLimits({ urgent }))
       order.push(name)
     }
     await Promise.all([
@@ -35,9 +35,9 @@ suite('calls', () => {
   })
 
   test('that would wait past their deadline are postponed with a time to retry, and do not fail', async () => {
-    const pace = openRateLimiter({ callsASecond: 1, operations: 8 })
-    await pace.turn(patience())
-    await assert.rejects(pace.turn(patience({ until: performance.now() + 500 })), (error) => {
+    const rateLimiter = openRateLimiter({ callsASecond: 1, operations: 8 })
+    await rateLimiter.wait(queueLimits())
+    await assert.rejects(rateLimiter.wait(queueLimits({ until: performance.now() + 500 })), (error) => {
       assert.ok(error instanceof NotNow)
       assert.ok(error.after_ms >= 250 && error.after_ms <= 1_000, `${error.after_ms}`)
       return true
@@ -46,11 +46,11 @@ suite('calls', () => {
 
   test('that are aborted use no slot', async () => {
     // A second apart, so that the aborted call is still in the queue.
-    const pace = openRateLimiter({ callsASecond: 1, operations: 8 })
+    const rateLimiter = openRateLimiter({ callsASecond: 1, operations: 8 })
     const controller = new AbortController()
-    await pace.turn(patience())
-    const given = pace.turn(patience({ signal: controller.signal }))
-    const next = pace.turn(patience())
+    await rateLimiter.wait(queueLimits())
+    const given = rateLimiter.wait(queueLimits({ signal: controller.signal }))
+    const next = rateLimiter.wait(queueLimits())
     controller.abort(new Error('gone'))
     await assert.rejects(given, /gone/)
     await next
@@ -61,10 +61,10 @@ suite('operations', () => {
   const operation = (account: string, key: string, name = 'create') => ({ account, key, name })
 
   test('run one at a time in an account, and at most as many as the limit', async () => {
-    const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
+    const rateLimiter = openRateLimiter({ callsASecond: 1_000, operations: 2 })
     const begun: string[] = []
     const begin = (account: string, key: string) =>
-      pace.operate(operation(account, key), patience(), async () => {
+      rateLimiter.operate(operation(account, key), queueLimits(), async () => {
         begun.push(key)
         return `id of ${key}`
       })
@@ -74,36 +74,36 @@ suite('operations', () => {
     const third = begin('c', 'c1')
     await settled()
     assert.deepEqual(begun, ['a1', 'b1'])
-    assert.ok(pace.isAwaited())
-    pace.ended('id of b1')
+    assert.ok(rateLimiter.isAwaited())
+    rateLimiter.ended('id of b1')
     await third
     assert.deepEqual(begun, ['a1', 'b1', 'c1'])
-    pace.ended('id of a1')
+    rateLimiter.ended('id of a1')
     await second
     assert.deepEqual(begun, ['a1', 'b1', 'c1', 'a2'])
-    assert.ok(!pace.isAwaited())
+    assert.ok(!rateLimiter.isAwaited())
   })
 
   test('on one assignment are not begun again while they are in progress', async () => {
-    const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
-    await pace.operate(operation('a', 'a1'), patience(), async () => 'the id')
-    const again = await pace.operate(operation('a', 'a1'), patience(), () => never)
+    const rateLimiter = openRateLimiter({ callsASecond: 1_000, operations: 2 })
+    await rateLimiter.operate(operation('a', 'a1'), queueLimits(), async () => 'the id')
+    const again = await rateLimiter.operate(operation('a', 'a1'), queueLimits(), () => never)
     assert.equal(again, 'the id')
   })
 
   test('in the other direction are begun anyway: AWS knows whether the first is still in progress', async () => {
-    const pace = openRateLimiter({ callsASecond: 1_000, operations: 2 })
-    await pace.operate(operation('a', 'a1'), patience(), async () => 'a grant')
-    const revoke = await pace.operate(operation('a', 'a1', 'delete'), patience(), async () => 'a revoke')
+    const rateLimiter = openRateLimiter({ callsASecond: 1_000, operations: 2 })
+    await rateLimiter.operate(operation('a', 'a1'), queueLimits(), async () => 'a grant')
+    const revoke = await rateLimiter.operate(operation('a', 'a1', 'delete'), queueLimits(), async () => 'a revoke')
     assert.equal(revoke, 'a revoke')
   })
 
   test('that another process began count from the first poll', async () => {
-    const pace = openRateLimiter({ callsASecond: 1_000, operations: 1 })
-    pace.underWay('theirs', 'a')
-    const ours = pace.operate(operation('b', 'b1'), patience(), async () => undefined)
+    const rateLimiter = openRateLimiter({ callsASecond: 1_000, operations: 1 })
+    rateLimiter.underWay('theirs', 'a')
+    const ours = rateLimiter.operate(operation('b', 'b1'), queueLimits(), async () => undefined)
     await settled()
-    pace.ended('theirs')
+    rateLimiter.ended('theirs')
     assert.equal(await ours, undefined)
   })
 })

@@ -6,7 +6,7 @@ import { openPriorityQueue, type QueueLimits } from './priority-queue.ts'
  */
 export type RateLimiter = {
   /** Waits until one call may go. @throws NotNow when that is too far off */
-  turn(patience: QueueLimits): Promise<void>
+  wait(queueLimits: QueueLimits): Promise<void>
   /** AWS throttled a call, caused by this process or another client: slows down at once, and speeds up again gradually. */
   throttled(): void
   /**
@@ -17,7 +17,7 @@ export type RateLimiter = {
    */
   operate(
     operation: Operation,
-    patience: QueueLimits,
+    queueLimits: QueueLimits,
     start: () => Promise<string | undefined>,
   ): Promise<string | undefined>
   /** An operation is still in flight: begun by this process, or by an earlier one. */
@@ -40,17 +40,17 @@ const forgottenAfterMs = 60_000
 /** The assumed duration of an operation before one was observed. */
 const usualOperationMs = 3_000
 
-type Place = { account: string; operation: Operation | undefined; begunAt: number; seenAt: number }
+type Slot = { account: string; operation: Operation | undefined; begunAt: number; seenAt: number }
 
 export function openRateLimiter({ callsASecond, operations }: Limits): RateLimiter {
-  return { ...openCalls(1_000 / callsASecond), ...openRoom(operations) }
+  return { ...openCalls(1_000 / callsASecond), ...openSlots(operations) }
 }
 
-function openCalls(minGapMs: number): Pick<RateLimiter, 'turn' | 'throttled'> {
+function openCalls(minGapMs: number): Pick<RateLimiter, 'wait' | 'throttled'> {
   let gapMs = minGapMs
   let nextAt = 0
   let throttledAt = Number.NEGATIVE_INFINITY
-  const line = openPriorityQueue({
+  const queue = openPriorityQueue({
     take() {
       const now = performance.now()
       if (now < nextAt) return nextAt - now
@@ -62,7 +62,7 @@ function openCalls(minGapMs: number): Pick<RateLimiter, 'turn' | 'throttled'> {
     estimateMs: (before) => Math.max(0, nextAt - performance.now()) + before * gapMs,
   })
   return {
-    turn: (patience) => line.wait('', patience),
+    wait: (queueLimits) => queue.wait('', queueLimits),
     throttled() {
       const now = performance.now()
       // Several calls in flight may be throttled together; they count as one.
@@ -74,63 +74,63 @@ function openCalls(minGapMs: number): Pick<RateLimiter, 'turn' | 'throttled'> {
   }
 }
 
-function openRoom(maxOperations: number): Pick<RateLimiter, 'operate' | 'underWay' | 'ended' | 'isAwaited'> {
+function openSlots(maxOperations: number): Pick<RateLimiter, 'operate' | 'underWay' | 'ended' | 'isAwaited'> {
   let operationMs = usualOperationMs
-  const places = new Map<string, Place>()
-  const isBusy = (account: string) => places.values().some((place) => place.account === account)
+  const slots = new Map<string, Slot>()
+  const isBusy = (account: string) => slots.values().some((slot) => slot.account === account)
   const dropForgotten = () => {
     const now = performance.now()
-    for (const [id, { seenAt }] of places) if (now - seenAt > forgottenAfterMs) places.delete(id)
+    for (const [id, { seenAt }] of slots) if (now - seenAt > forgottenAfterMs) slots.delete(id)
   }
-  const line = openPriorityQueue({
+  const queue = openPriorityQueue({
     take(account) {
       dropForgotten()
       // `ended` reports the end of an operation; the interval is for operations that are no longer polled.
-      if (places.size >= maxOperations || isBusy(account)) return 1_000
+      if (slots.size >= maxOperations || isBusy(account)) return 1_000
       // Takes the slot at once, under the account's name until AWS returns an id.
       const now = performance.now()
-      places.set(account, { account, operation: undefined, begunAt: now, seenAt: now })
+      slots.set(account, { account, operation: undefined, begunAt: now, seenAt: now })
       return 0
     },
     estimateMs(before, ofAccount, account) {
       const ofAccountMs = (ofAccount + (isBusy(account) ? 1 : 0)) * operationMs
-      const ofAllMs = Math.max(0, (before + places.size + 1 - maxOperations) / maxOperations) * operationMs
+      const ofAllMs = Math.max(0, (before + slots.size + 1 - maxOperations) / maxOperations) * operationMs
       return Math.max(ofAccountMs, ofAllMs)
     },
   })
   return {
-    async operate(operation, patience, start) {
+    async operate(operation, queueLimits, start) {
       const { account, key, name } = operation
-      for (const [id, place] of places) {
-        if (place.operation?.key !== key) continue
-        if (place.operation.name === name) return id
+      for (const [id, slot] of slots) {
+        if (slot.operation?.key !== key) continue
+        if (slot.operation.name === name) return id
         // The opposite operation is wanted now: the old one is no longer polled, and AWS reports a conflict if it still runs.
-        places.delete(id)
+        slots.delete(id)
       }
-      await line.wait(account, patience)
+      await queue.wait(account, queueLimits)
       try {
         const id = await start()
-        const place = places.get(account)
-        if (id !== undefined && place !== undefined) places.set(id, { ...place, operation })
+        const slot = slots.get(account)
+        if (id !== undefined && slot !== undefined) slots.set(id, { ...slot, operation })
         return id
       } finally {
-        places.delete(account)
-        line.advance()
+        slots.delete(account)
+        queue.advance()
       }
     },
     underWay(id, account) {
       const now = performance.now()
-      const known = places.get(id)
+      const known = slots.get(id)
       if (known !== undefined) known.seenAt = now
-      else places.set(id, { account, operation: undefined, begunAt: now, seenAt: now })
+      else slots.set(id, { account, operation: undefined, begunAt: now, seenAt: now })
     },
     ended(id) {
-      const place = places.get(id)
-      if (place === undefined) return
-      places.delete(id)
-      operationMs = operationMs * 0.8 + (performance.now() - place.begunAt) * 0.2
-      line.advance()
+      const slot = slots.get(id)
+      if (slot === undefined) return
+      slots.delete(id)
+      operationMs = operationMs * 0.8 + (performance.now() - slot.begunAt) * 0.2
+      queue.advance()
     },
-    isAwaited: () => !line.isEmpty(),
+    isAwaited: () => !queue.isEmpty(),
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { noTx, openAwsTarget, patient, quick, toTheEnd } from '../../../test/support/aws-stage.ts'
-import type { Driver, GrantAsk } from '../driver.ts'
+import type { Driver, PlanInput } from '../driver.ts'
 
 const guide = await readFile(
   new URL('../../../../docs/guides/provisioner-aws-identity-center.md', import.meta.url),
@@ -58,7 +58,7 @@ test('the permissions in the guide suffice to grant and revoke everything, and e
   await driver.close()
 })
 
-async function giveAndTake(driver: Driver, ask: GrantAsk, meanwhile?: () => void): Promise<void> {
+async function giveAndTake(driver: Driver, ask: PlanInput, meanwhile?: () => void): Promise<void> {
   const inHours = (count: number) => new Date(Date.now() + count * 3_600_000)
   const { key, target } = await driver.plan(noTx, ask, patient)
   await toTheEnd(driver, target, () => driver.grant(noTx, target, inHours(1), patient))

@@ -14,7 +14,7 @@ import { type Assignment, assignmentOf, keyOf } from './target.ts'
 export async function* discover(
   center: Center,
   known: readonly Sighting[],
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   const [own, others] = [new Map<string, Sighting[]>(), new Map<string, Sighting[]>()]
   for (const one of known) {
@@ -25,22 +25,22 @@ export async function* discover(
       : [others, `${assignment.account_id} ${assignment.permission_set_arn}`]
     group.set(key, [...(group.get(key) ?? []), one])
   }
-  for (const ofPair of others.values()) yield* stillHeld(center, ofPair, patience)
-  yield* madeHere(center, own, patience)
+  for (const ofPair of others.values()) yield* stillHeld(center, ofPair, queueLimits)
+  yield* madeHere(center, own, queueLimits)
 }
 
 /** The known assignments of one account and one set of the organization that AWS still shows. */
 async function* stillHeld(
   center: Center,
   ofPair: readonly Sighting[],
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   const [first] = ofPair
   const assignment = first && assignmentOf(first.target)
   if (assignment === undefined || 'own_set' in assignment) return
   const byPerson = new Map(ofPair.map((one) => [assignmentOf(one.target).principal_id, one]))
   const { account_id, permission_set_arn } = assignment
-  for await (const holders of listPeople(center, account_id, permission_set_arn, patience)) {
+  for await (const holders of listPeople(center, account_id, permission_set_arn, queueLimits)) {
     yield holders.flatMap((id) => byPerson.get(id) ?? [])
   }
 }
@@ -49,21 +49,21 @@ async function* stillHeld(
 async function* madeHere(
   center: Center,
   known: ReadonlyMap<string, readonly Sighting[]>,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
-  for await (const arns of listSets(center, patience)) {
+  for await (const arns of listSets(center, queueLimits)) {
     // An empty page shows the caller that the sweep is making progress.
     yield []
     for (const arn of arns) {
-      const name = await nameOfSet(center, arn, patience)
+      const name = await nameOfSet(center, arn, queueLimits)
       if (!name?.startsWith(ownPrefix)) continue
       const targets = known.get(name)?.map(({ target }) => assignmentOf(target))
       if (targets === undefined) {
-        const tags = await tagsOf(center, arn, patience)
+        const tags = await tagsOf(center, arn, queueLimits)
         if (tags?.get(tagKeys.tenant) !== center.tenant_id) continue
       }
-      const accounts = targets?.map(({ account_id }) => account_id) ?? (await listAccounts(center, arn, patience))
-      for (const account_id of new Set(accounts)) yield* holdersOn(center, account_id, arn, name, patience)
+      const accounts = targets?.map(({ account_id }) => account_id) ?? (await listAccounts(center, arn, queueLimits))
+      for (const account_id of new Set(accounts)) yield* holdersOn(center, account_id, arn, name, queueLimits)
     }
   }
 }
@@ -73,9 +73,9 @@ async function* holdersOn(
   account_id: string,
   arn: string,
   name: string,
-  patience: QueueLimits,
+  queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
-  for await (const holders of listPeople(center, account_id, arn, patience)) {
+  for await (const holders of listPeople(center, account_id, arn, queueLimits)) {
     yield holders.map((principal_id) => sightingOf(center, { account_id, principal_id }, name))
   }
 }

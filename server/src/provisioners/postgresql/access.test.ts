@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/postgresql-stage.ts'
 import { startTargets, type TargetPostgres } from '../../../test/support/target-postgres.ts'
 import { until } from '../../../test/support/wait.ts'
-import type { GrantAsk, Plan } from '../driver.ts'
+import type { Plan, PlanInput } from '../driver.ts'
 import { postgresql } from './postgresql.ts'
 
 const patient = new AbortController().signal
@@ -40,11 +40,11 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
   const driver = postgresql.open(openingOf(configOf(server, { manages_logins: managed })))
   after(() => driver.close())
 
-  const plan = (ask: GrantAsk) => driver.plan(noTx, ask, patient)
+  const plan = (ask: PlanInput) => driver.plan(noTx, ask, patient)
   const give = async ({ target }: Plan, end = hours(1)) => void (await driver.grant(noTx, target, end, patient))
   const revoke = ({ target }: Plan) => driver.revoke(noTx, target, patient)
   const verify = ({ target }: Plan, end: Date | null) => driver.verify(noTx, target, end, patient)
-  const given = async (login: string, more: Partial<GrantAsk> = {}) => {
+  const given = async (login: string, more: Partial<PlanInput> = {}) => {
     const planned = await plan(askOf(login, more))
     await give(planned)
     return planned

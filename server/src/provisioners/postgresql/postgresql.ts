@@ -2,9 +2,9 @@ import { withinDeadline } from '../../kernel/deadline.ts'
 import {
   type Driver,
   type DriverType,
-  type GrantAsk,
   type Opening,
   type Plan,
+  type PlanInput,
   type Progress,
   TargetError,
 } from '../driver.ts'
@@ -75,7 +75,7 @@ function open({ config, egress }: Opening): Driver {
   }
 }
 
-async function plan(connections: Connections, settings: Settings, ask: GrantAsk, signal: AbortSignal): Promise<Plan> {
+async function plan(connections: Connections, settings: Settings, ask: PlanInput, signal: AbortSignal): Promise<Plan> {
   const names = requireNames(settings, ask)
   const { held_role, held } = await connections.use({ signal, ahead: false }, (lent) =>
     resolveRole(lent, settings, names),
@@ -84,7 +84,7 @@ async function plan(connections: Connections, settings: Settings, ask: GrantAsk,
 }
 
 /** The role and the login of a request, by the config alone. */
-function requireNames(settings: Settings, { resource, action, user }: GrantAsk): { role: string; login: string } {
+function requireNames(settings: Settings, { resource, action, user }: PlanInput): { role: string; login: string } {
   if (!settings.resourceIds.has(resource.id)) {
     throw new TargetError('permanent', `\`${resource.id}\` is not among the \`resource_ids\` of its provisioner`)
   }

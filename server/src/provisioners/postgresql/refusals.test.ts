@@ -11,7 +11,7 @@ import {
   setUpByGuide,
 } from '../../../test/support/postgresql-stage.ts'
 import { startTargets, targetDatabase } from '../../../test/support/target-postgres.ts'
-import type { GrantAsk } from '../driver.ts'
+import type { PlanInput } from '../driver.ts'
 import { postgresql } from './postgresql.ts'
 import { loginOf, readSettings } from './postgresql-config.ts'
 
@@ -44,7 +44,7 @@ for (const server of servers) {
     before(() => setUpByGuide(server))
     const driver = postgresql.open(openingOf(configOf(server, { roles: { read: 'app_readonly', more: 'app_x' } })))
     after(() => driver.close())
-    const plan = (ask: GrantAsk, by = driver) => by.plan(noTx, ask, patient)
+    const plan = (ask: PlanInput, by = driver) => by.plan(noTx, ask, patient)
 
     for (const [name, sql] of powerful) {
       test(`of a role that ${name}`, async () => {

@@ -3,9 +3,9 @@ import type { Tx } from '../../kernel/context.ts'
 import {
   type Driver,
   type DriverType,
-  type GrantAsk,
   type Held,
   type Plan,
+  type PlanInput,
   type Progress,
   type Sighting,
   type Target,
@@ -52,7 +52,7 @@ const beginOperation = batched(maxBatch, beginOperations, alone)
 const finishOperation = batched(maxBatch, finishOperations, alone)
 const isHeld = batched(maxBatch, findHeld, alone)
 
-async function plan(tx: Tx, ask: GrantAsk): Promise<Plan> {
+async function plan(tx: Tx, ask: PlanInput): Promise<Plan> {
   const { user, account_id, resource, permission_set, action } = ask
   const key = JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set ?? action])
   return { key, target: { key }, held: await isHeld(tx, key), session_seconds: 0 }

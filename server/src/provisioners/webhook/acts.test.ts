@@ -5,7 +5,7 @@ import { until } from '../../../test/support/wait.ts'
 import { type Received, startReceiver } from '../../../test/support/webhook-receiver.ts'
 import { webhookOpening } from '../../../test/support/webhook-stage.ts'
 import { newId } from '../../kernel/id.ts'
-import { type GrantAsk, NotNow, TargetError } from '../driver.ts'
+import { NotNow, type PlanInput, TargetError } from '../driver.ts'
 import { saveWebhookOutcome } from '../webhook-act-store.ts'
 import { webhook } from './webhook.ts'
 
@@ -14,7 +14,7 @@ const signal = new AbortController().signal
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
 const newSecret = () => webhook.makeSecrets().signing_secret ?? ''
 
-const askOf = (): GrantAsk => ({
+const askOf = (): PlanInput => ({
   grant_id: newId(),
   user: { id: newId(), email: 'ada@example.com', name: 'Ada', external_id: 'ext-1' },
   resource: { type: 'cloud_account', id: 'a' },

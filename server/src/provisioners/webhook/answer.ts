@@ -1,6 +1,6 @@
 import { jsonFieldsOf } from '../../egress/json-fields.ts'
 import { retryAfterMs } from '../../egress/retry-after.ts'
-import { maxTextLength, saidWords } from '../../kernel/said-words.ts'
+import { maxTextLength, sanitizeText } from '../../kernel/foreign-text.ts'
 import { NotNow, TargetError } from '../driver.ts'
 
 /** A receiver's answer, which is untrusted. */
@@ -37,8 +37,8 @@ function kindOf(status: number): TargetError['kind'] {
 }
 
 function wordsOf({ status }: Response, fields: Record<string, unknown> | undefined, hide: readonly string[]): string {
-  const said = saidWords(fields?.message, hide)
-  if (said !== null) return `the receiver answered ${status}: ${said}`.slice(0, maxTextLength)
+  const text = sanitizeText(fields?.message, hide)
+  if (text !== null) return `the receiver answered ${status}: ${text}`.slice(0, maxTextLength)
   if (status >= 300 && status < 400) return `the receiver answered ${status}, and redirects are not followed`
   if (status < 300) return `the receiver answered ${status}, but the protocol requires 200 or 202 with JSON`
   return `the receiver answered ${status} without a \`message\``

@@ -1,7 +1,7 @@
 import { NotReached, postSigned } from '../../egress/signed-post.ts'
 import type { Egress, Tx } from '../../kernel/context.ts'
+import { piecesOf, sanitizeText } from '../../kernel/foreign-text.ts'
 import { newId } from '../../kernel/id.ts'
-import { piecesOf, saidWords } from '../../kernel/said-words.ts'
 import { createSemaphore } from '../../kernel/semaphore.ts'
 import { NotNow, TargetError } from '../driver.ts'
 import { readClock } from '../webhook-act-store.ts'
@@ -65,7 +65,7 @@ export function openReceiver(config: WebhookConfig, secrets: readonly string[], 
   }
 
   return {
-    words: (said) => saidWords(said, hide),
+    words: (said) => sanitizeText(said, hide),
     now,
     withinLimit: (priority, work) =>
       semaphores[priority].run(async () => {

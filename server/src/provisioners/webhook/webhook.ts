@@ -5,10 +5,10 @@ import {
   type Check,
   type Driver,
   type DriverType,
-  type GrantAsk,
   type Held,
   type Opening,
   type Plan,
+  type PlanInput,
   type Progress,
   type Target,
   TargetError,
@@ -36,7 +36,7 @@ export const webhook: DriverType = {
 }
 
 /** The subject of an act; `entitlement` is the receiver's own name for it, or a generated one. */
-type ActData = Omit<GrantAsk, 'grant_id' | 'duration_seconds'> & { entitlement: string }
+type ActData = Omit<PlanInput, 'grant_id' | 'duration_seconds'> & { entitlement: string }
 type WebhookTarget = ActData & { key: string }
 
 type Webhook = { receiver: Receiver; config: WebhookConfig; opening: Opening }
@@ -63,7 +63,7 @@ function openWebhook(opening: Opening): Driver {
   }
 }
 
-async function plan({ receiver, config }: Webhook, tx: Tx, ask: GrantAsk, signal: AbortSignal): Promise<Plan> {
+async function plan({ receiver, config }: Webhook, tx: Tx, ask: PlanInput, signal: AbortSignal): Promise<Plan> {
   const { grant_id, duration_seconds, ...about } = ask
   const { user, resource, account_id, permission_set, action } = ask
   const generated = shortened(JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set, action]))

@@ -43,8 +43,10 @@ export async function serveAws(cloud: Cloud, misdeeds: Misdeeds): Promise<{ orig
     ssm: shellHandlers(cloud),
     sts: tokenHandlers(cloud),
   }
-  const pace = openPace(cloud)
-  const server = createServer((request, reply) => void serveOne({ cloud, misdeeds, handlers, pace }, request, reply))
+  const throttle = openThrottle(cloud)
+  const server = createServer(
+    (request, reply) => void serveOne({ cloud, misdeeds, handlers, throttle }, request, reply),
+  )
   server.keepAliveTimeout = 60_000
   await new Promise<void>((done) => {
     server.listen(0, '127.0.0.1', done)
@@ -62,7 +64,7 @@ type Serving = {
   cloud: Cloud
   misdeeds: Misdeeds
   handlers: Readonly<Record<ServiceName, Handlers>>
-  pace: (service: ServiceName) => void
+  throttle: (service: ServiceName) => void
 }
 
 async function serveOne(serving: Serving, request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -102,12 +104,12 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
 }
 
 /** Checks a call: its signature, the rate limit, the caller's permissions, and the model. */
-function admit({ cloud, handlers, pace }: Serving, request: IncomingMessage, body: Buffer, entry: Entry): Call {
+function admit({ cloud, handlers, throttle }: Serving, request: IncomingMessage, body: Buffer, entry: Entry): Call {
   const { service, operation } = readTarget(request, body)
   Object.assign(entry, { service, operation })
   const { caller, region } = verifySignature(request, body, { service, region: regionOf(cloud, service) }, cloud.keys)
   entry.by = caller.arn
-  pace(service)
+  throttle(service)
   const input = readInput(request, body)
   entry.input = input
   if (handlers[service][operation] === undefined)
@@ -149,7 +151,7 @@ function authorize(service: ServiceName, operation: string, { arn, actions }: Ca
 }
 
 /** A limit of calls within one second, for each service; refused calls do not count. */
-function openPace({ settings }: Cloud): (service: ServiceName) => void {
+function openThrottle({ settings }: Cloud): (service: ServiceName) => void {
   const taken = new Map<ServiceName, number[]>()
   return (service) => {
     const now = performance.now()

@@ -4,7 +4,7 @@ import { after } from 'node:test'
 import type { ConnectionTarget } from '../../src/db/client/connect.ts'
 
 /** A proxy in front of a PostgreSQL, which a test can break. */
-export type DatabaseLine = {
+export type DatabaseProxy = {
   target: ConnectionTarget
   /** The listening connections, also new ones, stay open and transfer nothing from now on: half-open. */
   hold(): void
@@ -17,7 +17,7 @@ export type DatabaseLine = {
 }
 
 /** Opens a proxy between a client and its PostgreSQL. It is closed when the file's tests are done. */
-export async function openDatabaseLine(target: ConnectionTarget): Promise<DatabaseLine> {
+export async function openDatabaseProxy(target: ConnectionTarget): Promise<DatabaseProxy> {
   const { host = '', port = 5432 } = target
   const pairs = new Set<{ near: Socket; far: Socket; listens: boolean; isMute: boolean }>()
   let state: 'whole' | 'held' | 'cut' = 'whole'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { saidWords } from './said-words.ts'
+import { sanitizeText } from './foreign-text.ts'
 
 test('text from another service is stored as one bounded line without our secrets (S3)', () => {
   const cases: [unknown, string | null][] = [
@@ -15,5 +15,5 @@ test('text from another service is stored as one bounded line without our secret
     ['', null],
     [42, null],
   ]
-  for (const [said, kept] of cases) assert.equal(saidWords(said, ['hunter2', '']), kept)
+  for (const [said, kept] of cases) assert.equal(sanitizeText(said, ['hunter2', '']), kept)
 })

@@ -5,7 +5,7 @@ export const maxTextLength = 500
  * Foreign text as it may be kept and shown: one short line without our secrets. Null if nothing is left or the value is not
  * text. `hide`: texts to redact.
  */
-export function saidWords(value: unknown, hide: readonly string[]): string | null {
+export function sanitizeText(value: unknown, hide: readonly string[]): string | null {
   if (typeof value !== 'string') return null
   let text = value
   for (const secret of hide) if (secret !== '') text = text.replaceAll(secret, '[redacted]')
