@@ -55,7 +55,7 @@ async function play(): Promise<void> {
   console.log(`\n${styled(['bold', 'green'], `All steps passed: ${stage.steps()} steps in ${seconds} s.`)}`)
   console.log(`
   Reference   ${place.base_url}/docs
-  Next        README.md, "A first minute": a user, a rule, a request and an approval of your own
+  Next        README.md, "Your first request": a user, a rule, a request and an approval of your own
   Clean up    \`npm run admin -- bootstrap done\` revokes the first key; note the owner's password before`)
 }
 

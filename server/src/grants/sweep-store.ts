@@ -99,7 +99,7 @@ const maxNamed = 20
 /** The maximum number of strays kept of a provisioner, plus one page. The target is not ours, and its list may never end. */
 const maxStrays = 10_000
 
-/** Saves access that bears our mark but was never given by us, marks it as not ours, and emits an event. It is left untouched. */
+/** Saves access with our mark that no grant ever gave, marks it as not ours, and emits an event. It is left untouched. */
 export async function saveStrays(
   ctx: WorkCtx,
   item: WorkItem,

@@ -143,7 +143,7 @@ const successDescriptions = {
   204: 'Done; no body',
   302: 'Redirect to `Location`; no body',
 }
-const eventsDescription = 'Events as they come; this is the `data` of each'
+const eventsDescription = 'A stream of events; this is the `data` of each'
 const requestIdHeader = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'the id of the request in the log' },
 }

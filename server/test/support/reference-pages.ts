@@ -80,8 +80,8 @@ function eventsPage(): Page {
     title: 'Events',
     from: 'server/src/events/catalogue.ts',
     about:
-      'Each event is one row, written in the transaction of what it tells of: the audit entry, and what notifications are ' +
-      'made from. Those that are not for filters stand in the audit log alone.',
+      'Each event is one row, written in the transaction of the change that it records. The row is the audit entry, and ' +
+      'notifications are made from it. An event that is not for filters is only in the audit log.',
     body: table(
       ['event', 'for filters', 'meaning'],
       Object.entries(eventTable).map(([name, about]) => [code(name), about.filterable ? 'yes' : 'no', about.means]),

@@ -22,7 +22,7 @@ const idleForMs = 20_000
 const maxWaitMs = 5_000
 const comeBackMs = 500
 
-type Idle = { link: ServerConnection; timer: NodeJS.Timeout }
+type Idle = { connection: ServerConnection; timer: NodeJS.Timeout }
 
 /** `open` makes a connection under the signal of its first caller. */
 export function openConnections(open: (signal: AbortSignal) => Promise<ServerConnection>): Connections {
@@ -31,16 +31,16 @@ export function openConnections(open: (signal: AbortSignal) => Promise<ServerCon
   let isClosed = false
 
   const lend = async <Result>(signal: AbortSignal, work: (lent: Lent) => Promise<Result>): Promise<Result> => {
-    const link = takeIdle(idle) ?? (await open(signal))
+    const connection = takeIdle(idle) ?? (await open(signal))
     try {
-      return await work({ ask: link.asking(signal), facts: link.facts })
+      return await work({ ask: connection.asking(signal), facts: connection.facts })
     } catch (error) {
-      link.destroy()
+      connection.destroy()
       throw error
     } finally {
-      if (!link.isLost()) {
-        if (isClosed) link.end()
-        else keep(idle, link)
+      if (!connection.isLost()) {
+        if (isClosed) connection.end()
+        else keep(idle, connection)
       }
     }
   }
@@ -52,9 +52,9 @@ export function openConnections(open: (signal: AbortSignal) => Promise<ServerCon
     },
     close() {
       isClosed = true
-      for (const { link, timer } of idle.splice(0)) {
+      for (const { connection, timer } of idle.splice(0)) {
         clearTimeout(timer)
-        link.end()
+        connection.end()
       }
     },
   }
@@ -65,15 +65,15 @@ function takeIdle(idle: Idle[]): ServerConnection | undefined {
     const last = idle.pop()
     if (last === undefined) return undefined
     clearTimeout(last.timer)
-    if (!last.link.isLost()) return last.link
+    if (!last.connection.isLost()) return last.connection
   }
 }
 
-function keep(idle: Idle[], link: ServerConnection): void {
+function keep(idle: Idle[], connection: ServerConnection): void {
   const timer = setTimeout(() => {
-    const at = idle.findIndex((one) => one.link === link)
+    const at = idle.findIndex((one) => one.connection === connection)
     if (at !== -1) idle.splice(at, 1)
-    link.end()
+    connection.end()
   }, idleForMs)
-  idle.push({ link, timer: timer.unref() })
+  idle.push({ connection: connection, timer: timer.unref() })
 }

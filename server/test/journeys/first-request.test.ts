@@ -28,7 +28,7 @@ function assertRefused({ status, headers, body }: Reply<Refusal>, expected: numb
   assert.match(headers.get('x-request-id') ?? '', /^[\w-]{8,}$/)
 }
 
-test('a first minute: a user, a rule, a request, an approval', async (t) => {
+test('the README’s first request: a user, a rule, a request, an approval', async (t) => {
   const ada = await sallyport.join('Ada', ['user'])
 
   await t.test('without a rule nothing is permitted, and only a user who may add one learns how', async () => {
