@@ -10,7 +10,7 @@ import { maxFileBytes, PolicyFile } from './policy-file.ts'
 import { findPolicyAt } from './policy-file-store.ts'
 import { type ImportPlan, planImport } from './policy-import.ts'
 
-/** How often an import begins anew because somebody else changed the tenant's rules meanwhile. */
+/** How often an import is attempted. An attempt fails if the tenant's rules changed while it ran. */
 const maxAttempts = 3
 
 /** Replaces the rules of a policy by those of a file, in one change. A rule that is the same in both stays untouched. */
