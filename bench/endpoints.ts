@@ -112,12 +112,12 @@ function overHttp(stage: Stage, effort: Effort, load: Awaited<ReturnType<typeof 
   return [
     {
       ...{ row: readRow, column },
-      measure: (seconds) => load.ask({ ...order, seconds, request: get(['/v1/access/requests/', '']) }),
+      measure: (seconds) => load.measure({ ...order, seconds, request: get(['/v1/access/requests/', '']) }),
     },
     {
       ...{ row: listRow, column },
       measure: (seconds) =>
-        load.ask({ ...order, seconds, ids: undefined, request: get([`/v1/groups?limit=${pageLength}`, '']) }),
+        load.measure({ ...order, seconds, ids: undefined, request: get([`/v1/groups?limit=${pageLength}`, '']) }),
     },
     {
       ...{ row: approveRow, column },
@@ -125,7 +125,7 @@ function overHttp(stage: Stage, effort: Effort, load: Awaited<ReturnType<typeof 
         const count = approvalsIn(seconds)
         const ids = { head: idHead, first: stage.takePending('served', count), count, order: 'once' as const }
         const request = requestOf(stage, stage.approver, 'POST', ['/v1/requests/', '/approve'])
-        const perSecond = await load.ask({ ...order, seconds, request, ids })
+        const perSecond = await load.measure({ ...order, seconds, request, ids })
         // The follow-up work of approvals is not measured, and must not slow the next contender.
         await stage.postponeWork()
         return perSecond

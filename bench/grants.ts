@@ -61,8 +61,8 @@ async function endAtOnce(effort: Effort, tenants: number): Promise<string[][]> {
       [`${where}: gone after its end`, ...spread(late.gone)],
       [`${where}: a status view meanwhile`, ...spread(busy.reads)],
       ['the same, quiet', ...spread(quiet.reads)],
-      [`${where}: a new request meanwhile`, ...spread(busy.asks)],
-      ['the same, quiet', ...spread(quiet.asks)],
+      [`${where}: a new request meanwhile`, ...spread(busy.requests)],
+      ['the same, quiet', ...spread(quiet.requests)],
     ]
   } finally {
     await service.stop()
@@ -77,7 +77,7 @@ async function openDatabase(data_dir: string): Promise<Database> {
   return connectAlone({ host, port, user, database: 'sallyport', ...(password !== undefined && { password }) })
 }
 
-type Caller = { ask(): Promise<string>; read(id: string): Promise<unknown> }
+type Caller = { request(): Promise<string>; read(id: string): Promise<unknown> }
 
 /** A user of another tenant, who requests access and reads its status. */
 function makeCaller(base_url: string, { tenant_id, owner }: Awaited<ReturnType<typeof gather>>): Caller {
@@ -98,30 +98,33 @@ function makeCaller(base_url: string, { tenant_id, owner }: Awaited<ReturnType<t
     if ((answer.statusCode ?? 500) >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`)
     return JSON.parse(text) as { id: string }
   }
-  const asked = {
+  const body = {
     resource: { type: 'cloud_account', id: '111122223333' },
     action: 'ReadOnlyAccess',
     duration_seconds: 3_600,
   }
   return {
-    ask: async () => (await call('POST', '/v1/requests', asked)).id,
+    request: async () => (await call('POST', '/v1/requests', body)).id,
     read: (id) => call('GET', `/v1/access/requests/${id}`),
   }
 }
 
 /** Milliseconds of each of 100 reads and 20 new requests a second, for as long as `during` runs. */
-async function callFor(caller: Caller, during: () => Promise<unknown>): Promise<{ reads: number[]; asks: number[] }> {
+async function callFor(
+  caller: Caller,
+  during: () => Promise<unknown>,
+): Promise<{ reads: number[]; requests: number[] }> {
   const reads: number[] = []
-  const asks: number[] = []
+  const requests: number[] = []
   const calls: Promise<unknown>[] = []
   const timed = async (into: number[], call: () => Promise<unknown>) => {
     const began = performance.now()
     await call()
     into.push(performance.now() - began)
   }
-  const id = await caller.ask()
+  const id = await caller.request()
   const reading = setInterval(() => calls.push(timed(reads, () => caller.read(id))), 10)
-  const asking = setInterval(() => calls.push(timed(asks, caller.ask)), 50)
+  const asking = setInterval(() => calls.push(timed(requests, caller.request)), 50)
   try {
     await during()
   } finally {
@@ -129,5 +132,5 @@ async function callFor(caller: Caller, during: () => Promise<unknown>): Promise<
     clearInterval(asking)
   }
   await Promise.all(calls)
-  return { reads, asks }
+  return { reads, requests }
 }

@@ -30,21 +30,21 @@ process.on('message', (order: Order) => {
 async function measure({ port, connections, seconds, request, ids }: Order): Promise<Outcome> {
   const outcome = { answered: 0, wrong: 0, firstWrong: undefined as string | undefined }
   const latencies: number[] = []
-  let asked = 0
+  let sent = 0
   let isOver = false
 
   const next = () => {
     if (ids === undefined) return request.join('')
-    const place = ids.order === 'once' ? asked : Math.floor(Math.random() * ids.count)
-    asked++
+    const place = ids.order === 'once' ? sent : Math.floor(Math.random() * ids.count)
+    sent++
     return `${request[0]}${ids.head}${ids.first + place}${request[1]}`
   }
 
   function drive(socket: Socket, done: () => void): void {
     let held = ''
     let since = 0
-    const ask = () => {
-      if (isOver || (ids?.order === 'once' && asked >= ids.count)) return done()
+    const sendNext = () => {
+      if (isOver || (ids?.order === 'once' && sent >= ids.count)) return done()
       since = performance.now()
       socket.write(next(), 'latin1')
     }
@@ -61,9 +61,9 @@ async function measure({ port, connections, seconds, request, ids }: Order): Pro
         outcome.firstWrong ??= held.slice(0, 2_000)
       }
       held = ''
-      ask()
+      sendNext()
     })
-    ask()
+    sendNext()
   }
 
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)))

@@ -19,7 +19,7 @@ const leadSeconds = 5
  */
 export async function endAtItsRate(count: number): Promise<{ rows: string[][]; note: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
-  const aws = await startAws({ acts: { ms: 0, looks: 0 } })
+  const aws = await startAws({ acts: { ms: 0, checks: 0 } })
   const env = { DATA_DIR: folder, LOG_LEVEL: 'warn', EGRESS_ALLOW: '127.0.0.1', ...operatorEnvironment }
   const service = await startService(env)
   try {

@@ -19,7 +19,10 @@ export function findPgbench(): string | undefined {
 }
 
 /** Records the statements of a store without sending them. */
-export async function recordStatements(tenant_id: string, ask: (tx: Tx) => Promise<unknown>): Promise<WireStatement[]> {
+export async function recordStatements(
+  tenant_id: string,
+  query: (tx: Tx) => Promise<unknown>,
+): Promise<WireStatement[]> {
   const recorded: WireStatement[] = []
   const tx = {
     tenant_id,
@@ -32,7 +35,7 @@ export async function recordStatements(tenant_id: string, ask: (tx: Tx) => Promi
       return statements.map(() => [])
     },
   }
-  await ask(tx as unknown as Tx).catch((error: unknown) => {
+  await query(tx as unknown as Tx).catch((error: unknown) => {
     // A store may fail on an answer without rows; its statements are recorded by then.
     if (recorded.length === 0) throw error
   })
@@ -43,7 +46,7 @@ export async function recordStatements(tenant_id: string, ask: (tx: Tx) => Promi
 export type Script = { text: string; values: Record<string, string> }
 
 /**
- * The same statements as a script that begins with `lines`, which set `number`. The id `asked` of the row is derived from it.
+ * The same statements as a script that begins with `lines`, which set `number`. The id `row_id` of the row is derived from it.
  * `twice` is a second recording: ids that differ in it are new in each call, so PostgreSQL makes them.
  */
 export function scriptOf(
@@ -51,14 +54,14 @@ export function scriptOf(
   lines: string[],
   statements: WireStatement[],
   twice: WireStatement[],
-  asked: string,
+  row_id: string,
 ): Script {
   const values: Record<string, string> = { tenant: tenant_id }
   const made = new Set(idsIn(statements).filter((id) => !idsIn(twice).includes(id)))
   const body = statements.map(({ text, values: bound }, at) =>
     text.replaceAll(/\$(\d+)/g, (_, place: string) => {
       const value = bound[Number(place) - 1]
-      if (value === asked) return `('${idHead}' || :number)::uuid`
+      if (value === row_id) return `('${idHead}' || :number)::uuid`
       if (typeof value === 'string' && made.has(value)) return 'gen_random_uuid()'
       if (value === null || value === undefined) return 'null'
       // pgbench does not accept an empty variable.
@@ -99,9 +102,9 @@ export async function measureByPgbench(
     await writeFile(file, script.text)
     const where = ['-h', host ?? '', '-p', String(port), '-U', user ?? '']
     const how = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '2', '-T', String(seconds), '-f', file]
-    const told = Object.entries(script.values).flatMap(([name, value]) => ['-D', `${name}=${value}`])
+    const defines = Object.entries(script.values).flatMap(([name, value]) => ['-D', `${name}=${value}`])
     const env = { PATH: process.env.PATH ?? '', ...(password !== undefined && { PGPASSWORD: String(password) }) }
-    const { stdout } = await run(pgbench, [...where, ...how, ...told, database ?? ''], { env })
+    const { stdout } = await run(pgbench, [...where, ...how, ...defines, database ?? ''], { env })
     const tps = /^tps = ([\d.]+)/m.exec(stdout)?.[1]
     if (tps === undefined) throw new Error(`pgbench did not say how fast it was:\n${stdout}`)
     return Number(tps)

@@ -9,7 +9,7 @@ import { type RuleSet, sortRules } from '../server/src/policy-engine/deciding/ru
 import { asAskQuestion, asPolicyRule, type PlainQuestion, type PlainRule } from './policy-rules.ts'
 
 /** Evaluates questions; `ask(index)` returns whether the question at that index is allowed. */
-export type Asked = { ask(index: number): boolean }
+export type PolicyContender = { allows(index: number): boolean }
 
 /** A policy evaluator as in the service. */
 export const newEvaluator = () => createPolicyEvaluator(createEngine())
@@ -19,15 +19,20 @@ export function ruleSetOf(rules: readonly PlainRule[], version: string): RuleSet
 }
 
 /** The service: the whole decision, with its reasons and messages. */
-export function ours(ruleSet: RuleSet, questions: readonly PlainQuestion[], evaluator = newEvaluator()): Asked {
-  const asked = questions.map(asAskQuestion)
+export function ours(
+  ruleSet: RuleSet,
+  questions: readonly PlainQuestion[],
+  evaluator = newEvaluator(),
+): PolicyContender {
+  const askQuestions = questions.map(asAskQuestion)
   return {
-    ask: (index) => decideAsk(ruleSet, asked[index % asked.length] as (typeof asked)[number], evaluator).allowed,
+    allows: (index) =>
+      decideAsk(ruleSet, askQuestions[index % askQuestions.length] as (typeof askQuestions)[number], evaluator).allowed,
   }
 }
 
 /** The same engine with all rules in one set, otherwise unchanged. */
-export function unsliced(ruleSet: RuleSet, questions: readonly PlainQuestion[]): Asked {
+export function unsliced(ruleSet: RuleSet, questions: readonly PlainQuestion[]): PolicyContender {
   const evaluator = newEvaluator()
   const whole = { mostWhole: Number.POSITIVE_INFINITY, maxJoined: 0, maxPicked: 0 }
   const sorted = atOnce(sortRules(ruleSet.rules, (rule) => parseStatement(rule.policy_text), undefined, whole))
@@ -51,7 +56,10 @@ m = (p.sub == '*' || g(r.sub, p.sub)) && (p.obj == '*' || g2(r.obj, p.obj)) && n
 `
 
 /** Its role-based model: users in groups and roles, accounts in units. A list of actions is one policy. */
-export async function casbin(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): Promise<Asked> {
+export async function casbin(
+  rules: readonly PlainRule[],
+  questions: readonly PlainQuestion[],
+): Promise<PolicyContender> {
   const name = (entity: { type: string; id: string } | null) => (entity === null ? '*' : `${entity.type}/${entity.id}`)
   const lines = rules.map(({ effect, holder, actions, place }) =>
     ['p', name(holder), name(place), actions?.join('|') ?? '*', effect === 'permit' ? 'allow' : 'deny'].join(', '),
@@ -70,7 +78,7 @@ export async function casbin(rules: readonly PlainRule[], questions: readonly Pl
     (listed: string, act: string) => listed === '*' || listed.split('|').includes(act),
   )
   return {
-    ask(index) {
+    allows(index) {
       const { user, account, action } = questions[index % questions.length] as PlainQuestion
       return enforcer.enforceSync(`User/${user}`, `cloud_account/${account}`, action)
     },
@@ -105,10 +113,10 @@ const forbidsLast = (rules: readonly PlainRule[]) =>
   rules.toSorted((one, other) => Number(one.effect === 'forbid') - Number(other.effect === 'forbid'))
 
 /** The ability is built at each call, from all rules; the holder of a rule is one of its conditions. */
-export function caslOfAll(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): Asked {
+export function caslOfAll(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): PolicyContender {
   const raw = forbidsLast(rules).map((rule) => caslRule(rule, true))
   return {
-    ask(index) {
+    allows(index) {
       const question = questions[index % questions.length] as PlainQuestion
       const account = { places: placesOf(question), holders: holdersOf(question) }
       return createMongoAbility(raw).can(question.action, subject('account', account))
@@ -117,13 +125,13 @@ export function caslOfAll(rules: readonly PlainRule[], questions: readonly Plain
 }
 
 /** The ability is built at each call, from the requester's rules, which a loop over all rules selects. */
-export function caslOfRequester(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): Asked {
+export function caslOfRequester(rules: readonly PlainRule[], questions: readonly PlainQuestion[]): PolicyContender {
   const filed = forbidsLast(rules).map((rule) => ({
     holder: rule.holder === null ? null : `${rule.holder.type} ${rule.holder.id}`,
     raw: caslRule(rule, false),
   }))
   return {
-    ask(index) {
+    allows(index) {
       const question = questions[index % questions.length] as PlainQuestion
       const holders = new Set(holdersOf(question))
       const own = filed.filter(({ holder }) => holder === null || holders.has(holder)).map(({ raw }) => raw)

@@ -71,7 +71,7 @@ export function questionsFor(rules: number, count: number): PlainQuestion[] {
   const teams = Math.max(1, Math.floor(rules / 20))
   return Array.from({ length: count }, (_, index) => {
     const [team, member] = [(index * 7919) % teams, index % 7]
-    const asked = index % 10 < 7 ? team : (team * 31 + index) % teams
+    const owningTeam = index % 10 < 7 ? team : (team * 31 + index) % teams
     const groups: string[] = [group(team).id]
     if (member === 1) groups.push(group((team + 1) % teams).id)
     if (member === 5 && team % 8 === 0) groups.push('leavers')
@@ -80,8 +80,8 @@ export function questionsFor(rules: number, count: number): PlainQuestion[] {
       groups,
       roles: member === 6 ? ['user', 'auditor'] : ['user'],
       action: everyAction[index % everyAction.length] as string,
-      account: account(asked * accountsOfTeam + (index % accountsOfTeam)).id,
-      units: [unit(unitOf(asked)).id, 'ou-root'],
+      account: account(owningTeam * accountsOfTeam + (index % accountsOfTeam)).id,
+      units: [unit(unitOf(owningTeam)).id, 'ou-root'],
     }
   })
 }

@@ -1,11 +1,11 @@
 import type { Bench, Effort, Measured } from './bench.ts'
 import {
-  type Asked,
   casbin,
   caslOfAll,
   caslOfRequester,
   newEvaluator,
   ours,
+  type PolicyContender,
   ruleSetOf,
   unsliced,
 } from './policy-contenders.ts'
@@ -31,7 +31,7 @@ function fieldsFor({ isMiniature }: Effort): Field[] {
   ]
 }
 
-async function contendersFor({ rules, questions }: Field): Promise<Record<string, Asked>> {
+async function contendersFor({ rules, questions }: Field): Promise<Record<string, PolicyContender>> {
   const ruleSet = ruleSetOf(rules, '1')
   return {
     sallyport: ours(ruleSet, questions),
@@ -43,20 +43,20 @@ async function contendersFor({ rules, questions }: Field): Promise<Record<string
 }
 
 /** Asserts that all contenders answer every question alike; returns the number of allowed ones. */
-function compare({ row, questions }: Field, contenders: Record<string, Asked>): number {
+function compare({ row, questions }: Field, contenders: Record<string, PolicyContender>): number {
   const [first, ...others] = Object.entries(contenders)
   let allowed = 0
   for (const [index, question] of questions.entries()) {
-    const answer = first?.[1].ask(index)
+    const answer = first?.[1].allows(index)
     if (answer) allowed += 1
-    const odd = others.find(([, { ask }]) => ask(index) !== answer)
+    const odd = others.find(([, { allows }]) => allows(index) !== answer)
     if (odd !== undefined) throw new Error(`${row}: ${odd[0]} does not answer ${answer} to ${JSON.stringify(question)}`)
   }
   return allowed
 }
 
 /** One question after another, as the service decides on its one thread. */
-function measured(row: string, column: string, asked: Asked, { isMiniature }: Effort): Contender {
+function measured(row: string, column: string, contender: PolicyContender, { isMiniature }: Effort): Contender {
   let next = 0
   return {
     row,
@@ -64,7 +64,7 @@ function measured(row: string, column: string, asked: Asked, { isMiniature }: Ef
     async measure(seconds) {
       const [began, span] = [performance.now(), isMiniature ? 50 : seconds * 1_000]
       let done = 0
-      for (; performance.now() - began < span; done += 1, next += 1) asked.ask(next)
+      for (; performance.now() - began < span; done += 1, next += 1) contender.allows(next)
       return done / ((performance.now() - began) / 1_000)
     },
   }
@@ -78,7 +78,8 @@ async function run(effort: Effort, say: (line: string) => void): Promise<Measure
     const allowed = compare(field, all)
     compared.push(`${allowed} of ${field.questions.length} allowed by the ${field.row}`)
     say(`${field.row}: all answer alike`)
-    for (const [column, asked] of Object.entries(all)) contenders.push(measured(field.row, column, asked, effort))
+    for (const [column, contender] of Object.entries(all))
+      contenders.push(measured(field.row, column, contender, effort))
   }
   const results = await measureInRounds(contenders, effort, say)
   const columns = [...new Set(results.map(({ column }) => column))]
@@ -117,7 +118,7 @@ async function loading({ isMiniature }: Effort): Promise<string[]> {
   const before = ruleSetOf(rules, '1')
   const reading = await timed(() => evaluator.rules.prepare(before))
   const first = ours(before, questions, evaluator)
-  const times = questions.map((_, index) => timedNow(() => first.ask(index))).sort((one, other) => one - other)
+  const times = questions.map((_, index) => timedNow(() => first.allows(index))).sort((one, other) => one - other)
   const after = ruleSetOf(rules.with(-1, { effect: 'permit', holder: null, actions: ['Admin'], place: null }), '2')
   const again = await timed(() => evaluator.rules.prepare(after, before))
   const ms = (milliseconds: number) => `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`

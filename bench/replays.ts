@@ -152,7 +152,7 @@ async function seedQuestions(tx: Tx, { questions }: Size): Promise<void> {
     sql`insert into user_role (tenant_id, user_id, role_id)
       select tenant_id, id, 'approver' from tenant_user where tenant_id = ${tenant_id}::uuid and not is_owner`,
   ])
-  const asked = questions - Math.floor(questions / everyApproval)
+  const requests = questions - Math.floor(questions / everyApproval)
   await tx.write([
     sql`with people as (select array_agg(id order by email) as ids from tenant_user
           where tenant_id = ${tenant_id}::uuid and not is_owner),
@@ -167,7 +167,7 @@ async function seedQuestions(tx: Tx, { questions }: Size): Promise<void> {
             'denied', 'require', false, 600 + n, '{}', false,
             jsonb_build_array(jsonb_build_object('type', 'cloud_account', 'id', account, 'account_id', account)),
             'token', '192.0.2.1', at
-          from people, generate_series(1, ${asked}::int) n, lateral (select
+          from people, generate_series(1, ${requests}::int) n, lateral (select
             now() - n * interval '3 minutes' as at, (100000000000 + (n * 13) % ${accounts}::int)::text as account) row
           returning *),
         kept as (
@@ -175,7 +175,7 @@ async function seedQuestions(tx: Tx, { questions }: Size): Promise<void> {
           union all
           select 'approve', (select id from tenant_user u where u.tenant_id = ${tenant_id}::uuid and not u.is_owner
             and u.id <> requester_id limit 1),
-            latest.* from (select * from asked order by id desc limit ${questions - asked}) latest)
+            latest.* from (select * from asked order by id desc limit ${questions - requests}) latest)
       insert into decision (tenant_id, id, request_id, question_kind, principal_id, question, allowed, rule_set_version,
         rule_ids, errors, decided_at)
       select tenant_id, (substr(id::text, 1, 15) || substr(md5(kind || id::text), 1, 3)

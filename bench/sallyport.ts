@@ -91,13 +91,13 @@ export async function gather(base_url: string, data_dir: string) {
   ]) {
     await call('POST', `/v1/policies/${policy.id}/rules`, { policy_text }, owner.token)
   }
-  const asked = {
+  const body = {
     resource: { type: 'cloud_account', id: '111122223333' },
     action: 'ReadOnlyAccess',
     duration_seconds: 3600,
   }
   for (let count = 0; count < 2; count++) {
-    const { id } = await call<{ id: string }>('POST', '/v1/requests', asked, requester.token)
+    const { id } = await call<{ id: string }>('POST', '/v1/requests', body, requester.token)
     if (count === 1) await call('POST', `/v1/requests/${id}/approve`, {}, approver.token)
   }
   return { tenant_id, owner, approver }

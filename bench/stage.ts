@@ -57,7 +57,7 @@ export async function openStage(rows: Rows): Promise<Stage> {
     stops.push(service.stop)
     const inside = await connectAlone(as(superuser, database))
     stops.push(() => inside.end())
-    const { rows: said } = await inside.query<{ server_version: string }>('show server_version')
+    const { rows: versions } = await inside.query<{ server_version: string }>('show server_version')
     const postpone = (table: string) =>
       inside.query(`update ${table} set next_look_at = now() + interval '10 hours' where next_look_at < now()`)
     return {
@@ -66,7 +66,7 @@ export async function openStage(rows: Rows): Promise<Stage> {
       quiet: as(appRole, copy),
       port: service.port,
       rows,
-      serverVersion: said[0]?.server_version ?? '',
+      serverVersion: versions[0]?.server_version ?? '',
       takePending: givesPending(rows),
       postponeWork: async () => {
         await postpone('entitlement')

@@ -10,15 +10,15 @@ const run = promisify(execFile)
 /** Whether the system has wrk, which calls over HTTP as cheaply as pgbench calls PostgreSQL. */
 export async function hasWrk(): Promise<boolean> {
   // It has no option that only prints its version, and exits with 1 after printing it.
-  const told = await run('wrk', ['--version']).catch((error: { stdout?: string }) => error)
-  return told.stdout?.startsWith('wrk ') === true
+  const output = await run('wrk', ['--version']).catch((error: { stdout?: string }) => error)
+  return output.stdout?.startsWith('wrk ') === true
 }
 
 /**
  * Returns successful answers per second.
  * @throws if one of them was other than 2xx, or none came.
  */
-export async function askByWrk({ port, connections, seconds, request, ids }: Order): Promise<number> {
+export async function measureByWrk({ port, connections, seconds, request, ids }: Order): Promise<number> {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-wrk-'))
   const script = join(home, 'ask.lua')
   try {

@@ -43,7 +43,9 @@ for (const [operationId, operation] of Object.entries(operations)) {
       { api_key: 'sp_nobody' },
       { headers: { authorization: 'Basic YTpi' } },
     ]
-    const replies = await Promise.all(credentials.map((nobody) => house.call({ ...request, ...nobody, tenant_id })))
+    const replies = await Promise.all(
+      credentials.map((credential) => house.call({ ...request, ...credential, tenant_id })),
+    )
     for (const reply of replies) assert.deepEqual([reply.status, reply.body.code], [401, 'unauthenticated'])
     assert.equal(new Set(replies.map((reply) => reply.text)).size, 1, 'one answer for every cause')
   })

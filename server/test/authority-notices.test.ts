@@ -16,10 +16,10 @@ const { tenant_id, owner, people } = tenant
 const other = await house.tenant('statements')
 const otherRecords = await makeRecords(house, other)
 const listener = await connectAlone(house.service)
-const heard: string[] = []
+const notices: string[] = []
 before(async () => {
   house.atEnd(() => listener.end())
-  listener.on('notification', ({ payload = '' }) => heard.push(payload))
+  listener.on('notification', ({ payload = '' }) => notices.push(payload))
   await listener.query('listen sallyport_authority')
 })
 
@@ -29,16 +29,16 @@ before(async () => {
  */
 async function noticesOf(act: () => Promise<unknown>): Promise<string[]> {
   await untilMarked()
-  heard.length = 0
+  notices.length = 0
   await act()
   const mark = await untilMarked()
-  return heard.slice(0, heard.indexOf(mark))
+  return notices.slice(0, notices.indexOf(mark))
 }
 
 async function untilMarked(): Promise<string> {
   const mark = newId()
   await house.asSuperuser(`select pg_notify('sallyport_authority', $1)`, [mark])
-  await until('the mark has arrived', async () => heard.includes(mark))
+  await until('the mark has arrived', async () => notices.includes(mark))
   return mark
 }
 

@@ -30,9 +30,9 @@ async function run(name: string, [command, ...rest]: readonly [string, ...string
     child.once('error', reject)
     child.once('close', (code) => resolve(code === 0))
   })
-  const [passed, said, complained] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  const [passed, output, errors] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   console.log(`${passed ? 'ok    ' : 'FAILED'} ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`)
-  return { name, passed, output: `${said}${complained}`.trim() }
+  return { name, passed, output: `${output}${errors}`.trim() }
 }
 
 const outcomes = await Promise.all(Object.entries(steps).map(([name, command]) => run(name, command)))

@@ -30,13 +30,16 @@ const taking = Object.entries(operations).flatMap(([name, { method, path, creden
     const signal = AbortSignal.timeout(60_000)
     const init = { method, body: text, headers: { ...headers, ...more }, signal }
     const reply = await fetch(address + addressed(path, records), init)
-    const said = await reply.text()
-    const { code = '', details = {} } = (said === '' ? {} : JSON.parse(said)) as { code?: string; details?: object }
+    const answerText = await reply.text()
+    const { code = '', details = {} } = (answerText === '' ? {} : JSON.parse(answerText)) as {
+      code?: string
+      details?: object
+    }
     return {
       status: reply.status,
       code,
       fields: 'fields' in details ? (details.fields as Answer['fields']) : [],
-      text: said,
+      text: answerText,
     }
   }
   const fields = fieldsOf(body).filter(({ path }) => isWalked(name, path))

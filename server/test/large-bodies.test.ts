@@ -22,18 +22,18 @@ const headers = {
 /** Begins a call and returns the answer, which may come before the body is sent. */
 function begin(method: string, path: string, more: Record<string, string | number>) {
   const call = request(base_url + path, { method, headers: { ...headers, ...more }, agent: false })
-  const told = once(call, 'response').then(async ([reply]) => {
+  const answered = once(call, 'response').then(async ([reply]) => {
     const { code } = (await json(reply as IncomingMessage)) as { code?: string }
     return [(reply as IncomingMessage).statusCode, code]
   })
-  return { call, told }
+  return { call, answered }
 }
 
 /** Announces a body of this length, sends none, and returns the answer. */
 async function announce(method: string, path: string, bytes: number) {
-  const { call, told } = begin(method, path, { 'content-length': bytes })
+  const { call, answered } = begin(method, path, { 'content-length': bytes })
   call.flushHeaders()
-  const answer = await told
+  const answer = await answered
   call.on('error', () => undefined).destroy()
   return answer
 }
@@ -43,10 +43,10 @@ async function announce(method: string, path: string, bytes: number) {
  * answer.
  */
 async function pour(method: string, path: string, megabytes: number) {
-  const { call, told } = begin(method, path, { 'transfer-encoding': 'chunked' })
+  const { call, answered } = begin(method, path, { 'transfer-encoding': 'chunked' })
   call.on('error', () => undefined)
   const pieces = Readable.from(Array(megabytes).fill(big)).pipe(call)
-  const answer = await told.catch(() => ['cut off'])
+  const answer = await answered.catch(() => ['cut off'])
   pieces.destroy()
   return answer
 }

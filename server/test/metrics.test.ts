@@ -34,8 +34,8 @@ test('exports every metric of the table, with its kind, and no other of its own'
   for (const [name, { samples }] of own) {
     const { labels } = metricTable[name as keyof typeof metricTable]
     for (const sample of samples) {
-      const told = Object.keys(sample.labels).filter((label) => label !== 'le')
-      assert.deepEqual(told, [...labels], name)
+      const names = Object.keys(sample.labels).filter((label) => label !== 'le')
+      assert.deepEqual(names, [...labels], name)
     }
   }
   assert.ok(families.has('nodejs_eventloop_lag_p99_seconds') && families.has('process_resident_memory_bytes'))
@@ -66,8 +66,8 @@ test('counts refusals by the name of the limit', async () => {
 
 test('exports the state of the database connections, and whether notices arrive', async () => {
   await until('notices arrive', async () => {
-    const [heard] = (await scrape()).families.get('sallyport_rights_heard')?.samples ?? []
-    return heard?.value === 1
+    const [connected] = (await scrape()).families.get('sallyport_rights_heard')?.samples ?? []
+    return connected?.value === 1
   })
   const { families } = await scrape()
   const open = families.get('sallyport_database_connections')?.samples ?? []
@@ -88,9 +88,9 @@ test('contains no tenant, no id and no text of a user (T14)', async () => {
   await ada.call('GET', `/v1/requests/${canary}?${canary}=1`, undefined, { 'x-request-id': canary })
   await fetch(`${sallyport.base_url}/${canary}`)
   const { text, families } = await scrape()
-  const asked = families.get('sallyport_policy_question_duration_seconds')?.samples ?? []
+  const samples = families.get('sallyport_policy_question_duration_seconds')?.samples ?? []
   assert.ok(
-    (asked.find(({ name }) => name.endsWith('_count'))?.value ?? 0) > 0,
+    (samples.find(({ name }) => name.endsWith('_count'))?.value ?? 0) > 0,
     'policy was evaluated, and not counted',
   )
   assert.ok(!text.includes(canary), 'the canary is exported')
@@ -177,21 +177,21 @@ test('shows that the database is down, omits unknown values, and continues when 
 })
 
 test('a hundred scrapes at once query the database once', async () => {
-  let asked = 0
+  let queries = 0
   const { database } = await testDatabase()
   const counting = {
     ...database,
     work: {
       ...database.work,
       write: (statements: never) => {
-        asked += 1
+        queries += 1
         return database.work.write(statements)
       },
     },
   }
   const read = watch({ metrics: openMetrics(), database: counting as typeof database, subscribers: [], ...idle })
   await Promise.all(Array.from({ length: 100 }, read))
-  assert.equal(asked, 1)
+  assert.equal(queries, 1)
 })
 
 test('exports deliveries that wait, and channels that are failing', async () => {

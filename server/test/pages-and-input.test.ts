@@ -20,8 +20,8 @@ const asking = (id: string, more: Record<string, unknown> = {}) => ({
 const policy = await call(owner, 'POST', '/v1/policies', { name: 'everybody may ask' })
 await call(owner, 'POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
 for (let n = 0; n < 8; n += 1) {
-  const asked = await call(people.user, 'POST', '/v1/requests', asking(`10000000000${n}`))
-  assert.equal(asked.status, 201, asked.text)
+  const reply = await call(people.user, 'POST', '/v1/requests', asking(`10000000000${n}`))
+  assert.equal(reply.status, 201, reply.text)
 }
 
 test('pages follow one another without a gap, and a cursor works only for its own list (T8)', async () => {

@@ -214,8 +214,8 @@ test('a rule about approval sees the circumstances of the approval, not of the r
     action_ids: ['approve'],
     conditions: 'when { context.via == "api_key" && resource.action == "OnlyByHand" }',
   })
-  const asked = await call(people.user, 'POST', '/v1/requests', { ...asking('100000000001'), action: 'OnlyByHand' })
-  const url = `/v1/requests/${asked.body.id}/approve`
+  const created = await call(people.user, 'POST', '/v1/requests', { ...asking('100000000001'), action: 'OnlyByHand' })
+  const url = `/v1/requests/${created.body.id}/approve`
   const byKey = await house.call({ method: 'POST', url, api_key: people.approver.api_key, tenant_id, body: {} })
   assert.deepEqual([byKey.status, byKey.body.code], [403, 'policy_denied'])
   assert.equal((await call(people.approver, 'POST', url, {})).status, 200)
@@ -272,11 +272,11 @@ test('a unit fans out: one grant for each account under it, all or nothing by po
   const cached = await call(owner, 'PUT', '/v1/cloud/accounts', { resources })
   assert.deepEqual(cached.body, { upserted: 2 })
   const body = { resource: { type: 'cloud_organizational_unit', id: 'ou-ab12-12345678' }, action: 'ReadOnly' }
-  const asked = await call(people.user, 'POST', '/v1/requests', body)
-  assert.equal(asked.status, 201, asked.text)
-  const approved = await call(people.approver, 'POST', `/v1/requests/${asked.body.id}/approve`, {})
+  const created = await call(people.user, 'POST', '/v1/requests', body)
+  assert.equal(created.status, 201, created.text)
+  const approved = await call(people.approver, 'POST', `/v1/requests/${created.body.id}/approve`, {})
   assert.equal(approved.status, 200, approved.text)
-  const status = await call(people.user, 'GET', `/v1/access/requests/${asked.body.id}`)
+  const status = await call(people.user, 'GET', `/v1/access/requests/${created.body.id}`)
   const names = (status.body.grants as { name: string }[]).map((grant) => grant.name)
   assert.deepEqual(names, ['ReadOnly on cloud_account 200000000001', 'ReadOnly on cloud_account 200000000002'])
 

@@ -26,9 +26,9 @@ const openTokens = (...keys: Buffer[]) =>
 const tokens = await openTokens(first)
 
 /** Runs the operator's command with these root keys. */
-const rotate = (keys: Buffer[], asked: Parameters<typeof rotateKeys>[2] = {}) => {
+const rotate = (keys: Buffer[], options: Parameters<typeof rotateKeys>[2] = {}) => {
   const config = readConfig({ SECRET_KEY: keys.map((key) => key.toString('base64')).join(',') })
-  return rotateKeys(config, db.database, asked, () => undefined)
+  return rotateKeys(config, db.database, options, () => undefined)
 }
 
 const place = (id: string) => ({ table: 'identity_provider', id, field: 'sealed_secrets' })
@@ -200,7 +200,7 @@ suite('new data keys', () => {
         assert.equal(await sealer.unseal(tx, await read(id), place(id)), `change ${n}`)
       }
     })()
-    for (let turn = 0; turn < 3; turn += 1) await rotate([fourth], { dataKeys: true })
+    for (let round = 0; round < 3; round += 1) await rotate([fourth], { dataKeys: true })
     over = true
     await changing
     assert.equal(await openSealer(rootsOf(fourth)).unseal(tx, await read(id), place(id)), `change ${n}`)

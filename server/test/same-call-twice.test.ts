@@ -35,7 +35,7 @@ function reworded(operation: Operation, body: unknown): unknown {
 }
 
 const carriedOut: string[] = []
-const told422: string[] = []
+const answered422: string[] = []
 
 for (const [operationId, operation] of Object.entries(operations)) {
   if (!takesKey(operation)) continue
@@ -44,7 +44,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
   test(`${operationId}: the same call with one key is carried out once; another caller’s with that key is separate (R12)`, async () => {
     const records = await makeRecords(house, ours)
     const body = operation.body && (bodies[operationId]?.(records) ?? sampleBodies[operationId])
-    const call = (person: Person, tenant_id = ours.tenant_id, at = records, said = body) => {
+    const call = (person: Person, tenant_id = ours.tenant_id, at = records, sent = body) => {
       const url = addressed(operation.path, at)
       const { token } = person
       return house.call({
@@ -53,7 +53,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
         token,
         tenant_id,
         headers,
-        ...(said !== undefined && { body: said }),
+        ...(sent !== undefined && { body: sent }),
       })
     }
 
@@ -62,8 +62,13 @@ for (const [operationId, operation] of Object.entries(operations)) {
     if (first.status < 300) carriedOut.push(operationId)
     const after = await picture(ours.tenant_id)
     const second = await call(ours.owner)
-    const told = ({ status, text, headers: { etag, ...of } }: typeof first) => [status, text, etag, of['content-type']]
-    assert.deepEqual(told(second), told(first))
+    const seenOf = ({ status, text, headers: { etag, ...of } }: typeof first) => [
+      status,
+      text,
+      etag,
+      of['content-type'],
+    ]
+    assert.deepEqual(seenOf(second), seenOf(first))
     assert.equal(second.headers['idempotency-replayed'], 'true')
     assert.deepEqual(await picture(ours.tenant_id), after, 'the second call did something')
 
@@ -72,7 +77,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
       const reused = await call(ours.owner, ours.tenant_id, records, other)
       assert.deepEqual([reused.status, reused.body.code], [422, 'idempotency_key_reused'])
       assert.deepEqual(await picture(ours.tenant_id), after)
-      told422.push(operationId)
+      answered422.push(operationId)
     }
 
     for (const independent of [
@@ -87,7 +92,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
 
 test('most of them were carried out, and most could be sent with another body', () => {
   assert.ok(carriedOut.length >= 42, `only ${carriedOut.length}: ${carriedOut}`)
-  assert.ok(told422.length >= 20, `only ${told422.length}: ${told422}`)
+  assert.ok(answered422.length >= 20, `only ${answered422.length}: ${answered422}`)
 })
 
 test('reads and sign-ins take no key: the header is ignored (R12)', async () => {

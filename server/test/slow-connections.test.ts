@@ -36,12 +36,12 @@ function trickle(to: number, first: string, more: string): Socket {
 function ended(all: readonly Socket[]): Promise<string[]> {
   return Promise.all(
     all.map(async (socket) => {
-      let said = ''
+      let received = ''
       socket.on('data', (bytes) => {
-        said += String(bytes)
+        received += String(bytes)
       })
       await until('the connection is closed', async () => socket.closed)
-      return said.split('\r\n')[0] ?? ''
+      return received.split('\r\n')[0] ?? ''
     }),
   )
 }
@@ -61,18 +61,18 @@ suite('300 slow connections at once (I13)', { concurrency: true }, () => {
   })
 
   test('are closed when their body takes too long', async () => {
-    const said = await ended(many(50, () => trickle(hastyPort, `${head}Content-Length: 1000\r\n\r\n{`, ' ')))
+    const statusLines = await ended(many(50, () => trickle(hastyPort, `${head}Content-Length: 1000\r\n\r\n{`, ' ')))
     // On a machine so busy that the next byte is late, the idle timeout closes it first.
     assert.ok(
-      said.every((answer) => ['', 'HTTP/1.1 408 Request Timeout'].includes(answer)),
-      said.join(),
+      statusLines.every((answer) => ['', 'HTTP/1.1 408 Request Timeout'].includes(answer)),
+      statusLines.join(),
     )
   })
 
   test('are closed when they do not read the answer', async () => {
-    const ask = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
+    const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
     const deaf = many(10, () => {
-      const socket = connect(hastyPort, '127.0.0.1', () => socket.write(ask.repeat(50)))
+      const socket = connect(hastyPort, '127.0.0.1', () => socket.write(request.repeat(50)))
       sockets.add(socket.on('error', () => undefined))
       return socket.pause()
     })

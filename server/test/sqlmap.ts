@@ -68,9 +68,9 @@ for (const [name, target] of Object.entries(targets)) {
   test(`sqlmap finds ${name === 'planted' ? 'the flaw that is planted' : `nothing at ${target.path}`} (J6)`, {
     skip: wanted.length > 0 && !wanted.includes(name),
   }, async () => {
-    const said = await findInjections(target)
-    const found = /Parameter: .*\n\s+Type: /.test(said)
-    assert.ok(found || /do(?:es)? not (?:appear|seem) to be injectable|not injectable/.test(said), said)
-    assert.equal(found, name === 'planted', said)
+    const output = await findInjections(target)
+    const found = /Parameter: .*\n\s+Type: /.test(output)
+    assert.ok(found || /do(?:es)? not (?:appear|seem) to be injectable|not injectable/.test(output), output)
+    assert.equal(found, name === 'planted', output)
   })
 }

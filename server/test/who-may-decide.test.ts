@@ -38,7 +38,7 @@ async function approve(request: string): Promise<[number, unknown]> {
 }
 
 /** Whether the helper would be notified of it as an approver. */
-async function isTold(request: string): Promise<boolean> {
+async function isNotified(request: string): Promise<boolean> {
   const portions = await Array.fromAsync(whoMayDecide(house.database.tenant(tenant_id), request, new Date()))
   return portions.flat().includes(helper.user_id)
 }
@@ -50,7 +50,7 @@ const forbidden: [number, unknown] = [403, 'forbidden']
  * A way to give the helper the right to decide: `prepare` sets it up and returns a function that gives it, which returns one
  * that takes it away.
  */
-type Road = { prepare(): Promise<(giver: Person) => Promise<unknown>> }
+type WayToGive = { prepare(): Promise<(giver: Person) => Promise<unknown>> }
 
 const roles = (giver: Person, ...ids: string[]) =>
   must(giver, 'PUT', `/v1/users/${helper.user_id}/roles`, { roles: ['user', ...ids] })
@@ -60,7 +60,7 @@ const mapping = (giver: Person, id: string) =>
 const joining = (giver: Person, id: string) =>
   must(giver, 'POST', `/v1/groups/${id}/members`, { user_id: helper.user_id })
 
-const roads: Record<string, Road> = {
+const waysToGive: Record<string, WayToGive> = {
   'a role': { prepare: async () => (giver) => roles(giver, 'approver') },
   'membership in a group that gives the role': {
     async prepare() {
@@ -91,13 +91,13 @@ async function bare(): Promise<void> {
   await house.asSuperuser('delete from group_member where user_id = $1', [helper.user_id])
 }
 
-for (const [name, { prepare }] of Object.entries(roads)) {
+for (const [name, { prepare }] of Object.entries(waysToGive)) {
   test(`${name}, given by the requester after the request, counts only for other requests`, async () => {
     await bare()
     const give = await prepare()
     const request = await ask()
     await give(owner)
-    assert.equal(await isTold(request), false)
+    assert.equal(await isNotified(request), false)
     assert.deepEqual(await approve(request), forbidden)
     assert.deepEqual(await approve(await ask()), approved, 'a request made afterwards')
   })
@@ -114,9 +114,9 @@ for (const [name, { prepare }] of Object.entries(roads)) {
     await bare()
     const give = await prepare()
     const request = await ask()
-    assert.equal(await isTold(request), false)
+    assert.equal(await isNotified(request), false)
     await give(other)
-    assert.equal(await isTold(request), true)
+    assert.equal(await isNotified(request), true)
     assert.deepEqual(await approve(request), approved)
   })
 

@@ -29,10 +29,10 @@ suite('the scopes of a new key', () => {
     ['must exist, which is checked before the creator', ['roles:read', 'users:fly'], 'unprocessable'],
     ['cannot be patterns', ['users:*'], 'unprocessable'],
   ]
-  for (const [name, asked, code] of cases) {
+  for (const [name, requested, code] of cases) {
     test(name, () =>
       assert.equal(
-        codeOf(() => requireKeyScopes(maker, asked)),
+        codeOf(() => requireKeyScopes(maker, requested)),
         code,
       ),
     )

@@ -42,11 +42,11 @@ suite('creating an API key', () => {
       revoked_at: null,
       revoked_by: null,
     })
-    const [told] = await db.asSuperuser<{ data: object }>(
+    const [event] = await db.asSuperuser<{ data: object }>(
       `select data from event where type = 'api_key.created' and subject_id = $1`,
       [id],
     )
-    assert.ok(told && !JSON.stringify(told).includes(String(key).split('_')[2] ?? ''))
+    assert.ok(event && !JSON.stringify(event).includes(String(key).split('_')[2] ?? ''))
   })
 
   const faulty: [string, object, number, string][] = [
@@ -111,8 +111,8 @@ suite('revoking an API key', () => {
     assert.equal(again.status, 200)
     assert.equal(again.body.revoked_by, admin.user_id)
     for (const reply of all) assert.deepEqual(reply, again)
-    const told = await db.asSuperuser(`select from event where type = 'api_key.revoked' and subject_id = $1`, [id])
-    assert.equal(told.length, 1)
+    const events = await db.asSuperuser(`select from event where type = 'api_key.revoked' and subject_id = $1`, [id])
+    assert.equal(events.length, 1)
   })
 
   test('of another tenant, or of an unknown id, is not found and changes nothing (T2)', async () => {

@@ -41,11 +41,11 @@ suite('a SCIM key', () => {
       revoked_by: null,
       identity_provider_id: provider,
     })
-    const [told] = await house.asSuperuser<{ data: Record<string, unknown> }>(
+    const [event] = await house.asSuperuser<{ data: Record<string, unknown> }>(
       'select data from event where subject_id = $1',
       [id],
     )
-    assert.equal(told?.data.identity_provider_id, provider)
+    assert.equal(event?.data.identity_provider_id, provider)
     const revoked = await as(acme, 'DELETE', `/v1/api-keys/${id}`)
     assert.equal(revoked.body.identity_provider_id, provider)
   })

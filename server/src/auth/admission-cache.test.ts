@@ -9,33 +9,33 @@ const [acme, other] = [newId(), newId()]
 
 type Held = { tenant_id?: string; fresh?: () => boolean; limit?: number }
 
-/** A cache on a clock that the test sets. `admit` checks with the answer of the test; `asked` counts the checks. */
+/** A cache on a clock that the test sets. `admit` checks with the answer of the test; `countChecks` counts the checks. */
 function stage({ fresh = always, limit = 100 }: Held = {}) {
   const clock = { ms: 0 }
   const cache = createAdmissionCache({ isFresh: fresh, limit, clock: () => clock.ms })
-  let asked = 0
+  let checks = 0
   const proof = (scopes: string[], isLive: Proof['isLive'] = always, tenant_id = acme): Proof => {
     const actor = { kind: 'user', user_id: newId(), api_key_id: null, scopes: new Set(scopes) } as const
     return { admission: { tenant_id, actor, via: 'token', now: new Date(began + clock.ms) }, isLive }
   }
   const admit = async (digest: string, answer: () => Proof | undefined | Promise<Proof | undefined>) => {
     const admission = await cache.admit(digest, async () => {
-      asked += 1
+      checks += 1
       return answer()
     })
     return admission && [...admission.actor.scopes]
   }
-  return { clock, cache, proof, admit, asked: () => asked }
+  return { clock, cache, proof, admit, countChecks: () => checks }
 }
 
 test('a credential is checked once in five seconds, and a cached check is never older (A6, A9)', async () => {
-  const { clock, proof, admit, asked } = stage()
+  const { clock, proof, admit, countChecks } = stage()
   assert.deepEqual(await admit('a', () => proof(['before'])), ['before'])
   clock.ms = 4_999
   assert.deepEqual(await admit('a', () => proof(['after'])), ['before'])
   clock.ms = 5_000
   assert.deepEqual(await admit('a', () => proof(['after'])), ['after'])
-  assert.equal(asked(), 2)
+  assert.equal(countChecks(), 2)
 })
 
 test('the age of a check counts from its start, not from a late answer', async () => {
@@ -49,17 +49,17 @@ test('the age of a check counts from its start, not from a late answer', async (
 })
 
 test('`drop` forgets the checks of one tenant, and `clear` forgets all (A6)', async () => {
-  const { cache, proof, admit, asked } = stage()
-  const ask = async () => {
+  const { cache, proof, admit, countChecks } = stage()
+  const admitBoth = async () => {
     await admit('a', () => proof([], always, acme))
     await admit('o', () => proof([], always, other))
-    return asked()
+    return countChecks()
   }
-  assert.deepEqual([await ask(), await ask()], [2, 2])
+  assert.deepEqual([await admitBoth(), await admitBoth()], [2, 2])
   cache.drop(acme)
-  assert.equal(await ask(), 3)
+  assert.equal(await admitBoth(), 3)
   cache.clear()
-  assert.equal(await ask(), 5)
+  assert.equal(await admitBoth(), 5)
 })
 
 for (const forget of ['drop', 'clear'] as const) {
@@ -77,7 +77,7 @@ for (const forget of ['drop', 'clear'] as const) {
 
 test('while notices of changes do not arrive, every request is checked, and none shares a check (F15)', async () => {
   let fresh = true
-  const { proof, admit, asked } = stage({ fresh: () => fresh })
+  const { proof, admit, countChecks } = stage({ fresh: () => fresh })
   await admit('a', () => proof(['before']))
   fresh = false
   const slow = Promise.withResolvers<Proof>()
@@ -85,16 +85,16 @@ test('while notices of changes do not arrive, every request is checked, and none
   assert.deepEqual(await admit('a', () => proof(['after'])), ['after'])
   slow.resolve(proof(['before']))
   assert.deepEqual(await first, ['before'])
-  assert.equal(asked(), 3)
+  assert.equal(countChecks(), 3)
 })
 
 test('concurrent requests with one credential share one check', async () => {
-  const { proof, admit, asked } = stage()
+  const { proof, admit, countChecks } = stage()
   const slow = Promise.withResolvers<Proof>()
   const all = Array.from({ length: 50 }, () => admit('a', () => slow.promise))
   slow.resolve(proof(['one']))
   assert.deepEqual(new Set((await Promise.all(all)).map(String)), new Set(['one']))
-  assert.equal(asked(), 1)
+  assert.equal(countChecks(), 1)
 })
 
 test('a check that has run for five seconds is not shared', async () => {
@@ -132,9 +132,9 @@ test('expiry is measured from the start of the check, and `now` from its answer,
   const { clock, cache, proof } = stage()
   const seen: number[] = []
   await cache.admit('a', async () => {
-    const asked = proof([], (now) => seen.push(now.getTime() - began) > 0)
+    const answer = proof([], (now) => seen.push(now.getTime() - began) > 0)
     clock.ms = 300
-    return asked
+    return answer
   })
   clock.ms = 1_000
   const again = await cache.admit('a', async () => undefined)
@@ -142,11 +142,11 @@ test('expiry is measured from the start of the check, and `now` from its answer,
 })
 
 test('the number of cached admissions is limited, and those checked longest ago are evicted', async () => {
-  const { proof, admit, asked } = stage({ limit: 2 })
+  const { proof, admit, countChecks } = stage({ limit: 2 })
   for (const digest of ['a', 'b', 'c', 'c', 'b']) await admit(digest, () => proof([]))
-  assert.equal(asked(), 3)
+  assert.equal(countChecks(), 3)
   await admit('a', () => proof([]))
-  assert.equal(asked(), 4)
+  assert.equal(countChecks(), 4)
 })
 
 test('a digest depends on the kind of the credential: a token sent as a key has another one', () => {

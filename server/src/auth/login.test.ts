@@ -107,15 +107,15 @@ suite('signing in', () => {
       signIn(owner.email, owner.password, newId()),
     ])
     for (const reply of bodies) assert.deepEqual([reply.statusCode, reply.body], [401, bodies[0].body])
-    const told = (await events()).slice(before)
+    const emitted = (await events()).slice(before)
     assert.deepEqual(
-      told.map((event) => [event.type, event.subject_id, event.data.cause].join(' ')).sort(),
+      emitted.map((event) => [event.type, event.subject_id, event.data.cause].join(' ')).sort(),
       [
         ...Array(2).fill('auth.refused unknown unknown_user'),
         ...Array(2).fill(`auth.refused ${owner_id} wrong_password`),
       ].sort(),
     )
-    assert.ok(!JSON.stringify(told).includes('@'), 'an address was stored')
+    assert.ok(!JSON.stringify(emitted).includes('@'), 'an address was stored')
   })
 
   test('of a deactivated user, and of one from a provider, is refused with the same answer', async () => {

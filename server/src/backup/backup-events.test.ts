@@ -30,34 +30,34 @@ const ctxOf = (db: TestDatabase, tenant_id: string): WorkCtx => ({
   actor: systemActor,
   request_id: 'test',
 })
-const tell = async (db: TestDatabase, tenant_id: string, subject_id: string) => {
+const emitEvent = async (db: TestDatabase, tenant_id: string, subject_id: string) => {
   const ctx = ctxOf(db, tenant_id)
   await ctx.tx.write([emit(ctx, { type: 'request.created', subject_type: 'request', subject_id })])
 }
 /** The events that a subscriber gets, until it got at least so many and no more are there. */
-async function hear(db: TestDatabase, name: string, atLeast: number): Promise<string[]> {
-  const heard: string[] = []
+async function deliveredTo(db: TestDatabase, name: string, atLeast: number): Promise<string[]> {
+  const received: string[] = []
   const handle = async (_ctx: WorkCtx, events: readonly DeliveredEvent[]) =>
-    void heard.push(...events.map((event) => event.subject_id))
+    void received.push(...events.map((event) => event.subject_id))
   const subscriber: Subscriber = { name, on: ['request.created'], handle }
   await until(`${atLeast} events are delivered`, async () => {
     while (await deliver(db.database, subscriber, (_name, _id, error) => assert.fail(String(error))));
-    return heard.length >= atLeast
+    return received.length >= atLeast
   })
-  return heard
+  return received
 }
 
 test('a subscriber gets its pending events and later ones after a restore, and none twice', async () => {
   const db = await testDatabase()
   const { tenant_id, request_id } = await seedTenant(db, 'Acme')
-  assert.deepEqual(await hear(db, 'slow', 1), [request_id])
-  await tell(db, tenant_id, 'waiting')
-  assert.deepEqual(await hear(db, 'quick', 2), [request_id, 'waiting'])
+  assert.deepEqual(await deliveredTo(db, 'slow', 1), [request_id])
+  await emitEvent(db, tenant_id, 'waiting')
+  assert.deepEqual(await deliveredTo(db, 'quick', 2), [request_id, 'waiting'])
   const target = await testDatabase()
   await restoreBackup(target, await backUp(db))
-  await tell(target, tenant_id, 'later')
-  assert.deepEqual(await hear(target, 'slow', 2), ['waiting', 'later'])
-  assert.deepEqual(await hear(target, 'quick', 1), ['later'])
+  await emitEvent(target, tenant_id, 'later')
+  assert.deepEqual(await deliveredTo(target, 'slow', 2), ['waiting', 'later'])
+  assert.deepEqual(await deliveredTo(target, 'quick', 1), ['later'])
 })
 
 test('an undelivered event with a lower `seq` than a delivered one is not lost', async () => {
@@ -74,7 +74,7 @@ test('an undelivered event with a lower `seq` than a delivered one is not lost',
     await tx.write([emit({ ...ctx, tx }, { type: 'request.created', subject_type: 'request', subject_id: 'early' })])
   })
   await begun
-  await tell(db, tenant_id, 'late')
+  await emitEvent(db, tenant_id, 'late')
   commit()
   await early
   const order = await db.asSuperuser('select subject_id from event order by xid, seq')
@@ -88,7 +88,7 @@ test('an undelivered event with a lower `seq` than a delivered one is not lost',
   )
   const target = await testDatabase()
   await restoreBackup(target, await backUp(db))
-  assert.deepEqual(await hear(target, 'half', 2), ['late', 'early'])
+  assert.deepEqual(await deliveredTo(target, 'half', 2), ['late', 'early'])
 })
 
 test('the numbers of new events continue after the restored ones', async () => {
@@ -96,7 +96,7 @@ test('the numbers of new events continue after the restored ones', async () => {
   const tenants = [await seedTenant(db, 'Acme'), await seedTenant(db, 'Beta')]
   const target = await testDatabase()
   await restoreBackup(target, await backUp(db))
-  await tell(target, tenants[0]?.tenant_id ?? '', 'new')
+  await emitEvent(target, tenants[0]?.tenant_id ?? '', 'new')
   const rows = await target.asSuperuser('select subject_id from event order by seq')
   assert.equal(rows.length, 3)
   assert.equal(rows.at(-1)?.subject_id, 'new')
@@ -107,16 +107,16 @@ test('the numbers of new events continue after the restored ones', async () => {
 test('a backup does not hold up the delivery of events', async () => {
   const db = await testDatabase()
   const { tenant_id } = await seedTenant(db, 'Acme')
-  await hear(db, 's', 1)
-  const heard: string[] = []
+  await deliveredTo(db, 's', 1)
+  const received: string[] = []
   await writeBackup(db.service, newFile(), {
     onRows: async (rows) => {
       if (rows > 1) return
-      await tell(db, tenant_id, 'meanwhile')
-      heard.push(...(await hear(db, 's', 1)))
+      await emitEvent(db, tenant_id, 'meanwhile')
+      received.push(...(await deliveredTo(db, 's', 1)))
     },
   })
-  assert.deepEqual(heard, ['meanwhile'])
+  assert.deepEqual(received, ['meanwhile'])
 })
 
 test('a backup is a snapshot of one moment, without later writes', async () => {
@@ -124,7 +124,7 @@ test('a backup is a snapshot of one moment, without later writes', async () => {
   const { tenant_id } = await seedTenant(db, 'Acme')
   const before = await everything(db)
   const file = newFile()
-  await writeBackup(db.service, file, { onRows: () => tell(db, tenant_id, 'meanwhile') })
+  await writeBackup(db.service, file, { onRows: () => emitEvent(db, tenant_id, 'meanwhile') })
   const target = await testDatabase()
   await restoreBackup(target, file)
   assert.deepEqual(await everything(target), before)

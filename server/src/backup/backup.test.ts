@@ -32,7 +32,7 @@ const backUp = async (db = source) => {
 }
 
 /** Runs queries as superuser on another server. */
-async function asking<Result>(target: ConnectionTarget, work: (ask: TestDatabase['asSuperuser']) => Promise<Result>) {
+async function asking<Result>(target: ConnectionTarget, work: (query: TestDatabase['asSuperuser']) => Promise<Result>) {
   const client = await connectAlone(target)
   try {
     return await work(

@@ -50,10 +50,10 @@ test('entries are inserted, then updated, each time with a count and an event', 
     { ...first, rank: -1, metadata: {} },
     { id: 'b', name: '2', account_id: '2', metadata: {}, rank: 0 },
   ])
-  const told = { type: 'cloud_accounts.updated', actor_kind: 'api_key', subject_type: 'tenant' }
+  const expected = { type: 'cloud_accounts.updated', actor_kind: 'api_key', subject_type: 'tenant' }
   assert.deepEqual(await eventsOf(caller), [
-    { ...told, subject_id: caller.tenant_id, data: { upserted: 2, ids: ['a', 'b'] } },
-    { ...told, subject_id: caller.tenant_id, data: { upserted: 1, ids: ['a'] } },
+    { ...expected, subject_id: caller.tenant_id, data: { upserted: 2, ids: ['a', 'b'] } },
+    { ...expected, subject_id: caller.tenant_id, data: { upserted: 1, ids: ['a'] } },
   ])
 })
 

@@ -158,37 +158,37 @@ suite('egress', () => {
   })
 
   /** A name that resolves to another answer at each lookup; the last answer stays. */
-  const turning = (...answers: string[][]) => {
-    const looked: string[] = []
+  const changingName = (...answers: string[][]) => {
+    const lookups: string[] = []
     const resolve = (host: string) => {
-      looked.push(host)
-      const now = answers[Math.min(looked.length, answers.length) - 1] ?? []
+      lookups.push(host)
+      const now = answers[Math.min(lookups.length, answers.length) - 1] ?? []
       return Promise.resolve(now.map((address) => ({ address, family: isIP(address) })))
     }
-    return { looked, resolve }
+    return { lookups, resolve }
   }
 
   test('checks a name again at each call: one that resolves to an internal address after it was saved is refused (S1)', async () => {
     for (const inwards of ['127.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1']) {
-      const { resolve, looked } = turning(['93.184.216.34'], [inwards])
+      const { resolve, lookups } = changingName(['93.184.216.34'], [inwards])
       const egress = openEgress(readEgressAllow(''), resolve)
       assert.equal(await egress.findFault('https://rebind.example'), undefined)
       await assert.rejects(egress.call('https://rebind.example', { signal }), /EGRESS_ALLOW/)
       assert.match((await egress.findFault('https://rebind.example')) ?? '', /EGRESS_ALLOW/)
-      assert.equal(looked.length, 3)
+      assert.equal(lookups.length, 3)
     }
   })
 
   test('calls the address that was checked: the name is looked up once (S1)', async () => {
-    const { resolve, looked } = turning(['127.0.0.1'], ['127.0.0.2'])
+    const { resolve, lookups } = changingName(['127.0.0.1'], ['127.0.0.2'])
     const egress = openEgress(readEgressAllow('127.0.0.1,pinned.example'), resolve)
     const reply = await egress.call(`http://pinned.example:${new URL(origin).port}`, { signal })
     assert.match(await reply.text(), /^GET pinned.example:/)
-    assert.deepEqual(looked, ['pinned.example'])
+    assert.deepEqual(lookups, ['pinned.example'])
   })
 
   test('calls only the allowed address of a name that also has an internal one (S1)', async () => {
-    const { resolve } = turning(['127.0.0.2', '127.0.0.1'])
+    const { resolve } = changingName(['127.0.0.2', '127.0.0.1'])
     const reply = await openEgress(readEgressAllow('127.0.0.1'), resolve)
       .call(`https://both.example:${new URL(origin).port}`, { signal })
       .catch((error: Error & { port?: number; address?: string }) => error)

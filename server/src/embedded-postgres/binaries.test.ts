@@ -91,20 +91,20 @@ test('copies the programs, once, when their user cannot read them', { skip: !isR
   chmodSync(bare, 0o700)
   chmodSync(join(bare, 'native/share/postgresql/postgres.bki'), 0o600)
   const place = placeIn('copied', { uid: 65534, gid: 65534 })
-  const said: string[] = []
-  const first = prepareBinaries(bare, place, (line) => said.push(line))
+  const log: string[] = []
+  const first = prepareBinaries(bare, place, (line) => log.push(line))
   assert.match(first.folder, new RegExp(`^${place.home}/postgres-binaries-18\\.`))
   assert.match(first.version, /^18\.\d+$/)
   for (const target of links) assert.ok(existsSync(join(first.folder, '..', target)), target)
   assert.equal(statSync(join(first.folder, 'share/postgresql/postgres.bki')).mode & 0o777, 0o644)
-  assert.equal(said.length, 1)
+  assert.equal(log.length, 1)
   const made = statSync(first.folder).ino
   assert.deepEqual(
-    prepareBinaries(bare, place, (line) => said.push(line)),
+    prepareBinaries(bare, place, (line) => log.push(line)),
     first,
   )
   assert.equal(statSync(first.folder).ino, made)
-  assert.equal(said.length, 1)
+  assert.equal(log.length, 1)
 
   mkdirSync(join(place.home, 'postgres-binaries-17.1.0'))
   removeOldCopies(place, first)

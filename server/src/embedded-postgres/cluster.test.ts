@@ -39,14 +39,15 @@ test('quotes a socket folder whose name has commas', () => {
 })
 
 test('says what to do for a user without a name, as containers have them', () => {
-  const said = 'initdb: error: could not look up effective user ID 4321: user does not exist'
+  const output = 'initdb: error: could not look up effective user ID 4321: user does not exist'
   assert.match(
-    explainInitdb(said, 'exit code 1'),
+    explainInitdb(output, 'exit code 1'),
     /none for user 4321: add a line for it to `\/etc\/passwd`.*DATABASE_URL/,
   )
 })
 
 test("passes on PostgreSQL's own message for any other failure", () => {
-  const said = 'running bootstrap script ... \ninitdb: error: could not create directory "x": No space left on device\n'
-  assert.match(explainInitdb(said, 'exit code 1'), /^exit code 1; initdb: .* No space left on device$/)
+  const output =
+    'running bootstrap script ... \ninitdb: error: could not create directory "x": No space left on device\n'
+  assert.match(explainInitdb(output, 'exit code 1'), /^exit code 1; initdb: .* No space left on device$/)
 })

@@ -4,12 +4,12 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-  ask,
   atEnd,
   isLinux,
   isRoot,
   kill,
   makeFolder,
+  query,
   start,
   startElsewhere,
   untilNothingRunsOn,
@@ -25,8 +25,8 @@ test('makes a database at the first start and keeps its rows across the next', a
     current_setting('fsync'), current_setting('timezone'), current_setting('listen_addresses') = '' as quiet,
     datlocprovider, datlocale
     from pg_database where datname = 'postgres'`
-  assert.equal(await ask(first, settings), 'UTF8 on on UTC true b C.UTF-8')
-  await ask(first, `create table kept as select 'here' as word`)
+  assert.equal(await query(first, settings), 'UTF8 on on UTC true b C.UTF-8')
+  await query(first, `create table kept as select 'here' as word`)
   const found = await readRunningEmbedded(dataDir)
   assert.deepEqual(found, { host: first.host, port: first.port, superuser: 'postgres', password: undefined })
   await first.stop()
@@ -34,7 +34,7 @@ test('makes a database at the first start and keeps its rows across the next', a
 
   const second = await start(t, dataDir)
   assert.equal(second.tookOver, false)
-  assert.equal(await ask(second, 'select word from kept'), 'here')
+  assert.equal(await query(second, 'select word from kept'), 'here')
 })
 
 test('keeps the data and the socket to the user that PostgreSQL runs as', { skip: !isLinux }, async (t) => {
@@ -73,22 +73,22 @@ test('keeps the database under /var/lib when root starts it in a home closed to 
   const home = makeFolder(t)
   const dataDir = join(home, 'data')
   chmodSync(home, 0o700)
-  const said: string[] = []
-  const first = await start(t, dataDir, { log: (line) => said.push(line) })
+  const log: string[] = []
+  const first = await start(t, dataDir, { log: (line) => log.push(line) })
   const kept = readFileSync(join(dataDir, 'postgres-is-at'), 'utf8').trim()
   atEnd(t, async () => {
     await untilNothingRunsOn(kept)
     rmSync(kept, { recursive: true, force: true })
   })
   assert.match(kept, /^\/var\/lib\/sallyport-[0-9a-f]{12}$/)
-  assert.ok(said.some((line) => line.includes(`the database is kept in \`${kept}\``)))
-  await ask(first, `create table kept as select 'here' as word`)
+  assert.ok(log.some((line) => line.includes(`the database is kept in \`${kept}\``)))
+  await query(first, `create table kept as select 'here' as word`)
   assert.equal((await readRunningEmbedded(dataDir))?.host, first.host)
   await first.stop()
 
   chmodSync(home, 0o711)
   const second = await start(t, dataDir)
-  assert.equal(await ask(second, 'select word from kept'), 'here', 'also once the home is open')
+  assert.equal(await query(second, 'select word from kept'), 'here', 'also once the home is open')
   await second.stop()
 
   rmSync(kept, { recursive: true })
@@ -111,12 +111,12 @@ test('uses a short private folder for its socket when the path is too long', { s
   const first = await start(t, dataDir)
   assert.match(first.host, /\/sallyport-\w{6}$/)
   assert.equal(statSync(first.host).mode & 0o777, 0o700)
-  assert.equal(await ask(await readRunningEmbedded(dataDir), 'select 1'), '1')
+  assert.equal(await query(await readRunningEmbedded(dataDir), 'select 1'), '1')
   await first.stop()
   assert.equal(existsSync(first.host), false)
 
   const other = startElsewhere(t, dataDir)
-  await other.said('ready')
+  await other.untilPrinted('ready')
   const left = readFileSync(join(dataDir, 'postgres-socket-at'), 'utf8')
   await kill(other.child)
   const second = await start(t, dataDir)
@@ -129,7 +129,7 @@ test('requires a password on a port instead of a socket', async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   const postgres = await start(t, dataDir, { transport: 'loopback' })
   assert.equal(postgres.host, '127.0.0.1')
-  assert.equal(await ask(postgres, 'select 1'), '1')
+  assert.equal(await query(postgres, 'select 1'), '1')
   assert.deepEqual(await readRunningEmbedded(dataDir), {
     host: postgres.host,
     port: postgres.port,
@@ -137,5 +137,5 @@ test('requires a password on a port instead of a socket', async (t) => {
     password: postgres.password,
   })
   assert.equal(statSync(join(dataDir, 'postgres-password')).mode & 0o777, 0o600)
-  await assert.rejects(ask({ ...postgres, password: 'guess' }, 'select 1'), /password authentication failed/)
+  await assert.rejects(query({ ...postgres, password: 'guess' }, 'select 1'), /password authentication failed/)
 })

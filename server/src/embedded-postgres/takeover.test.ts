@@ -4,13 +4,13 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-  ask,
   atEnd,
   isLinux,
   isRoot,
   kill,
   makeFolder,
   processesOn,
+  query,
   start,
   startElsewhere,
   until,
@@ -21,7 +21,7 @@ import { readRunningEmbedded } from './start.ts'
 test('takes over the server of a Sallyport that was killed, and notices its end', { skip: !isLinux }, async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   const other = startElsewhere(t, dataDir)
-  const pid = Number(await other.said('ready'))
+  const pid = Number(await other.untilPrinted('ready'))
   await assert.rejects(start(t, dataDir), new RegExp(`another Sallyport \\(pid ${other.child.pid}\\) is running`))
   assert.ok(await readRunningEmbedded(dataDir), 'the command line still reaches it')
   await kill(other.child)
@@ -29,7 +29,7 @@ test('takes over the server of a Sallyport that was killed, and notices its end'
   const crashes: string[] = []
   const postgres = await start(t, dataDir, { onCrash: (reason) => crashes.push(reason) })
   assert.deepEqual([postgres.tookOver, postgres.pid], [true, pid])
-  assert.equal(await ask(postgres, 'select 1'), '1')
+  assert.equal(await query(postgres, 'select 1'), '1')
   process.kill(pid, 'SIGKILL')
   await until(() => crashes.length > 0, 'the report of the crash')
   assert.match(crashes[0] ?? '', new RegExp(`\\(pid ${pid}\\) ended by itself \\(its process is gone\\): its log is`))
@@ -42,7 +42,7 @@ test('takes over the server of a Sallyport that was killed, and notices its end'
 test('stops a server that it took over', { skip: !isLinux }, async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   const other = startElsewhere(t, dataDir)
-  await other.said('ready')
+  await other.untilPrinted('ready')
   await kill(other.child)
   const postgres = await start(t, dataDir)
   assert.equal(postgres.tookOver, true)
@@ -53,15 +53,15 @@ test('stops a server that it took over', { skip: !isLinux }, async (t) => {
 test('survives the Ctrl-C that Sallyport gets, so that it can drain', { skip: !isLinux }, async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   const other = startElsewhere(t, dataDir)
-  const pid = Number(await other.said('ready'))
+  const pid = Number(await other.untilPrinted('ready'))
   assert.equal(
     readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[2],
     String(pid),
     'leads its own group',
   )
   process.kill(-(other.child.pid ?? 0), 'SIGINT')
-  await other.said('interrupted')
-  assert.equal(await ask(await readRunningEmbedded(dataDir), 'select 1'), '1')
+  await other.untilPrinted('interrupted')
+  assert.equal(await query(await readRunningEmbedded(dataDir), 'select 1'), '1')
   await kill(other.child)
   await (await start(t, dataDir)).stop()
 })
@@ -70,12 +70,12 @@ test('notices the crash of a server it started, and waits for what it leaves beh
   const dataDir = join(makeFolder(t), 'data')
   const crashes: string[] = []
   const first = await start(t, dataDir, { onCrash: (reason) => crashes.push(reason) })
-  await ask(first, `create table kept as select 'here' as word`)
+  await query(first, `create table kept as select 'here' as word`)
   // A paused session outlives its server, and holds the shared memory.
-  const atWork = assert.rejects(ask(first, 'select pg_sleep(60)'))
+  const atWork = assert.rejects(query(first, 'select pg_sleep(60)'))
   const asleep = `select pid from pg_stat_activity where wait_event = 'PgSleep'`
-  await until(async () => (await ask(first, asleep)) !== '', 'a session at work')
-  const session = Number(await ask(first, asleep))
+  await until(async () => (await query(first, asleep)) !== '', 'a session at work')
+  const session = Number(await query(first, asleep))
   process.kill(session, 'SIGSTOP')
   process.kill(first.pid, 'SIGKILL')
   await until(() => crashes.length > 0, 'the report of the crash')
@@ -90,7 +90,7 @@ test('notices the crash of a server it started, and waits for what it leaves beh
   await atWork
   assert.equal(crashes.length, 1)
   assert.equal(second.tookOver, false)
-  assert.equal(await ask(second, 'select word from kept'), 'here')
+  assert.equal(await query(second, 'select word from kept'), 'here')
 })
 
 test('is not held up by the PID file of a dead server whose PID another process has', { skip: !isLinux }, async (t) => {
@@ -107,7 +107,7 @@ test('is not held up by the PID file of a dead server whose PID another process 
   }
   const second = await start(t, dataDir)
   assert.equal(second.tookOver, false)
-  assert.equal(await ask(second, 'select 1'), '1')
+  assert.equal(await query(second, 'select 1'), '1')
   assert.equal(stranger.exitCode, null)
 })
 
@@ -120,7 +120,7 @@ test('leaves alone a server that answers but whose process it cannot see', { ski
   rmSync(join(dataDir, 'postgres-owner.lock'))
   await assert.rejects(start(t, dataDir), /a PostgreSQL that this process cannot see .* is serving/)
   writeFileSync(note, asWritten)
-  assert.equal(await ask(first, 'select 1'), '1')
+  assert.equal(await query(first, 'select 1'), '1')
 })
 
 test('begins again when the creation of the database was interrupted', { skip: !isLinux }, async (t) => {
@@ -132,7 +132,7 @@ test('begins again when the creation of the database was interrupted', { skip: !
   await kill(other.child)
   assert.equal(existsSync(join(dataDir, 'postgres')), false)
   const postgres = await start(t, dataDir)
-  assert.equal(await ask(postgres, 'select 1'), '1')
+  assert.equal(await query(postgres, 'select 1'), '1')
   await postgres.stop()
   await untilNothingRunsOn(dataDir)
   await (await start(t, dataDir)).stop()

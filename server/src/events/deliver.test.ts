@@ -23,7 +23,7 @@ const ctxOf = (tenant_id = tenants[0] ?? ''): WorkCtx => ({
 
 /** A subscriber that records its events, and fails on the subjects in `fails`. */
 function listener(on: EventType[] = ['request.created']) {
-  const heard: (DeliveredEvent & { tenant_id: string })[] = []
+  const received: (DeliveredEvent & { tenant_id: string })[] = []
   const fails = new Set<string>()
   const subscriber: Subscriber = {
     name: `listener-${newId()}`,
@@ -31,23 +31,23 @@ function listener(on: EventType[] = ['request.created']) {
     handle: async (ctx, events) => {
       const failing = events.find((event) => fails.has(event.subject_id))
       if (failing !== undefined) throw new Error(`not ready for ${failing.subject_id}`)
-      heard.push(...events.map((event) => ({ ...event, tenant_id: ctx.tx.tenant_id })))
+      received.push(...events.map((event) => ({ ...event, tenant_id: ctx.tx.tenant_id })))
     },
   }
-  const subjects = () => heard.map((event) => event.subject_id)
-  return { subscriber, heard, fails, subjects }
+  const subjects = () => received.map((event) => event.subject_id)
+  return { subscriber, received, fails, subjects }
 }
 
 const failures: string[] = []
 beforeEach(() => failures.splice(0))
-const hear = (subscriber: Subscriber) => deliver(db.database, subscriber, (_name, id) => failures.push(id))
+const deliverTo = (subscriber: Subscriber) => deliver(db.database, subscriber, (_name, id) => failures.push(id))
 /** Delivers until so many events have arrived: an open transaction anywhere on the server holds back later events. */
-const heard = (one: ReturnType<typeof listener>, count: number) =>
+const untilReceived = (one: ReturnType<typeof listener>, count: number) =>
   until(`${count} events are delivered`, async () => {
-    await hear(one.subscriber)
-    return one.heard.length >= count
+    await deliverTo(one.subscriber)
+    return one.received.length >= count
   })
-const tell = (ctx: WorkCtx, subject_id: string, type: EventType = 'request.created') =>
+const emitEvent = (ctx: WorkCtx, subject_id: string, type: EventType = 'request.created') =>
   ctx.tx.write([emit(ctx, { type, subject_type: 'request', subject_id })])
 
 /** A subscriber that has already passed the events of other tests. */
@@ -55,25 +55,25 @@ async function listening(on?: EventType[]) {
   const made = listener(on)
   const [last] = await db.asSuperuser<{ seq: string }>('select coalesce(max(seq), 0)::text as seq from event')
   await until('the earlier events are delivered', async () => {
-    await hear(made.subscriber)
+    await deliverTo(made.subscriber)
     const query = 'select 1 from event_cursor where subscriber = $1 and seq >= $2'
     return (await db.asSuperuser(query, [made.subscriber.name, last?.seq])).length > 0
   })
-  made.heard.splice(0)
+  made.received.splice(0)
   return made
 }
 
 test('delivers to each subscriber its types of events, of every tenant, once and in order', async () => {
   const one = await listening()
-  await tell(ctxOf(), 'a')
-  await tell(ctxOf(tenants[1]), 'b')
-  await tell(ctxOf(), 'ignored', 'request.denied')
-  await tell(ctxOf(), 'c')
-  await heard(one, 3)
-  await hear(one.subscriber)
+  await emitEvent(ctxOf(), 'a')
+  await emitEvent(ctxOf(tenants[1]), 'b')
+  await emitEvent(ctxOf(), 'ignored', 'request.denied')
+  await emitEvent(ctxOf(), 'c')
+  await untilReceived(one, 3)
+  await deliverTo(one.subscriber)
   assert.deepEqual(one.subjects(), ['a', 'b', 'c'])
   assert.deepEqual(
-    one.heard.map((event) => event.tenant_id),
+    one.received.map((event) => event.tenant_id),
     [tenants[0], tenants[1], tenants[0]],
   )
 })
@@ -88,7 +88,7 @@ test('several events of one change are delivered in the order in which they were
       types.map((type) => ({ type, subject_type: 'request', subject_id: type })),
     ),
   ])
-  await heard(one, 3)
+  await untilReceived(one, 3)
   assert.deepEqual(one.subjects(), types)
 })
 
@@ -103,21 +103,21 @@ test('an event of a transaction that commits late is not skipped', async () => {
     await held.promise
   })
   await written.promise
-  await tell(ctxOf(tenants[1]), 'early')
-  await hear(one.subscriber)
+  await emitEvent(ctxOf(tenants[1]), 'early')
+  await deliverTo(one.subscriber)
   assert.deepEqual(one.subjects(), [], 'no event after an open transaction is delivered yet')
   held.resolve()
   await late
-  await heard(one, 2)
+  await untilReceived(one, 2)
   assert.deepEqual(one.subjects().sort(), ['early', 'late'])
 })
 
 test('an event that a subscriber fails on does not delay later events, and is retried until it succeeds', async () => {
   const one = await listening()
   one.fails.add('broken')
-  await tell(ctxOf(), 'broken')
-  await tell(ctxOf(), 'after')
-  await heard(one, 1)
+  await emitEvent(ctxOf(), 'broken')
+  await emitEvent(ctxOf(), 'after')
+  await untilReceived(one, 1)
   assert.deepEqual(one.subjects(), ['after'])
   assert.ok(failures.length >= 1)
   const parked = () =>
@@ -127,7 +127,7 @@ test('an event that a subscriber fails on does not delay later events, and is re
   assert.deepEqual(await parked(), [{ last_error: 'not ready for broken' }])
   one.fails.clear()
   await db.asSuperuser('update event_parked set next_look_at = clock_timestamp()')
-  await heard(one, 2)
+  await untilReceived(one, 2)
   assert.deepEqual(one.subjects(), ['after', 'broken'])
   assert.deepEqual(await parked(), [])
 })
@@ -135,7 +135,7 @@ test('an event that a subscriber fails on does not delay later events, and is re
 test('an event that fails repeatedly waits twice as long each time, an hour at most', async () => {
   const one = await listening()
   one.fails.add('broken')
-  await tell(ctxOf(), 'broken')
+  await emitEvent(ctxOf(), 'broken')
   const name = one.subscriber.name
   const clock = async () => {
     const [row] = await db.asSuperuser<{ at: number }>('select extract(epoch from clock_timestamp())::float8 as at')
@@ -149,7 +149,7 @@ test('an event that fails repeatedly waits twice as long each time, an hour at m
     const select = `select extract(epoch from next_look_at)::float8 as at from event_parked
       where subscriber = $1 and attempts = $2`
     const at = await until(`it has failed ${failures} times`, async () => {
-      await hear(one.subscriber)
+      await deliverTo(one.subscriber)
       return (await db.asSuperuser<{ at: number }>(select, [name, failures]))[0]?.at
     })
     assert.ok(since <= at - seconds && at - seconds <= (await clock()), `${seconds} s after ${failures} failures`)
@@ -158,24 +158,24 @@ test('an event that fails repeatedly waits twice as long each time, an hour at m
 
 test('only the process with the lease delivers, and another takes over when the lease ends', async () => {
   const one = await listening()
-  await tell(ctxOf(), 'x')
+  await emitEvent(ctxOf(), 'x')
   await db.asSuperuser(
     `update event_cursor set lease_until = clock_timestamp() + interval '20 seconds' where subscriber = $1`,
     [one.subscriber.name],
   )
-  assert.equal(await hear(one.subscriber), false)
+  assert.equal(await deliverTo(one.subscriber), false)
   assert.deepEqual(one.subjects(), [])
   await db.asSuperuser('update event_cursor set lease_until = clock_timestamp() where subscriber = $1', [
     one.subscriber.name,
   ])
-  await heard(one, 1)
+  await untilReceived(one, 1)
   assert.deepEqual(one.subjects(), ['x'])
 })
 
 test('a run that takes longer than a lease keeps the lease, and the next run begins after it', async () => {
   const one = await listening()
   const name = one.subscriber.name
-  await tell(ctxOf(), 'long')
+  await emitEvent(ctxOf(), 'long')
   const isHeld = async () =>
     (await db.asSuperuser('select from event_cursor where subscriber = $1 and lease_until > clock_timestamp()', [name]))
       .length > 0
@@ -190,9 +190,9 @@ test('a run that takes longer than a lease keeps the lease, and the next run beg
   }
   await until('it is delivered', async () => {
     await deliver(db.database, long, () => undefined, 10)
-    return one.heard.length > 0
+    return one.received.length > 0
   })
-  await hear(one.subscriber)
+  await deliverTo(one.subscriber)
   assert.deepEqual(one.subjects(), ['long'])
 })
 

@@ -167,8 +167,8 @@ suite('a run ends', () => {
 
   const lost = new TargetError('transient', 'lost')
   const never = new TargetError('permanent', 'never')
-  type Said = Extract<NonNullable<ReturnType<typeof fail>['last']>, { failure: unknown }>['failure']
-  const failures: [string, Partial<Run>, Parameters<typeof fail>[1], TargetError, Partial<Said>][] = [
+  type Failure = Extract<NonNullable<ReturnType<typeof fail>['last']>, { failure: unknown }>['failure']
+  const failures: [string, Partial<Run>, Parameters<typeof fail>[1], TargetError, Partial<Failure>][] = [
     [
       'a grant act',
       {},

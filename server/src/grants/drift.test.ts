@@ -16,12 +16,12 @@ for (const corrects_drift of [undefined, false]) {
     const on = await driftStage(house, `removed, ${where}`, corrects_drift)
     const access = await on.held(account)
     await on.sweep()
-    assert.deepEqual(await on.told(), [], 'a sweep that finds no drift notifies nothing')
+    assert.deepEqual(await on.driftEvents(), [], 'a sweep that finds no drift notifies nothing')
 
     await on.byHand.remove(account)
     await on.sweep()
-    const said = { type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }
-    assert.deepEqual(await on.told(), [said])
+    const event = { type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }
+    assert.deepEqual(await on.driftEvents(), [event])
     const { status, provisioning } = await on.view(access)
     const { step, drift, failures, last_error } = provisioning
     assert.deepEqual(
@@ -32,7 +32,7 @@ for (const corrects_drift of [undefined, false]) {
 
     await on.sweep()
     await on.sweep()
-    assert.deepEqual(await on.told(), [said], 'notified once')
+    assert.deepEqual(await on.driftEvents(), [event], 'notified once')
     assert.equal(await on.heldAt(account), 0, 'not corrected')
   })
 }
@@ -48,7 +48,7 @@ test('access removed and added back by hand is held again, and notified again wh
   assert.deepEqual([provisioning.step, provisioning.drift], ['held', null])
   await on.byHand.remove(account)
   await on.sweep()
-  assert.equal((await on.told()).length, 2)
+  assert.equal((await on.driftEvents()).length, 2)
 })
 
 test('access removed by hand still ends with a revoke at its target (F8)', async () => {
@@ -82,7 +82,7 @@ test('a provisioner that corrects drift gives access removed by hand again, and 
   const access = await on.held(account)
   await on.byHand.remove(account)
   await on.sweep()
-  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }])
+  assert.deepEqual(await on.driftEvents(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }])
   assert.equal(await on.heldAt(account), 1)
   const { step, drift } = (await on.view(access)).provisioning
   assert.deepEqual([step, drift], ['held', null])
@@ -102,7 +102,7 @@ test('a provisioner that begins to correct drift also corrects the drift that wa
   await house.asSuperuser('update provisioner set corrects_drift = true where tenant_id = $1', [on.tenant_id])
   await on.sweep()
   assert.deepEqual([await on.heldAt(account), await on.heldAt('600000000002')], [1, 0])
-  assert.equal((await on.told()).length, 2, 'notified once each')
+  assert.equal((await on.driftEvents()).length, 2, 'notified once each')
   assert.equal((await on.view(gone)).provisioning.step, 'held')
   assert.equal((await on.view(back)).provisioning.step, 'gone')
 })
@@ -115,7 +115,7 @@ test('access added by hand after its end is notified on its grant, and stays (F8
   await on.byHand.add(account)
   await on.sweep()
   await on.sweep()
-  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'added' }])
+  assert.deepEqual(await on.driftEvents(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'added' }])
   assert.equal(await on.heldAt(account), 1)
   assert.equal((await on.view(access)).provisioning.step, 'drifted')
   await on.byHand.remove(account)
@@ -146,7 +146,7 @@ test('a provisioner that corrects drift revokes access added by hand after its e
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
   await on.byHand.add(account)
   await on.sweep()
-  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'added' }])
+  assert.deepEqual(await on.driftEvents(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'added' }])
   assert.equal(await on.heldAt(account), 0)
 })
 
@@ -157,8 +157,8 @@ test('access with our mark that is not in the ledger is notified each time it ap
   await on.byHand.addAnother('somebody else’s', false)
   await on.sweep()
   await on.sweep()
-  const said = { type: 'provisioner.drifted', subject_id: on.provisioner_id, drift: 'added' }
-  assert.deepEqual(await on.told(), [said])
+  const event = { type: 'provisioner.drifted', subject_id: on.provisioner_id, drift: 'added' }
+  assert.deepEqual(await on.driftEvents(), [event])
   assert.deepEqual([await on.heldAt('a stray'), await on.heldAt('somebody else’s')], [1, 1])
 
   await on.byHand.remove('a stray')
@@ -166,7 +166,7 @@ test('access with our mark that is not in the ledger is notified each time it ap
   assert.equal((await on.entitlement('a stray'))?.drift, null)
   await on.byHand.addAnother('a stray', true)
   await on.sweep()
-  assert.deepEqual(await on.told(), [said, said])
+  assert.deepEqual(await on.driftEvents(), [event, event])
   assert.equal(await on.heldAt('a stray'), 1)
 })
 
@@ -179,6 +179,6 @@ test('foreign access removed by hand under a grant is notified, and never given 
   assert.equal((await on.view({ grant: grant?.id ?? '' })).provisioning.step, 'held')
   await on.byHand.remove(account)
   await on.sweep()
-  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: grant?.id, drift: 'removed' }])
+  assert.deepEqual(await on.driftEvents(), [{ type: 'grant.drifted', subject_id: grant?.id, drift: 'removed' }])
   assert.equal(await on.heldAt(account), 0)
 })

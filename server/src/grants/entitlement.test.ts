@@ -142,7 +142,7 @@ test('a target contradicts itself when it shows the opposite of what it said is 
 const kept: EntitlementState = { ...calm, wanted: true, observed: 'present', suspected: true }
 const taken: EntitlementState = { ...calm, suspected: true }
 
-const looks: [string, EntitlementState, 'absent' | 'present', 'removed' | 'added' | null][] = [
+const checks: [string, EntitlementState, 'absent' | 'present', 'removed' | 'added' | null][] = [
   ['held access is gone', kept, 'absent', 'removed'],
   ['held access is present', kept, 'present', null],
   ['access that was gone is present', taken, 'present', 'added'],
@@ -156,7 +156,7 @@ const looks: [string, EntitlementState, 'absent' | 'present', 'removed' | 'added
   ['its grants ended before the check', { ...kept, wanted: false }, 'present', null],
 ]
 
-for (const [situation, state, observed, drift] of looks) {
+for (const [situation, state, observed, drift] of checks) {
   test(`a check finds drift "${drift ?? 'none'}" when ${situation}`, () => {
     assert.equal(driftSeen(state, observed), drift)
   })

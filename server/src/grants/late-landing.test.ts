@@ -19,7 +19,7 @@ async function stage(name: string) {
       'select key, polls_left from sandbox_operation where tenant_id = $1 and kind = $2',
       [tenant_id, kind],
     )
-  const lookAgain = () =>
+  const makeCheckDue = () =>
     house.asSuperuser('update entitlement set next_look_at = clock_timestamp() where tenant_id = $1', [tenant_id])
   /** What the ledger knows about the entitlement, and whether another check is due. */
   const entitlement = async () => {
@@ -34,7 +34,7 @@ async function stage(name: string) {
     const reply = await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)
     assert.equal(reply.status, 200, reply.text)
   }
-  return { ...on, operations, lookAgain, entitlement, revoke }
+  return { ...on, operations, makeCheckDue, entitlement, revoke }
 }
 
 test('a grant revoked while its create is under way ends revoked and absent at the target (R3)', async () => {
@@ -71,7 +71,7 @@ test('the late effect of an unanswered call is found and revoked after the revoc
   assert.deepEqual(await on.entitlement(), { observed: 'absent', act: null, looks_again: true })
 
   await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
-  await on.lookAgain()
+  await on.makeCheckDue()
   await until('it is revoked', async () => (await on.heldAt(account)) === 0)
   await until('it is observed absent again', async () => (await on.entitlement())?.observed === 'absent')
 

@@ -80,7 +80,7 @@ async function atTarget(resource_id: string): Promise<boolean> {
   return rows.length > 0
 }
 
-async function told(grant_id: string): Promise<string[]> {
+async function eventTypes(grant_id: string): Promise<string[]> {
   const rows = await tx.read(sql<{ type: string }>`select type from event where subject_id = ${grant_id} order by seq`)
   return rows.map((row) => row.type)
 }
@@ -116,19 +116,19 @@ test('access is active only once the target confirms it, and lasts from then', a
   assert.ok(await atTarget('000000000001'))
   assert.ok(grant.activated_at !== undefined && grant.expires_at !== undefined)
   assert.equal(Date.parse(grant.expires_at) - Date.parse(grant.activated_at), 3_600_000)
-  assert.deepEqual(await told(id), ['grant.activated'])
+  assert.deepEqual(await eventTypes(id), ['grant.activated'])
 })
 
 test('access ends on time: notified before, expired, gone at the target', async () => {
   const id = await approve('000000000002')
   await grantIn(id, 'active', 'successful')
   await hasten(id, 'expiring_at')
-  await until('the coming end is notified', async () => (await told(id)).includes('grant.expiring'))
+  await until('the coming end is notified', async () => (await eventTypes(id)).includes('grant.expiring'))
   assert.ok(await atTarget('000000000002'))
   await hasten(id, 'expires_at')
   await grantIn(id, 'expired', 'deprovisioned')
   assert.equal(await atTarget('000000000002'), false)
-  assert.deepEqual(await told(id), ['grant.activated', 'grant.expiring', 'grant.expired'])
+  assert.deepEqual(await eventTypes(id), ['grant.activated', 'grant.expiring', 'grant.expired'])
 })
 
 test('access that is revoked early is gone at the target', async () => {
@@ -177,7 +177,7 @@ test('throttling, conflicts and lost answers are retried, and access is given on
   const id = await approve('000000000006')
   const grant = await grantIn(id, 'active', 'successful')
   assert.equal(grant.last_error, null)
-  assert.deepEqual(await told(id), ['grant.activated'])
+  assert.deepEqual(await eventTypes(id), ['grant.activated'])
   await inject({})
 })
 
@@ -186,7 +186,7 @@ test('a target that answers FAILED fails the grant with a reason, and nothing st
   const id = await approve('000000000007')
   const grant = await grantIn(id, 'failed', 'failed')
   assert.match(grant.last_error ?? '', /FAILED/)
-  assert.deepEqual(await told(id), ['grant.failed'])
+  assert.deepEqual(await eventTypes(id), ['grant.failed'])
   await cleanedUp(id)
   assert.equal(await atTarget('000000000007'), false)
   await inject({})
@@ -197,7 +197,7 @@ test('access that a failed grant can have left is revoked, and a stuck revoke is
   const id = await approve('000000000012')
   await grantIn(id, 'failed', 'deprovisioning_failed')
   await grantIn(id, 'failed', 'deprovisioned')
-  assert.deepEqual(await told(id), ['grant.failed', 'grant.failed'])
+  assert.deepEqual(await eventTypes(id), ['grant.failed', 'grant.failed'])
   await cleanedUp(id)
   await inject({})
 })
@@ -229,7 +229,7 @@ test('a revoke is never given up: its failures are shown and notified, and it su
   assert.match(failing.last_error ?? '', /FAILED/)
   await grantIn(id, 'revoked', 'deprovisioned')
   assert.equal(await atTarget('000000000008'), false)
-  assert.deepEqual(await told(id), ['grant.activated', 'grant.revoked', 'grant.failed'])
+  assert.deepEqual(await eventTypes(id), ['grant.activated', 'grant.revoked', 'grant.failed'])
 })
 
 test('a grant that is not active in time fails, and access that can have been given is revoked', async () => {

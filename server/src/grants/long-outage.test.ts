@@ -74,11 +74,11 @@ test('a revoke that fails for a day is done when the target is back, and was not
   const revoked = await on.call(on.people.user, 'POST', `/v1/grants/${grant.id}/revoke`)
   assert.equal(revoked.status, 200, revoked.text)
   await failedTimes(account, 5)
-  const told = ['grant.activated', 'grant.revoked', 'grant.failed']
-  assert.deepEqual(await typesOf(grant.id), told)
+  const expectedTypes = ['grant.activated', 'grant.revoked', 'grant.failed']
+  assert.deepEqual(await typesOf(grant.id), expectedTypes)
   await letADayPass(account)
   await failedTimes(account, failuresOfADay + 10)
-  assert.deepEqual(await typesOf(grant.id), told)
+  assert.deepEqual(await typesOf(grant.id), expectedTypes)
   const view = await on.call(on.people.user, 'GET', `/v1/grants/${grant.id}`)
   assert.equal(view.body.provisioning_status, 'deprovisioning_failed')
   assert.match(view.text, /the target is away/)
@@ -86,7 +86,7 @@ test('a revoke that fails for a day is done when the target is back, and was not
   isAway = false
   await on.grantsAre(request, 'revoked', 'deprovisioned')
   assert.equal(await on.heldAt(account), 0)
-  assert.deepEqual(await typesOf(grant.id), told)
+  assert.deepEqual(await typesOf(grant.id), expectedTypes)
   const { failures, act, observed } = await entitlementOf(account)
   assert.deepEqual({ failures, act, observed }, { failures: 0, act: null, observed: 'absent' })
 })

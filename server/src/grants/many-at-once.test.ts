@@ -64,9 +64,13 @@ test('300 grants that end at one instant are each revoked once and notified once
     300,
   )
   assert.equal(await of('select from sandbox_operation where tenant_id = any($1)'), 300)
-  const told = `select subject_id, request_id from event where tenant_id = any($1) and type = 'grant.expired'`
-  assert.equal(await of(told), 300)
-  assert.equal(await of(`${told} and request_id = 'entitlement:' || subject_id`), 300, 'each by its own worker')
+  const expiredEvents = `select subject_id, request_id from event where tenant_id = any($1) and type = 'grant.expired'`
+  assert.equal(await of(expiredEvents), 300)
+  assert.equal(
+    await of(`${expiredEvents} and request_id = 'entitlement:' || subject_id`),
+    300,
+    'each by its own worker',
+  )
   assert.equal(await of(`select from event where tenant_id = any($1)`), 300)
   const rested = `observed = 'absent' and act is null and failures = 0 and lease_until is null and next_look_at is null`
   assert.equal(await of(`select from entitlement where tenant_id = any($1) and ${rested}`), 300)

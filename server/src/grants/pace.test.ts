@@ -12,20 +12,20 @@ const house = await openHouse()
 const account = '620000000001'
 
 /** A call that throws `NotNow` so many times, and then goes through. */
-function fullFirst<Ask extends unknown[], Answer>(
+function fullFirst<Args extends unknown[], Answer>(
   times: number,
   after_ms: number,
-  call: (...ask: Ask) => Promise<Answer>,
+  call: (...args: Args) => Promise<Answer>,
 ) {
   let left = times
-  return (...ask: Ask): Promise<Answer> => {
-    if (left === 0) return call(...ask)
+  return (...args: Args): Promise<Answer> => {
+    if (left === 0) return call(...args)
     left -= 1
     return Promise.reject(new NotNow(after_ms))
   }
 }
 
-const fullForEver = (after_ms: number) => () => Promise.reject(new NotNow(after_ms))
+const alwaysFull = (after_ms: number) => () => Promise.reject(new NotNow(after_ms))
 
 test('a target without capacity is called again later: no failure is counted or notified', async () => {
   const on = await driftStage(house, 'no room')
@@ -39,15 +39,15 @@ test('a target without capacity is called again later: no failure is counted or 
   const access = await on.held(account)
   await on.revoke(access)
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
-  const told = (await on.eventsOf(access.grant)).map(({ type }) => type)
-  assert.deepEqual(told, ['grant.activated', 'grant.revoked'])
+  const eventTypes = (await on.eventsOf(access.grant)).map(({ type }) => type)
+  assert.deepEqual(eventTypes, ['grant.activated', 'grant.revoked'])
   assert.equal((await on.entitlement(account))?.failures, 0)
   await stop()
 })
 
 test('a target that requests a wait of a day is called again within a minute', async () => {
   const on = await driftStage(house, 'a day of quiet')
-  const { stop } = startWorkersWith(house, () => ({ grant: fullForEver(86_400_000) }))
+  const { stop } = startWorkersWith(house, () => ({ grant: alwaysFull(86_400_000) }))
   const request = await on.ask(on.account(account))
   await on.grantsAre(request, 'pending', 'attempting')
   await until('it waits', async () => {
@@ -123,10 +123,10 @@ for (const [what, change] of Object.entries(stuck)) {
 /** A sandbox that ends access by itself, at the end that the call named. */
 function endingSandbox() {
   const ends = new Map<unknown, number>()
-  const asked: number[] = []
+  const requestedEnds: number[] = []
   const change = (sandbox: Driver): Partial<Driver> => ({
     grant(tx, target, at, signal) {
-      asked.push(at.getTime())
+      requestedEnds.push(at.getTime())
       ends.set(target.key, at.getTime())
       return sandbox.grant(tx, target, at, signal)
     },
@@ -136,34 +136,34 @@ function endingSandbox() {
       return held === 'held' && isEarly ? 'ends_early' : held
     },
   })
-  return { ends, asked, change }
+  return { ends, requestedEnds, change }
 }
 
 test('access that its target would end before a longer grant is given again, until that grant ends (R4)', async () => {
   const on = await driftStage(house, 'extended')
-  const { asked, change } = endingSandbox()
+  const { requestedEnds, change } = endingSandbox()
   const { stop } = startWorkersWith(house, change)
   const first = await on.held(account, { duration_seconds: 600 })
   await on.sweep()
-  assert.equal(asked.length, 1)
+  assert.equal(requestedEnds.length, 1)
   await on.held(account, { duration_seconds: 7_200 })
-  assert.equal(asked.length, 2)
-  assert.ok((asked[1] ?? 0) - (asked[0] ?? 0) > 6_000_000)
+  assert.equal(requestedEnds.length, 2)
+  assert.ok((requestedEnds[1] ?? 0) - (requestedEnds[0] ?? 0) > 6_000_000)
   await on.revoke(first)
   await on.grantsAre(first.request, 'revoked', 'deprovisioned')
-  assert.deepEqual([await on.heldAt(account), asked.length], [1, 2])
+  assert.deepEqual([await on.heldAt(account), requestedEnds.length], [1, 2])
   await stop()
 })
 
 test('access that took long to give, and would end too early, is given again until its grant ends', async () => {
   const on = await driftStage(house, 'slow to give')
-  const { ends, asked, change } = endingSandbox()
+  const { ends, requestedEnds, change } = endingSandbox()
   const { stop } = startWorkersWith(house, change)
   await on.inject({ polls: 1_000 })
   const request = await on.ask(on.account(account))
   await until(
     'the target has begun',
-    async () => (await on.entitlement(account))?.act === 'grant' && asked.length === 1,
+    async () => (await on.entitlement(account))?.act === 'grant' && requestedEnds.length === 1,
   )
   // As if the act had begun two minutes ago.
   for (const [key, at] of ends) ends.set(key, at - 120_000)
@@ -173,7 +173,7 @@ test('access that took long to give, and would end too early, is given again unt
   )
   await on.inject({})
   await on.grantsAre(request, 'active', 'successful')
-  await until('it was given once more', () => Promise.resolve(asked.length === 2))
+  await until('it was given once more', () => Promise.resolve(requestedEnds.length === 2))
   await until('no check is left', async () => {
     const { act, suspected, observed } = (await on.entitlement(account)) ?? {}
     return act === null && suspected === false && observed === 'present'
@@ -185,10 +185,10 @@ test('access that took long to give, and would end too early, is given again unt
     [on.tenant_id],
   )
   assert.equal(before.length, 1, 'it was active before it was given once more')
-  assert.ok(Math.abs((asked[1] ?? 0) - Date.parse(grant?.expires_at ?? '')) < 1_000, 'until the grant ends')
-  assert.deepEqual([(await on.entitlement(account))?.failures, asked.length], [0, 2])
-  const told = (await on.eventsOf(grant?.id ?? '')).map(({ type }) => type)
-  assert.deepEqual(told, ['grant.activated'])
+  assert.ok(Math.abs((requestedEnds[1] ?? 0) - Date.parse(grant?.expires_at ?? '')) < 1_000, 'until the grant ends')
+  assert.deepEqual([(await on.entitlement(account))?.failures, requestedEnds.length], [0, 2])
+  const eventTypes = (await on.eventsOf(grant?.id ?? '')).map(({ type }) => type)
+  assert.deepEqual(eventTypes, ['grant.activated'])
   await stop()
 })
 
@@ -196,7 +196,7 @@ test('a disabled provisioner gives nothing to a grant that already waits for its
   const on = await driftStage(house, 'disabled meanwhile', false)
   let isDown = true
   const { stop } = startWorkersWith(house, (sandbox) => ({
-    grant: (...ask) => (isDown ? Promise.reject(new TargetError('transient', 'it is down')) : sandbox.grant(...ask)),
+    grant: (...args) => (isDown ? Promise.reject(new TargetError('transient', 'it is down')) : sandbox.grant(...args)),
   }))
   const request = await on.ask(on.account(account))
   const [waiting] = await on.grantsAre(request, 'pending', 'attempting')
@@ -221,8 +221,8 @@ test('characters that PostgreSQL cannot store are replaced or removed in a targe
   const on = await driftStage(house, 'unkeepable', false)
   let isDown = true
   const { stop } = startWorkersWith(house, (sandbox) => ({
-    grant: (...ask) =>
-      isDown ? Promise.reject(new TargetError('transient', 'half \ud83d, \0none')) : sandbox.grant(...ask),
+    grant: (...args) =>
+      isDown ? Promise.reject(new TargetError('transient', 'half \ud83d, \0none')) : sandbox.grant(...args),
   }))
   const request = await on.ask(on.account(account))
   const [waiting] = await on.grantsAre(request, 'pending', 'attempting')

@@ -40,9 +40,9 @@ test('a request approved by a person and forbidden since fails with a reason, an
   const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'))
   assert.match(grant?.end_reason ?? '', /^policy no longer permits it: rule `.*` \(closed since\) forbids `ReadOnly`/)
   assert.equal(await on.heldAt('300000000001'), 0)
-  const [told] = await on.eventsOf(grant?.id ?? '')
-  assert.equal(told?.type, 'grant.failed')
-  assert.deepEqual([told?.data.request_id, told?.data.cause], [request, 'policy_denied'])
+  const [event] = await on.eventsOf(grant?.id ?? '')
+  assert.equal(event?.type, 'grant.failed')
+  assert.deepEqual([event?.data.request_id, event?.data.cause], [request, 'policy_denied'])
   const decisions = await house.asSuperuser(
     'select question_kind, allowed, principal_id, rule_ids from decision where request_id = $1 order by id',
     [request],
@@ -55,7 +55,7 @@ test('a request approved by a person and forbidden since fails with a reason, an
       ['ask_again', false],
     ],
   )
-  assert.deepEqual(decisions[2]?.rule_ids, told?.data.rule_ids)
+  assert.deepEqual(decisions[2]?.rule_ids, event?.data.rule_ids)
   assert.equal(decisions[2]?.principal_id, on.people.user.user_id)
 })
 
@@ -115,15 +115,15 @@ test('reauthorization uses the duration, credential type and address of the requ
     `@approval_mode("auto") permit (principal, action, resource) when {
       context.via == "api_key" && context.duration_seconds == 600 && context.has_reason && context.source_ip.isLoopback() };`,
   )
-  const asked = await house.call({
+  const reply = await house.call({
     method: 'POST',
     url: '/v1/requests',
     tenant_id: on.tenant_id,
     api_key: on.people.user.api_key,
     body: on.account('300000000001', { duration_seconds: 600, reason: 'to look' }),
   })
-  assert.equal(asked.status, 201, asked.text)
-  await withWorkers(() => on.grantsAre(String(asked.body.id), 'active', 'successful'))
+  assert.equal(reply.status, 201, reply.text)
+  await withWorkers(() => on.grantsAre(String(reply.body.id), 'active', 'successful'))
 })
 
 test('reauthorization uses current facts: a role taken away, an account moved out of its unit', async () => {
@@ -193,7 +193,7 @@ test('a grant that arrives while another is being given is reauthorized by itsel
 /** Workers between whose evaluation and write this happens, once. */
 function interrupted(happening: () => Promise<unknown>): DueWork[] {
   let happened = false
-  const ask: typeof reauthorize = async (tx, ids) => {
+  const reauthorizeThenInterrupt: typeof reauthorize = async (tx, ids) => {
     const word = await reauthorize(tx, ids)
     if (!happened) {
       happened = true
@@ -201,7 +201,7 @@ function interrupted(happening: () => Promise<unknown>): DueWork[] {
     }
     return word
   }
-  return [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), ask)]
+  return [planGrant(testDrivers()), ...convergeEntitlement(testDrivers(), reauthorizeThenInterrupt)]
 }
 
 for (const joins of [false, true]) {

@@ -77,8 +77,8 @@ test('one of two concurrent retries succeeds', async () => {
   const replies = await Promise.all([retry(id), retry(id)])
   assert.deepEqual(replies.map((reply) => reply.status).sort(), [200, 409])
   await on.grantsAre(request, 'active', 'successful')
-  const told = await on.eventsOf(id)
-  assert.equal(told.filter((event) => event.type === 'grant.activated').length, 1)
+  const events = await on.eventsOf(id)
+  assert.equal(events.filter((event) => event.type === 'grant.activated').length, 1)
 })
 
 test('only a failed grant can be retried, not a pending, active or revoked one', async () => {

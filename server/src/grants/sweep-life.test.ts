@@ -41,7 +41,7 @@ test('the sweeps of a tenant with nothing left stop, and start again when access
   assert.equal((await rests()).length, 0)
   await on.byHand.remove(account)
   await on.sweep()
-  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: again.grant, drift: 'removed' }])
+  assert.deepEqual(await on.driftEvents(), [{ type: 'grant.drifted', subject_id: again.grant, drift: 'removed' }])
   await stop()
 })
 
@@ -108,7 +108,7 @@ test('a sweep that lost its lease writes nothing (F2)', async () => {
   await closeSweep(tx, stale, '2026-01-01Z', true)
   await putOffSweep(tx, stale, 0, 'no')
   assert.deepEqual(await kept(), before)
-  assert.deepEqual(await on.told(), [])
+  assert.deepEqual(await on.driftEvents(), [])
 })
 
 test('a list that does not end adds at most 12,000 strays', async () => {

@@ -49,7 +49,7 @@ test('access given or revoked after a page of the list was read is no drift (R3,
   gate.resolve()
   await swept()
   await on.sweep()
-  assert.deepEqual(await on.told(), [])
+  assert.deepEqual(await on.driftEvents(), [])
   for (const one of [staying, coming]) assert.equal((await on.view(one)).provisioning.step, 'held')
   assert.equal((await on.view(leaving)).provisioning.step, 'gone')
   await stop()
@@ -78,7 +78,7 @@ test('access that is being revoked during a sweep is revoked once, and is no dri
   assert.equal((await on.entitlement(account))?.suspected, false)
   await on.inject({})
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
-  assert.deepEqual(await on.told(), [])
+  assert.deepEqual(await on.driftEvents(), [])
   await stop()
 })
 
@@ -102,7 +102,7 @@ test('a list that lags is no drift: the access is verified at the target, and no
   const before = verified
   await on.sweep()
   assert.equal(verified, before + 1)
-  assert.deepEqual(await on.told(), [])
+  assert.deepEqual(await on.driftEvents(), [])
   assert.equal((await on.view(access)).provisioning.step, 'held')
   await stop()
 })
@@ -117,9 +117,9 @@ test('each entitlement at a target that cannot list is verified by itself', asyn
   await on.byHand.remove(account)
   await on.byHand.add('610000000003')
   await on.sweep()
-  const told = (await on.told()).map(({ subject_id, drift }) => [subject_id, drift]).sort()
+  const drifts = (await on.driftEvents()).map(({ subject_id, drift }) => [subject_id, drift]).sort()
   assert.deepEqual(
-    told,
+    drifts,
     [
       [one.grant, 'removed'],
       [ended.grant, 'added'],
@@ -176,7 +176,7 @@ test('a target without capacity for the list is called later, and no failure is 
   await on.beginSweep()
   await until('it was refused', () => Promise.resolve(refusals === 0))
   await on.sweep()
-  assert.deepEqual(await on.told(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }])
+  assert.deepEqual(await on.driftEvents(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }])
   const [row] = await house.asSuperuser('select failures from sweep where tenant_id = $1', [on.tenant_id])
   assert.deepEqual(row, { failures: 0 })
   await stop()

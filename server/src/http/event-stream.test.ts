@@ -31,12 +31,12 @@ function source(events: ServerEvent<unknown>[]) {
 test('sends the reconnection time, then each event as lines, and a comment as heartbeat', async () => {
   const { all, seen } = source([{ id: 'a' }, { id: 'b', event: 'told', data: { text: 'two\nlines' } }])
   const stream = await openEventStream(all, yes, quick)
-  let said = ''
+  let output = ''
   for await (const text of stream) {
-    said += String(text)
-    if (said.endsWith(':\n\n:\n\n')) break
+    output += String(text)
+    if (output.endsWith(':\n\n:\n\n')) break
   }
-  assert.match(said, /^retry: [1-5]\d{3}\nid: a\n\nid: b\nevent: told\ndata: \{"text":"two\\nlines"\}\n\n:\n\n:\n\n$/)
+  assert.match(output, /^retry: [1-5]\d{3}\nid: a\n\nid: b\nevent: told\ndata: \{"text":"two\\nlines"\}\n\n:\n\n:\n\n$/)
   await until('the source is closed', async () => seen.letGo)
 })
 
@@ -44,9 +44,9 @@ test('ends once its reader is not allowed any more, with or without further even
   for (const events of [[{ id: 'a' }, { id: 'b' }], [{ id: 'a' }]]) {
     const { all, seen } = source(events)
     const stream = await openEventStream(all, () => Promise.resolve(false), quick)
-    let said = ''
-    for await (const text of stream) said += String(text)
-    assert.match(said, /^retry: \d+\nid: a\n\n$/)
+    let output = ''
+    for await (const text of stream) output += String(text)
+    assert.match(output, /^retry: \d+\nid: a\n\n$/)
     await until('the source is closed', async () => seen.letGo)
   }
 })

@@ -150,10 +150,10 @@ suite('changing an identity provider', () => {
     const reply = await as(acme, 'PATCH', `${path}/${made.id}`, { config: moved })
     assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
     assert.deepEqual((await rowOf(made.id)).config, redactedConfig)
-    const anew = await as(acme, 'PATCH', `${path}/${made.id}`, {
+    const updated = await as(acme, 'PATCH', `${path}/${made.id}`, {
       config: { host: 'new.example.org', bind_password: 'x' },
     })
-    assert.deepEqual(anew.body.config, { host: 'new.example.org', bind_password: '[redacted]' })
+    assert.deepEqual(updated.body.config, { host: 'new.example.org', bind_password: '[redacted]' })
   })
 
   test('loses none of several concurrent changes', async () => {
@@ -219,7 +219,7 @@ suite('the identity providers of a tenant', () => {
   })
 
   test('that are deleted while a key is created leave no valid key', async () => {
-    for (let turn = 0; turn < 5; turn += 1) {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
       const { id } = (await create(acme)).body
       const [, made] = await Promise.all([
         as(acme, 'DELETE', `${path}/${id}`),

@@ -9,66 +9,66 @@ test('calls made together go in one batch, each with its own answer', async () =
   const roundTrips: number[][] = []
   const double = batched(
     10,
-    async (_client: object, asks: readonly number[]) => {
-      roundTrips.push([...asks])
-      return asks.map((ask) => ask * 2)
+    async (_client: object, items: readonly number[]) => {
+      roundTrips.push([...items])
+      return items.map((item) => item * 2)
     },
     never,
   )
-  assert.deepEqual(await Promise.all([1, 2, 3].map((ask) => double(client, ask))), [2, 4, 6])
+  assert.deepEqual(await Promise.all([1, 2, 3].map((item) => double(client, item))), [2, 4, 6])
   assert.deepEqual(roundTrips, [[1, 2, 3]])
 })
 
 test('calls made during a round trip go with the next, and no batch is larger than `max`', async () => {
   const roundTrips: number[] = []
   let under = 0
-  const ask = batched(
+  const call = batched(
     2,
-    async (_client: object, asks: readonly number[]) => {
+    async (_client: object, items: readonly number[]) => {
       under += 1
       assert.equal(under, 1, 'one round trip at a time')
-      roundTrips.push(asks.length)
+      roundTrips.push(items.length)
       await new Promise(setImmediate)
       under -= 1
-      return asks
+      return items
     },
     never,
   )
-  const first = ask(client, 1)
+  const first = call(client, 1)
   await new Promise(setImmediate)
-  await Promise.all([first, ...[2, 3, 4].map((one) => ask(client, one))])
+  await Promise.all([first, ...[2, 3, 4].map((one) => call(client, one))])
   assert.deepEqual(roundTrips, [1, 2, 1])
 })
 
 test('each client has its own batches', async () => {
   const roundTrips: object[] = []
-  const ask = batched(
+  const call = batched(
     10,
-    async (at: object, asks: readonly number[]) => {
+    async (at: object, items: readonly number[]) => {
       roundTrips.push(at)
-      return asks
+      return items
     },
     never,
   )
   const other = {}
-  await Promise.all([ask(client, 1), ask(other, 2), ask(client, 3)])
+  await Promise.all([call(client, 1), call(other, 2), call(client, 3)])
   assert.deepEqual(roundTrips, [client, other])
 })
 
 test('a bad call fails alone if each is retried alone; otherwise the whole batch fails', async () => {
   let roundTrips = 0
-  const send = async (_client: object, asks: readonly string[]) => {
+  const send = async (_client: object, items: readonly string[]) => {
     roundTrips += 1
-    if (asks.includes('bad')) throw new Error('bad')
-    return asks
+    if (items.includes('bad')) throw new Error('bad')
+    return items
   }
-  const asked = async (eachAlone: boolean) => {
-    const ask = batched(10, send, () => eachAlone)
-    const settled = await Promise.allSettled(['a', 'bad', 'b'].map((one) => ask(client, one)))
+  const statuses = async (eachAlone: boolean) => {
+    const call = batched(10, send, () => eachAlone)
+    const settled = await Promise.allSettled(['a', 'bad', 'b'].map((one) => call(client, one)))
     return settled.map(({ status }) => status)
   }
-  assert.deepEqual(await asked(true), ['fulfilled', 'rejected', 'fulfilled'])
+  assert.deepEqual(await statuses(true), ['fulfilled', 'rejected', 'fulfilled'])
   assert.equal(roundTrips, 4)
-  assert.deepEqual(await asked(false), ['rejected', 'rejected', 'rejected'])
+  assert.deepEqual(await statuses(false), ['rejected', 'rejected', 'rejected'])
   assert.equal(roundTrips, 5)
 })

@@ -15,5 +15,5 @@ test('text from another service is stored as one bounded line without our secret
     ['', null],
     [42, null],
   ]
-  for (const [said, kept] of cases) assert.equal(sanitizeText(said, ['hunter2', '']), kept)
+  for (const [text, kept] of cases) assert.equal(sanitizeText(text, ['hunter2', '']), kept)
 })

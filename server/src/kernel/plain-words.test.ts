@@ -20,7 +20,7 @@ suite('plain words', () => {
     ])
   })
 
-  const moments: [iso: string, zone: string, said: string][] = [
+  const moments: [iso: string, zone: string, text: string][] = [
     ['2026-03-01T08:05:09.120Z', 'UTC', '2026-03-01 08:05 UTC'],
     ['2026-03-01T08:05:09.120Z', 'Europe/Berlin', '2026-03-01 09:05 CET (08:05 UTC)'],
     ['2026-03-01T23:30:00Z', 'Europe/Berlin', '2026-03-02 00:30 CET (2026-03-01 23:30 UTC)'],
@@ -35,7 +35,7 @@ suite('plain words', () => {
     ['2026-07-01T08:05:00Z', 'Mars/Olympus', '2026-07-01 08:05 UTC'],
     ['2026-07-01T08:05:00Z', '+05:00', '2026-07-01 08:05 UTC'],
   ]
-  for (const [iso, zone, said] of moments) {
-    test(`${iso} in ${zone} is ${said}`, () => assert.equal(moment(iso, zone), said))
+  for (const [iso, zone, text] of moments) {
+    test(`${iso} in ${zone} is ${text}`, () => assert.equal(moment(iso, zone), text))
   }
 })

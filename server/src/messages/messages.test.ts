@@ -109,7 +109,7 @@ suite('a message', () => {
 const what = 'ReadOnlyAccess on account Production (123456789012)'
 
 suite('the message about a request', () => {
-  const said: [string, RequestEvent, Partial<RequestFacts>, RegExp][] = [
+  const requestTexts: [string, RequestEvent, Partial<RequestFacts>, RegExp][] = [
     ['gives no reason if there is none', 'request.created', { reason: null }, /for 1 h 30 min\. The request waits/],
     ['says until when the request waits', 'request.reminded', {}, /waits for an approver until 2026-03-02 09:05 CET/],
     [
@@ -134,7 +134,7 @@ suite('the message about a request', () => {
     ['names who cancelled', 'request.cancelled', { is_own: false, actor: 'Kim' }, /^Kim cancelled the request of Ada/],
     ['says if the requester cancelled', 'request.cancelled', {}, /^Ada Lovelace cancelled their own request/],
   ]
-  for (const [sentence, type, facts, expected] of said) {
+  for (const [sentence, type, facts, expected] of requestTexts) {
     test(sentence, () => assert.match(paragraphOf(requestMessage(type, { ...sampleRequest, ...facts })), expected))
   }
 
@@ -175,7 +175,7 @@ suite('the message about a request', () => {
 suite('the message about a grant', () => {
   const until = '2026-03-01 10:35 CET (09:35 UTC)'
   const failed = { status: 'failed', expires_at: null, end_reason: 'its target refused it' } as const
-  const said: [string, GrantEvent, Partial<GrantFacts>, string][] = [
+  const grantTexts: [string, GrantEvent, Partial<GrantFacts>, string][] = [
     ['says until when the access lasts', 'grant.activated', {}, `Ada Lovelace has ${what} until ${until}.`],
     ['says when the access will end', 'grant.expiring', {}, `${what} of Ada Lovelace ends at ${until}.`],
     [
@@ -235,7 +235,7 @@ suite('the message about a grant', () => {
       '“ReadOnlyAccess (ReadOnly)”',
     ],
   ]
-  for (const [sentence, type, facts, expected] of said) {
+  for (const [sentence, type, facts, expected] of grantTexts) {
     test(sentence, () => {
       const text = paragraphOf(grantMessage(type, { ...sampleGrant, reason: null, ...facts }))
       assert.ok(text.includes(expected), text)

@@ -49,15 +49,15 @@ suite('creating an email channel', () => {
 
   const many = (count: number) => Array.from({ length: count }, (_, index) => `user${index}@example.com`)
   test('is refused beyond 500 recipients of all channels of a tenant, however they are added (I2)', async () => {
-    const crowd = await house.tenant('crowd')
-    const make = (count: number) => create(crowd, { to_addresses: many(count) })
-    const hook = () => as(crowd, 'POST', `${path}/webhook`, { name: 'n', url: 'https://93.184.215.14/hook' })
+    const crowded = await house.tenant('crowd')
+    const make = (count: number) => create(crowded, { to_addresses: many(count) })
+    const hook = () => as(crowded, 'POST', `${path}/webhook`, { name: 'n', url: 'https://93.184.215.14/hook' })
     for (let made = 0; made < 9; made += 1) assert.equal((await make(50)).status, 201)
     const last = await make(49)
     const full = await make(2)
     assert.deepEqual([last.status, full.status, full.body.code], [201, 422, 'unprocessable'])
     assert.deepEqual([(await hook()).status, (await hook()).status], [201, 422])
-    const change = (count: number) => as(crowd, 'PATCH', `${path}/${last.body.id}`, { to_addresses: many(count) })
+    const change = (count: number) => as(crowded, 'PATCH', `${path}/${last.body.id}`, { to_addresses: many(count) })
     assert.deepEqual([(await change(50)).status, (await change(48)).status, (await change(49)).status], [422, 200, 200])
   })
 
@@ -119,8 +119,8 @@ suite('changing a channel', () => {
     })
     assert.ok(String(updated_at) > String(made.updated_at))
     assert.deepEqual((await as(acme, 'GET', url)).body, changed.body)
-    const told = (await eventsOf(made.id)).at(-1)
-    assert.deepEqual(told?.data, {
+    const event = (await eventsOf(made.id)).at(-1)
+    assert.deepEqual(event?.data, {
       fields: ['name', 'to_addresses', 'from_address'],
       event_filters: [],
       enabled: true,

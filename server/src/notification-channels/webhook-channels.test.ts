@@ -95,8 +95,8 @@ suite('changing a webhook channel', () => {
     const config = { url: change.url, headers: '[redacted]' }
     assert.deepEqual({ ...rest, updated_at: made.updated_at }, { ...made, name: 'New', config })
     assert.deepEqual((await as('GET', `${path}/${made.id}`)).body, changed.body)
-    const told = (await eventsOf(made.id)).at(-1)
-    assert.deepEqual(told?.data, { fields: ['name', 'url', 'headers'], event_filters: [], enabled: true })
+    const event = (await eventsOf(made.id)).at(-1)
+    assert.deepEqual(event?.data, { fields: ['name', 'url', 'headers'], event_filters: [], enabled: true })
   })
 
   test('that changes nothing emits no event', async () => {
@@ -169,8 +169,8 @@ suite('rotating the secret of a channel', () => {
     const hours = (Date.parse(String(previous_secret_until)) - Date.parse(String(updated_at))) / 3_600_000
     assert.equal(Math.round(hours), 24)
     assert.deepEqual({ ...body, secret, updated_at: made.updated_at, previous_secret_until: null }, made)
-    const told = { type: 'notification_channel.secret_rotated', data: { overlap_seconds: 86_400 } }
-    assert.deepEqual((await eventsOf(id)).at(-1), told)
+    const event = { type: 'notification_channel.secret_rotated', data: { overlap_seconds: 86_400 } }
+    assert.deepEqual((await eventsOf(id)).at(-1), event)
     assert.equal((await rotate(id, { overlap_seconds: 0 })).body.previous_secret_until, null)
   })
 

@@ -7,7 +7,7 @@ const house = await openHouse()
 
 test('an insert deletes what is older than half a year in its tenant, and nothing else', async () => {
   const [acme, other] = [await house.tenant('Acme'), await house.tenant('Other')]
-  const told = async (tenant: typeof acme, days: number) => {
+  const agedNotification = async (tenant: typeof acme, days: number) => {
     const [row] = await house.asSuperuser<{ id: string; event_id: string }>(
       `with aged as (select clock_timestamp() - make_interval(days => $2) as at)
         update notification set created_at = aged.at, id = overlay(id::text placing
@@ -19,7 +19,11 @@ test('an insert deletes what is older than half a year in its tenant, and nothin
     assert.ok(row)
     return row
   }
-  const [, young, foreign] = [await told(acme, 181), await told(acme, 179), await told(other, 181)]
+  const [, young, foreign] = [
+    await agedNotification(acme, 181),
+    await agedNotification(acme, 179),
+    await agedNotification(other, 181),
+  ]
   await insertNotifications(house.database.tenant(acme.tenant_id), [
     {
       ...{

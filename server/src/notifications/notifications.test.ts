@@ -14,7 +14,7 @@ import { notifyPeople, type WhoMayDecide } from './notify-people.subscriber.ts'
 const { database, asSuperuser } = await testDatabase()
 const call = await sliceServer(database, { listNotifications, markAllNotificationsRead, markNotificationRead })
 
-type Told = { id: string; event_type: string; title: string; body: string; read_at?: string; [field: string]: unknown }
+type Item = { id: string; event_type: string; title: string; body: string; read_at?: string; [field: string]: unknown }
 
 const everybody: WhoMayDecide = async function* () {
   yield [kim.user_id]
@@ -86,14 +86,15 @@ const handle = (event: DeliveredEvent, whoMayDecide = everybody) =>
     [event],
   )
 
-async function toldTo(someone: Caller, query = ''): Promise<Told[]> {
+async function notificationsOf(someone: Caller, query = ''): Promise<Item[]> {
   const { status, body } = await call(someone, 'GET', `/v1/users/me/notifications${query}`)
   assert.equal(status, 200)
-  return body.data as Told[]
+  return body.data as Item[]
 }
 
 /** The number of notifications of Dana, Kim, Lou and Max. */
-const counts = async () => Promise.all([dana, kim, lou, max].map(async (someone) => (await toldTo(someone)).length))
+const counts = async () =>
+  Promise.all([dana, kim, lou, max].map(async (someone) => (await notificationsOf(someone)).length))
 
 suite('a notification', () => {
   test('of a new request goes to each approver once, never to the requester, and says what is requested', async () => {
@@ -104,15 +105,15 @@ suite('a notification', () => {
     )
     await handle(await happened('request.created', request_id, dana.user_id))
     assert.deepEqual(await counts(), [0, 1, 1, 0])
-    const [told] = await toldTo(kim)
-    assert.deepEqual(Object.keys(told ?? {}).sort(), [
+    const [item] = await notificationsOf(kim)
+    assert.deepEqual(Object.keys(item ?? {}).sort(), [
       ...['body', 'created_at', 'event_type', 'id', 'resource_id', 'resource_type', 'title'],
     ])
-    assert.equal(told?.event_type, 'request.created')
-    assert.equal(told?.resource_type, 'access_request')
-    assert.equal(told?.resource_id, request_id)
-    assert.equal(told?.title, 'Dana requests ReadOnlyAccess on account 123456789012')
-    assert.match(told?.body ?? '', /^Dana requests ReadOnlyAccess on account 123456789012 for 1 h\. The request waits/)
+    assert.equal(item?.event_type, 'request.created')
+    assert.equal(item?.resource_type, 'access_request')
+    assert.equal(item?.resource_id, request_id)
+    assert.equal(item?.title, 'Dana requests ReadOnlyAccess on account 123456789012')
+    assert.match(item?.body ?? '', /^Dana requests ReadOnlyAccess on account 123456789012 for 1 h\. The request waits/)
   })
 
   test('of the same event is not repeated', async () => {
@@ -124,12 +125,12 @@ suite('a notification', () => {
 
   test('of a new request goes only to those who may decide it at the time of the event', async () => {
     const event = await happened('request.created', request_id)
-    const asked: unknown[] = []
+    const lookups: unknown[] = []
     await handle(event, async function* (tx, id, at) {
-      asked.push([tx.tenant_id, id, at.toISOString()])
+      lookups.push([tx.tenant_id, id, at.toISOString()])
       yield [lou.user_id]
     })
-    assert.deepEqual(asked, [[tenant_id, request_id, new Date(event.at).toISOString()]])
+    assert.deepEqual(lookups, [[tenant_id, request_id, new Date(event.at).toISOString()]])
     assert.deepEqual(await counts(), [0, 0, 1, 0])
   })
 
@@ -139,8 +140,8 @@ suite('a notification', () => {
   })
 
   test('of a break-glass request goes to every approver, whatever policy says', async () => {
-    const nobody: WhoMayDecide = async function* () {}
-    await handle(await happened('request.break_glass', await ask('break_glass'), dana.user_id), nobody)
+    const noApprovers: WhoMayDecide = async function* () {}
+    await handle(await happened('request.break_glass', await ask('break_glass'), dana.user_id), noApprovers)
     assert.deepEqual(await counts(), [0, 1, 1, 0])
   })
 
@@ -155,8 +156,8 @@ suite('a notification', () => {
     await handle(await happened('request.cancelled', request_id, dana.user_id))
     assert.deepEqual(await counts(), [0, 0, 0, 0])
     await handle(await happened('request.cancelled', request_id, kim.user_id))
-    const [told] = await toldTo(dana)
-    assert.equal(told?.body, 'Kim cancelled the request of Dana for ReadOnlyAccess on account 123456789012.')
+    const [notification] = await notificationsOf(dana)
+    assert.equal(notification?.body, 'Kim cancelled the request of Dana for ReadOnlyAccess on account 123456789012.')
   })
 
   for (const type of [
@@ -178,9 +179,9 @@ suite('a notification', () => {
       )
       await handle(await happened(type, id))
       assert.deepEqual(await counts(), [1, 0, 0, 0])
-      const [told] = await toldTo(dana)
-      assert.equal(told?.resource_type, 'access_grant')
-      assert.equal(told?.resource_id, id)
+      const [notification] = await notificationsOf(dana)
+      assert.equal(notification?.resource_type, 'access_grant')
+      assert.equal(notification?.resource_id, id)
     })
   }
 
@@ -200,9 +201,9 @@ suite('a notification', () => {
     await handle(event)
     await handle(event)
     assert.deepEqual(await counts(), [0, 0, 0, 0])
-    const told = await toldTo(keeper)
+    const notifications = await notificationsOf(keeper)
     assert.deepEqual(
-      told.map(({ resource_type, resource_id, title }) => [resource_type, resource_id, title]),
+      notifications.map(({ resource_type, resource_id, title }) => [resource_type, resource_id, title]),
       [['notification_channel', id, 'The channel Ops was switched off: its receiver is gone']],
     )
   })
@@ -216,78 +217,78 @@ suite('a notification', () => {
 })
 
 suite('the notifications of a user', () => {
-  const tellDana = async (times: number) => {
+  const notifyDana = async (times: number) => {
     for (let time = 0; time < times; time += 1) await handle(await happened('request.denied', request_id))
   }
 
   test('are listed newest first, page by page', async () => {
-    await tellDana(3)
-    const all = (await toldTo(dana)).map(({ id }) => id)
+    await notifyDana(3)
+    const all = (await notificationsOf(dana)).map(({ id }) => id)
     assert.deepEqual(all, all.toSorted().reverse())
     const { body } = await call(dana, 'GET', '/v1/users/me/notifications?limit=2')
     assert.equal(body.has_more, true)
-    const rest = await toldTo(dana, `?limit=2&cursor=${body.next_cursor}`)
+    const rest = await notificationsOf(dana, `?limit=2&cursor=${body.next_cursor}`)
     assert.deepEqual(
-      [...(body.data as Told[]), ...rest].map(({ id }) => id),
+      [...(body.data as Item[]), ...rest].map(({ id }) => id),
       all,
     )
   })
 
   test('R11 keep the time of the first reading when they are read again', async () => {
-    await tellDana(1)
-    const [told] = await toldTo(dana)
-    const path = `/v1/users/me/notifications/${told?.id}/read`
+    await notifyDana(1)
+    const [notification] = await notificationsOf(dana)
+    const path = `/v1/users/me/notifications/${notification?.id}/read`
     const first = await call(dana, 'POST', path)
     assert.equal(first.status, 200)
     assert.match(String(first.body.read_at), /Z$/)
-    assert.deepEqual(first.body, { ...told, read_at: first.body.read_at })
+    assert.deepEqual(first.body, { ...notification, read_at: first.body.read_at })
     const again = await Promise.all([call(dana, 'POST', path), call(dana, 'POST', path)])
     assert.deepEqual(again, [first, first])
   })
 
   test('can be filtered by whether they were read', async () => {
-    await tellDana(3)
-    const [newest] = await toldTo(dana)
+    await notifyDana(3)
+    const [newest] = await notificationsOf(dana)
     await call(dana, 'POST', `/v1/users/me/notifications/${newest?.id}/read`)
-    assert.equal((await toldTo(dana, '?unread=true')).length, 2)
+    assert.equal((await notificationsOf(dana, '?unread=true')).length, 2)
     assert.deepEqual(
-      (await toldTo(dana, '?unread=false')).map(({ id }) => id),
+      (await notificationsOf(dana, '?unread=false')).map(({ id }) => id),
       [newest?.id],
     )
     assert.equal((await call(dana, 'GET', '/v1/users/me/notifications?unread=1')).status, 400)
   })
 
   test('are all marked read by one call, which returns how many were unread', async () => {
-    await tellDana(3)
+    await notifyDana(3)
     await handle(await happened('request.created', request_id))
-    const [newest] = await toldTo(dana)
+    const [newest] = await notificationsOf(dana)
     const { body: first } = await call(dana, 'POST', `/v1/users/me/notifications/${newest?.id}/read`)
     assert.deepEqual((await call(dana, 'POST', '/v1/users/me/notifications/read-all')).body, { updated: 2 })
     assert.deepEqual((await call(dana, 'POST', '/v1/users/me/notifications/read-all')).body, { updated: 0 })
-    const all = await toldTo(dana)
+    const all = await notificationsOf(dana)
     assert.deepEqual(
       all.filter(({ read_at }) => read_at === undefined),
       [],
     )
     assert.equal(all.find(({ id }) => id === first.id)?.read_at, first.read_at)
-    assert.equal((await toldTo(kim, '?unread=true')).length, 1)
+    assert.equal((await notificationsOf(kim, '?unread=true')).length, 1)
   })
 
   test('answer another user and another tenant like a random id (T2)', async () => {
-    await tellDana(1)
-    const [told] = await toldTo(dana)
+    await notifyDana(1)
+    const [notification] = await notificationsOf(dana)
     const foreign = { tenant_id: newId(), user_id: dana.user_id }
     await asSuperuser('insert into tenant (id, name) values ($1, $2)', [foreign.tenant_id, 'Other'])
     const path = (id: unknown) => `/v1/users/me/notifications/${id}/read`
     const answers = await Promise.all([
-      call(kim, 'POST', path(told?.id)),
-      call(foreign, 'POST', path(told?.id)),
+      call(kim, 'POST', path(notification?.id)),
+      call(foreign, 'POST', path(notification?.id)),
       call(dana, 'POST', path(newId())),
     ])
     const expected = { status: 404, body: { code: 'not_found', message: 'notification not found' } }
     assert.deepEqual(answers, [expected, expected, expected])
     assert.equal((await call(dana, 'POST', path('{x}'))).status, 404)
-    assert.equal((await toldTo(dana))[0]?.read_at, undefined)
+    assert.equal((await notificationsOf(dana))[0]?.read_at, undefined)
   })
 
   test('belong to a user: an API key is no credential for them', async () => {

@@ -32,12 +32,12 @@ test('queries nothing without subscriptions, and once per check for any number o
   await check(hub)
   assert.equal(trips.count, 0)
   const subscriptions = Array.from({ length: 500 }, () => hub.subscribe(acme, newId()))
-  const heard = subscriptions.map((subscription) => subscription.next())
+  const results = subscriptions.map((subscription) => subscription.next())
   await check(hub)
   await check(hub)
   assert.equal(trips.count, 2)
   // A notification may have been written before the first check, so every subscription is notified.
-  assert.deepEqual(new Set(await Promise.all(heard)), new Set(['notified']))
+  assert.deepEqual(new Set(await Promise.all(results)), new Set(['notified']))
   for (const subscription of subscriptions) subscription.close()
   await check(hub)
   assert.equal(trips.count, 2)
@@ -63,9 +63,9 @@ test('a tenant with all places loses one to another tenant, and takes none from 
   assert.throws(() => hub.subscribe(acme, newId()), { code: 'unavailable' })
   hub.subscribe(other, newId())
   assert.equal(await subscriptions[1]?.next(), 'over')
-  const heard = guest.next()
+  const result = guest.next()
   await check(hub)
-  assert.equal(await heard, 'notified')
+  assert.equal(await result, 'notified')
 })
 
 test('the sixth subscription of one user replaces the oldest', async () => {
@@ -111,7 +111,7 @@ test('a subscription made during a check is notified by the next check', async (
   await check(hub)
   comes = true
   await check(hub)
-  const heard = late?.next()
+  const result = late?.next()
   await check(hub)
-  assert.equal(await heard, 'notified')
+  assert.equal(await result, 'notified')
 })

@@ -19,7 +19,7 @@ afterEach(() => {
   for (const stream of streams) stream.close()
   streams.clear()
 })
-const nobodyListens = () => until('no stream is open', async () => house.app.listening() === 0)
+const noStreamIsOpen = () => until('no stream is open', async () => house.app.listening() === 0)
 
 let tenant: TestTenant
 /** The user who listens in a test. */
@@ -38,12 +38,12 @@ async function listen(person: Pick<Person, 'token'>, last?: string, tenant_id = 
   return stream
 }
 
-const tell = (person: Person, tenant_id = tenant.tenant_id) => house.notification(tenant_id, person.user_id)
+const notify = (person: Person, tenant_id = tenant.tenant_id) => house.notification(tenant_id, person.user_id)
 
 /** Notifies before a test opens its stream, and waits until no older transaction of another file is open. */
-async function toldBefore(person: Person, count = 1): Promise<string[]> {
+async function notifyBefore(person: Person, count = 1): Promise<string[]> {
   const ids: string[] = []
-  for (let told = 0; told < count; told += 1) ids.push(await tell(person))
+  for (let notified = 0; notified < count; notified += 1) ids.push(await notify(person))
   await until('no older transaction is open', async () => {
     const settled = 'select from notification where id = $1 and xid < pg_snapshot_xmin(pg_current_snapshot())'
     return (await house.asSuperuser(settled, [ids.at(-1)])).length > 0
@@ -52,25 +52,25 @@ async function toldBefore(person: Person, count = 1): Promise<string[]> {
 }
 
 /** Waits until these ids have arrived, and fails if others arrived with them. */
-async function hears(stream: Stream, ids: readonly string[]): Promise<void> {
+async function receives(stream: Stream, ids: readonly string[]): Promise<void> {
   await until('the ids have arrived', async () => stream.ids().length >= ids.length || stream.ended() !== undefined)
   assert.deepEqual(stream.ids(), ids)
 }
 
 suite('a stream of a user’s notifications', { concurrency: false }, () => {
   test('sends each as the list shows it, under its id, and nothing older than the stream', async () => {
-    const [before] = await toldBefore(kim)
+    const [before] = await notifyBefore(kim)
     const stream = await listen(kim)
-    const id = await tell(kim)
-    await hears(stream, [id])
+    const id = await notify(kim)
+    await receives(stream, [id])
     const list = await house.call({
       ...{ method: 'GET', url: '/v1/users/me/notifications', token: kim.token, tenant_id: tenant.tenant_id },
     })
     const [newest] = list.body.data as Record<string, unknown>[]
-    const [opening, told] = stream.events()
+    const [opening, notification] = stream.events()
     assert.match(String(opening?.retry), /^[1-5]\d{3}$/)
     assert.equal(opening?.id, before)
-    assert.deepEqual(told, { id, event: 'notification', data: newest })
+    assert.deepEqual(notification, { id, event: 'notification', data: newest })
     const { headers } = stream
     assert.match(String(headers['content-type']), /^text\/event-stream/)
     assert.equal(headers['cache-control'], 'no-store, no-transform')
@@ -84,41 +84,41 @@ suite('a stream of a user’s notifications', { concurrency: false }, () => {
       await listen(tenant.people.approver),
       await listen(other.people.user, undefined, other.tenant_id),
     ]
-    const id = await tell(kim)
-    const theirs = await tell(tenant.people.approver)
-    const foreign = await tell(other.people.user, other.tenant_id)
-    await Promise.all([hears(mine, [id]), hears(colleague, [theirs]), hears(stranger, [foreign])])
+    const id = await notify(kim)
+    const theirs = await notify(tenant.people.approver)
+    const foreign = await notify(other.people.user, other.tenant_id)
+    await Promise.all([receives(mine, [id]), receives(colleague, [theirs]), receives(stranger, [foreign])])
     const begin = { authorization: `Bearer ${kim.token}`, 'x-tenant-id': other.tenant_id }
     assert.equal((await openStream(address + path, begin)).status, 403)
   })
 
   test('resumes after the last id without gap or duplicate, even if none had arrived', async () => {
-    const [first = '', ...rest] = await toldBefore(kim, 3)
-    await hears(await listen(kim, first), rest)
+    const [first = '', ...rest] = await notifyBefore(kim, 3)
+    await receives(await listen(kim, first), rest)
     const opened = await listen(tenant.people.approver)
     assert.equal(opened.events()[0]?.id, nil)
     opened.close()
-    const missed = await tell(tenant.people.approver)
-    await hears(await listen(tenant.people.approver, nil), [missed])
+    const missed = await notify(tenant.people.approver)
+    await receives(await listen(tenant.people.approver, nil), [missed])
   })
 
   test('sends the newest hundred of those that were missed, and says if there are more', async () => {
-    const ids = await toldBefore(kim, 103)
+    const ids = await notifyBefore(kim, 103)
     const exact = await listen(kim, ids[2])
-    await hears(exact, ids.slice(3))
+    await receives(exact, ids.slice(3))
     assert.ok(exact.events().every(({ event }) => event !== 'missed'))
     const longAway = await listen(kim, ids[1])
-    await hears(longAway, ids.slice(3))
+    await receives(longAway, ids.slice(3))
     assert.equal(longAway.events()[1]?.event, 'missed')
   })
 
   test('treats the id of another user as unknown, and says that something may have been missed', async () => {
-    const [theirs] = await toldBefore(tenant.people.approver)
+    const [theirs] = await notifyBefore(tenant.people.approver)
     for (const last of [theirs, newId()]) {
-      await toldBefore(kim)
+      await notifyBefore(kim)
       const stream = await listen(kim, last)
-      const id = await tell(kim)
-      await hears(stream, [id])
+      const id = await notify(kim)
+      await receives(stream, [id])
       assert.deepEqual(
         stream.events().map(({ event }) => event),
         [undefined, 'missed', 'notification'],
@@ -148,14 +148,14 @@ suite('a stream of a user’s notifications', { concurrency: false }, () => {
         values ($1, $2, $3, $4, 'request.created', 'late', 'late')`,
       [tenant.tenant_id, late, kim.user_id, event?.id],
     )
-    const after = [await tell(kim), await tell(kim)]
+    const after = [await notify(kim), await notify(kim)]
     assert.ok(late < (after[0] ?? ''))
     // Meanwhile the checks continue, and a second stream gets nothing either.
     const reopened = await listen(kim, stream.events()[0]?.id)
     assert.deepEqual([stream.ids(), reopened.ids()], [[], []])
     await slow.query('commit')
-    await Promise.all([hears(stream, [late, ...after]), hears(reopened, [late, ...after])])
-    await hears(await listen(kim, late), after)
+    await Promise.all([receives(stream, [late, ...after]), receives(reopened, [late, ...after])])
+    await receives(await listen(kim, late), after)
   })
 })
 
@@ -165,7 +165,7 @@ suite('a stream ends', { concurrency: false }, () => {
   test('when its user is deactivated (A6)', async () => {
     const stream = await listen(kim)
     await house.asSuperuser('update tenant_user set active = false where id = $1', [kim.user_id])
-    await tell(kim)
+    await notify(kim)
     assert.equal(await ends(stream), 'whole')
     assert.deepEqual(stream.ids(), [])
   })
@@ -183,14 +183,14 @@ suite('a stream ends', { concurrency: false }, () => {
     assert.ok(oldest)
     assert.equal(await ends(oldest), 'whole')
     assert.equal(oldest.events().at(-1)?.event, 'replaced')
-    const id = await tell(kim)
-    for (const stream of others) await hears(stream, [id])
+    const id = await notify(kim)
+    for (const stream of others) await receives(stream, [id])
   })
 
   test('when its client reads nothing: the connection is cut, and nothing is kept for it (I13)', async () => {
     const { server } = house.app.server
     const { timeout } = server
-    await nobodyListens()
+    await noStreamIsOpen()
     server.timeout = 3_000
     const deaf = await listen(kim)
     server.timeout = timeout
@@ -209,7 +209,7 @@ suite('a stream ends', { concurrency: false }, () => {
     await until(
       'the stalled stream is closed',
       async () => {
-        await tell(kim)
+        await notify(kim)
         return house.app.listening() === 1
       },
       60_000,
@@ -228,27 +228,27 @@ test('many streams hold no database connection, and do not count as requests in 
   const replies = await Promise.all(Array.from({ length: 20 }, () => house.call(list)))
   assert.ok(replies.every(({ status }) => status === 200))
   for (const stream of all) stream.close()
-  await nobodyListens()
+  await noStreamIsOpen()
   assert.equal(house.app.server.underWay, 0)
 })
 
 test('a client that disconnects while its stream begins leaves nothing behind', async () => {
   const { port } = new URL(address)
   const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${kim.token}\r\nx-tenant-id: ${tenant.tenant_id}\r\n\r\n`
-  for (let turns = 0; turns < 60; turns += 1) {
+  for (let pauses = 0; pauses < 60; pauses += 1) {
     const caller = connect(Number(port), '127.0.0.1')
     caller.on('error', () => undefined)
     await once(caller, 'connect')
     caller.write(head)
-    for (let waited = 0; waited < turns; waited += 1) await pause()
+    for (let waited = 0; waited < pauses; waited += 1) await pause()
     caller.destroy()
   }
-  await nobodyListens()
+  await noStreamIsOpen()
   await until('no request is in flight', async () => house.app.server.underWay === 0)
 })
 
 test('HEAD returns the content type and opens no stream', async () => {
-  await nobodyListens()
+  await noStreamIsOpen()
   const headers = { authorization: `Bearer ${kim.token}`, 'x-tenant-id': tenant.tenant_id }
   const reply = await fetch(address + path, { method: 'HEAD', headers })
   assert.equal(reply.status, 200)

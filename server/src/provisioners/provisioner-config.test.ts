@@ -26,8 +26,8 @@ const fresh = {
   config: {},
   secrets: { given: {}, made: { signing_secret: 'made' }, previous: { signing_secret: 'old' } },
 }
-const asked = { url: 'https://hooks.example.com/a', tls: 'full', token: 'a token' }
-const shown = { url: asked.url, tls: 'full', token: '[redacted]', signing_secret: '[redacted]' }
+const requested = { url: 'https://hooks.example.com/a', tls: 'full', token: 'a token' }
+const shown = { url: requested.url, tls: 'full', token: '[redacted]', signing_secret: '[redacted]' }
 const kept = { config: shown, secrets: { ...fresh.secrets, given: { token: 'a token' } } }
 
 /** Returns the pointers of the fields that are refused. */
@@ -42,7 +42,7 @@ async function refusedAt(settling: Promise<unknown>): Promise<string[]> {
 
 suite('a new config', () => {
   test('is split into shown fields and secrets, with a placeholder for each given or generated secret', async () => {
-    const { moved, ...whole } = await settleConfig(type, asked, fresh, egress)
+    const { moved, ...whole } = await settleConfig(type, requested, fresh, egress)
     assert.deepEqual(whole, kept)
     assert.equal(moved, 'url')
   })
@@ -50,51 +50,53 @@ suite('a new config', () => {
   test('is validated with its secrets opened, both the given and the generated ones', async () => {
     const { config, secrets, moved } = await settleConfig(type, { ...shown, note: 'x' }, kept, egress)
     assert.deepEqual([config, secrets, moved], [{ ...shown, note: 'x' }, kept.secrets, undefined])
-    assert.deepEqual(await refusedAt(settleConfig(type, { ...asked, token: 'wrong' }, kept, egress)), ['/config/token'])
+    assert.deepEqual(await refusedAt(settleConfig(type, { ...requested, token: 'wrong' }, kept, egress)), [
+      '/config/token',
+    ])
     assert.deepEqual(await refusedAt(settleConfig(type, {}, fresh, egress)), ['/config/url', '/config/token'])
   })
 
   test('keeps an omitted secret only if Sallyport generated it', async () => {
     const { config, secrets } = await settleConfig(
       type,
-      { url: asked.url, tls: 'full', token: 'another' },
+      { url: requested.url, tls: 'full', token: 'another' },
       kept,
       egress,
     )
     assert.deepEqual(config, shown)
     assert.deepEqual(secrets, { ...kept.secrets, given: { token: 'another' } })
-    assert.deepEqual(await refusedAt(settleConfig(type, { url: asked.url }, kept, egress)), ['/config/token'])
+    assert.deepEqual(await refusedAt(settleConfig(type, { url: requested.url }, kept, egress)), ['/config/token'])
   })
 
   for (const before of [fresh, kept]) {
     const when = before === fresh ? 'at creation' : 'on a change'
     test(`cannot set a generated secret ${when}`, async () => {
-      const set = { ...asked, signing_secret: 'chosen' }
+      const set = { ...requested, signing_secret: 'chosen' }
       assert.deepEqual(await refusedAt(settleConfig(type, set, before, egress)), ['/config/signing_secret'])
     })
   }
 
   test('cannot hold the placeholder of a generated secret at creation', async () => {
-    const set = { ...asked, signing_secret: '[redacted]' }
+    const set = { ...requested, signing_secret: '[redacted]' }
     assert.deepEqual(await refusedAt(settleConfig(type, set, fresh, egress)), ['/config/signing_secret'])
   })
 
   test('with another target must repeat the given secrets, not the generated ones', async () => {
     const elsewhere = { ...shown, url: 'https://evil.example.com/' }
     assert.deepEqual(await refusedAt(settleConfig(type, elsewhere, kept, egress)), ['/config/token'])
-    const anew = await settleConfig(type, { ...elsewhere, token: 'a token' }, kept, egress)
-    assert.deepEqual([anew.moved, anew.secrets], ['url', kept.secrets])
+    const settled = await settleConfig(type, { ...elsewhere, token: 'a token' }, kept, egress)
+    assert.deepEqual([settled.moved, settled.secrets], ['url', kept.secrets])
   })
 
   test('with another TLS setting must repeat the given secrets, but keeps its target', async () => {
     assert.deepEqual(await refusedAt(settleConfig(type, { ...shown, tls: 'none' }, kept, egress)), ['/config/token'])
-    assert.equal((await settleConfig(type, { ...asked, tls: 'none' }, kept, egress)).moved, undefined)
+    assert.equal((await settleConfig(type, { ...requested, tls: 'none' }, kept, egress)).moved, undefined)
   })
 
   test('equals the stored config only if it holds no secret in clear; a generated secret may be omitted', () => {
     const { signing_secret: _, ...rest } = shown
     assert.deepEqual(
-      [shown, rest, asked, { ...shown, signing_secret: 'made' }].map((one) => isSameConfig(one, kept)),
+      [shown, rest, requested, { ...shown, signing_secret: 'made' }].map((one) => isSameConfig(one, kept)),
       [true, true, false, false],
     )
   })

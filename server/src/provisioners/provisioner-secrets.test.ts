@@ -78,9 +78,9 @@ suite('a generated secret', () => {
     assert.equal(stolen.body.previous_secrets_until, null)
     await as('POST', '/test')
     assert.deepEqual(seen.opened.at(-1)?.previous, {})
-    const told = (await eventsOf(id)).filter(({ type }) => type === 'provisioner.secret_rotated')
+    const events = (await eventsOf(id)).filter(({ type }) => type === 'provisioner.secret_rotated')
     assert.deepEqual(
-      told.map(({ data }) => data),
+      events.map(({ data }) => data),
       [
         { names: ['signing_secret'], overlap_seconds: 86_400 },
         { names: ['signing_secret'], overlap_seconds: 0 },

@@ -98,8 +98,8 @@ suite('what a provisioner serves', () => {
   test('goes to exactly one of many concurrent requests, in whatever order they list it', async () => {
     const tenant = await house.tenant('Serving at once')
     const ids = Array.from({ length: 20 }, (_, place) => String(100_000_000_000 + place))
-    const asked = Array.from({ length: 6 }, (_, place) => (place % 2 === 0 ? ids : ids.toReversed()))
-    const replies = await Promise.all(asked.map((some) => create(tenant, { serves: [buckets(...some)] })))
+    const idLists = Array.from({ length: 6 }, (_, place) => (place % 2 === 0 ? ids : ids.toReversed()))
+    const replies = await Promise.all(idLists.map((some) => create(tenant, { serves: [buckets(...some)] })))
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409])
     const codes = new Set(replies.filter(({ status }) => status === 409).map(({ body }) => body.code))
     assert.deepEqual([...codes], ['resource_already_served'])

@@ -15,13 +15,13 @@ async function stage(name: string) {
   return on
 }
 
-const unitAsked = { resource: { type: 'cloud_organizational_unit', id: unit }, action: 'ReadOnly' }
-const setAsked = {
+const unitRequest = { resource: { type: 'cloud_organizational_unit', id: unit }, action: 'ReadOnly' }
+const setRequest = {
   resource: { type: 'cloud_permission_set', id: set },
   action: 'ReadOnly',
   metadata: { account_ids: accounts },
 }
-const bodies = { 'a unit': unitAsked, 'a permission set': setAsked }
+const bodies = { 'a unit': unitRequest, 'a permission set': setRequest }
 
 const one = 'cloud_account::"700000000002"'
 const everything = (mode: string, notice = '') =>
@@ -125,7 +125,7 @@ for (const [what, body] of Object.entries(bodies)) {
 test('the accounts are fixed when the request is created: an account added later gets no access', async () => {
   const on = await stage('fixed')
   await on.rule(everything('require'))
-  const request = await on.ask(unitAsked)
+  const request = await on.ask(unitRequest)
   await on.cache({ '700000000004': { units: [unit] } })
   await on.approve(request)
   const places = (await on.grantsOf(request)).map((grant) => grant.resource_id)
@@ -135,7 +135,7 @@ test('the accounts are fixed when the request is created: an account added later
 test('an account that was moved out of the unit later is evaluated in its current place', async () => {
   const on = await stage('moved')
   await on.rule(`permit (principal, action, resource in cloud_organizational_unit::"${unit}");`)
-  const request = await on.ask(unitAsked)
+  const request = await on.ask(unitRequest)
   await on.cache({ '700000000002': { units: ['ou-ab12-87654321'] } })
   const refused = await on.call(on.people.approver, 'POST', `/v1/requests/${request}/approve`, {})
   assert.equal(refused.status, 403)
@@ -170,7 +170,7 @@ for (const [sentence, rules, expected] of [
   test(`a permission set is an action on each account: ${sentence}`, async () => {
     const on = await stage(sentence)
     for (const rule of rules) await on.rule(rule)
-    const { body: answer } = await on.call(on.people.user, 'POST', '/v1/requests/preview', setAsked)
+    const { body: answer } = await on.call(on.people.user, 'POST', '/v1/requests/preview', setRequest)
     assert.deepEqual([answer.allowed, answer.approval_mode], [expected.allowed, expected.mode ?? null])
     assert.ok(String(answer.reasoning).includes(expected.says), String(answer.reasoning))
   })

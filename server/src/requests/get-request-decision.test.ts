@@ -11,12 +11,12 @@ const house = await openHouse()
 const on = await requestStage(house, 'reasons')
 const { owner, people } = on
 
-type Told = Omit<FullDecision, 'errors'> & { errors?: unknown[] }
+type ShownDecision = Omit<FullDecision, 'errors'> & { errors?: unknown[] }
 
-async function decisions(id: string, person: Person, query = ''): Promise<Told[]> {
+async function decisions(id: string, person: Person, query = ''): Promise<ShownDecision[]> {
   const reply = await on.call(person, 'GET', `/v1/requests/${id}/decision${query}`)
   assert.equal(reply.status, 200, reply.text)
-  return reply.body.data as Told[]
+  return reply.body.data as ShownDecision[]
 }
 
 await on.rule('@notice("ask first") permit (principal, action, resource);')
@@ -27,26 +27,26 @@ await on.grantsAre(request, 'failed', 'failed')
 await workers.stop()
 
 test('lists each question in order: request, approval, and reauthorization before provisioning', async () => {
-  const told = await decisions(request, people.user)
+  const shown = await decisions(request, people.user)
   assert.deepEqual(
-    told.map(({ kind, allowed, approval_mode, principal_id }) => [kind, allowed, approval_mode, principal_id]),
+    shown.map(({ kind, allowed, approval_mode, principal_id }) => [kind, allowed, approval_mode, principal_id]),
     [
       ['ask', true, 'require', people.user.user_id],
       ['approve', true, null, people.approver.user_id],
       ['ask_again', false, null, people.user.user_id],
     ],
   )
-  const [asked, approved, again] = told
-  assert.match(asked?.reasoning ?? '', /ask first.*a person decides/)
-  assert.deepEqual(asked?.notices, ['ask first'])
+  const [requested, approved, again] = shown
+  assert.match(requested?.reasoning ?? '', /ask first.*a person decides/)
+  assert.deepEqual(requested?.notices, ['ask first'])
   assert.match(approved?.reasoning ?? '', /permits deciding the request/)
   assert.match(again?.reasoning ?? '', /closed since.*forbids `ReadOnly` on cloud_account `600000000001`/)
   assert.deepEqual(again?.notices, ['closed since'])
-  assert.ok((again?.rule_set_version ?? 0) > (asked?.rule_set_version ?? 0))
+  assert.ok((again?.rule_set_version ?? 0) > (requested?.rule_set_version ?? 0))
   // Both were evaluated in the circumstances of the request.
-  assert.deepEqual(asked?.question, again?.question)
-  assert.equal(asked?.question.duration_seconds, 600)
-  assert.equal(asked?.question.has_reason, true)
+  assert.deepEqual(requested?.question, again?.question)
+  assert.equal(requested?.question.duration_seconds, 600)
+  assert.equal(requested?.question.has_reason, true)
 })
 
 test('names the rules by their ids, with more fields for a caller with policies:read', async () => {
@@ -62,11 +62,11 @@ test('names the rules by their ids, with more fields for a caller with policies:
 })
 
 test('shows a user’s source address to that user, and to a caller with audit:read', async () => {
-  const roads = async (person: Person) =>
+  const showsSource = async (person: Person) =>
     (await decisions(request, person)).map(({ question }) => 'source_ip' in question && 'via' in question)
-  assert.deepEqual(await roads(people.user), [true, false, true])
-  assert.deepEqual(await roads(people.approver), [false, true, false])
-  assert.deepEqual(await roads(people.auditor), [true, true, true])
+  assert.deepEqual(await showsSource(people.user), [true, false, true])
+  assert.deepEqual(await showsSource(people.approver), [false, true, false])
+  assert.deepEqual(await showsSource(people.auditor), [true, true, true])
 })
 
 test('answers a caller who may see the request, and not_found to others', async () => {
@@ -90,9 +90,9 @@ test('keeps its reasoning after the named rule is deleted, and shows the deletio
   )
   const id = await on.ask(on.account('600000000003', { action: 'Once' }))
   await takeAway()
-  const [asked] = await decisions(id, owner)
-  assert.match(asked?.reasoning ?? '', /approved at once by rule .*for a day/)
-  const gone = asked?.rules.filter((rule) => rule.policy_name === null)
+  const [requested] = await decisions(id, owner)
+  assert.match(requested?.reasoning ?? '', /approved at once by rule .*for a day/)
+  const gone = requested?.rules.filter((rule) => rule.policy_name === null)
   assert.deepEqual(
     gone?.map(({ changed_since }) => changed_since),
     [true],
@@ -101,8 +101,8 @@ test('keeps its reasoning after the named rule is deleted, and shows the deletio
 
 test('shows which rules changed since, and keeps its own reasoning', async () => {
   const id = await on.ask(on.account('600000000004'))
-  const [asked] = await decisions(id, owner)
-  const [rule] = asked?.rules ?? []
+  const [requested] = await decisions(id, owner)
+  const [rule] = requested?.rules ?? []
   assert.deepEqual([rule?.notice, rule?.changed_since], ['ask first', false])
   const policies = await on.call(owner, 'GET', '/v1/policies')
   const { id: policy_id } = (policies.body.data as { id: string; name: string }[]).find(
@@ -112,7 +112,7 @@ test('shows which rules changed since, and keeps its own reasoning', async () =>
   assert.equal((await on.call(owner, 'PATCH', url, { notice: 'ask nicely' })).status, 200)
   const [again] = await decisions(id, owner)
   assert.deepEqual([again?.rules[0]?.notice, again?.rules[0]?.changed_since], ['ask nicely', true])
-  assert.equal(again?.reasoning, asked?.reasoning)
+  assert.equal(again?.reasoning, requested?.reasoning)
 })
 
 test('the engine’s errors are shown only with policies:read', () => {

@@ -66,11 +66,11 @@ suite('the possible approvers of a request', () => {
   ] as const) {
     test(`are exactly the users whose decision is accepted, if a rule tests ${what}`, async () => {
       await withRule(text)
-      const told = await mayDecide(await on.ask(on.account('100000000002')))
+      const approvers = await mayDecide(await on.ask(on.account('100000000002')))
       for (const person of [...everybody, people.auditor]) {
         const id = await on.ask(on.account('100000000002'))
         const { status } = await on.call(person, 'POST', `/v1/requests/${id}/deny`, {})
-        assert.equal(told.includes(person.user_id), status === 200, `${person.user_id}: ${status}`)
+        assert.equal(approvers.includes(person.user_id), status === 200, `${person.user_id}: ${status}`)
       }
     })
   }

@@ -91,7 +91,7 @@ test('follows the current rules', async () => {
   assert.equal(await allowed(), false)
 })
 
-type Told = { kind: string; words: string; rule_id?: string; policy_name?: string; condition?: string }
+type NearMiss = { kind: string; words: string; rule_id?: string; policy_name?: string; condition?: string }
 
 test('explains near misses, with policies:read by rule, otherwise only by the request', async () => {
   const takeAway = [
@@ -116,13 +116,13 @@ test('explains near misses, with policies:read by rule, otherwise only by the re
   assert.deepEqual([refused.status, refused.body.details], [403, { nearest: preview.body.nearest }])
 
   const asOwner = await on.call(owner, 'POST', '/v1/requests/preview', body)
-  const [first, second] = asOwner.body.nearest as Told[]
+  const [first, second] = asOwner.body.nearest as NearMiss[]
   assert.match(first?.words ?? '', new RegExp(`^rule \`${first?.rule_id}\` permits this for at most 10 minutes;`))
   assert.deepEqual([first?.policy_name, second?.kind], ['previews', 'tag'])
   assert.equal(second?.condition, 'when { resource.hasTag("env") && (resource.getTag("env") == "dev") }')
 
-  const mended = await on.call(people.user, 'POST', '/v1/requests/preview', { ...body, duration_seconds: 600 })
-  assert.equal(mended.body.allowed, true)
+  const shortened = await on.call(people.user, 'POST', '/v1/requests/preview', { ...body, duration_seconds: 600 })
+  assert.equal(shortened.body.allowed, true)
   for (const take of takeAway) await take()
   const after = await on.call(people.user, 'POST', '/v1/requests/preview', body)
   assert.deepEqual([after.body.allowed, 'nearest' in after.body], [false, false])

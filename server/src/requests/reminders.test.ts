@@ -33,7 +33,7 @@ async function reminderOf(request_id: string): Promise<Reminder | undefined> {
 }
 
 /** The numbers of the reminders that were emitted. */
-const toldOf = async (request_id: string) =>
+const remindersOf = async (request_id: string) =>
   (await on.eventsOf(request_id)).flatMap(({ type, data }) => (type === 'request.reminded' ? [data.nth] : []))
 
 const set = (key: string, value: string) => on.call(owner, 'PUT', `/v1/settings/${key}`, { value })
@@ -42,8 +42,8 @@ const hasten = (request_id: string) =>
 
 /** Claims due reminders as a worker does. */
 async function claimed(): Promise<WorkItem[]> {
-  const ask = { table: 'reminder', part: undefined, max: 50, maxPerTenant: 50, without: [] } as const
-  const [claim] = await claimDue(house.database, [ask])
+  const claimQuery = { table: 'reminder', part: undefined, max: 50, maxPerTenant: 50, without: [] } as const
+  const [claim] = await claimDue(house.database, [claimQuery])
   return claim?.items ?? []
 }
 
@@ -65,7 +65,7 @@ suite('the approvers of a request are reminded', () => {
     await remind(id)
     const last = await reminderOf(id)
     assert.deepEqual([last?.sent, last?.at_its_end], [maxReminders, true])
-    assert.deepEqual(await toldOf(id), [1, 2, 3, 4, 5, 6])
+    assert.deepEqual(await remindersOf(id), [1, 2, 3, 4, 5, 6])
     await set('requests.pending_ttl_seconds', '86400')
   })
 
@@ -76,7 +76,7 @@ suite('the approvers of a request are reminded', () => {
     await house.asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [id])
     await remind(id)
     assert.equal(await reminderOf(id), undefined)
-    assert.deepEqual(await toldOf(id), [1, 2, 3, 4, 5])
+    assert.deepEqual(await remindersOf(id), [1, 2, 3, 4, 5])
   })
 
   for (const [how, end] of [
@@ -88,7 +88,7 @@ suite('the approvers of a request are reminded', () => {
       const id = await on.ask(body)
       await end(id)
       await remind(id)
-      assert.deepEqual([await toldOf(id), await reminderOf(id)], [[], undefined])
+      assert.deepEqual([await remindersOf(id), await reminderOf(id)], [[], undefined])
     })
   }
 
@@ -102,7 +102,7 @@ suite('the approvers of a request are reminded', () => {
     assert.equal((await reminderOf(id))?.after_seconds, 60)
     await set('notifications.reminder_seconds', '0')
     await remind(id)
-    assert.deepEqual([await toldOf(id), (await reminderOf(id))?.at_its_end], [[], true])
+    assert.deepEqual([await remindersOf(id), (await reminderOf(id))?.at_its_end], [[], true])
     assert.equal(await reminderOf(await on.ask(body)), undefined)
     await set('notifications.reminder_seconds', '86400')
     assert.equal(await reminderOf(await on.ask(body)), undefined)
@@ -120,11 +120,11 @@ suite('a reminder', () => {
     const [heir] = await claimed()
     assert.ok(heir)
     await remindOfRequest(ctx, dead)
-    assert.deepEqual(await toldOf(id), [])
+    assert.deepEqual(await remindersOf(id), [])
     await remindOfRequest(ctx, heir)
     await remindOfRequest(ctx, heir)
     await remindOfRequest(ctx, dead)
-    assert.deepEqual(await toldOf(id), [1])
+    assert.deepEqual(await remindersOf(id), [1])
   })
 
   test('concurrent with a decision waits for the lock on the request, and then emits nothing', async () => {
@@ -139,7 +139,7 @@ suite('a reminder', () => {
       return { done }
     })
     await reminding.done
-    assert.deepEqual([await toldOf(id), await reminderOf(id)], [[], undefined])
+    assert.deepEqual([await remindersOf(id), await reminderOf(id)], [[], undefined])
   })
 
   test('is emitted once by two workers', async () => {
@@ -151,6 +151,6 @@ suite('a reminder', () => {
       return seen.every((reminder) => reminder?.sent === 1)
     })
     for (const { stop } of workers) await stop()
-    for (const id of ids) assert.deepEqual(await toldOf(id), [1])
+    for (const id of ids) assert.deepEqual(await remindersOf(id), [1])
   })
 })

@@ -35,12 +35,12 @@ const warning = {
 }
 
 /** Requests access. Returns the warnings, which equal those of a preview, and the types of the events. */
-async function asked(body: object, person: Person = people.user) {
+async function requestAccess(body: object, person: Person = people.user) {
   const preview = await on.call(person, 'POST', '/v1/requests/preview', body)
   const request = await on.created(person, '/v1/requests', body)
-  const told = (await on.eventsOf(String(request.id))).map(({ type }) => type)
+  const eventTypes = (await on.eventsOf(String(request.id))).map(({ type }) => type)
   assert.deepEqual(preview.body.warnings, request.warnings)
-  return { warnings: request.warnings, told, id: String(request.id) }
+  return { warnings: request.warnings, eventTypes, id: String(request.id) }
 }
 
 async function without<Result>(some: Person[], work: () => Promise<Result>): Promise<Result> {
@@ -55,26 +55,26 @@ async function without<Result>(some: Person[], work: () => Promise<Result>): Pro
 
 suite('a request that no user may approve', () => {
   test('has a warning in its reply and its preview, and emits an event', async () => {
-    const { warnings, told } = await asked(on.account(closed))
+    const { warnings, eventTypes } = await requestAccess(on.account(closed))
     assert.deepEqual(warnings, [warning])
-    assert.deepEqual(told, ['request.created', 'request.unapprovable'])
+    assert.deepEqual(eventTypes, ['request.created', 'request.unapprovable'])
   })
 
   test('is one whose only possible approver is the requester', async () => {
-    const { warnings } = await without([owner, people.admin], () => asked(on.account(open), people.approver))
+    const { warnings } = await without([owner, people.admin], () => requestAccess(on.account(open), people.approver))
     assert.deepEqual(warnings, [warning])
   })
 
   test('is not one that another person may approve', async () => {
-    const { warnings, told } = await without([owner, people.admin], () => asked(on.account(open)))
-    assert.deepEqual([warnings, told], [undefined, ['request.created']])
+    const { warnings, eventTypes } = await without([owner, people.admin], () => requestAccess(on.account(open)))
+    assert.deepEqual([warnings, eventTypes], [undefined, ['request.created']])
   })
 
   test('is not one that needs no approval', async () => {
-    const { warnings, told } = await asked(on.account(closed, { action: 'List' }))
-    assert.deepEqual([warnings, told], [undefined, ['request.created', 'request.approved']])
+    const { warnings, eventTypes } = await requestAccess(on.account(closed, { action: 'List' }))
+    assert.deepEqual([warnings, eventTypes], [undefined, ['request.created', 'request.approved']])
     const emergency = { action: 'Admin', break_glass: true, reason: 'the site is down' }
-    assert.equal((await asked(on.account(closed, emergency))).warnings, undefined)
+    assert.equal((await requestAccess(on.account(closed, emergency))).warnings, undefined)
   })
 
   test('has no warning if it is uncertain: if a rule tests when the approver decides', async () => {
@@ -82,10 +82,12 @@ suite('a request that no user may approve', () => {
       `forbid (principal, action == Action::"approve", resource in cloud_account::"${atNight}")
         when { context.now < datetime("2100-01-01") };`,
     )
-    const { warnings, told } = await asked(on.account(atNight))
-    assert.deepEqual([warnings, told], [undefined, ['request.created']])
+    const { warnings, eventTypes } = await requestAccess(on.account(atNight))
+    assert.deepEqual([warnings, eventTypes], [undefined, ['request.created']])
     // It is certain if no user holds the scope, whatever the time.
-    const { warnings: alone } = await without([owner, people.admin, people.approver], () => asked(on.account(atNight)))
+    const { warnings: alone } = await without([owner, people.admin, people.approver], () =>
+      requestAccess(on.account(atNight)),
+    )
     assert.deepEqual(alone, [warning])
     await remove()
   })
@@ -102,16 +104,16 @@ suite('a request that no user may approve', () => {
   })
 
   test('is notified once to each user who can fix it', async () => {
-    const { id } = await asked(on.account(closed))
+    const { id } = await requestAccess(on.account(closed))
     const failures: unknown[] = []
-    const told = () =>
+    const notifications = () =>
       house.asSuperuser(
         `select user_id, event_type, title from notification where resource_id = $1 and event_type <> 'request.created'
           order by user_id`,
         [id],
       )
     // Open transactions in other databases of the server delay delivery: an event waits for all earlier ones to end.
-    const untilTold = () =>
+    const untilDelivered = () =>
       until('the event is delivered', async () => {
         for (const subscriber of subscribers)
           while (await deliver(house.database, subscriber, (...failure) => failures.push(failure)));
@@ -122,15 +124,15 @@ suite('a request that no user may approve', () => {
         )
         return reached?.all
       })
-    await untilTold()
+    await untilDelivered()
     await house.asSuperuser(`update event_cursor set xid = '0', seq = 0`)
-    await untilTold()
+    await untilDelivered()
     assert.deepEqual(failures, [])
     const title = `Nobody may approve: user requests ReadOnly on account ${closed}`
     const notice = { event_type: 'request.unapprovable', title }
     const administrators = [owner, people.admin].map(({ user_id }) => user_id).sort()
     assert.deepEqual(
-      await told(),
+      await notifications(),
       administrators.map((user_id) => ({ user_id, ...notice })),
     )
   })

@@ -48,13 +48,13 @@ suite('the version of a role', () => {
     const { token } = people.user
     const stranger = await house.call({ method: 'PATCH', url, token, tenant_id, body, headers: stale })
     assert.equal(stranger.status, 403)
-    for (const [method, said] of [
+    for (const [method, sent] of [
       ['PATCH', body],
       ['DELETE', undefined],
     ] as const) {
-      const reply = await call(method, url, said, stale)
+      const reply = await call(method, url, sent, stale)
       assert.deepEqual([reply.status, reply.body.code], [412, 'precondition_failed'])
-      assert.equal((await call(method, url, said, { 'if-match': 'x' })).status, 400)
+      assert.equal((await call(method, url, sent, { 'if-match': 'x' })).status, 400)
     }
     assert.equal((await call('GET', url)).body.version, 1)
     assert.equal((await call('PATCH', url, body, { 'if-match': '"7", "1"' })).status, 200)
@@ -78,13 +78,13 @@ suite('concurrent changes of one role', () => {
     for (const round of rounds(15)) {
       const { url } = await role('users:read', 'users:write')
       const name = `round ${round}`
-      const told = await together([
+      const replies = await together([
         () => call('PATCH', url, { scopes: ['users:read'] }),
         () => call('PATCH', url, { name }),
         () => call('PATCH', url, { description: 'in other words' }),
       ])
       assert.deepEqual(
-        told.map(({ status }) => status),
+        replies.map(({ status }) => status),
         [200, 200, 200],
       )
       const { body } = await call('GET', url)
@@ -96,12 +96,12 @@ suite('concurrent changes of one role', () => {
   test('with If-Match: one succeeds, the other gets a conflict, and nothing removed comes back (P3)', async () => {
     for (const _round of rounds(15)) {
       const { url, etag, id } = await role('users:read', 'users:write')
-      const told = await together([
+      const replies = await together([
         () => call('PATCH', url, { scopes: ['users:read'] }, { 'if-match': etag }),
         () => call('PATCH', url, { scopes: ['users:read', 'users:write', 'roles:read'] }, { 'if-match': etag }),
       ])
-      assert.deepEqual(told.map(({ status }) => status).sort(), [200, 412])
-      const [won, lost] = told[0]?.status === 200 ? told : told.toReversed()
+      assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 412])
+      const [won, lost] = replies[0]?.status === 200 ? replies : replies.toReversed()
       assert.equal(lost?.body.code, 'precondition_failed')
       assert.deepEqual(lost?.body.details, { etag: won?.headers.etag })
       assert.deepEqual((await call('GET', url)).body, won?.body)

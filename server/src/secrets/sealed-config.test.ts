@@ -43,12 +43,12 @@ suite('a config is shown by an allowlist (S2)', () => {
       },
     ],
   ]
-  for (const [name, asked, shown] of cases) {
+  for (const [name, requested, shown] of cases) {
     test(name, () => {
-      const { config, secrets } = splitConfig(asked, fields, nothing)
+      const { config, secrets } = splitConfig(requested, fields, nothing)
       assert.deepEqual(config, shown)
       assert.ok(!JSON.stringify(config).includes(canary))
-      assert.deepEqual({ ...config, ...secrets }, asked)
+      assert.deepEqual({ ...config, ...secrets }, requested)
     })
   }
 })
@@ -71,8 +71,8 @@ suite('a config that replaces another', () => {
       { token: 'new' },
     ],
   ]
-  for (const [name, asked, secrets] of taken) {
-    test(name, () => assert.deepEqual(splitConfig(asked, fields, before).secrets, secrets))
+  for (const [name, requested, secrets] of taken) {
+    test(name, () => assert.deepEqual(splitConfig(requested, fields, before).secrets, secrets))
   }
 
   const refused: [string, Record<string, unknown>, string][] = [
@@ -98,9 +98,9 @@ suite('a config that replaces another', () => {
     ['is refused if it is too large', { note: 'x'.repeat(65 * 1024) }, '/config'],
     ['is refused if a name is too long', { ['x'.repeat(101)]: 1 }, '/config'],
   ]
-  for (const [name, asked, pointer] of refused) {
+  for (const [name, requested, pointer] of refused) {
     test(name, () => {
-      const problem = problemOf(() => splitConfig(asked, fields, before))
+      const problem = problemOf(() => splitConfig(requested, fields, before))
       assert.equal(problem.status, 400)
       const { fields: faults } = problem.details as { fields: { pointer: string }[] }
       assert.equal(faults[0]?.pointer, pointer)
@@ -113,9 +113,9 @@ suite('a config at rest', () => {
   const sealer = openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 3))]))
   const place = { table: 'identity_provider', id: 'i', field: 'sealed_secrets' }
   const replace = (
-    asked: Record<string, unknown>,
+    requested: Record<string, unknown>,
     kept?: { config: Record<string, unknown>; sealed_secrets: string | null },
-  ) => replaceConfig({ sealer, tx }, place, asked, fields, kept)
+  ) => replaceConfig({ sealer, tx }, place, requested, fields, kept)
 
   test('holds its secrets only sealed, and opens only at its place (S6)', async () => {
     const kept = await replace({ filter: 'x', token: canary })

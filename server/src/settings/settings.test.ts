@@ -51,10 +51,10 @@ test('a setting is returned as it was set, and is in effect at once', async () =
 
 test('every change emits the old and the new value, and a change without effect emits none', async () => {
   for (const value of ['60', '120', '120']) await set('notifications.expiring_seconds', value)
-  const told = { type: 'setting.updated', subject_id: 'notifications.expiring_seconds', actor_id: admin.user_id }
+  const expected = { type: 'setting.updated', subject_id: 'notifications.expiring_seconds', actor_id: admin.user_id }
   assert.deepEqual(await eventsOf(admin.tenant_id), [
-    { ...told, data: { old: null, new: '60' } },
-    { ...told, data: { old: '60', new: '120' } },
+    { ...expected, data: { old: null, new: '60' } },
+    { ...expected, data: { old: '60', new: '120' } },
   ])
 })
 
@@ -181,8 +181,9 @@ test('each tenant has its own', async () => {
 
 test('the seconds of a setting can be used inside a statement, set or by default', async () => {
   const tx = database.tenant(admin.tenant_id)
-  const ask = () => tx.read(sql<{ n: number }>`select ${settingSeconds(tx, 'notifications.expiring_seconds')} as n`)
-  assert.deepEqual(await ask(), [{ n: 900 }])
+  const readSeconds = () =>
+    tx.read(sql<{ n: number }>`select ${settingSeconds(tx, 'notifications.expiring_seconds')} as n`)
+  assert.deepEqual(await readSeconds(), [{ n: 900 }])
   await set('notifications.expiring_seconds', '60')
-  assert.deepEqual(await ask(), [{ n: 60 }])
+  assert.deepEqual(await readSeconds(), [{ n: 60 }])
 })

@@ -83,11 +83,11 @@ suite('the first start', () => {
 
   test('emits the events of the tenant, the owner and the key with the operator as actor', async () => {
     await bootstrap(options)
-    const told = await db.asSuperuser<{ type: string; actor_kind: string }>(
+    const events = await db.asSuperuser<{ type: string; actor_kind: string }>(
       'select type, actor_kind from event order by seq',
     )
     assert.deepEqual(
-      told.map((event) => `${event.actor_kind} ${event.type}`),
+      events.map((event) => `${event.actor_kind} ${event.type}`),
       ['operator tenant.created', 'operator user.created', 'operator api_key.created'],
     )
   })
@@ -189,8 +189,8 @@ suite('bootstrap done', () => {
     assert.equal(await findKeyStatus(tx, readKeyText(file.api_key)?.id ?? '', 'api'), undefined)
     const owner = await findSignIn(tx, file.admin.email)
     assert.ok(await verifyPassword(file.admin.password, owner?.hash ?? undefined))
-    const [told] = await db.asSuperuser(`select actor_kind from event where type = 'api_key.revoked'`)
-    assert.deepEqual(told, { actor_kind: 'operator' })
+    const [event] = await db.asSuperuser(`select actor_kind from event where type = 'api_key.revoked'`)
+    assert.deepEqual(event, { actor_kind: 'operator' })
     logged.length = 0
     await bootstrap(options)
     assert.deepEqual(logged, [])

@@ -46,8 +46,8 @@ suite('resetting an owner', () => {
     const { hash, user_id } = (await findSignIn(db.database.tenant(acme), owner.email)) ?? {}
     assert.ok(await verifyPassword(reset.password, hash ?? undefined))
     assert.ok(!(await verifyPassword(owner.password, hash ?? undefined)))
-    const told = await db.asSuperuser(`select actor_kind, subject_id from event where type = 'user.password_reset'`)
-    assert.deepEqual(told, [{ actor_kind: 'operator', subject_id: user_id }])
+    const events = await db.asSuperuser(`select actor_kind, subject_id from event where type = 'user.password_reset'`)
+    assert.deepEqual(events, [{ actor_kind: 'operator', subject_id: user_id }])
   })
 
   test('works only for owners, and requires a tenant if there are several', async () => {
@@ -68,10 +68,10 @@ suite('resetting an owner', () => {
 })
 
 suite('issuing a key', () => {
-  const ask = { name: 'ci', scopes: 'all', expires_in: 3600 } as const
+  const keyInput = { name: 'ci', scopes: 'all', expires_in: 3600 } as const
 
   test('with all scopes gives the scopes of the user, and ends at the requested time', async () => {
-    const key = await issueKey(db.database, { ...ask, tenant_id: acme, email: 'anna@example.com' })
+    const key = await issueKey(db.database, { ...keyInput, tenant_id: acme, email: 'anna@example.com' })
     assert.deepEqual(key.scopes, systemRoles.user.scopes)
     const left = new Date(key.expires_at ?? 0).getTime() - Date.now()
     assert.ok(left > 3_500_000 && left <= 3_600_000)
@@ -87,7 +87,10 @@ suite('issuing a key', () => {
       [{ name: '' }, /name of a key/],
     ]
     for (const [more, why] of faulty) {
-      await assert.rejects(issueKey(db.database, { ...ask, tenant_id: acme, email: 'anna@example.com', ...more }), why)
+      await assert.rejects(
+        issueKey(db.database, { ...keyInput, tenant_id: acme, email: 'anna@example.com', ...more }),
+        why,
+      )
     }
   })
 })
@@ -97,21 +100,21 @@ suite('domains that a tenant can send mail from', () => {
     (await listMailDomains(db.database, tenant_id)).map(({ domain }) => domain)
 
   test('are added and removed with one event each, and belong to one tenant (J8, T1)', async () => {
-    const ask = { tenant_id: acme, domain: 'BÜCHER.example' }
+    const mailDomain = { tenant_id: acme, domain: 'BÜCHER.example' }
     const domain = 'xn--bcher-kva.example'
-    assert.deepEqual(await addMailDomain(db.database, ask), { domain, added: true })
-    assert.deepEqual(await addMailDomain(db.database, ask), { domain, added: false })
+    assert.deepEqual(await addMailDomain(db.database, mailDomain), { domain, added: true })
+    assert.deepEqual(await addMailDomain(db.database, mailDomain), { domain, added: false })
     assert.deepEqual([await namesOf(acme), await namesOf(other)], [[domain], []])
-    await assert.rejects(removeMailDomain(db.database, { ...ask, tenant_id: other }), /has no mail domain/)
-    assert.deepEqual(await removeMailDomain(db.database, ask), { domain })
-    await assert.rejects(removeMailDomain(db.database, ask), /has no mail domain/)
+    await assert.rejects(removeMailDomain(db.database, { ...mailDomain, tenant_id: other }), /has no mail domain/)
+    assert.deepEqual(await removeMailDomain(db.database, mailDomain), { domain })
+    await assert.rejects(removeMailDomain(db.database, mailDomain), /has no mail domain/)
     assert.deepEqual(await namesOf(acme), [])
-    const told = await db.asSuperuser(
+    const events = await db.asSuperuser(
       `select type, actor_kind, data from event where tenant_id = $1 and type like 'tenant.mail%' order by seq`,
       [acme],
     )
     assert.deepEqual(
-      told,
+      events,
       ['added', 'removed'].map((what) => ({
         type: `tenant.mail_domain_${what}`,
         actor_kind: 'operator',

@@ -18,8 +18,8 @@ const {
   newcomer,
   ask,
   held,
-  shutOut,
-  bury,
+  deactivate,
+  deleteUser,
   signIn,
   eventsOf,
   typesOf,
@@ -59,15 +59,15 @@ suite('changing a user', () => {
 
   test('needs the scope to write users', async () => {
     for (const person of [people.user, people.approver, people.auditor]) {
-      assert.equal((await shutOut(owner.user_id, person)).status, 403)
-      assert.equal((await bury(people.user.user_id, person)).status, 403)
+      assert.equal((await deactivate(owner.user_id, person)).status, 403)
+      assert.equal((await deleteUser(people.user.user_id, person)).status, 403)
     }
   })
 })
 
 for (const [verb, leave, event] of [
-  ['deactivated', shutOut, 'user.deactivated'],
-  ['deleted', bury, 'user.deleted'],
+  ['deactivated', deactivate, 'user.deactivated'],
+  ['deleted', deleteUser, 'user.deleted'],
 ] as const) {
   suite(`a user who is ${verb}`, () => {
     test('is locked out at once: token, key and password are refused (A6)', async () => {
@@ -101,7 +101,7 @@ for (const [verb, leave, event] of [
         [await requestIs(pending), await requestIs(request_id), await requestIs(others)],
         ['cancelled', 'approved', 'pending'],
       )
-      assert.deepEqual(await eventsOf(pending).then((told) => told.at(-1)), {
+      assert.deepEqual(await eventsOf(pending).then((events) => events.at(-1)), {
         type: 'request.cancelled',
         data: { request_id: pending, reason },
       })
@@ -161,7 +161,7 @@ suite('a deactivated user', () => {
   test('keeps their roles when they are reactivated, but not their grants', async () => {
     const person = await newcomer()
     const { grant_id } = await held(person)
-    const gone = await shutOut(person.user_id)
+    const gone = await deactivate(person.user_id)
     assert.deepEqual([gone.status, gone.body.active], [200, false])
     const back = await call(owner, 'PATCH', `/v1/users/${person.user_id}`, { active: true })
     assert.deepEqual([back.status, back.body.active, back.body.roles], [200, true, ['user']])
@@ -191,7 +191,7 @@ suite('a deactivated user', () => {
 suite('a deleted user', () => {
   test('is not found by any operation, like an unknown user', async () => {
     const { user_id } = await newcomer()
-    const gone = await bury(user_id)
+    const gone = await deleteUser(user_id)
     assert.deepEqual([gone.status, gone.text], [204, ''])
     const group = await joinGroup(people.user.user_id)
     const ways: ((id: string) => Promise<Reply>)[] = [
@@ -212,7 +212,7 @@ suite('a deleted user', () => {
   test('frees their address but not their id, and keeps no password, role or group', async () => {
     const { user_id, email } = await newcomer()
     await joinGroup(user_id)
-    await bury(user_id)
+    await deleteUser(user_id)
     const again = await created('/v1/users', { email, name: 'Another', roles: ['user'], password })
     assert.notEqual(again, user_id)
     assert.equal((await signIn(email)).status, 200)
@@ -228,7 +228,7 @@ suite('a deleted user', () => {
 
   test('stays deleted, because the database refuses to change them', async () => {
     const { user_id } = await newcomer()
-    await bury(user_id)
+    await deleteUser(user_id)
     const back = 'update tenant_user set active = true, deleted_at = null where id = $1'
     await assert.rejects(house.asSuperuser(back, [user_id]), /never changes again/)
     await assert.rejects(

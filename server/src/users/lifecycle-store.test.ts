@@ -10,12 +10,12 @@ import { linkGrant } from '../grants/plan-store.ts'
 /** Users who leave during another operation, stopped at the moment where the two meet. */
 const house = await openHouse()
 const life = await comingAndGoing(house, 'races')
-const { tenant_id, people, call, newcomer, asking, ask, held, shutOut, bury, requestIs, leftOf } = life
+const { tenant_id, people, call, newcomer, asking, ask, held, deactivate, deleteUser, requestIs, leftOf } = life
 const tx = house.database.tenant(tenant_id)
 
 for (const [verb, leave] of [
-  ['deactivated', shutOut],
-  ['deleted', bury],
+  ['deactivated', deactivate],
+  ['deleted', deleteUser],
 ] as const) {
   suite(`a user who is ${verb}`, () => {
     test('while they request access has nothing left', async () => {

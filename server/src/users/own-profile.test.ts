@@ -11,7 +11,7 @@ const pixel =
 const call = (person: Person, method: string, url: string, body?: unknown) =>
   house.call({ method, url, token: person.token, tenant_id, ...(body !== undefined && { body }) })
 
-const told = (user_id: string, type: string) =>
+const eventsOf = (user_id: string, type: string) =>
   house.asSuperuser<{ data: unknown; actor_id: string }>(
     'select data, actor_id from event where subject_id = $1 and type = $2 order by seq',
     [user_id, type],
@@ -56,7 +56,7 @@ suite('the caller’s own profile', () => {
     assert.deepEqual(third.body, { ...user, ...empty, display_name: 'Z' })
     assert.deepEqual((await call(people.user, 'GET', url)).body, third.body)
     const actor_id = people.user.user_id
-    assert.deepEqual(await told(actor_id, 'user.updated'), [
+    assert.deepEqual(await eventsOf(actor_id, 'user.updated'), [
       { actor_id, data: { fields: ['first_name', 'avatar_base64'] } },
       { actor_id, data: { fields: ['display_name'] } },
       { actor_id, data: { fields: ['first_name', 'avatar_base64'] } },
@@ -172,7 +172,7 @@ suite('the caller’s own password', () => {
     const reply = await change(owner, old, fresh)
     assert.deepEqual([reply.status, reply.text], [204, ''])
     assert.deepEqual([(await signIn(old)).status, (await signIn(fresh)).status], [401, 200])
-    assert.deepEqual(await told(owner.user_id, 'user.password_changed'), [{ actor_id: owner.user_id, data: {} }])
+    assert.deepEqual(await eventsOf(owner.user_id, 'user.password_changed'), [{ actor_id: owner.user_id, data: {} }])
   })
 
   test('does not change for a wrong one, which is recorded as a failed sign-in', async () => {
@@ -180,9 +180,9 @@ suite('the caller’s own password', () => {
     assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
     assert.match(reply.text, /"\/current_password"/)
     assert.equal((await signIn(fresh)).status, 200)
-    const refusals = await told(owner.user_id, 'auth.refused')
+    const refusals = await eventsOf(owner.user_id, 'auth.refused')
     assert.ok(refusals.some(({ actor_id }) => actor_id === owner.user_id))
-    assert.equal((await told(owner.user_id, 'user.password_changed')).length, 1)
+    assert.equal((await eventsOf(owner.user_id, 'user.password_changed')).length, 1)
   })
 
   test('must have the minimum length of the tenant, and not be a common one', async () => {

@@ -93,8 +93,8 @@ suite('the roles of a user', () => {
     for (const body of [{}, { roles: 'admin' }, { roles: [1] }, { roles: [], is_owner: true }]) {
       assert.equal((await call(owner, 'PUT', `/v1/users/${people.user.user_id}/roles`, body)).status, 400)
     }
-    const nobody = await call(owner, 'PUT', `/v1/users/${newId()}/roles`, { roles: ['root'] })
-    assert.deepEqual([nobody.status, nobody.text], [404, '{"code":"not_found","message":"user not found"}'])
+    const missing = await call(owner, 'PUT', `/v1/users/${newId()}/roles`, { roles: ['root'] })
+    assert.deepEqual([missing.status, missing.text], [404, '{"code":"not_found","message":"user not found"}'])
     assert.deepEqual(
       (await held(people.user)).map((row) => row.role_id),
       ['user'],

@@ -50,8 +50,8 @@ suite('creating a user', () => {
     assert.match(kept?.hash ?? '', /^\$argon2id\$/)
     const given = await db.asSuperuser('select granted_by from user_role where user_id = $1', [id])
     assert.deepEqual(given, Array(2).fill({ granted_by: admin.user_id }))
-    const told = await db.asSuperuser('select type, actor_id, subject_id from event where subject_id = $1', [id])
-    assert.deepEqual(told, [{ type: 'user.created', actor_id: admin.user_id, subject_id: id }])
+    const events = await db.asSuperuser('select type, actor_id, subject_id from event where subject_id = $1', [id])
+    assert.deepEqual(events, [{ type: 'user.created', actor_id: admin.user_id, subject_id: id }])
     assert.ok(!JSON.stringify(made.body).includes('argon2id'))
   })
 
@@ -150,8 +150,8 @@ suite('reading users', () => {
   })
 
   test('needs the scope', async () => {
-    const nobody = { ...admin, scopes: ['users:write'] }
-    assert.equal((await call(nobody, 'GET', '/v1/users')).status, 403)
-    assert.equal((await call(nobody, 'GET', `/v1/users/${admin.user_id}`)).status, 403)
+    const withoutScope = { ...admin, scopes: ['users:write'] }
+    assert.equal((await call(withoutScope, 'GET', '/v1/users')).status, 403)
+    assert.equal((await call(withoutScope, 'GET', `/v1/users/${admin.user_id}`)).status, 403)
   })
 })

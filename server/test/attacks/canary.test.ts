@@ -72,10 +72,10 @@ async function plantOnTheWay(): Promise<void> {
   await asTheirs(approver, 'POST', `${await ask()}/deny`, { reasoning: canary })
   await asTheirs(approver, 'POST', `${await ask()}/approve`, { reasoning: canary })
   await until('they have notifications of it', async () => {
-    const told = await house.call({
+    const page = await house.call({
       ...{ method: 'GET', url: '/v1/users/me/notifications', token: user.token, tenant_id: theirs.tenant_id },
     })
-    return told.text.includes(canary)
+    return page.text.includes(canary)
   })
 }
 

@@ -57,7 +57,7 @@ type Ids = Awaited<ReturnType<typeof openStage>>['ids']
 type Try = [method: string, url: string, body?: unknown]
 
 /** Every way to gain a scope. */
-function roads({ role, friendsRole, strong, climber, friend, admin, ownGroup, adminGroup, provider }: Ids): Try[] {
+function attempts({ role, friendsRole, strong, climber, friend, admin, ownGroup, adminGroup, provider }: Ids): Try[] {
   const newUser = (name: string, ...roles: string[]) => ({
     ...{ email: `${name}@example.com`, name, roles, auth_provider: 'oidc' },
   })
@@ -127,7 +127,7 @@ suite('a user with one scope', () => {
     test(`${scope}, gains no other in any way (P1, P4, P9, P10, P12)`, async () => {
       const { tenant_id, call, climber, ids } = await openStage(scope)
       const before = await standing(tenant_id)
-      for (const [method, url, body] of roads(ids)) {
+      for (const [method, url, body] of attempts(ids)) {
         const reply = await call(climber, method, url, body)
         assert.ok(reply.status >= 400 && reply.status < 500, `${method} ${url} ${JSON.stringify(body)}: ${reply.text}`)
       }
@@ -162,12 +162,12 @@ suite('the settings that weaken a tenant’s protection', () => {
     for (const value of ['12', '8']) {
       assert.equal((await call(owner, 'PUT', '/v1/settings/auth.password_min_length', { value })).status, 200)
     }
-    const told = await house.asSuperuser<{ data: unknown }>(
+    const events = await house.asSuperuser<{ data: unknown }>(
       `select data from event where tenant_id = $1 and type = 'setting.updated' order by seq`,
       [tenant_id],
     )
     assert.deepEqual(
-      told.map(({ data }) => data),
+      events.map(({ data }) => data),
       [
         { old: null, new: '12' },
         { old: '12', new: '8' },

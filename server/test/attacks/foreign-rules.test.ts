@@ -95,9 +95,9 @@ suite('a rule of ours that names', () => {
 
   test('their unit reaches none of its accounts: here it has none (T10)', async () => {
     const here = await withRules(ours, { effect: 'permit' })
-    const asked = await ask(ours, ours.people.user, 'cloud_organizational_unit', unit)
-    assert.deepEqual([asked.status, asked.body.code], [400, 'invalid_input'])
-    assert.ok(!asked.text.includes(account))
+    const reply = await ask(ours, ours.people.user, 'cloud_organizational_unit', unit)
+    assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'])
+    assert.ok(!reply.text.includes(account))
     await call(ours, ours.owner, 'DELETE', here)
   })
 })

@@ -65,18 +65,18 @@ function hmacSigned(secret: string | Buffer): string {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 }
 
-const ask = (authorization?: string) =>
+const call = (authorization?: string) =>
   house.call({ method: 'GET', url: '/v1/policies', tenant_id, ...(authorization && { headers: { authorization } }) })
-const refusal = await ask()
+const refusal = await call()
 
 async function assertRefused(token: string): Promise<void> {
-  const reply = await ask(`Bearer ${token}`)
+  const reply = await call(`Bearer ${token}`)
   assert.deepEqual([reply.status, reply.text], [401, refusal.text])
 }
 
-const asked: string[] = []
+const requested: string[] = []
 const keyServer = createServer((request, reply) => {
-  asked.push(request.url ?? '')
+  requested.push(request.url ?? '')
   reply.end(JSON.stringify({ keys: [] }))
 }).listen(0, '127.0.0.1')
 await new Promise((listening) => keyServer.once('listening', listening))
@@ -85,7 +85,7 @@ const keysAt = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}`
 
 test('a token made as the service makes them is accepted', async () => {
   assert.equal(refusal.status, 401)
-  assert.equal((await ask(`Bearer ${await signed(goodHeader, goodClaims)}`)).status, 200)
+  assert.equal((await call(`Bearer ${await signed(goodHeader, goodClaims)}`)).status, 200)
 })
 
 suite('a token whose signature', () => {
@@ -162,7 +162,7 @@ suite('a token whose header', () => {
       await assertRefused(await signed({ ...goodHeader, ...more }, goodClaims, strangerKey.privateKey))
       await assertRefused(await signed({ ...goodHeader, ...more }, goodClaims))
     }
-    assert.deepEqual(asked, [])
+    assert.deepEqual(requested, [])
   })
 })
 

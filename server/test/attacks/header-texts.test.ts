@@ -80,13 +80,13 @@ suite('the sender of a tenant is refused with', () => {
 
 test('markup in a reason is handed on as the text that it is, in JSON that no browser reads as a page (J9)', async () => {
   const reason = `<img src=x onerror=alert(1)> [a](javascript:alert(1)) =cmd|'/c calc'!A0 </script>`
-  const asked = await house.call({
+  const reply = await house.call({
     ...{ method: 'POST', url: '/v1/requests', token: people.user.token, tenant_id },
     body: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly', reason },
   })
-  assert.equal(asked.status, 201, asked.text)
+  assert.equal(reply.status, 201, reply.text)
   const read = await house.call({
-    ...{ method: 'GET', url: `/v1/requests/${asked.body.id}`, token: people.approver.token, tenant_id },
+    ...{ method: 'GET', url: `/v1/requests/${reply.body.id}`, token: people.approver.token, tenant_id },
   })
   assert.equal(read.body.reason, reason)
   assert.match(String(read.headers['content-type']), /^application\/json/)

@@ -20,8 +20,8 @@ async function given(tenant: TestTenant): Promise<string> {
   const rule = { effect: 'permit', approval_mode: 'auto' }
   await call(tenant, tenant.owner, 'POST', `/v1/policies/${policy.body.id}/rules`, rule)
   const resource = { type: 'cloud_account', id: '123456789012' }
-  const asked = await call(tenant, tenant.people.user, 'POST', '/v1/requests', { resource, action: 'ReadOnly' })
-  assert.equal(asked.status, 201, asked.text)
+  const reply = await call(tenant, tenant.people.user, 'POST', '/v1/requests', { resource, action: 'ReadOnly' })
+  assert.equal(reply.status, 201, reply.text)
   return (await grantThat(tenant, ({ status }) => status === 'active')).id
 }
 

@@ -82,11 +82,11 @@ suite('a requester’s own request', () => {
     assert.equal(status, 'approved')
     const again = await call(people.approver, 'POST', `/v1/requests/${id}/approve`, {})
     assert.deepEqual([again.status, again.body.code], [403, 'forbidden'])
-    const told = await house.asSuperuser(
+    const events = await house.asSuperuser(
       `select id from event where tenant_id = $1 and subject_id = $2 and type = 'request.break_glass'`,
       [tenant_id, id],
     )
-    assert.equal(told.length, 1)
+    assert.equal(events.length, 1)
 
     const body = { effect: 'forbid', conditions: 'when { context.break_glass }' }
     const closing = await call(owner, 'POST', `/v1/policies/${policy.body.id}/rules`, body)

@@ -63,9 +63,9 @@ suite('a whole number in a rule', () => {
     await create({ effect: 'permit', ...on(id), conditions: 'when { context.duration_seconds == 3600 }' })
     for (const duration of ['9007199254740993', '9223372036854775807', '3600.0000000000000001', '3.6e3', '-0']) {
       const body = `{"resource":{"type":"cloud_account","id":"${id}"},"action":"ReadOnly","duration_seconds":${duration}}`
-      const asked = await house.call({ method: 'POST', url: '/v1/requests', token: people.user.token, tenant_id, body })
-      const isExact = duration === '3.6e3' && asked.status === 201 && asked.body.duration_seconds === 3_600
-      assert.ok(isExact || asked.status === 400, `${duration}: ${asked.text}`)
+      const reply = await house.call({ method: 'POST', url: '/v1/requests', token: people.user.token, tenant_id, body })
+      const isExact = duration === '3.6e3' && reply.status === 201 && reply.body.duration_seconds === 3_600
+      assert.ok(isExact || reply.status === 400, `${duration}: ${reply.text}`)
     }
     assert.equal((await ask(id, { duration_seconds: 3_600 })).status, 201)
   })
@@ -109,17 +109,17 @@ suite('a rule that fails in evaluation', () => {
     const decision = await kept(id)
     assert.deepEqual([decision?.allowed, decision?.errors[0]?.rule_id], [false, failing.id])
     const events = await call(owner, 'GET', '/v1/audit-events?type=request.refused')
-    const [told] = events.body.data as { data: { resource: { id: string }; failed_rule_ids?: string[] } }[]
-    assert.equal(told?.data.resource.id, id)
-    assert.deepEqual(told?.data.failed_rule_ids, [failing.id])
+    const [event] = events.body.data as { data: { resource: { id: string }; failed_rule_ids?: string[] } }[]
+    assert.equal(event?.data.resource.id, id)
+    assert.deepEqual(event?.data.failed_rule_ids, [failing.id])
   })
 
   test('and forbids automatic approval, leaves the approval to a person (J5)', async () => {
     const id = newAccount()
     await create({ effect: 'permit', ...on(id), approval_mode: 'auto' })
     await create({ effect: 'forbid', ...on(id), conditions: `when { ${overflows} }`, approval_mode: 'auto' })
-    const asked = await ask(id)
-    assert.deepEqual([asked.status, asked.body.status], [201, 'pending'])
+    const reply = await ask(id)
+    assert.deepEqual([reply.status, reply.body.status], [201, 'pending'])
   })
 
   test('and permits, permits nothing, and does not keep another from permitting (J5)', async () => {
@@ -135,16 +135,16 @@ suite('a rule that fails in evaluation', () => {
   test('when it is decided, keeps the approver from deciding (J5)', async () => {
     const id = newAccount()
     await create({ effect: 'permit', ...on(id) })
-    const asked = await ask(id)
+    const reply = await ask(id)
     const forbid = { effect: 'forbid', action_scope_type: 'eq', action_ids: ['approve'] }
     const failing = await create({
       ...{ ...forbid, resource_scope_type: 'in', resource_entity_type: 'cloud_account', resource_entity_id: id },
       conditions: `when { ${overflows} }`,
     })
-    const approved = await call(people.approver, 'POST', `/v1/requests/${asked.body.id}/approve`, {})
+    const approved = await call(people.approver, 'POST', `/v1/requests/${reply.body.id}/approve`, {})
     assert.deepEqual([approved.status, approved.body.code], [403, 'policy_denied'])
-    const events = await call(owner, 'GET', `/v1/audit-events?subject=${asked.body.id}&type=access.refused`)
-    const [told] = events.body.data as { data: { failed_rule_ids?: string[] } }[]
-    assert.deepEqual(told?.data.failed_rule_ids, [failing.id])
+    const events = await call(owner, 'GET', `/v1/audit-events?subject=${reply.body.id}&type=access.refused`)
+    const [event] = events.body.data as { data: { failed_rule_ids?: string[] } }[]
+    assert.deepEqual(event?.data.failed_rule_ids, [failing.id])
   })
 })

@@ -8,7 +8,7 @@ import { openStage } from '../support/stage.ts'
 const { house, ours: tenant, ourRecords: records } = await openStage()
 
 /** The headers of an internal error; none names a program or a version. */
-const told = [
+const allowedHeaders = [
   ...['connection', 'content-length', 'content-type', 'date', 'x-request-id', 'retry-after'],
   ...['cross-origin-opener-policy', 'cross-origin-resource-policy', 'origin-agent-cluster', 'referrer-policy'],
   ...['strict-transport-security', 'x-content-type-options', 'x-dns-prefetch-control', 'x-download-options'],
@@ -48,7 +48,7 @@ test('an internal error is answered with only a code and a request id, wherever 
     )
     assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/)
     assert.deepEqual(
-      Object.keys(headers).filter((name) => !told.includes(name)),
+      Object.keys(headers).filter((name) => !allowedHeaders.includes(name)),
       [],
     )
   }

@@ -37,16 +37,16 @@ const texts = [
 ]
 
 /** The statements since the last check. */
-const said = new Set<string>()
+const executed = new Set<string>()
 const listen = (statement: Statement) => {
-  said.add(statement.text)
+  executed.add(statement.text)
   return statement
 }
 
 /** Returns the statements that contain a part of a sent text, and clears the list. */
 function injected(): string[] {
-  const found = [...said].filter((text) => text.toLowerCase().includes(mark))
-  said.clear()
+  const found = [...executed].filter((text) => text.toLowerCase().includes(mark))
+  executed.clear()
   return found
 }
 
@@ -78,11 +78,11 @@ for (const [operationId, operation] of Object.entries(operations)) {
   const url = addressed(operation.path, records)
   for (const way of textFields(operation.query)) {
     test(`${operationId} treats SQL as plain text, in its query at ${way.join('/')} (J6)`, async () => {
-      const ask = (text: string) => send(operation, { url: `${url}?${way.join('.')}=${encodeURIComponent(text)}` })
-      const harmless = await ask('a text that is nowhere')
+      const sendText = (text: string) => send(operation, { url: `${url}?${way.join('.')}=${encodeURIComponent(text)}` })
+      const harmless = await sendText('a text that is nowhere')
       assert.ok(harmless.status < 500, harmless.text)
       for (const text of [mark, ...texts]) {
-        const reply = await ask(text)
+        const reply = await sendText(text)
         assert.deepEqual([reply.status, reply.body.data], [harmless.status, harmless.body.data], reply.text)
         assert.deepEqual(injected(), [])
       }

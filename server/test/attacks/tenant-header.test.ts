@@ -13,7 +13,7 @@ const port = Number(new URL(address).port)
 const id = ours.tenant_id
 
 /** Lists our policies with these header lines besides the credential, and reads the whole answer. */
-async function ask(...lines: string[]): Promise<{ status: number; code: string | undefined }> {
+async function listWith(...lines: string[]): Promise<{ status: number; code: string | undefined }> {
   const socket = connect(port, '127.0.0.1')
   const head = ['GET /v1/policies HTTP/1.1', 'Host: x', 'Connection: close', `X-API-Key: ${ours.owner.api_key}`]
   socket.write(Buffer.from(`${[...head, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'))
@@ -52,14 +52,14 @@ suite('the tenant that a request names', () => {
     const outcome = status === 200 ? '' : ' is refused'
     const caseId = /NUL|line feed/.test(spelling) ? 'T4' : 'T3'
     test(`${spelling}${outcome} (${caseId})`, async () => {
-      assert.deepEqual(await ask(`X-Tenant-ID: ${value}`), { status, code })
+      assert.deepEqual(await listWith(`X-Tenant-ID: ${value}`), { status, code })
     })
   }
 
   test('not at all is refused, also with a similar header name (T3)', async () => {
     for (const line of ['', `X_Tenant_ID: ${id}`, `Tenant-ID: ${id}`, `X-Tenant-ID-: ${id}`]) {
       const lines = line === '' ? [] : [line]
-      assert.deepEqual(await ask(...lines), { status: 400, code: 'invalid_input' }, line)
+      assert.deepEqual(await listWith(...lines), { status: 400, code: 'invalid_input' }, line)
     }
   })
 
@@ -90,7 +90,7 @@ suite('a tenant named twice is refused, whichever is first', () => {
   ]
   for (const [how, lines] of pairs) {
     test(`${how} (T4)`, async () => {
-      assert.deepEqual(await ask(...lines), { status: 400, code: 'ambiguous_credentials' })
+      assert.deepEqual(await listWith(...lines), { status: 400, code: 'ambiguous_credentials' })
     })
   }
 
@@ -99,17 +99,17 @@ suite('a tenant named twice is refused, whichever is first', () => {
     ['a space', `X-Tenant-ID:\r\n ${id}`],
   ] as const) {
     test(`folded over two lines by ${what} (T4)`, async () => {
-      assert.deepEqual(await ask(line), { status: 400, code: 'invalid_input' })
+      assert.deepEqual(await listWith(line), { status: 400, code: 'invalid_input' })
     })
   }
 
   test('a header name with a space before its colon (T4)', async () => {
-    assert.deepEqual(await ask(`X-Tenant-ID : ${id}`), { status: 400, code: 'invalid_input' })
+    assert.deepEqual(await listWith(`X-Tenant-ID : ${id}`), { status: 400, code: 'invalid_input' })
   })
 
   test('a tenant in a trailer after the body does not count (T4)', async () => {
     const chunked = ['Transfer-Encoding: chunked', 'Trailer: X-Tenant-ID', '', `0\r\nX-Tenant-ID: ${id}`]
-    assert.deepEqual(await ask(...chunked), { status: 400, code: 'invalid_input' })
-    assert.equal((await ask(`X-Tenant-ID: ${id}`, ...chunked.with(-1, `0\r\nX-Tenant-ID: ${other}`))).status, 200)
+    assert.deepEqual(await listWith(...chunked), { status: 400, code: 'invalid_input' })
+    assert.equal((await listWith(`X-Tenant-ID: ${id}`, ...chunked.with(-1, `0\r\nX-Tenant-ID: ${other}`))).status, 200)
   })
 })

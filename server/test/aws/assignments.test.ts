@@ -14,7 +14,7 @@ const { grant, revoke, granted, revoked, listed } = seatsOf(aws, client, set, us
 
 afterEach(() => {
   aws.behave()
-  aws.settings.acts = { ms: 0, looks: 0 }
+  aws.settings.acts = { ms: 0, checks: 0 }
   aws.settings.listLag = { ms: 0, lists: 0 }
   aws.settings.page = 100
 })
@@ -28,7 +28,7 @@ const held = (account: string): boolean => aws.assignments().some((one) => one.a
 describe('an assignment in the simulated AWS', () => {
   test('is in progress until polled, then exists, and can be revoked', async () => {
     const account = aws.addAccount()
-    aws.settings.acts.looks = 3
+    aws.settings.acts.checks = 3
     const id = await grant(account)
     assert.equal(held(account), false)
     const done = await granted(id)
@@ -55,8 +55,8 @@ describe('an assignment in the simulated AWS', () => {
   })
 
   test('fails after it began for an unknown user or a closed account', async () => {
-    const nobody = seatsOf(aws, client, set, '00000000-0000-0000-0000-000000000000')
-    const unknown = await nobody.granted(await nobody.grant(aws.addAccount()))
+    const unknownUser = seatsOf(aws, client, set, '00000000-0000-0000-0000-000000000000')
+    const unknown = await unknownUser.granted(await unknownUser.grant(aws.addAccount()))
     assert.match(unknown.FailureReason ?? '', /404 status error: the USER assignee .* was not found in directory d-/)
     const closed = await granted(await grant(aws.addAccount('SUSPENDED')))
     assert.match(closed.FailureReason ?? '', /403 status error: account \d+ is SUSPENDED/)
@@ -83,7 +83,7 @@ describe('an assignment in the simulated AWS', () => {
     const { FailureReason = '' } = await bobs.revoked(await bobs.revoke(other))
     assert.match(FailureReason, /404 status error: the USER assignee .* was not found/)
     const adas = seatsOf(aws, client, mine, user)
-    aws.settings.acts.looks = 1
+    aws.settings.acts.checks = 1
     const id = await adas.grant(other)
     aws.deletePermissionSetByHand(mine)
     assert.match((await adas.granted(id)).FailureReason ?? '', /deleted meanwhile/)
@@ -93,7 +93,7 @@ describe('an assignment in the simulated AWS', () => {
 describe('the simulated AWS limits concurrent acts', () => {
   test('to one in an account: a second one conflicts until the first has ended', async () => {
     const account = aws.addAccount()
-    aws.settings.acts.looks = 2
+    aws.settings.acts.checks = 2
     const id = await grant(account)
     await refused(revoke(account), 'ConflictException')
     assert.equal((await granted(id)).Status, 'SUCCEEDED')
@@ -113,7 +113,7 @@ describe('the simulated AWS limits concurrent acts', () => {
 
   test('and provisioning everywhere conflicts with acts in each account', async () => {
     const account = await given()
-    aws.settings.acts.looks = 2
+    aws.settings.acts.checks = 2
     const command = {
       InstanceArn: aws.instance_arn,
       PermissionSetArn: set,

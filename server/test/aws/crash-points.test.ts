@@ -10,13 +10,13 @@ import { until } from '../support/wait.ts'
 
 const db = await testDatabase()
 const house = await openAwsTarget()
-const { aws, opening, askFor } = house
+const { aws, opening, inputFor } = house
 const tx = db.database.tenant(opening.tenant_id)
 const signal = new AbortController().signal
 const ends = new Date(Date.now() + 3_600_000)
 
 /** Each act needs two status checks before it ends, so that there are calls between its beginning and its end. */
-aws.settings.acts.looks = 2
+aws.settings.acts.checks = 2
 afterEach(() => aws.behave())
 
 /** The state that a process loses when it dies: the driver, its rate limiter, its cached names, its session. */
@@ -70,7 +70,7 @@ function openJob({ call, cut, dies }: Cut) {
   }
 
   return {
-    plan: (ask: PlanInput) => once((one) => one.plan(tx, ask, signal)),
+    plan: (input: PlanInput) => once((one) => one.plan(tx, input, signal)),
     /** `stop`: when it is interrupted, its act is left unfinished. */
     async toItsEnd(target: Target, begin: (one: Driver) => Promise<Progress>, stop = false): Promise<void> {
       let reference: string | undefined
@@ -95,8 +95,8 @@ function openJob({ call, cut, dies }: Cut) {
 }
 
 const targets = {
-  'an existing set': () => askFor({ type: 'cloud_account', id: house.accounts[0] }, 'ReadOnly'),
-  'a set made for the grant': () => askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read'),
+  'an existing set': () => inputFor({ type: 'cloud_account', id: house.accounts[0] }, 'ReadOnly'),
+  'a set made for the grant': () => inputFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read'),
 } as const
 
 const setsThere = (): string[] =>
@@ -107,17 +107,17 @@ const setsThere = (): string[] =>
 const seatsOf = (principal: string) => aws.assignments().filter((one) => one.principal === principal)
 
 /** A grant from its plan to its end, with one interruption; returns whether the interruption happened. */
-async function live(ask: ReturnType<typeof askFor>, cut: Cut): Promise<boolean> {
+async function live(input: ReturnType<typeof inputFor>, cut: Cut): Promise<boolean> {
   const before = setsThere()
   const job = openJob(cut)
   try {
-    const { target } = await job.plan(ask)
+    const { target } = await job.plan(input)
     await job.toItsEnd(target, (one) => one.grant(tx, target, ends, signal))
-    assert.equal(seatsOf(ask.principal_id).length, 1, 'exactly one assignment')
+    assert.equal(seatsOf(input.principal_id).length, 1, 'exactly one assignment')
     await job.isHeld(target)
     assert.ok(setsThere().length <= before.length + 1, 'at most one set was made')
     await job.toItsEnd(target, (one) => one.revoke(tx, target, signal))
-    assert.deepEqual(seatsOf(ask.principal_id), [], 'none')
+    assert.deepEqual(seatsOf(input.principal_id), [], 'none')
     assert.deepEqual(setsThere(), before, 'no orphan')
     assert.equal(aws.inProgress(), 0)
     return job.wasCut()
@@ -127,15 +127,15 @@ async function live(ask: ReturnType<typeof askFor>, cut: Cut): Promise<boolean> 
 }
 
 /** A grant that is revoked as soon as its creation was interrupted; returns whether the interruption happened. */
-async function liveShortly(ask: ReturnType<typeof askFor>, cut: Cut): Promise<boolean> {
+async function liveShortly(input: ReturnType<typeof inputFor>, cut: Cut): Promise<boolean> {
   const before = setsThere()
   const job = openJob(cut)
   try {
-    const { target } = await job.plan(ask)
+    const { target } = await job.plan(input)
     await job.toItsEnd(target, (one) => one.grant(tx, target, ends, signal), true)
     const came = job.wasCut()
     await job.toItsEnd(target, (one) => one.revoke(tx, target, signal))
-    assert.deepEqual(seatsOf(ask.principal_id), [], 'none')
+    assert.deepEqual(seatsOf(input.principal_id), [], 'none')
     assert.deepEqual(setsThere(), before, 'no orphan')
     assert.equal(aws.inProgress(), 0)
     return came

@@ -101,17 +101,17 @@ describe('simulated sessions on machines', () => {
     const keys = await assume(aws, aws.addRole(null, null, account))
     const there = clientsOf(aws, keys).shells
     const question = { State: 'Active', Filters: [{ key: 'Owner', value: owner }] } as const
-    const ask = async (client: typeof there) =>
+    const sessionsOf = async (client: typeof there) =>
       (await client.send(new DescribeSessionsCommand({ ...question, Filters: [...question.Filters] }))).Sessions ?? []
     assert.deepEqual(
-      (await ask(there)).map(({ SessionId, Target }) => [SessionId, Target]),
+      (await sessionsOf(there)).map(({ SessionId, Target }) => [SessionId, Target]),
       [[session, 'i-0123456789abcdef0']],
     )
     const { shells: here } = clientsOf(aws)
-    assert.deepEqual(await ask(here), [])
+    assert.deepEqual(await sessionsOf(here), [])
     await refused(here.send(new TerminateSessionCommand({ SessionId: session })), 'DoesNotExistException')
-    assert.deepEqual(await ask(clientsOf(aws, keys, { region: 'eu-west-3' }).shells), [])
+    assert.deepEqual(await sessionsOf(clientsOf(aws, keys, { region: 'eu-west-3' }).shells), [])
     await there.send(new TerminateSessionCommand({ SessionId: session }))
-    assert.deepEqual([await ask(there), aws.shells()], [[], []])
+    assert.deepEqual([await sessionsOf(there), aws.shells()], [[], []])
   })
 })

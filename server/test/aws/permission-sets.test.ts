@@ -97,8 +97,8 @@ describe('a permission set in the simulated AWS', () => {
     const command = { InstanceArn, PermissionSetArn: arn, TargetId: account, TargetType: 'AWS_ACCOUNT' } as const
     const { PermissionSetProvisioningStatus: act } = await client.send(new sso.ProvisionPermissionSetCommand(command))
     await until('the act has ended', async () => {
-      const asked = { InstanceArn, ProvisionPermissionSetRequestId: act?.RequestId }
-      const answer = await client.send(new sso.DescribePermissionSetProvisioningStatusCommand(asked))
+      const input = { InstanceArn, ProvisionPermissionSetRequestId: act?.RequestId }
+      const answer = await client.send(new sso.DescribePermissionSetProvisioningStatusCommand(input))
       return answer.PermissionSetProvisioningStatus?.Status === 'SUCCEEDED'
     })
     assert.equal(there(), policy('s3:PutObject'))
@@ -111,13 +111,13 @@ describe('a permission set in the simulated AWS', () => {
     const [arn, account, ada] = [await make({ Name: 'Held' }), aws.addAccount(), aws.addUser('eve')]
     const { grant, granted, revoke, revoked } = seatsOf(aws, client, arn, ada)
     const remove = () => client.send(new sso.DeletePermissionSetCommand({ InstanceArn, PermissionSetArn: arn }))
-    aws.settings.acts.looks = 1
+    aws.settings.acts.checks = 1
     const id = await grant(account)
     await refused(remove(), 'ConflictException')
     await granted(id)
     await refused(remove(), 'ConflictException')
     await revoked(await revoke(account))
-    aws.settings.acts.looks = 0
+    aws.settings.acts.checks = 0
     await remove()
   })
 })

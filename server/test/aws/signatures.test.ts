@@ -7,18 +7,18 @@ import { assume, changeSent, clientsOf, refused } from '../support/aws/clients.t
 
 const aws = await openAws()
 
-const ask = (client: SSOAdminClient) => client.send(new ListInstancesCommand())
+const listInstances = (client: SSOAdminClient) => client.send(new ListInstancesCommand())
 
 describe('a call of the simulated AWS must be signed', () => {
   test('identifies the operator and a session in a role', async () => {
-    const { Instances = [] } = await ask(clientsOf(aws).sso)
+    const { Instances = [] } = await listInstances(clientsOf(aws).sso)
     assert.equal(Instances[0]?.InstanceArn, aws.instance_arn)
     assert.equal(Instances[0]?.IdentityStoreId, aws.identity_store_id)
     const session = clientsOf(aws, await assume(aws, aws.addRole('word'), 'word'))
     const { Arn, Account } = await session.tokens.send(new GetCallerIdentityCommand())
     assert.match(String(Arn), /^arn:aws:sts::111111111111:assumed-role\/sallyport-[0-9a-f]{6}\/sallyport-test$/)
     assert.equal(Account, aws.management_account)
-    await ask(session.sso)
+    await listInstances(session.sso)
   })
 
   const forgeries: Readonly<Record<string, [Parameters<typeof changeSent>[1], string]>> = {
@@ -41,49 +41,49 @@ describe('a call of the simulated AWS must be signed', () => {
     test(`refuses ${what}`, async () => {
       const { sso } = clientsOf(aws)
       changeSent(sso, forge)
-      await refused(ask(sso), name)
+      await refused(listInstances(sso), name)
     })
   }
 
   test('refuses an unexpected token, a session without its token, and the digest of another body', async () => {
     const lone = clientsOf(aws).sso
     changeSent(lone, ({ headers }) => Object.assign(headers, { 'x-amz-security-token': 'token' }), 'before')
-    await refused(ask(lone), 'UnrecognizedClientException')
+    await refused(listInstances(lone), 'UnrecognizedClientException')
     const { sessionToken: _, ...half } = await assume(aws, aws.addRole(null))
-    await refused(ask(clientsOf(aws, half).sso), 'UnrecognizedClientException')
+    await refused(listInstances(clientsOf(aws, half).sso), 'UnrecognizedClientException')
     const other = clientsOf(aws).sso
     changeSent(other, ({ headers }) => Object.assign(headers, { 'x-amz-content-sha256': '0'.repeat(64) }), 'before')
-    await refused(ask(other), 'InvalidSignatureException')
+    await refused(listInstances(other), 'InvalidSignatureException')
   })
 
   test('refuses an unknown key, and a wrong secret', async () => {
     const stranger = { ...operator, accessKeyId: 'AKIANOBODY0000000001' }
-    await refused(ask(clientsOf(aws, stranger).sso), 'UnrecognizedClientException')
+    await refused(listInstances(clientsOf(aws, stranger).sso), 'UnrecognizedClientException')
     const wrong = { ...operator, secretAccessKey: 'another' }
-    await refused(ask(clientsOf(aws, wrong).sso), 'InvalidSignatureException')
+    await refused(listInstances(clientsOf(aws, wrong).sso), 'InvalidSignatureException')
     await refused(clientsOf(aws, wrong).tokens.send(new GetCallerIdentityCommand()), 'SignatureDoesNotMatch', 403)
   })
 
   test('refuses a signature for another region, another service, or another hour', async () => {
     const common = { endpoint: aws.origin, credentials: operator, maxAttempts: 1 }
     const elsewhere = new SSOAdminClient({ ...common, region: 'us-west-2' })
-    await refused(ask(elsewhere), 'InvalidSignatureException', 400, /valid region, not 'us-west-2'/)
+    await refused(listInstances(elsewhere), 'InvalidSignatureException', 400, /valid region, not 'us-west-2'/)
     const mistaken = clientsOf(aws).sso
     changeSent(
       mistaken,
       ({ headers }) => Object.assign(headers, { 'x-amz-target': 'AmazonSSM.DescribeSessions' }),
       'before',
     )
-    await refused(ask(mistaken), 'InvalidSignatureException', 400, /correct service/)
+    await refused(listInstances(mistaken), 'InvalidSignatureException', 400, /correct service/)
     const late = new SSOAdminClient({ ...common, region: aws.region, systemClockOffset: -3_600_000 })
-    await refused(ask(late), 'InvalidSignatureException', 400, /Signature expired/)
+    await refused(listInstances(late), 'InvalidSignatureException', 400, /Signature expired/)
   })
 
   test('refuses a session that has ended', async () => {
     const { sso, tokens } = clientsOf(aws, await assume(aws, aws.addRole(null)))
-    await ask(sso)
+    await listInstances(sso)
     aws.endSessions()
-    await refused(ask(sso), 'ExpiredTokenException')
+    await refused(listInstances(sso), 'ExpiredTokenException')
     await refused(tokens.send(new GetCallerIdentityCommand()), 'ExpiredToken', 403)
   })
 })
@@ -118,8 +118,8 @@ describe('a role can be assumed', () => {
   test('and permits only the actions in its policy', async () => {
     const role = aws.addRole(null, ['sso:DescribeInstance', 'identitystore:*'])
     const { sso } = clientsOf(aws, await assume(aws, role))
-    await refused(ask(sso), 'AccessDeniedException', 400, /not authorized to perform: sso:ListInstances/)
+    await refused(listInstances(sso), 'AccessDeniedException', 400, /not authorized to perform: sso:ListInstances/)
     aws.setActions(role, ['sso:List*'])
-    await ask(clientsOf(aws, await assume(aws, role)).sso)
+    await listInstances(clientsOf(aws, await assume(aws, role)).sso)
   })
 })

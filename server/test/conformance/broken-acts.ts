@@ -11,9 +11,9 @@ export const wrongPlans = [
       /deep-equal/,
       (stage) =>
         drivers(stage, ({ plan }) => ({
-          async plan(tx, ask, signal) {
-            const planned = await plan(tx, ask, signal)
-            await stage.target.give(ask).catch(() => undefined)
+          async plan(tx, input, signal) {
+            const planned = await plan(tx, input, signal)
+            await stage.target.give(input).catch(() => undefined)
             return planned
           },
         })),
@@ -22,14 +22,14 @@ export const wrongPlans = [
       'another key each time',
       /deep-equal/,
       (stage) =>
-        drivers(stage, ({ plan }) => ({ plan: async (...asked) => ({ ...(await plan(...asked)), key: newId() }) })),
+        drivers(stage, ({ plan }) => ({ plan: async (...args) => ({ ...(await plan(...args)), key: newId() }) })),
     ],
     [
       'its target is more than JSON',
       /JSON/,
       (stage) =>
         drivers(stage, ({ plan }) => ({
-          plan: async (...asked) => ({ ...(await plan(...asked)), target: { at: new Date(0) } }),
+          plan: async (...args) => ({ ...(await plan(...args)), target: { at: new Date(0) } }),
         })),
     ],
   ),
@@ -40,7 +40,7 @@ export const wrongPlans = [
       /equal/,
       (stage) =>
         drivers(stage, ({ plan }) => ({
-          plan: async (tx, ask, signal) => ({ ...(await plan(tx, ask, signal)), key: ask.grant_id }),
+          plan: async (tx, input, signal) => ({ ...(await plan(tx, input, signal)), key: input.grant_id }),
         })),
     ],
     [
@@ -48,15 +48,14 @@ export const wrongPlans = [
       /its own key/,
       (stage) =>
         drivers(stage, ({ plan }) => ({
-          plan: async (tx, ask, signal) => ({ ...(await plan(tx, ask, signal)), key: ask.user.id }),
+          plan: async (tx, input, signal) => ({ ...(await plan(tx, input, signal)), key: input.user.id }),
         })),
     ],
   ),
   ...of('a plan reports access that existed before the grant', [
     'it never reports earlier access',
     /deep-equal/,
-    (stage) =>
-      drivers(stage, ({ plan }) => ({ plan: async (...asked) => ({ ...(await plan(...asked)), held: false }) })),
+    (stage) => drivers(stage, ({ plan }) => ({ plan: async (...args) => ({ ...(await plan(...args)), held: false }) })),
   ]),
   ...of('an unknown user or resource is refused permanently, with a message', [
     'it plans for any user',
@@ -149,8 +148,8 @@ export const wrongActs = [
       drivers(stage, ({ grant, poll }) => {
         const mine = new Set<string>()
         return {
-          async grant(...asked) {
-            const begun = await grant(...asked)
+          async grant(...args) {
+            const begun = await grant(...args)
             if (!begun.done) mine.add(begun.reference)
             return begun
           },

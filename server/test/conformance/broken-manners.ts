@@ -85,7 +85,7 @@ export const wrongInTrouble = [
     (stage) => {
       let closed = false
       return drivers(stage, ({ grant }) => ({
-        grant: (...asked) => (closed ? refuse() : grant(...asked)),
+        grant: (...args) => (closed ? refuse() : grant(...args)),
         close: () => {
           closed = true
           return Promise.resolve()
@@ -107,7 +107,7 @@ export const wrongInTrouble = [
       /as holding nothing/,
       (stage) =>
         failing(stage, ({ verify }, isBroken) => ({
-          verify: (...asked) => (isBroken() ? Promise.resolve('absent') : verify(...asked)),
+          verify: (...args) => (isBroken() ? Promise.resolve('absent') : verify(...args)),
         })),
     ],
     [
@@ -115,7 +115,7 @@ export const wrongInTrouble = [
       /is held/,
       (stage) =>
         failing(stage, ({ grant }, isBroken) => ({
-          grant: (...asked) => (isBroken() ? done() : grant(...asked)),
+          grant: (...args) => (isBroken() ? done() : grant(...args)),
         })),
     ],
     [
@@ -123,7 +123,7 @@ export const wrongInTrouble = [
       /is gone/,
       (stage) =>
         failing(stage, ({ revoke }, isBroken) => ({
-          revoke: (...asked) => (isBroken() ? done() : revoke(...asked)),
+          revoke: (...args) => (isBroken() ? done() : revoke(...args)),
         })),
     ],
     [
@@ -131,7 +131,7 @@ export const wrongInTrouble = [
       /only TargetError/,
       (stage) =>
         failing(stage, ({ verify }, isBroken) => ({
-          verify: (...asked) => (isBroken() ? Promise.reject(new Error('ECONNREFUSED')) : verify(...asked)),
+          verify: (...args) => (isBroken() ? Promise.reject(new Error('ECONNREFUSED')) : verify(...args)),
         })),
     ],
     [
@@ -139,7 +139,7 @@ export const wrongInTrouble = [
       /no secret/,
       (stage) =>
         failing(stage, ({ verify }, isBroken) => ({
-          verify: (...asked) => (isBroken() ? refuse('the password `s3cret` is wrong') : verify(...asked)),
+          verify: (...args) => (isBroken() ? refuse('the password `s3cret` is wrong') : verify(...args)),
         })),
     ],
     [
@@ -147,17 +147,17 @@ export const wrongInTrouble = [
       /in words/,
       (stage) =>
         failing(stage, ({ verify }, isBroken) => ({
-          verify: (...asked) => (isBroken() ? refuse('0x80004005') : verify(...asked)),
+          verify: (...args) => (isBroken() ? refuse('0x80004005') : verify(...args)),
         })),
     ],
     [
       'its health check always passes',
       /its health check fails/,
       (stage) => {
-        const told = failing(stage, ({ verify }, isBroken) => ({
-          verify: (...asked) => (isBroken() ? refuse() : verify(...asked)),
+        const stageWithBreaks = failing(stage, ({ verify }, isBroken) => ({
+          verify: (...args) => (isBroken() ? refuse() : verify(...args)),
         }))
-        return { ...told, breaks: told.breaks.map((broken) => ({ ...broken, healthSees: true })) }
+        return { ...stageWithBreaks, breaks: stageWithBreaks.breaks.map((broken) => ({ ...broken, healthSees: true })) }
       },
     ],
   ),

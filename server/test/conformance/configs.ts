@@ -51,8 +51,8 @@ export const configs: Checks = {
 
 async function faultsOf(stage: Trial, config: Record<string, unknown>) {
   const faults = await stage.type.findFaults(config, stage.opening.egress)
-  const said = JSON.stringify(faults)
-  for (const secret of stage.secrets) assert.ok(!said.includes(secret), 'a fault does not repeat a secret')
+  const text = JSON.stringify(faults)
+  for (const secret of stage.secrets) assert.ok(!text.includes(secret), 'a fault does not repeat a secret')
   for (const { pointer, why } of faults) {
     assert.match(pointer, /^\/config(?:\/|$)/)
     assert.match(why, /\p{L}{2,}\W+\p{L}/u)

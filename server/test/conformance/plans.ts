@@ -6,11 +6,11 @@ import { type Checks, kept, patient, planned } from './stage.ts'
 /** What a plan must be. */
 export const plans: Checks = {
   async 'a plan changes nothing, and is the same on every call and in every process'(stage) {
-    const ask = await stage.ask()
+    const input = await stage.makeInput()
     const before = await stage.target.sees()
     const driver = stage.driver()
-    const first = await driver.plan(stage.tx, ask, patient())
-    const [second, third] = await Promise.all([planned(stage, ask, driver), planned(stage, ask)])
+    const first = await driver.plan(stage.tx, input, patient())
+    const [second, third] = await Promise.all([planned(stage, input, driver), planned(stage, input)])
     assert.deepEqual(kept(first), first, 'a plan is entirely JSON')
     assert.deepEqual(second, first)
     assert.deepEqual(third, first)
@@ -22,23 +22,23 @@ export const plans: Checks = {
   },
 
   async 'a plan names the entitlement: grants of the same access share its key, other access has another key'(stage) {
-    const [ask, somebody] = [await stage.ask(), await stage.ask()]
-    const { key } = await planned(stage, ask)
-    const again = await planned(stage, { ...ask, grant_id: newId(), duration_seconds: ask.duration_seconds * 2 })
+    const [input, otherUser] = [await stage.makeInput(), await stage.makeInput()]
+    const { key } = await planned(stage, input)
+    const again = await planned(stage, { ...input, grant_id: newId(), duration_seconds: input.duration_seconds * 2 })
     assert.equal(again.key, key)
     const keys = [key]
-    for (const other of [somebody, ...stage.others(ask)]) keys.push((await planned(stage, other)).key)
+    for (const other of [otherUser, ...stage.others(input)]) keys.push((await planned(stage, other)).key)
     assert.equal(new Set(keys).size, keys.length, `each has its own key: ${keys.join(' ')}`)
   },
 
   async 'a plan reports access that existed before the grant'(stage) {
-    const ask = await stage.ask()
-    const { key } = await planned(stage, ask)
-    await stage.target.give(ask)
-    const plan = await planned(stage, ask)
+    const input = await stage.makeInput()
+    const { key } = await planned(stage, input)
+    await stage.target.give(input)
+    const plan = await planned(stage, input)
     assert.deepEqual([plan.key, plan.held], [key, true])
-    await stage.target.take(ask)
-    assert.equal((await planned(stage, ask)).held, false)
+    await stage.target.take(input)
+    assert.equal((await planned(stage, input)).held, false)
   },
 
   async 'an unknown user or resource is refused permanently, with a message'(stage) {

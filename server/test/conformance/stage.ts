@@ -21,19 +21,19 @@ export type Stage = {
   opening: Opening
   tx: Tx
   /** A grant that has never been requested, for a new user each time. */
-  ask(): Promise<PlanInput>
+  makeInput(): Promise<PlanInput>
   /** Other entitlements of the same user: another action, another resource, if the target has any. */
-  others(ask: PlanInput): readonly PlanInput[]
+  others(input: PlanInput): readonly PlanInput[]
   /** A grant that the target cannot give, for an unknown user or resource; left out if it knows everything. */
   unknown?: PlanInput
   /** Access to the target without the driver. */
   target: {
     /** A complete picture of its access, in any form: equal for an unchanged target. */
     sees(): Promise<readonly string[]>
-    holds(ask: PlanInput): Promise<boolean>
+    holds(input: PlanInput): Promise<boolean>
     /** By hand: as an operator does who does not use Sallyport. */
-    give(ask: PlanInput): Promise<void>
-    take(ask: PlanInput): Promise<void>
+    give(input: PlanInput): Promise<void>
+    take(input: PlanInput): Promise<void>
   }
   /** The target records who gave access: revoking ours keeps what others gave. Left out: it does not. */
   tellsWhose?: boolean
@@ -78,8 +78,8 @@ export async function tryCheck(stage: Stage, check: (stage: Trial) => Promise<vo
     return driver
   }
   const two = [reopen(), reopen()] as const
-  let turns = 0
-  const driver = () => two[(turns++ % 2) as 0 | 1]
+  let calls = 0
+  const driver = () => two[(calls++ % 2) as 0 | 1]
   try {
     await check({ ...stage, driver, reopen })
   } finally {
@@ -102,13 +102,13 @@ export function kept<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value
 }
 
-export async function planned(stage: Trial, ask: PlanInput, driver = stage.driver()): Promise<Plan> {
-  const plan = await untilRoom(stage, () => driver.plan(stage.tx, ask, patient()))
+export async function planned(stage: Trial, input: PlanInput, driver = stage.driver()): Promise<Plan> {
+  const plan = await untilRoom(stage, () => driver.plan(stage.tx, input, patient()))
   assert.ok(plan.key.length > 0, 'a plan has a key')
   return { ...plan, target: kept(plan.target) }
 }
 
-export async function looked(
+export async function verified(
   stage: Trial,
   target: Target,
   until: Date | null = anHourOn(),
@@ -163,7 +163,7 @@ function shortened({ maxPauseMs = 50 }: Stage, ms: number): number {
 }
 
 /** Asserts that the target holds it, both by its own state and by the driver's check. */
-export async function requireHeld(stage: Trial, ask: PlanInput, target: Target, held: boolean): Promise<void> {
-  assert.equal(await stage.target.holds(ask), held, `the target itself ${held ? 'holds' : 'does not hold'} it`)
-  assert.equal((await looked(stage, target)) !== 'absent', held, `verify returns ${held ? 'held' : 'absent'}`)
+export async function requireHeld(stage: Trial, input: PlanInput, target: Target, held: boolean): Promise<void> {
+  assert.equal(await stage.target.holds(input), held, `the target itself ${held ? 'holds' : 'does not hold'} it`)
+  assert.equal((await verified(stage, target)) !== 'absent', held, `verify returns ${held ? 'held' : 'absent'}`)
 }

@@ -9,82 +9,82 @@ import { anHourOn, type Break, type Checks, give, patient, planned, requireHeld,
 export const troubles: Checks = {
   async 'an aborted call ends, and can be repeated'(stage) {
     for (const turns of [0, 1, 5, 50]) {
-      const ask = await stage.ask()
+      const input = await stage.makeInput()
       const before = await stage.target.sees()
-      const { target } = await planned(stage, ask)
+      const { target } = await planned(stage, input)
       const driver = stage.driver()
       await cutOff(turns, (signal) => driver.grant(stage.tx, target, anHourOn(), signal))
       await give(stage, target)
-      await requireHeld(stage, ask, target, true)
+      await requireHeld(stage, input, target, true)
       await cutOff(turns, (signal) => driver.revoke(stage.tx, target, signal))
       await cutOff(turns, (signal) => driver.verify(stage.tx, target, null, signal))
       await take(stage, target)
-      await requireHeld(stage, ask, target, false)
+      await requireHeld(stage, input, target, false)
       assert.deepEqual(await stage.target.sees(), before)
     }
   },
 
   async 'concurrent grants make one, and one revoke ends it'(stage) {
-    const ask = await stage.ask()
+    const input = await stage.makeInput()
     const before = await stage.target.sees()
-    const { target } = await planned(stage, ask)
+    const { target } = await planned(stage, input)
     await Promise.all([give(stage, target), give(stage, target), give(stage, target)])
-    await requireHeld(stage, ask, target, true)
+    await requireHeld(stage, input, target, true)
     await take(stage, target)
-    await requireHeld(stage, ask, target, false)
+    await requireHeld(stage, input, target, false)
     assert.deepEqual(await stage.target.sees(), before)
   },
 
   async 'concurrent revokes all succeed'(stage) {
-    const ask = await stage.ask()
+    const input = await stage.makeInput()
     const before = await stage.target.sees()
-    const { target } = await planned(stage, ask)
+    const { target } = await planned(stage, input)
     await give(stage, target)
     await Promise.all([take(stage, target), take(stage, target), take(stage, target)])
-    await requireHeld(stage, ask, target, false)
+    await requireHeld(stage, input, target, false)
     assert.deepEqual(await stage.target.sees(), before)
   },
 
   async 'of a concurrent grant and revoke either may win, and the next act decides'(stage) {
     for (const held of [false, true, false, true]) {
-      const ask = await stage.ask()
-      const { target } = await planned(stage, ask)
+      const input = await stage.makeInput()
+      const { target } = await planned(stage, input)
       await Promise.all([give(stage, target), take(stage, target)])
       await (held ? give(stage, target) : take(stage, target))
-      await requireHeld(stage, ask, target, held)
+      await requireHeld(stage, input, target, held)
       await take(stage, target)
     }
   },
 
   async 'concurrent acts for several users do not affect each other'(stage) {
-    const crowd = await Promise.all(
+    const plans = await Promise.all(
       Array.from({ length: 8 }, async () => {
-        const ask = await stage.ask()
-        return { ask, target: (await planned(stage, ask)).target }
+        const input = await stage.makeInput()
+        return { input, target: (await planned(stage, input)).target }
       }),
     )
     const driver = stage.driver()
-    const [leaving, staying] = [crowd.slice(0, 4), crowd.slice(4)]
+    const [leaving, staying] = [plans.slice(0, 4), plans.slice(4)]
     await Promise.all(leaving.map(({ target }) => give(stage, target, anHourOn(), driver)))
     await Promise.all([
       ...leaving.map(({ target }) => take(stage, target, driver)),
       ...staying.map(({ target }) => give(stage, target, anHourOn(), driver)),
     ])
-    for (const { ask, target } of leaving) await requireHeld(stage, ask, target, false)
-    for (const { ask, target } of staying) await requireHeld(stage, ask, target, true)
+    for (const { input, target } of leaving) await requireHeld(stage, input, target, false)
+    for (const { input, target } of staying) await requireHeld(stage, input, target, true)
     await Promise.all(staying.map(({ target }) => take(stage, target, driver)))
   },
 
   async 'a driver closes while calls are in progress, and another driver continues'(stage) {
-    const ask = await stage.ask()
-    const { target } = await planned(stage, ask)
+    const input = await stage.makeInput()
+    const { target } = await planned(stage, input)
     const driver = stage.reopen()
-    const looking = settled(stage, driver.verify(stage.tx, target, null, patient()))
+    const verifying = settled(stage, driver.verify(stage.tx, target, null, patient()))
     const giving = settled(stage, driver.grant(stage.tx, target, anHourOn(), patient()))
-    await Promise.all([driver.close(), looking, giving])
+    await Promise.all([driver.close(), verifying, giving])
     await driver.close()
     await give(stage, target)
-    await requireHeld(stage, ask, target, true)
+    await requireHeld(stage, input, target, true)
     await take(stage, target)
   },
 
@@ -121,17 +121,17 @@ async function settled(stage: Trial, call: Promise<unknown>): Promise<void> {
 }
 
 async function requireHonest(stage: Trial, broken: Break): Promise<void> {
-  const [held, absent] = [await stage.ask(), await stage.ask()]
+  const [held, absent] = [await stage.makeInput(), await stage.makeInput()]
   const before = await stage.target.sees()
   const [ours, next] = [await planned(stage, held), await planned(stage, absent)]
   await give(stage, ours.target)
-  const mend = await broken.begin()
+  const repair = await broken.begin()
   try {
-    const failures = await callAll(stage, { ask: held, ...ours }, { ask: absent, ...next })
+    const failures = await callAll(stage, { input: held, ...ours }, { input: absent, ...next })
     assert.ok(failures > 0 || broken.healthSees, `${broken.name}: no call reports it`)
     await requireHealthSees(stage, broken)
   } finally {
-    await mend()
+    await repair()
   }
   await give(stage, next.target)
   await requireHeld(stage, absent, next.target, true)
@@ -139,7 +139,7 @@ async function requireHonest(stage: Trial, broken: Break): Promise<void> {
   assert.deepEqual(await stage.target.sees(), before, `${broken.name}: nothing is left behind afterwards`)
 }
 
-type Planned = { ask: PlanInput; target: Target }
+type Planned = { input: PlanInput; target: Target }
 
 /** Makes every call on a failing target; returns how many of them failed as they should. */
 async function callAll(stage: Trial, held: Planned, absent: Planned): Promise<number> {
@@ -154,24 +154,24 @@ async function callAll(stage: Trial, held: Planned, absent: Planned): Promise<nu
       failures += 1
     }
   }
-  await attempt(async (signal) => driver.plan(tx, await stage.ask(), signal))
+  await attempt(async (signal) => driver.plan(tx, await stage.makeInput(), signal))
   await attempt(async (signal) => {
-    const said = await driver.verify(tx, held.target, null, signal)
-    assert.notEqual(said, 'absent', 'a failing target is not reported as holding nothing')
+    const reported = await driver.verify(tx, held.target, null, signal)
+    assert.notEqual(reported, 'absent', 'a failing target is not reported as holding nothing')
   })
   await attempt(async (signal) => {
-    const said = await driver.verify(tx, absent.target, null, signal)
-    assert.equal(said, 'absent', 'a failing target is not reported as holding access')
+    const reported = await driver.verify(tx, absent.target, null, signal)
+    assert.equal(reported, 'absent', 'a failing target is not reported as holding access')
   })
   await attempt(async (signal) => {
-    let said = await driver.grant(tx, absent.target, anHourOn(), signal)
-    if (!said.done) said = await driver.poll(tx, absent.target, said.reference, signal)
-    assert.ok(!said.done || (await stage.target.holds(absent.ask)), 'access reported as given is held')
+    let progress = await driver.grant(tx, absent.target, anHourOn(), signal)
+    if (!progress.done) progress = await driver.poll(tx, absent.target, progress.reference, signal)
+    assert.ok(!progress.done || (await stage.target.holds(absent.input)), 'access reported as given is held')
   })
   await attempt(async (signal) => {
-    let said = await driver.revoke(tx, held.target, signal)
-    if (!said.done) said = await driver.poll(tx, held.target, said.reference, signal)
-    assert.ok(!said.done || !(await stage.target.holds(held.ask)), 'access reported as revoked is gone')
+    let progress = await driver.revoke(tx, held.target, signal)
+    if (!progress.done) progress = await driver.poll(tx, held.target, progress.reference, signal)
+    assert.ok(!progress.done || !(await stage.target.holds(held.input)), 'access reported as revoked is gone')
   })
   await attempt(async (signal) => {
     for await (const _page of driver.discover?.(tx, [], signal) ?? []) break

@@ -9,7 +9,7 @@ export type Try = {
   body?: unknown
   as?: Person
   /** Sends no credential. */
-  nobody?: true
+  noCredential?: true
   tenant_id?: string
 }
 
@@ -29,7 +29,7 @@ export type Cases = {
   [Number in Endpoint]: Record<Labels<Number>, (world: World) => Promise<Try> | Try>
 }
 
-const nobody = (): Try => ({ nobody: true })
+const withoutCredential = (): Try => ({ noCredential: true })
 /** The user with the fewest rights, whom every endpoint that needs a scope refuses. */
 const lacking =
   (more: Try = {}) =>
@@ -38,14 +38,14 @@ const nowhere = (body?: unknown) => (): Try => ({ ids: { id: newId(), role_id: n
 
 const asking = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' }
 
-async function asked({ make, tenant }: World): Promise<string> {
+async function makeRequest({ make, tenant }: World): Promise<string> {
   const policy = await make('POST', '/v1/policies', { name: 'everybody may ask' })
   await make('POST', `/v1/policies/${policy}/rules`, { effect: 'permit' })
   return make('POST', '/v1/requests', asking, tenant.people.user)
 }
 
 async function decided(world: World): Promise<string> {
-  const id = await asked(world)
+  const id = await makeRequest(world)
   return world.make('POST', `/v1/requests/${id}/deny`, {}, world.tenant.people.approver)
 }
 
@@ -74,8 +74,8 @@ export const cases: Cases = {
     }),
   },
   2: {
-    success: async (world) => ({ ids: { id: await asked(world) }, body: { reasoning: 'go ahead' } }),
-    Unauthenticated: nobody,
+    success: async (world) => ({ ids: { id: await makeRequest(world) }, body: { reasoning: 'go ahead' } }),
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
     'Not found': nowhere({}),
     'Request not in pending state': async (world) => ({ ids: { id: await decided(world) } }),
@@ -85,7 +85,7 @@ export const cases: Cases = {
       ids: { role_id: await make('POST', '/v1/roles', { name: 'readers', scopes: ['users:read'] }) },
       body: { name: 'people readers', description: 'who is there', scopes: ['users:read', 'groups:read'] },
     }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking({ ids: { role_id: newId() }, body: { name: 'mine' } }),
     'Forbidden (system role)': () => ({ ids: { role_id: 'admin' }, body: { name: 'mine' } }),
     'Not found': nowhere({ name: 'nothing' }),
@@ -103,47 +103,47 @@ export const cases: Cases = {
       ids: { id: await make('POST', '/v1/policies', { name: 'a policy' }) },
       body: { policy_text: 'permit everything' },
     }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
     'Not found': nowhere({ effect: 'permit' }),
   },
   5: {
     success: () => ({ ids: { setting_key: 'requests.require_reason' }, body: { value: 'false' } }),
     'Invalid input': () => ({ ids: { setting_key: 'no.such.setting' }, body: { value: 'false' } }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking({ ids: { setting_key: 'requests.require_reason' } }),
   },
   6: {
     success: () => ({ body: { ...email, event_filters: ['request.created'] } }),
     'Invalid input': () => ({ body: { ...email, to_addresses: ['two@example.com, three@example.com'] } }),
-    Unauthenticated: nobody,
-    Unauthorized: nobody,
+    Unauthenticated: withoutCredential,
+    Unauthorized: withoutCredential,
   },
   7: {
     success: () => ({
       body: { resources: [{ id: 'a', name: 'A', account_id: '123456789012', metadata: {}, rank: 1 }] },
     }),
     'Bad Request': () => ({ body: { resources: [{ name: 'without an id' }] } }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
   },
-  8: { success: () => ({}), Unauthenticated: nobody, Forbidden: lacking() },
+  8: { success: () => ({}), Unauthenticated: withoutCredential, Forbidden: lacking() },
   9: {
     success: () => ({ body: { type: 'provider_b' } }),
     'Invalid input': () => ({ body: { type: 'provider_z' } }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
   },
   10: {
     success: async ({ make }) => ({ body: { ids: [await make('POST', '/v1/policies', { name: 'a policy' })] } }),
     'Invalid input': () => ({ body: { ids: [newId()] } }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
   },
   11: {
     success: () => ({ body: person() }),
     'Invalid input': () => ({ body: { ...person(), email: 'nobody' } }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
     'User already exists': async ({ make }) => {
       const body = person()
@@ -153,9 +153,9 @@ export const cases: Cases = {
     'Unprocessable entity': () => ({ body: { ...person(), roles: ['emperor'] } }),
   },
   12: {
-    success: async (world) => ({ ids: { id: await asked(world) } }),
-    Unauthenticated: nobody,
-    Forbidden: async (world) => ({ ids: { id: await asked(world) }, as: world.tenant.people.approver }),
+    success: async (world) => ({ ids: { id: await makeRequest(world) } }),
+    Unauthenticated: withoutCredential,
+    Forbidden: async (world) => ({ ids: { id: await makeRequest(world) }, as: world.tenant.people.approver }),
     'Not found': nowhere(),
     'Request not in a cancellable state': async (world) => ({ ids: { id: await decided(world) } }),
   },
@@ -168,7 +168,7 @@ export const cases: Cases = {
       ids: { id: await make('POST', '/v1/groups', { name: 'on call' }) },
       body: { user_id: 'somebody' },
     }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
     'Group or user not found': async ({ make }) => ({
       ids: { id: await make('POST', '/v1/groups', { name: 'on call' }) },
@@ -186,12 +186,12 @@ export const cases: Cases = {
       body: { locale: 'de', timezone: 'Europe/Berlin', date_format: 'YYYY-MM-DD', time_format: '24h' },
     }),
     'Validation error': () => ({ body: { timezone: '../../etc/passwd' } }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: () => ({ tenant_id: newId(), body: {} }),
   },
   15: {
-    success: async (world) => ({ ids: { id: await asked(world) }, as: world.tenant.people.user }),
-    Unauthenticated: nobody,
+    success: async (world) => ({ ids: { id: await makeRequest(world) }, as: world.tenant.people.user }),
+    Unauthenticated: withoutCredential,
     'Request not found': nowhere(),
   },
   16: {
@@ -200,7 +200,7 @@ export const cases: Cases = {
         id: await make('POST', '/v1/identity-providers', { name: 'people', provider_type: 'custom_scim', config: {} }),
       },
     }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
     'Not found': nowhere(),
   },
@@ -208,11 +208,11 @@ export const cases: Cases = {
     success: async ({ make }) => ({
       ids: { id: await make('POST', '/v1/api-keys', { name: 'a key', scopes: ['requests:create'] }) },
     }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
     Forbidden: lacking(),
     'Not found': nowhere(),
   },
-  18: { success: () => ({}), Unauthenticated: nobody },
+  18: { success: () => ({}), Unauthenticated: withoutCredential },
   19: {
     success: () => ({ body: { first_name: 'Ada', last_name: 'Lovelace', display_name: 'Ada', avatar_base64: null } }),
     'Invalid input (avatar too large)': () => ({ body: { avatar_base64: largeAvatar } }),
@@ -220,14 +220,14 @@ export const cases: Cases = {
       as: await managedPerson(world),
       body: { first_name: 'Ada' },
     }),
-    Unauthenticated: nobody,
+    Unauthenticated: withoutCredential,
   },
-  20: { success: () => ({}), Unauthenticated: nobody, Forbidden: lacking() },
+  20: { success: () => ({}), Unauthenticated: withoutCredential, Forbidden: lacking() },
   21: {
     success: async ({ house, tenant }) => ({
       ids: { id: await house.notification(tenant.tenant_id, tenant.owner.user_id) },
     }),
-    Unauthorized: nobody,
+    Unauthorized: withoutCredential,
     'Not Found': nowhere(),
   },
 }

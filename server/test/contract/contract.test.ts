@@ -25,8 +25,8 @@ const world: World = {
   },
 }
 
-function credentialOf(row: Row, { as = tenant.owner, nobody }: Try): Partial<Pick<Person, 'token' | 'api_key'>> {
-  if (nobody || row.credential === 'none') return {}
+function credentialOf(row: Row, { as = tenant.owner, noCredential }: Try): Partial<Pick<Person, 'token' | 'api_key'>> {
+  if (noCredential || row.credential === 'none') return {}
   return row.credential === 'token' ? { token: as.token } : { api_key: as.api_key }
 }
 

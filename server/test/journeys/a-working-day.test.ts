@@ -12,7 +12,7 @@ type AccessRequest = Made & { status: string; decided_by: string | null }
 
 /** A whole working day, over HTTP only, in chronological order. */
 const day = await openWorkingDay()
-const { as, idOf, words, make, invite, heldAtTarget, grantOf, untilTold } = day
+const { as, idOf, words, make, invite, heldAtTarget, grantOf, untilNotified } = day
 
 const production = '111122223333'
 const asking = (action: string, more: object = {}) => ({
@@ -129,11 +129,11 @@ test('a user requests access, an approver by group approves, and the access is a
   await refused(403, 'policy_denied', as('Olga')('POST', '/v1/requests', asking('Change')))
 
   const request = await make('Ada', '/v1/requests', asking('Change', { reason: 'a fix' }), 'Ada’s change')
-  const told = await untilTold('Ben', 'request.created', request)
-  assert.match(told.body, /^Ada requests Change on account 111122223333 for 10 min\. Reason: “a fix”/)
+  const notification = await untilNotified('Ben', 'request.created', request)
+  assert.match(notification.body, /^Ada requests Change on account 111122223333 for 10 min\. Reason: “a fix”/)
   const read = await answered(
     200,
-    as('Ben')<{ read_at?: string }>('POST', `/v1/users/me/notifications/${told.id}/read`),
+    as('Ben')<{ read_at?: string }>('POST', `/v1/users/me/notifications/${notification.id}/read`),
   )
   assert.ok(read.read_at !== undefined)
   await refused(403, 'forbidden', as('Ada')('POST', `/v1/requests/${request}/approve`))
@@ -144,8 +144,8 @@ test('a user requests access, an approver by group approves, and the access is a
   adas = await grantOf('Ada', request, { status: 'active', provisioning_status: 'successful' })
   words.set(adas.id, 'Ada’s grant')
   assert.equal(await heldAtTarget(), 1)
-  await untilTold('Ada', 'request.approved', request)
-  await untilTold('Ada', 'grant.activated', adas.id)
+  await untilNotified('Ada', 'request.approved', request)
+  await untilNotified('Ada', 'grant.activated', adas.id)
   await answered(200, as('Ada')('POST', '/v1/users/me/notifications/read-all'))
 })
 
@@ -153,7 +153,8 @@ test('access is revoked before its end', async () => {
   await refused(403, 'forbidden', as('Ben')('POST', `/v1/grants/${adas.id}/revoke`))
   const revoked = await answered(200, as('Olga')<Grant>('POST', `/v1/grants/${adas.id}/revoke`, { reason: 'done' }))
   assert.deepEqual([revoked.status, revoked.ended_by], ['revoked', idOf('Olga')])
-  assert.match((await untilTold('Ada', 'grant.revoked', adas.id)).body, /^Olga ended .* of Ada early\. Because: “done”/)
+  const { body } = await untilNotified('Ada', 'grant.revoked', adas.id)
+  assert.match(body, /^Olga ended .* of Ada early\. Because: “done”/)
   await until('it is taken away', async () => (await heldAtTarget()) === 0)
 })
 

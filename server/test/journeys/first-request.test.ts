@@ -63,13 +63,13 @@ test('the README’s first request: a user, a rule, a request, an approval', asy
   assert.equal(made.status, 201, JSON.stringify(made.body))
   assert.match(made.body.policy_text, /cloud_account::"123456789012"/)
 
-  const asked = await ada.call<AccessRequest>('POST', '/v1/requests', wanted)
-  assert.deepEqual([asked.status, asked.body.status, asked.body.requester_id], [201, 'pending', ada.id])
-  const approve = `/v1/requests/${asked.body.id}/approve`
+  const created = await ada.call<AccessRequest>('POST', '/v1/requests', wanted)
+  assert.deepEqual([created.status, created.body.status, created.body.requester_id], [201, 'pending', ada.id])
+  const approve = `/v1/requests/${created.body.id}/approve`
 
   await t.test('a user without the scope cannot approve', async () => {
     assertRefused(await ada.call<Refusal>('POST', approve), 403, 'forbidden')
-    const { body } = await ada.call<AccessRequest>('GET', `/v1/requests/${asked.body.id}`)
+    const { body } = await ada.call<AccessRequest>('GET', `/v1/requests/${created.body.id}`)
     assert.equal(body.status, 'pending')
   })
 
@@ -99,7 +99,7 @@ test('the README’s first request: a user, a rule, a request, an approval', asy
     assert.deepEqual([approved.status, approved.body.status], [200, 'approved'])
     assert.notEqual(approved.body.decided_by, null)
     const [grant] = await until('the grant is active', async () => {
-      const { body } = await ada.call<Status>('GET', `/v1/access/requests/${asked.body.id}`)
+      const { body } = await ada.call<Status>('GET', `/v1/access/requests/${created.body.id}`)
       return body.grants[0]?.status === 'active' && body.grants
     })
     assert.equal(Date.parse(grant?.expires_at ?? '') - Date.parse(grant?.activated_at ?? ''), 600_000)
@@ -107,9 +107,9 @@ test('the README’s first request: a user, a rule, a request, an approval', asy
 
   await t.test('a decided request is neither decided nor cancelled again', async () => {
     assertRefused(await key<Refusal>('POST', approve), 409, 'request_not_pending')
-    assertRefused(await key<Refusal>('POST', `/v1/requests/${asked.body.id}/deny`), 409, 'request_not_pending')
-    assertRefused(await ada.call<Refusal>('DELETE', `/v1/requests/${asked.body.id}`), 409, 'request_not_cancellable')
-    assert.equal((await ada.call<AccessRequest>('GET', `/v1/requests/${asked.body.id}`)).body.status, 'approved')
+    assertRefused(await key<Refusal>('POST', `/v1/requests/${created.body.id}/deny`), 409, 'request_not_pending')
+    assertRefused(await ada.call<Refusal>('DELETE', `/v1/requests/${created.body.id}`), 409, 'request_not_cancellable')
+    assert.equal((await ada.call<AccessRequest>('GET', `/v1/requests/${created.body.id}`)).body.status, 'approved')
   })
 
   await t.test('a pending request is cancelled once', async () => {
@@ -122,7 +122,7 @@ test('the README’s first request: a user, a rule, a request, an approval', asy
   await t.test('another user gets the 404 of an unknown request', async () => {
     const dan = await sallyport.join('Dan', ['user'])
     for (const path of ['/v1/requests/', '/v1/access/requests/']) {
-      const others = await dan.call<Refusal>('GET', path + asked.body.id)
+      const others = await dan.call<Refusal>('GET', path + created.body.id)
       const never = await dan.call<Refusal>('GET', path + randomUUID())
       assertRefused(others, 404, 'not_found')
       assert.deepEqual(others.body, never.body)

@@ -32,9 +32,9 @@ async function openDataFolder(): Promise<Sallyport> {
 
 /** When root runs the tests, PostgreSQL runs as nobody. */
 function giveToNobody(folder: string): void {
-  const nobody = 65_534
+  const unprivileged = 65_534
   for (const path of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
-    chownSync(join(folder, path), nobody, nobody)
+    chownSync(join(folder, path), unprivileged, unprivileged)
   }
 }
 

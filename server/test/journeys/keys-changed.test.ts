@@ -18,7 +18,7 @@ await asSuperuser('update user_password set hash = $1', [cheapPassword.hash])
 const admins = processes.map((one) => one.client({ api_key: bootstrap.api_key }))
 const adminAt = (at: number) => admins[at] ?? assert.fail()
 const keyFile = join(data_dir, 'secret.key')
-const said: string[] = []
+const outputs: string[] = []
 
 const linesOf = () => readFileSync(keyFile, 'utf8').trim().split('\n')
 const idOf = (line: string) => rootKeyOf(Buffer.from(line, 'base64')).id
@@ -27,7 +27,7 @@ async function rotateKeys(...options: string[]): Promise<Record<string, unknown>
   const env = { DATABASE_URL: urlOf(first.service), DATA_DIR: data_dir }
   const command = startScript('admin', ['--json', 'rotate-keys', ...options], env)
   const code = await command.end()
-  said.push(command.output())
+  outputs.push(command.output())
   assert.equal(code, 0, command.output())
   return JSON.parse(command.output().slice(command.output().indexOf('{'))) as Record<string, unknown>
 }
@@ -176,7 +176,7 @@ test('during a change of the root key under load, each process opens what any pr
   assert.match(refused.output(), /^Sallyport does not start: the root key .* is not the one/)
   writeFileSync(keyFile, `${added}\n`)
 
-  const output = [...said, ...processes.map((one) => one.output()), third.output(), refused.output()].join('\n')
+  const output = [...outputs, ...processes.map((one) => one.output()), third.output(), refused.output()].join('\n')
   for (const text of [old, added, Buffer.from(added, 'base64').toString('hex'), 'canary-7c1f']) {
     assert.ok(!output.includes(text), 'a key or a secret is in the output')
   }

@@ -8,7 +8,7 @@ import { until } from '../support/wait.ts'
 /** Processes that are killed while they answer a call with an idempotency key, and one that gets the same call afterwards. */
 const survivor = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' })
 const { asSuperuser, bootstrap } = survivor
-const line = await openDatabaseProxy(survivor.service)
+const proxy = await openDatabaseProxy(survivor.service)
 
 /** Creates an API key, whose secret is returned once and never stored in clear: only the kept answer can return it again. */
 function make(at: typeof survivor | Awaited<ReturnType<typeof survivor.beside>>, name: string) {
@@ -40,12 +40,12 @@ async function works(key: unknown): Promise<boolean> {
 }
 
 test('killed between the commit and the answer: a retry gets the answer with the secret, without a second key (R12)', async () => {
-  const victim = await survivor.beside(line.target)
-  line.muteFrom('commit')
+  const victim = await survivor.beside(proxy.target)
+  proxy.muteFrom('commit')
   const cutOff = make(victim, 'committed').catch(() => 'cut off')
   await until('the key is committed', async () => (await madeSoFar('committed'))[0] === 1)
   await victim.kill()
-  line.mend()
+  proxy.repair()
   assert.equal(await cutOff, 'cut off')
 
   const replayed = await makeAgain('committed')

@@ -6,8 +6,12 @@ import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** The client from the guide, unchanged. */
-type Heard = { event: string; data?: { id: string } }
-type Listen = (url: string, headers: () => Promise<Record<string, string>>, signal: AbortSignal) => AsyncIterable<Heard>
+type Received = { event: string; data?: { id: string } }
+type Listen = (
+  url: string,
+  headers: () => Promise<Record<string, string>>,
+  signal: AbortSignal,
+) => AsyncIterable<Received>
 const guide = readFileSync(new URL('../../../docs/guides/notifications.md', import.meta.url), 'utf8')
 const code = /^```js\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? ''
 const { listen } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { listen: Listen }
@@ -50,10 +54,10 @@ test('notifications reach readers at the other process, also readers of a stoppe
   const headers = async () => ({ ...tenant, authorization: `Bearer ${kim.token}` })
   // Resolved again at each call, like a load balancer that skips a stopping process.
   const balanced = { toString: () => url + path } as string
-  const heard: Heard[] = []
-  const count = (event: string) => heard.filter((one) => one.event === event).length
+  const received: Received[] = []
+  const count = (event: string) => received.filter((one) => one.event === event).length
   const listening = (async () => {
-    for await (const one of listen(balanced, headers, leaving.signal)) heard.push(one)
+    for await (const one of listen(balanced, headers, leaving.signal)) received.push(one)
   })()
   const raw = await openStream(one.base_url + path, await headers())
   await until('both streams are open', async () => raw.events().length > 0 && count('open') === 1)
@@ -69,7 +73,7 @@ test('notifications reach readers at the other process, also readers of a stoppe
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
   await ask(other)
   await until('the second notification has arrived', async () => count('notification') === 2 && count('open') === 2)
-  assert.equal(new Set(heard.flatMap(({ data }) => data?.id ?? [])).size, 2)
+  assert.equal(new Set(received.flatMap(({ data }) => data?.id ?? [])).size, 2)
   leaving.abort()
   await assert.rejects(listening, { name: 'AbortError' })
   await one.kill()

@@ -54,8 +54,8 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
 
   test('is mailed to each mailbox of a channel separately, over TLS and after a login', async () => {
     await channel('On call', 'oncall@ops.example', 'archive@ops.example')
-    const asked = await ada.call<{ id: string }>('POST', '/v1/requests', wanted)
-    assert.equal(asked.status, 201)
+    const created = await ada.call<{ id: string }>('POST', '/v1/requests', wanted)
+    assert.equal(created.status, 201)
     const taken = await until('two mails', async () => peer.taken.length === 2 && peer.taken)
     assert.deepEqual(taken.map(({ to }) => to).sort(), ['archive@ops.example', 'oncall@ops.example'])
     for (const one of taken) {
@@ -63,8 +63,8 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
       const mail = await readMail(one)
       assert.deepEqual(mail.to, [{ name: '', address: one.to }])
       assert.match(mail.subject ?? '', /^\[ops\] ./)
-      assert.ok(mail.text?.includes(asked.body.id), mail.text)
-      assert.ok(mail.html?.includes(asked.body.id))
+      assert.ok(mail.text?.includes(created.body.id), mail.text)
+      assert.ok(mail.html?.includes(created.body.id))
     }
   })
 
@@ -93,9 +93,9 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
   test('to a greylisted mailbox is mailed on the retry, in the order of the events (F9)', async () => {
     peer.behave = (step, { to }) => (step === 'rcpt' && to.startsWith('grey@') ? '451 come again' : 'go on')
     await channel('Grey', 'grey@ops.example')
-    const asked: string[] = []
+    const requestIds: string[] = []
     for (const action of ['First', 'Second']) {
-      asked.push((await ada.call<{ id: string }>('POST', '/v1/requests', { ...wanted, action })).body.id)
+      requestIds.push((await ada.call<{ id: string }>('POST', '/v1/requests', { ...wanted, action })).body.id)
     }
     const waiting = () =>
       sallyport.asSuperuser(
@@ -104,14 +104,14 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
       )
     await until('both deliveries wait', async () => (await waiting()).length === 2)
     peer.behave = () => 'go on'
-    const told = () => peer.taken.filter(({ to }) => to === 'grey@ops.example')
+    const mails = () => peer.taken.filter(({ to }) => to === 'grey@ops.example')
     await until('both mails are sent', async () => {
       await sallyport.asSuperuser(`update delivery_lane set next_look_at = clock_timestamp()
         where failures > 0 and next_look_at > clock_timestamp()`)
-      return told().length === 2
+      return mails().length === 2
     })
-    const texts = await Promise.all(told().map(async (one) => (await readMail(one)).text ?? ''))
-    assert.ok(asked.every((id, index) => texts[index]?.includes(id)))
+    const texts = await Promise.all(mails().map(async (one) => (await readMail(one)).text ?? ''))
+    assert.ok(requestIds.every((id, index) => texts[index]?.includes(id)))
   })
 
   test('comes from the tenant’s own address once the operator’s command has set it (J8)', async () => {
@@ -120,9 +120,9 @@ suite('a request', { skip: authority === undefined && 'there is no openssl' }, a
     assert.equal(made.status, 201)
     const sender = async (number: number) => {
       await key('POST', '/v1/groups', { name: `group ${number}` })
-      const told = () => peer.taken.filter(({ to }) => to === 'own@ops.example')
-      await until('the mail is sent', async () => told().length === number)
-      return told().at(-1)?.from
+      const mails = () => peer.taken.filter(({ to }) => to === 'own@ops.example')
+      await until('the mail is sent', async () => mails().length === number)
+      return mails().at(-1)?.from
     }
     assert.equal(await sender(1), 'sallyport@ops.example')
     const env = { DATABASE_URL: urlOf(sallyport.service), DATA_DIR: sallyport.data_dir }

@@ -29,9 +29,9 @@ async function create(url: string, event_filters: string[]): Promise<Channel> {
 
 async function ask(): Promise<string> {
   const resource = { type: 'cloud_account', id: '123456789012' }
-  const asked = await ada.call<{ id: string }>('POST', '/v1/requests', { resource, action: 'ReadOnly' })
-  assert.equal(asked.status, 201, JSON.stringify(asked.body))
-  return asked.body.id
+  const reply = await ada.call<{ id: string }>('POST', '/v1/requests', { resource, action: 'ReadOnly' })
+  assert.equal(reply.status, 201, JSON.stringify(reply.body))
+  return reply.body.id
 }
 
 const entry = async (type: string, id: string) => {
@@ -55,11 +55,11 @@ test('a receiver gets each event of a request once, also those that happened whi
           .split('\n')
           .map((line) => JSON.parse(line))
       : []
-  const toldOf = (request_id: string) =>
+  const messageOf = (request_id: string) =>
     until('the receiver got the event', async () => taken().find(({ data }) => data.subject.id === request_id))
 
   const first = await ask()
-  const { webhook_id: _, type, timestamp, data } = await toldOf(first)
+  const { webhook_id: _, type, timestamp, data } = await messageOf(first)
   const { tenant_id, ...rest } = data
   assert.deepEqual({ type, at: timestamp, ...rest }, await entry('request.created', first))
   assert.equal(tenant_id, sallyport.bootstrap.tenant_id)
@@ -74,7 +74,7 @@ test('a receiver gets each event of a request once, also those that happened whi
     return row?.tried
   })
   await receiver.start()
-  for (const id of missed) await toldOf(id)
+  for (const id of missed) await messageOf(id)
   assert.deepEqual(
     taken().map((message) => message.data.subject.id),
     [first, ...missed],
@@ -86,8 +86,8 @@ test('a receiver that answers 410 has its channel disabled, with a notification'
   receiver.answer = (reply) => reply.writeHead(410).end()
   const channel = await create(receiver.url, ['request.created'])
   await ask()
-  const told = await until('the channel is disabled', () => entry('notification_channel.disabled', channel.id))
-  assert.deepEqual(told.actor, { kind: 'system', id: null, api_key_id: null })
+  const event = await until('the channel is disabled', () => entry('notification_channel.disabled', channel.id))
+  assert.deepEqual(event.actor, { kind: 'system', id: null, api_key_id: null })
   assert.ok(receiver.proves(channel.secret))
   const { body } = await owner<Channel>('GET', `/v1/notification-channels/${channel.id}`)
   assert.equal(body.enabled, false)

@@ -15,22 +15,22 @@ await call('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
 async function ask(): Promise<string> {
   const resource = { type: 'cloud_account', id: '123456789012' }
   const body = { resource, action: 'Look', duration_seconds: 600 }
-  const asked = await ada.at[0]<{ id: string }>('POST', '/v1/requests', body)
-  assert.equal(asked.status, 201, JSON.stringify(asked.body))
-  return asked.body.id
+  const reply = await ada.at[0]<{ id: string }>('POST', '/v1/requests', body)
+  assert.equal(reply.status, 201, JSON.stringify(reply.body))
+  return reply.body.id
 }
 
 /** The user's notifications about this, the oldest first. */
-async function toldOf(person: PersonAtBoth, resource_id: string): Promise<string[]> {
-  type Told = { event_type: string; resource_id: string }
-  const { body } = await person.at[1]<Page<Told>>('GET', '/v1/users/me/notifications?limit=200')
-  return body.data.flatMap((told) => (told.resource_id === resource_id ? [told.event_type] : [])).toReversed()
+async function typesOf(person: PersonAtBoth, resource_id: string): Promise<string[]> {
+  type UserNotification = { event_type: string; resource_id: string }
+  const { body } = await person.at[1]<Page<UserNotification>>('GET', '/v1/users/me/notifications?limit=200')
+  return body.data.flatMap((one) => (one.resource_id === resource_id ? [one.event_type] : [])).toReversed()
 }
 
-const untilTold = (person: PersonAtBoth, resource_id: string, told: readonly string[]) =>
+const untilNotified = (person: PersonAtBoth, resource_id: string, types: readonly string[]) =>
   until(
-    `the user has the notifications ${told.join()}`,
-    async () => (await toldOf(person, resource_id)).join() === told.join(),
+    `the user has the notifications ${types.join()}`,
+    async () => (await typesOf(person, resource_id)).join() === types.join(),
   )
 
 /** Makes the next moment of these reminders due. */
@@ -39,23 +39,23 @@ const hasten = (ids: readonly string[]) =>
 
 test('an approver gets each reminder once, for as long as they may decide', async () => {
   const ids = await Promise.all(Array.from({ length: 10 }, ask))
-  for (const id of ids) for (const person of [kim, lou]) await untilTold(person, id, ['request.created'])
+  for (const id of ids) for (const person of [kim, lou]) await untilNotified(person, id, ['request.created'])
   await hasten(ids)
   const once = ['request.created', 'request.reminded']
-  for (const id of ids) for (const person of [kim, lou]) await untilTold(person, id, once)
+  for (const id of ids) for (const person of [kim, lou]) await untilNotified(person, id, once)
 
   await call('PUT', `/v1/users/${lou.id}/roles`, { roles: ['user'] })
   const [first = '', ...others] = ids
   assert.equal((await kim.at[1]('POST', `/v1/requests/${first}/deny`, {})).status, 200)
   await hasten(ids)
-  for (const id of others) await untilTold(kim, id, [...once, 'request.reminded'])
+  for (const id of others) await untilNotified(kim, id, [...once, 'request.reminded'])
   await until('the reminder of the decided request is deleted', async () => {
     const left = await asSuperuser('select from reminder where id = $1', [first])
     return left.length === 0
   })
-  for (const id of ids) assert.deepEqual(await toldOf(lou, id), once)
-  assert.deepEqual(await toldOf(kim, first), once)
-  await untilTold(ada, first, ['request.denied'])
+  for (const id of ids) assert.deepEqual(await typesOf(lou, id), once)
+  assert.deepEqual(await typesOf(kim, first), once)
+  await untilNotified(ada, first, ['request.denied'])
 })
 
 test('a holder of access is notified before its end, however short it is', async () => {
@@ -72,13 +72,13 @@ test('a holder of access is notified before its end, however short it is', async
       [grant.id],
     )
   assert.deepEqual(await kept(), [{ before: 300 }])
-  await untilTold(ada, grant.id, ['grant.activated'])
+  await untilNotified(ada, grant.id, ['grant.activated'])
   await asSuperuser(
     `with soon as (
         update access_grant set expiring_at = clock_timestamp() where id = $1 returning entitlement_id)
       update entitlement e set next_look_at = clock_timestamp() from soon where e.id = soon.entitlement_id`,
     [grant.id],
   )
-  await untilTold(ada, grant.id, ['grant.activated', 'grant.expiring'])
+  await untilNotified(ada, grant.id, ['grant.activated', 'grant.expiring'])
   assert.deepEqual(faults(), [])
 })

@@ -5,7 +5,7 @@ import { type Person, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 type Grant = { id: string; status: string; provisioning_status: string; expires_at: string; ended_at?: string }
-type Told = { event_type: string; resource_id: string }
+type UserNotification = { event_type: string; resource_id: string }
 
 const sallyport = await startOnTestServer()
 const { asSuperuser } = sallyport
@@ -19,9 +19,9 @@ await key('POST', rules, { effect: 'permit', action_scope_type: 'eq', action_ids
 
 async function ask(person: Person, action: string): Promise<string> {
   const resource = { type: 'cloud_account', id: '123456789012' }
-  const asked = await person.call<{ id: string }>('POST', '/v1/requests', { resource, action, duration_seconds: 60 })
-  assert.equal(asked.status, 201, JSON.stringify(asked.body))
-  return asked.body.id
+  const reply = await person.call<{ id: string }>('POST', '/v1/requests', { resource, action, duration_seconds: 60 })
+  assert.equal(reply.status, 201, JSON.stringify(reply.body))
+  return reply.body.id
 }
 
 function grantOf(request_id: string, wanted: (grant: Grant) => boolean): Promise<Grant> {
@@ -31,10 +31,10 @@ function grantOf(request_id: string, wanted: (grant: Grant) => boolean): Promise
   })
 }
 
-function untilTold(event_type: string, resource_id: string): Promise<Told> {
+function untilNotified(event_type: string, resource_id: string): Promise<UserNotification> {
   return until(`Ada has a notification of ${event_type}`, async () => {
-    const { body } = await ada.call<Page<Told>>('GET', '/v1/users/me/notifications')
-    return body.data.find((told) => told.event_type === event_type && told.resource_id === resource_id)
+    const { body } = await ada.call<Page<UserNotification>>('GET', '/v1/users/me/notifications')
+    return body.data.find((one) => one.event_type === event_type && one.resource_id === resource_id)
   })
 }
 
@@ -57,7 +57,7 @@ test('access ends on time, is revoked, and its holder is notified', async (t) =>
   assert.ok(late >= 0 && late < 2_000, `it ended ${late} ms after its end`)
   await grantOf(request_id, ({ provisioning_status }) => provisioning_status === 'deprovisioned')
   assert.deepEqual(await held(), [])
-  await untilTold('grant.expired', id)
+  await untilNotified('grant.expired', id)
   const refused = await ada.call<Refusal>('POST', `/v1/grants/${id}/revoke`)
   assert.deepEqual([refused.status, refused.body.code], [409, 'grant_not_live'])
   t.diagnostic(`ended ${late} ms after its moment`)
@@ -74,7 +74,7 @@ test('a request that is not decided in time expires, and its requester is notifi
     const { body } = await ada.call<{ status: string }>('GET', `/v1/requests/${request_id}`)
     return body.status === 'expired'
   })
-  await untilTold('request.expired', request_id)
+  await untilNotified('request.expired', request_id)
   assert.equal((await ada.call('DELETE', `/v1/requests/${request_id}`)).status, 409)
   const { body } = await ada.call<Page<Grant>>('GET', `/v1/grants?request_id=${request_id}`)
   assert.deepEqual(body.data, [])

@@ -107,16 +107,16 @@ async function makeLoginOf(server: TargetPostgres, { email }: Person, managed: b
 /** Requests access, has it approved, and waits until it is given. */
 async function given(person: Person, database: string): Promise<Grant> {
   const resource = { type: 'cloud_db_instance', id: database }
-  const asked = await person.call<{ id: string }>('POST', '/v1/requests', {
+  const created = await person.call<{ id: string }>('POST', '/v1/requests', {
     resource,
     action: 'read',
     reason: 'a look',
   })
-  assert.equal(asked.status, 201, JSON.stringify(asked.body))
-  const approved = await approver.call('POST', `/v1/requests/${asked.body.id}/approve`, {})
+  assert.equal(created.status, 201, JSON.stringify(created.body))
+  const approved = await approver.call('POST', `/v1/requests/${created.body.id}/approve`, {})
   assert.equal(approved.status, 200, JSON.stringify(approved.body))
   return until('the grant is active', async () => {
-    const { body } = await person.call<Page<Grant>>('GET', `/v1/grants?request_id=${asked.body.id}`)
+    const { body } = await person.call<Page<Grant>>('GET', `/v1/grants?request_id=${created.body.id}`)
     const [grant] = body.data
     assert.notEqual(grant?.status, 'failed', grant?.last_error ?? '')
     return grant?.status === 'active' && grant

@@ -7,18 +7,19 @@ import { until } from '../support/wait.ts'
 
 /** Two processes on one database: a change made at the first is effective there at once, at the second within a moment. */
 const first = await startOnTestServer({ PUBLIC_URL: 'http://127.0.0.1:8080', LOG_LEVEL: 'info' })
-const line = await openDatabaseProxy(first.service)
-const second = await first.beside(line.target)
+const proxy = await openDatabaseProxy(first.service)
+const second = await first.beside(proxy.target)
 const { asSuperuser } = first
 const admin = first.client({ api_key: first.bootstrap.api_key })
 const usersPage = '/v1/users?limit=1'
 
-const heard = 'changes of rights by other processes arrive at once'
-const unheard = 'changes of rights by other processes do not arrive'
+const connected = 'changes of rights by other processes arrive at once'
+const disconnected = 'changes of rights by other processes do not arrive'
 /** Whether the second process has logged `what` after `other`. */
 const says = (what: string, other: string) => second.output().lastIndexOf(what) > second.output().lastIndexOf(other)
-const hears = () => until('the second process receives notices', async () => says(heard, unheard))
-const hearsNot = () => until('the second process knows that it receives no notices', async () => says(unheard, heard))
+const untilConnected = () => until('the second process receives notices', async () => says(connected, disconnected))
+const untilDisconnected = () =>
+  until('the second process knows that it receives no notices', async () => says(disconnected, connected))
 
 async function change(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown, by: Client = admin) {
   const reply = await by<{ id: string; key: string }>(method, path, body)
@@ -36,7 +37,7 @@ function seenWith(credential: Credential, path = usersPage) {
     statuses,
     /** Asserts that both accept it, and cache it. */
     async areLetIn() {
-      await hears()
+      await untilConnected()
       assert.deepEqual(
         [await statuses(), await statuses()],
         [
@@ -162,7 +163,7 @@ test('a key in constant use expires on time, by the database’s clock (A9)', as
 })
 
 /** Changes without a notice, as if the notice were lost. */
-async function untold(act: () => Promise<void>): Promise<void> {
+async function withoutNotices(act: () => Promise<void>): Promise<void> {
   await asSuperuser('alter table tenant_user disable trigger tenant_user_authority')
   try {
     await act()
@@ -178,7 +179,7 @@ test('a change without a notice takes effect once the cached entry is too old (A
   const { id, token } = await first.join('Nora', ['admin'])
   const nora = seenWith({ token })
   await nora.areLetIn()
-  await untold(async () => {
+  await withoutNotices(async () => {
     await setActive(id, false)
     await until('neither process admits the user', async () =>
       (await nora.statuses()).every((status) => status === 401),
@@ -189,31 +190,31 @@ test('a change without a notice takes effect once the cached entry is too old (A
 test('while the listening connection is half-open, every request queries the database (F15)', async () => {
   const { id, token } = await first.join('Hal', ['admin'])
   await seenWith({ token }).areLetIn()
-  line.hold()
-  await hearsNot()
+  proxy.hold()
+  await untilDisconnected()
   const hal = second.client({ token })
-  await untold(async () => {
+  await withoutNotices(async () => {
     for (const active of [true, false, true, false]) {
       await setActive(id, active)
       assert.equal((await hal('GET', usersPage)).status, active ? 200 : 401)
     }
   })
   assert.equal((await fetch(`${second.base_url}/readyz`)).status, 200, 'it can still serve')
-  line.mend()
-  await hears()
+  proxy.repair()
+  await untilConnected()
 })
 
 test('if the database cannot be queried either, the answer is 503, and missed changes take effect afterwards (F3, F15)', async () => {
   const { id, token } = await first.join('Cora', ['admin'])
   await seenWith({ token }).areLetIn()
   const cora = second.client({ token })
-  line.cut()
+  proxy.cut()
   await until('the process answers 503', async () => (await cora('GET', usersPage)).status === 503)
   assert.equal((await fetch(`${second.base_url}/livez`)).status, 200)
   await change('PATCH', `/v1/users/${id}`, { active: false })
-  await hearsNot()
-  line.mend()
-  await hears()
+  await untilDisconnected()
+  proxy.repair()
+  await untilConnected()
   const status = await until('the process answers again', async () => {
     const reply = await cora('GET', usersPage)
     return reply.status !== 503 && reply.status

@@ -93,13 +93,13 @@ test('starts on an empty folder, stops at a signal, and continues where it was',
 
   await t.test('stopped by a signal, it finishes calls in flight, and then stops the database', async () => {
     const call = await beginCall(first)
-    const told = performance.now()
+    const stoppingSince = performance.now()
     first.signal('SIGTERM')
     await until('the service has received the signal', async () => first.output().includes('SIGTERM'))
     const user = { email: 'late@example.com', name: 'Late', password: randomBytes(9).toString('hex'), roles: ['user'] }
     assert.equal(await endCall(call, user), 201)
     assert.equal(await first.end(), 0, first.output())
-    t.diagnostic(`stopped after ${Math.round(performance.now() - told)} ms`)
+    t.diagnostic(`stopped after ${Math.round(performance.now() - stoppingSince)} ms`)
     assert.ok(!isAlive(postmaster), 'the embedded PostgreSQL is still running')
     assert.equal(postmasterOf(data_dir), undefined)
   })

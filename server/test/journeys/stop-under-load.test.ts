@@ -8,10 +8,10 @@ import { until } from '../support/wait.ts'
 const STOP_DELAY_SECONDS = '2'
 
 const leaseTables = ['access_request', 'access_grant', 'entitlement', 'event_cursor'] as const
-const ask = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'Look', duration_seconds: 60 }
+const body = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'Look', duration_seconds: 60 }
 
 /** Users who request access one after another, each on their own connection, until `enough`. */
-async function askOnAndOn(
+async function callRepeatedly(
   count: number,
   headers: Record<string, string>,
   urlOf: () => string | undefined,
@@ -21,11 +21,11 @@ async function askOnAndOn(
   const outcomes: Outcome[] = []
   await Promise.all(
     callers.map(async ({ send, close }, index) => {
-      for (let turn = index; ; turn += 1) {
+      for (let number = index; ; number += 1) {
         const url = urlOf()
         if (url === undefined) break
-        const outcome = await (turn % 2 === 0
-          ? send(`${url}/v1/requests`, 'POST', ask)
+        const outcome = await (number % 2 === 0
+          ? send(`${url}/v1/requests`, 'POST', body)
           : send(`${url}/v1/grants?limit=5`, 'GET'))
         outcomes.push(outcome)
         if (!goesOn(outcome)) break
@@ -61,7 +61,7 @@ test('stopped under load, it answers every call that was sent, releases its leas
   const sallyport = await startOnTestServer({ STOP_DELAY_SECONDS })
   const headers = await prepare(sallyport)
   // Each caller continues until an answer announces the end of its connection.
-  const asking = askOnAndOn(
+  const asking = callRepeatedly(
     12,
     headers,
     () => sallyport.base_url,
@@ -94,7 +94,7 @@ test('one of two processes behind a balancer stops, and no call fails (F13)', as
   const headers = await prepare(first)
   // The load balancer: checks the readiness of both, and skips one that is not ready.
   const ready = new Map([first, second].map((one) => [one.base_url, true]))
-  const looking = setInterval(() => {
+  const checking = setInterval(() => {
     for (const url of ready.keys()) {
       fetch(`${url}/readyz`).then(
         (reply) => ready.set(url, reply.ok),
@@ -102,22 +102,22 @@ test('one of two processes behind a balancer stops, and no call fails (F13)', as
       )
     }
   }, 20)
-  after(() => clearInterval(looking))
-  let turn = 0
+  after(() => clearInterval(checking))
+  let calls = 0
   let enough = false
   const next = () => {
     if (enough) return undefined
     const open = [...ready].flatMap(([url, isReady]) => (isReady ? [url] : []))
-    turn += 1
-    return open[turn % open.length] ?? second.base_url
+    calls += 1
+    return open[calls % open.length] ?? second.base_url
   }
-  const asking = askOnAndOn(8, headers, next, () => true)
-  await until('both processes get calls', async () => turn > 50)
+  const asking = callRepeatedly(8, headers, next, () => true)
+  await until('both processes get calls', async () => calls > 50)
   first.signal('SIGTERM')
   assert.equal(await first.end(), 0, first.output())
   assert.equal(ready.get(first.base_url), false)
-  const seen = turn
-  await until('only the other process gets calls', async () => turn > seen + 50)
+  const seen = calls
+  await until('only the other process gets calls', async () => calls > seen + 50)
   enough = true
   const outcomes = await asking
   assert.deepEqual(failures(outcomes), [])

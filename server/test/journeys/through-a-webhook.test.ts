@@ -43,16 +43,16 @@ const report = (id: string, data: Record<string, unknown>, more: { key?: string;
 }
 const send = ({ body, headers }: ReturnType<typeof report>, to = results, tenant_id = tenant.tenant_id) =>
   house.call({ method: 'POST', url: to, tenant_id, body, headers })
-const told = (type: string, resource_id: string) =>
+const received = (type: string, resource_id: string) =>
   until(`${type} of ${resource_id}`, async () =>
     receiver.received.find((one) => one.type === type && (one.data.resource as { id?: string })?.id === resource_id),
   )
 
 async function approved(resource_id: string): Promise<string> {
   const resource = { type: 'cloud_account', id: resource_id }
-  const asked = await as(people.user, 'POST', '/v1/requests', { resource, action: 'open', duration_seconds: 3_600 })
-  await as(people.approver, 'POST', `/v1/requests/${asked.id}/approve`, {}, 200)
-  return String(asked.id)
+  const created = await as(people.user, 'POST', '/v1/requests', { resource, action: 'open', duration_seconds: 3_600 })
+  await as(people.approver, 'POST', `/v1/requests/${created.id}/approve`, {}, 200)
+  return String(created.id)
 }
 
 async function grantOf(request_id: string, status: string) {
@@ -65,7 +65,7 @@ async function grantOf(request_id: string, status: string) {
 
 test('a receiver reports its result later; then access is active, ends, and is revoked', async () => {
   const request_id = await approved('000000000001')
-  const grant: Received = await told('access.grant', '000000000001')
+  const grant: Received = await received('access.grant', '000000000001')
   assert.equal((grant.data.user as { email: string }).email, 'user@example.com')
   assert.equal(grant.headers.authorization, 'Bearer gateway')
   const { url, tenant_id } = grant.data.callback as { url: string; tenant_id: string }
@@ -86,7 +86,7 @@ test('a receiver reports its result later; then access is active, ends, and is r
   const active = await grantOf(request_id, 'active')
 
   await as(owner, 'POST', `/v1/grants/${active.id}/revoke`, {}, 200)
-  const revoke = await told('access.revoke', '000000000001')
+  const revoke = await received('access.revoke', '000000000001')
   receiver.finish(revoke.id)
   assert.equal((await send(report(revoke.id, { status: 'done' }))).status, 204)
   await until('the access is gone', async () => {
@@ -118,7 +118,7 @@ test('if a receiver reports done too early, access is active only once a check f
 
 test('a failed result fails the grant with the receiver’s message', async () => {
   const request_id = await approved('000000000002')
-  const { id } = await told('access.grant', '000000000002')
+  const { id } = await received('access.grant', '000000000002')
   const words = `the door is\n\u0007being painted${' and dries'.repeat(100)}`
   assert.equal((await send(report(id, { status: 'failed', message: words }))).status, 204)
   const failed = await grantOf(request_id, 'failed')
@@ -131,7 +131,7 @@ test('a failed result fails the grant with the receiver’s message', async () =
 
 test('a result needs a recent signature by the secret, for this provisioner and tenant; all others get one answer (S7)', async () => {
   await approved('000000000003')
-  const { id } = await told('access.grant', '000000000003')
+  const { id } = await received('access.grant', '000000000003')
   const sound = report(id, { status: 'done' })
   const minutes = (count: number) => new Date(Date.now() + count * 60_000)
   const elsewhere = `/v1/provisioners/${newId()}/results`
@@ -168,7 +168,7 @@ test('a result needs a recent signature by the secret, for this provisioner and 
 
 test('after a rotation both secrets are valid for a day, or the new one only, if requested (S7)', async () => {
   await approved('000000000006')
-  const { id } = await told('access.grant', '000000000006')
+  const { id } = await received('access.grant', '000000000006')
   const rotate = async (body: object) => {
     const reply = await as(owner, 'POST', `/v1/provisioners/${made.id}/rotate-secret`, body, 200)
     return (reply.shown_once as { signing_secret: string }).signing_secret
@@ -177,9 +177,9 @@ test('after a rotation both secrets are valid for a day, or the new one only, if
   const before = receiver.secret
   const next = await rotate({})
   assert.deepEqual([await statusOf(before), await statusOf(next)], [204, 204])
-  const asked = receiver.received.length
+  const receivedBefore = receiver.received.length
   await until('a message that is signed with the old secret too', () =>
-    Promise.resolve(receiver.received.length > asked),
+    Promise.resolve(receiver.received.length > receivedBefore),
   )
   receiver.secret = await rotate({ overlap_seconds: 0 })
   assert.deepEqual([await statusOf(before), await statusOf(next), await statusOf(receiver.secret)], [401, 401, 204])
@@ -187,7 +187,7 @@ test('after a rotation both secrets are valid for a day, or the new one only, if
 
 test('a result of another provisioner’s act is ignored', async () => {
   await approved('000000000004')
-  const { id } = await told('access.grant', '000000000004')
+  const { id } = await received('access.grant', '000000000004')
   const body = { name: 'Another', provisioner_type: 'webhook', config: { url: receiver.url } }
   const another = await as(owner, 'POST', '/v1/provisioners', body)
   const key = (another.shown_once as { signing_secret: string }).signing_secret
@@ -215,5 +215,5 @@ test('a provisioner with active access keeps its receiver and cannot be deleted'
   )
   assert.deepEqual(changed.config, { url: receiver.url, headers: '[redacted]', signing_secret: '[redacted]' })
   await approved('000000000060')
-  assert.equal((await told('access.grant', '000000000060')).headers.authorization, 'Bearer another gateway')
+  assert.equal((await received('access.grant', '000000000060')).headers.authorization, 'Bearer another gateway')
 })

@@ -8,7 +8,7 @@ import { until } from '../support/wait.ts'
  * Access in AWS, from the first setup to the last end: every type of resource, on a simulated AWS that is as strict as the
  * real one.
  */
-const { aws, config, accounts, sets } = await openAwsTarget({ rate: 20, outstanding: 10, acts: { ms: 100, looks: 1 } })
+const { aws, config, accounts, sets } = await openAwsTarget({ rate: 20, outstanding: 10, acts: { ms: 100, checks: 1 } })
 const [account, another] = accounts
 const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
 const tenant = await house.tenant('In AWS')
@@ -44,9 +44,9 @@ const tested = async () =>
 
 async function approved(type: string, id: string, action: string, metadata = {}): Promise<string> {
   const body = { resource: { type, id }, action, metadata, duration_seconds: 3_600 }
-  const asked = await as(people.user, 'POST', '/v1/requests', body)
-  await as(people.approver, 'POST', `/v1/requests/${asked.id}/approve`, {}, 200)
-  return String(asked.id)
+  const created = await as(people.user, 'POST', '/v1/requests', body)
+  await as(people.approver, 'POST', `/v1/requests/${created.id}/approve`, {}, 200)
+  return String(created.id)
 }
 
 type Grant = {

@@ -13,7 +13,7 @@ const operations: Readonly<Record<TargetCall, readonly string[]>> = {
 
 /** The simulated AWS with the real one's rate limits. Each company has its own role. */
 export async function openAwsField(): Promise<FieldTarget> {
-  const aws = await startAws({ acts: { ms: 0, looks: 1 } })
+  const aws = await startAws({ acts: { ms: 0, checks: 1 } })
   const { region, instance_arn, identity_store_id, origin } = aws
   const sets = Object.fromEntries(Object.values(actionsByMode).map((name) => [name, aws.addPermissionSet(name)]))
   let misdeeds: (() => void)[] = []
@@ -49,7 +49,7 @@ export async function openAwsField(): Promise<FieldTarget> {
     injectable: [{ polls: 3 }, { failed: 1 }, { conflicting: 1 }],
     async inject({ polls = 1, failed = 0, throttled = 0, conflicting = 0 }) {
       aws.behave()
-      aws.settings.acts = { ms: 0, looks: polls }
+      aws.settings.acts = { ms: 0, checks: polls }
       // Throttling would slow the driver down for long, so acts fail instead.
       const failing = failed + throttled
       if (failing > 0) aws.next('*', { end: { status: 'FAILED', reason: 'Internal' } }, failing)

@@ -119,7 +119,7 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   })
   const [ada] = company.asking
   // The service that answers this call may be stopped before it answers.
-  const asked = untilAsked(ada, place).catch(() => undefined)
+  const requested = untilRequested(ada, place).catch(() => undefined)
   const ended = giveAndEnd(scene, place)
   const sleeper = await Promise.race([asleep, pause(maxWaitMs, undefined, { ref: false })])
   if (sleeper === undefined) return unreached
@@ -128,15 +128,15 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   const faults = await converge(query, target.holds)
   // The wanted state changes.
   const held = await activeOn(query, place)
-  if (held === undefined) await untilAsked(ada, place)
+  if (held === undefined) await untilRequested(ada, place)
   else await endSoon(query, held)
   faults.push(...(await converge(query, target.holds)))
   const before = await stateOf(scene, place)
-  const answersHeard = countAnswers(sleeper)
+  const answersReceived = countAnswers(sleeper)
   woken.resolve()
   sleeper.process().signal('SIGCONT')
-  await until('the stopped process works again', async () => answersHeard() >= 15, maxWaitMs)
-  await Promise.all([asked, ended])
+  await until('the stopped process works again', async () => answersReceived() >= 15, maxWaitMs)
+  await Promise.all([requested, ended])
   const outcome = await settle(scene, began, faults)
   const after = await stateOf(scene, place)
   if (JSON.stringify(before) !== JSON.stringify(after)) {
@@ -146,7 +146,7 @@ async function putToSleep(scene: Scene, point: CrashPoint): Promise<Outcome> {
   return outcome
 }
 
-function untilAsked(ada: Client, place: Place): Promise<string> {
+function untilRequested(ada: Client, place: Place): Promise<string> {
   return until('it is requested', () => ask(ada, place).catch(() => undefined))
 }
 
@@ -180,13 +180,13 @@ async function stateOf({ query, target }: Scene, { resource, action }: Place): P
 
 /** Counts the answers that a process receives from the database from now on. */
 function countAnswers({ proxy }: Victim): () => number {
-  let heard = 0
+  let received = 0
   proxy.listen({
     answered() {
-      heard += 1
+      received += 1
     },
   })
-  return () => heard
+  return () => received
 }
 
 const always = async () => true

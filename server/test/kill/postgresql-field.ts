@@ -35,7 +35,7 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
     roles: Object.fromEntries(roles.map((role) => [role, role])),
   })
   const givers: string[] = []
-  let asked = 0
+  let requests = 0
   /** A separate role for each company that Sallyport signs in as: grants made by the role belong to that company. */
   const makeGiver = async () => {
     const giver = `sallyport_${givers.length}`
@@ -58,10 +58,10 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
       await server.asSuperuser(`create role ${pg.escapeIdentifier(email)} login`)
     },
     place(mode) {
-      asked += 1
+      requests += 1
       return {
         resource: { type: 'cloud_db_instance', id: orders },
-        action: actionsOf(mode)[asked % rolesPerMode] ?? '',
+        action: actionsOf(mode)[requests % rolesPerMode] ?? '',
       }
     },
     actionsOf,

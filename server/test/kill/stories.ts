@@ -27,10 +27,10 @@ class Busy extends Error {}
  */
 export async function ask(ada: Client, place: Place, more: object = {}): Promise<string> {
   const body = { ...place, duration_seconds: 3_600, ...more }
-  const { status, body: asked } = await ada('POST', '/v1/requests', body)
+  const { status, body: reply } = await ada('POST', '/v1/requests', body)
   if (status === 429 || status === 503) throw new Busy(`asking answered ${status}`)
-  if (status !== 201) throw new Error(`asking answered ${status}: ${JSON.stringify(asked)}`)
-  return String(asked.id)
+  if (status !== 201) throw new Error(`asking answered ${status}: ${JSON.stringify(reply)}`)
+  return String(reply.id)
 }
 
 async function grantsOf(ada: Client, request_id: string): Promise<Grant[]> {

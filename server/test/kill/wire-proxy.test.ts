@@ -14,14 +14,14 @@ db.atEnd(proxy.close)
 const through = { ...db.service, host: '127.0.0.1', port: proxy.port }
 
 /** Listens for batches with such a statement. */
-function hear(pattern: RegExp): AnsweredBatch[] {
-  const heard: AnsweredBatch[] = []
+function recordBatches(pattern: RegExp): AnsweredBatch[] {
+  const batches: AnsweredBatch[] = []
   proxy.listen({
     answered(batch) {
-      if (batch.statements.some(({ text }) => pattern.test(text))) heard.push(batch)
+      if (batch.statements.some(({ text }) => pattern.test(text))) batches.push(batch)
     },
   })
-  return heard
+  return batches
 }
 
 const makeTenant = (id: string) => sql`insert into tenant (id, name) values (${id}, 'wired')`
@@ -29,11 +29,11 @@ const countOf = (id: string) => db.asSuperuser('select from tenant where id = $1
 
 test('a transaction sent as one batch is reported as one, with its values and the rows it changed', async () => {
   const database = openDatabase(through, { writes: 1, long: 1 })
-  const heard = hear(/into tenant/)
+  const batches = recordBatches(/into tenant/)
   const id = newId()
   await database.tenant(id).write([makeTenant(id), sql`select 1 from tenant where id = ${id}`])
-  assert.equal(heard.length, 1)
-  const [batch] = heard
+  assert.equal(batches.length, 1)
+  const [batch] = batches
   assert.deepEqual(batch?.rows.slice(-2), [1, 1])
   assert.equal(batch?.statements.at(-2)?.values[0], id)
   assert.deepEqual([batch?.isOpen, batch?.failed], [false, false])
@@ -42,12 +42,12 @@ test('a transaction sent as one batch is reported as one, with its values and th
 
 test('a transaction sent in several batches is open until its commit', async () => {
   const client = await connectAlone(through)
-  const heard = hear(/./)
+  const batches = recordBatches(/./)
   await client.query('begin')
   await client.query('select set_config($1, $2, true)', ['app.tenant_id', newId()])
   await client.query('commit')
   assert.deepEqual(
-    heard.map(({ isOpen, statements }) => [isOpen, statements[0]?.text.slice(0, 6)]),
+    batches.map(({ isOpen, statements }) => [isOpen, statements[0]?.text.slice(0, 6)]),
     [
       [true, 'begin'],
       [true, 'select'],

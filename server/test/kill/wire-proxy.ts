@@ -38,26 +38,32 @@ export type WireProxy = {
  */
 export async function startWireProxy(target: ConnectionTarget): Promise<WireProxy> {
   let listener: Listener = {}
-  let lines = 0
+  let connectionCount = 0
   const open = new Set<{ frozen: boolean; end(): void }>()
   const server = createServer((client) => {
     const upstream = connectTo(target)
-    const line = {
+    const connection = {
       frozen: false,
       end() {
         client.destroy()
         upstream.destroy()
       },
     }
-    open.add(line)
-    lines += 1
-    const ends = { client, upstream, connection: lines, isFrozen: () => line.frozen, listener: () => listener }
+    open.add(connection)
+    connectionCount += 1
+    const ends = {
+      client,
+      upstream,
+      connection: connectionCount,
+      isFrozen: () => connection.frozen,
+      listener: () => listener,
+    }
     for (const socket of [client, upstream]) socket.on('error', () => undefined)
     Promise.race(pass(ends))
       .catch(() => undefined)
       .finally(() => {
-        line.end()
-        open.delete(line)
+        connection.end()
+        open.delete(connection)
       })
   })
   server.listen(0, '127.0.0.1')
@@ -68,10 +74,10 @@ export async function startWireProxy(target: ConnectionTarget): Promise<WireProx
       listener = next
     },
     freeze() {
-      for (const line of open) line.frozen = true
+      for (const connection of open) connection.frozen = true
     },
     async close() {
-      for (const line of open) line.end()
+      for (const connection of open) connection.end()
       server.close()
       await once(server, 'close')
     },

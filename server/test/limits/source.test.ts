@@ -47,9 +47,9 @@ test('calls of an address over its limit cost no query (A14)', async () => {
   await flood('192.0.2.3', wrongKey)
   const before = statements
   const replies = await flood('192.0.2.3', wrongKey, 200)
-  const asked = replies.filter(({ status }) => status === 401).length
-  assert.ok(asked < 100, `${asked} were let through`)
-  assert.ok(statements - before <= 2 * asked + 2, `${statements - before} statements for ${asked}`)
+  const checked = replies.filter(({ status }) => status === 401).length
+  assert.ok(checked < 100, `${checked} were let through`)
+  assert.ok(statements - before <= 2 * checked + 2, `${statements - before} statements for ${checked}`)
 })
 
 test('a caller who shares an address with a guesser can continue: by a token, and by a key that was in use (A14)', async () => {

@@ -5,10 +5,10 @@ import {
   anna,
   asGlobal,
   claimsOf,
-  nobody,
   openProviderOfAll,
   openSignInStage,
   redirect_uri,
+  unknownTenant,
 } from '../support/sign-in-stage.ts'
 
 /** Sign-ins that begin at an external portal, by the provider from the environment. */
@@ -49,10 +49,10 @@ suite('a sign-in by the global provider', () => {
   test('accepts only its own redirect addresses, and a code once', async () => {
     await makeOidcUser('jo@example.com')
     const begun = await walkElsewhere('jo', { email: 'jo@example.com', email_verified: true })
-    const before = idp.asked.length
+    const before = idp.requestedPaths.length
     await assertRefused(await finish({ ...begun, redirect_uri }))
     await assertRefused(await finish({ ...begun, iss: 'https://evil.example' }))
-    assert.equal(idp.asked.length, before)
+    assert.equal(idp.requestedPaths.length, before)
     assert.equal((await finish(begun)).status, 200)
     await assertRefused(await finish(begun))
   })
@@ -60,9 +60,9 @@ suite('a sign-in by the global provider', () => {
   test('is refused if no provider is configured (O3)', async () => {
     const without = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
     const body = await walkElsewhere('kim', anna)
-    const before = idp.asked.length
+    const before = idp.requestedPaths.length
     await assertRefused(await without.call({ method: 'POST', url: '/v1/auth/callback', body }))
-    assert.equal(idp.asked.length, before)
+    assert.equal(idp.requestedPaths.length, before)
   })
 })
 
@@ -84,7 +84,7 @@ suite('a global provider whose claim names the tenant', async () => {
     const there = await named.tenant('there too')
     const max = { email: 'max@example.com', email_verified: true }
     assert.equal((await finishNamed('max', { ...max, tid: there.tenant_id })).status, 200)
-    for (const tid of [nobody, 'there', `{${there.tenant_id}}`, 7, [there.tenant_id]]) {
+    for (const tid of [unknownTenant, 'there', `{${there.tenant_id}}`, 7, [there.tenant_id]]) {
       await assertRefused(await finishNamed('max', { ...max, tid }))
     }
     assert.equal((await finishNamed('max', max)).status, 200, 'without the claim it is the only tenant')

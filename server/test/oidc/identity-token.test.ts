@@ -136,8 +136,8 @@ const signatures: [string, Misdeed, RegExp][] = [
 ]
 function changed(token: string): string {
   const [header, payload, signature] = partsOf(token)
-  const said = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Json
-  return `${header}.${Buffer.from(JSON.stringify({ ...said, email: 'root@example.com' })).toString('base64url')}.${signature}`
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Json
+  return `${header}.${Buffer.from(JSON.stringify({ ...claims, email: 'root@example.com' })).toString('base64url')}.${signature}`
 }
 suite('an identity token is refused if it is signed', () => {
   for (const [name, misdeed, why] of signatures) test(`${name} (O8)`, () => assertComesToNothing(misdeed, why))
@@ -146,7 +146,7 @@ suite('an identity token is refused if it is signed', () => {
     const strange = evil.realm({ keys: () => [strangers.jwk] })
     const there = `${strange.issuer}/jwks`
     await assertComesToNothing({ ...heading({ jku: there, x5u: there }), signer: strangers.sign }, /signature/)
-    assert.deepEqual(strange.heard, [])
+    assert.deepEqual(strange.received, [])
   })
 })
 
@@ -175,7 +175,7 @@ const good: [string, Misdeed][] = [
   ['correct', {}],
   ['for a list of only us', claiming({ aud: [own.client_id] })],
   ['for us and another client, made for us', claiming({ aud: [own.client_id, other], azp: own.client_id })],
-  ['from a clock that is fifty seconds ahead', { claims: (said) => ({ ...said, iat: soon(50), nbf: soon(50) }) }],
+  ['from a clock that is fifty seconds ahead', { claims: (claims) => ({ ...claims, iat: soon(50), nbf: soon(50) }) }],
   ['from a clock that is fifty seconds behind', at('exp', -50)],
   [
     'with a claim nested as deeply as a megabyte allows',

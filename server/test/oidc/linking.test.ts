@@ -27,10 +27,13 @@ suite('an address does not link a user', () => {
   for (const [n, email_verified] of verified.entries()) {
     test(`if email_verified is ${JSON.stringify(email_verified)}, in the token or in userinfo (O10)`, async () => {
       const { email } = await waiting(`waits-${n}`)
-      const said = { email, email_verified }
+      const claims = { email, email_verified }
       for (const misdeed of [
-        claiming(said),
-        { ...claiming({ email: undefined, email_verified: true }), userinfo: (good: object) => ({ ...good, ...said }) },
+        claiming(claims),
+        {
+          ...claiming({ email: undefined, email_verified: true }),
+          userinfo: (good: object) => ({ ...good, ...claims }),
+        },
       ]) {
         const { realm, walk, finish } = await set(misdeed)
         const before = await people()
@@ -72,13 +75,13 @@ suite('an address does not link a user', () => {
 
   test('who has another account at this provider or another one (O10)', async () => {
     const { id, email } = await waiting('linked')
-    const said = { email, email_verified: true }
+    const claims = { email, email_verified: true }
     const first = await set({})
-    assert.equal(claimsOf(await first.finish(await first.walk('linked', said))).sub, id)
+    assert.equal(claimsOf(await first.finish(await first.walk('linked', claims))).sub, id)
     const before = await people()
-    await assertRefused(await first.finish(await first.walk('LINKED', said)), /address_taken/)
+    await assertRefused(await first.finish(await first.walk('LINKED', claims)), /address_taken/)
     const second = await set({})
-    await assertRefused(await second.finish(await second.walk('linked', said)), /address_taken/)
+    await assertRefused(await second.finish(await second.walk('linked', claims)), /address_taken/)
     assert.equal(await people(), before)
   })
 })
@@ -95,8 +98,8 @@ suite('later claims of a provider', () => {
   }
   test('give no role: neither group names, nor three hundred of them, nor a link to them (O11)', async () => {
     const many = Array.from({ length: 300 }, (_, n) => (n === 299 ? 'admin' : `group-${n}`))
-    for (const [n, said] of [grand, { ...grand, groups: many }, { ...grand, groups: undefined }].entries()) {
-      const { walk, finish } = await set(claiming(said))
+    for (const [n, claims] of [grand, { ...grand, groups: many }, { ...grand, groups: undefined }].entries()) {
+      const { walk, finish } = await set(claiming(claims))
       const reply = await finish(await walk('grand', { email: `grand-${n}@example.com`, email_verified: true }))
       assert.deepEqual(await rolesOf(claimsOf(reply).sub), ['user'])
     }
@@ -117,10 +120,10 @@ suite('later claims of a provider', () => {
 
   test('with another sub and the same address are refused (O11)', async () => {
     const { walk, finish } = await set({})
-    const said = { email: 'same@example.com', email_verified: true }
-    assert.equal((await finish(await walk('same-1', said))).status, 200)
+    const claims = { email: 'same@example.com', email_verified: true }
+    assert.equal((await finish(await walk('same-1', claims))).status, 200)
     const before = await people()
-    await assertRefused(await finish(await walk('same-2', said)), /address_taken/)
+    await assertRefused(await finish(await walk('same-2', claims)), /address_taken/)
     assert.equal(await people(), before)
   })
 })

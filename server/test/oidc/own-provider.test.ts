@@ -23,14 +23,14 @@ suite('a sign-in by the tenant’s own provider', () => {
   test('begins with PKCE by S256, a nonce and a state', async () => {
     const location = new URL(String((await begin()).headers.location))
     assert.equal(location.origin, idp.issuer)
-    const asked = Object.fromEntries(location.searchParams)
+    const params = Object.fromEntries(location.searchParams)
     assert.deepEqual(
-      [asked.response_type, asked.client_id, asked.redirect_uri, asked.scope, asked.code_challenge_method],
+      [params.response_type, params.client_id, params.redirect_uri, params.scope, params.code_challenge_method],
       ['code', own.client_id, redirect_uri, 'openid email profile', 'S256'],
     )
-    assert.match(asked.code_challenge ?? '', /^[\w-]{43}$/)
-    assert.match(asked.nonce ?? '', /^[\w-]{43}$/)
-    assert.ok(asked.state?.startsWith(`${tenant().tenant_id}.`))
+    assert.match(params.code_challenge ?? '', /^[\w-]{43}$/)
+    assert.match(params.nonce ?? '', /^[\w-]{43}$/)
+    assert.ok(params.state?.startsWith(`${tenant().tenant_id}.`))
   })
 
   test('creates the user the first time, and then finds them by the account, whatever their address is', async () => {
@@ -105,8 +105,8 @@ suite('a sign-in by the tenant’s own provider', () => {
     const { sub } = claimsOf(await signIn('anna-6'))
     await house.asSuperuser('update tenant_user set active = false, deleted_at = now() where id = $1', [sub])
     await assertRefused(await signIn('anna-6'), 'unknown_user')
-    const anew = await makeOidcUser(anna.email)
-    assert.equal(claimsOf(await signIn('anna-6')).sub, anew)
+    const recreated = await makeOidcUser(anna.email)
+    assert.equal(claimsOf(await signIn('anna-6')).sub, recreated)
   })
 
   test('is refused if the provider was disabled or changed since it began (O13)', async () => {
@@ -123,22 +123,22 @@ suite('a sign-in by the tenant’s own provider', () => {
   test('works after the provider has changed its key (O12)', async () => {
     // An unknown key is fetched at most once a minute: the first sign-in was a minute ago.
     mock.timers.enable({ apis: ['Date'], now: Date.now() - 61_000 })
-    const turning = await openIdentityProvider([{ ...own, pkce: true }])
-    await configure({ issuer: turning.issuer })
-    const turn = async () => {
+    const rotating = await openIdentityProvider([{ ...own, pkce: true }])
+    await configure({ issuer: rotating.issuer })
+    const signInAgain = async () => {
       const begun = await begin()
-      return finish(answerOf(await turning.signIn(String(begun.headers.location), 'anna-8', anna)))
+      return finish(answerOf(await rotating.signIn(String(begun.headers.location), 'anna-8', anna)))
     }
     try {
-      assert.equal((await turn()).status, 200)
+      assert.equal((await signInAgain()).status, 200)
     } finally {
       mock.timers.reset()
     }
-    await turning.rotateKey('second')
-    assert.equal((await turn()).status, 200)
-    const fetched = turning.asked.filter((path) => path === '/jwks').length
-    assert.equal((await turn()).status, 200)
-    assert.deepEqual([fetched, turning.asked.filter((path) => path === '/jwks').length], [2, 2])
+    await rotating.rotateKey('second')
+    assert.equal((await signInAgain()).status, 200)
+    const fetched = rotating.requestedPaths.filter((path) => path === '/jwks').length
+    assert.equal((await signInAgain()).status, 200)
+    assert.deepEqual([fetched, rotating.requestedPaths.filter((path) => path === '/jwks').length], [2, 2])
   })
 
   test('answers 503 if the provider is unavailable, and the audit log has that cause (O14)', async () => {

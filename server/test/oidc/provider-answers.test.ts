@@ -115,7 +115,7 @@ suite('the provider’s metadata is', () => {
       const reply = await begin()
       assert.deepEqual([reply.status, reply.body.code], [503, 'unavailable'], reply.text)
       const rows = await house.asSuperuser('select 1 from sign_in_state where issuer = $1', [realm.issuer])
-      assert.deepEqual([rows.length, realm.asked('token'), caught.length], [0, 0, 0])
+      assert.deepEqual([rows.length, realm.countOf('token'), caught.length], [0, 0, 0])
     })
   }
 
@@ -220,6 +220,6 @@ suite('the answer of userinfo is refused if', () => {
   test('nothing is wrong: then it is accepted', async () => {
     const { realm, walk, finish } = await set(terse)
     const reply = await finish(await walk('terse', { ...anna, email: 'terse@example.com' }))
-    assert.deepEqual([reply.status, realm.asked('userinfo')], [200, 1], reply.text)
+    assert.deepEqual([reply.status, realm.countOf('userinfo')], [200, 1], reply.text)
   })
 })

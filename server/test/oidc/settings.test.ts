@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { nobody, openProviderOfAll, openSignInStage, own, redirect_uri } from '../support/sign-in-stage.ts'
+import { openProviderOfAll, openSignInStage, own, redirect_uri, unknownTenant } from '../support/sign-in-stage.ts'
 
 /** A tenant's sign-in settings. */
 const idp = await openProviderOfAll()
@@ -79,7 +79,7 @@ suite('the settings of sign-in', () => {
   })
 
   test('that do not exist get the answer of an unknown tenant', async () => {
-    const [none, noTenant] = [await begin(), await begin(nobody)]
+    const [none, noTenant] = [await begin(), await begin(unknownTenant)]
     assert.equal(none.status, 404)
     assert.equal(none.text, noTenant.text)
   })

@@ -51,7 +51,7 @@ suite('a slow provider', () => {
     const reply = await other.finish(await other.walk('quick', { ...anna, email: 'quick@example.com' }))
     assert.equal(reply.status, 200, reply.text)
     assert.deepEqual(new Set((await replies).map(({ status }) => status)), new Set([503]))
-    assert.equal(realm.asked('token'), 32)
+    assert.equal(realm.countOf('token'), 32)
     realm.misdeed.answer = {}
     assert.ok(claimsOf(await finish(await walk('anna', anna, busy))).sub)
   })
@@ -85,16 +85,16 @@ suite('the keys of a provider', () => {
       assert.equal((await finish(await walk('kept', { ...anna, email: 'kept@example.com' }))).status, 200)
     realm.misdeed.header = (good) => ({ ...good, kid: 'another' })
     for (let n = 0; n < 10; n += 1) await stage.assertRefused(await finish(await walk('kept', anna)), /key/)
-    assert.deepEqual([realm.asked('jwks'), realm.asked('discovery')], [1, 1])
+    assert.deepEqual([realm.countOf('jwks'), realm.countOf('discovery')], [1, 1])
   })
 
   test('and its metadata are cached only for a tenant’s current provider (O12)', async () => {
     const first = evil.realm()
     const ways = signInWays(house, first, () => tenant)
-    for (const asked of [1, 2]) {
+    for (const calls of [1, 2]) {
       await ways.configure()
       assert.equal((await ways.begin()).status, 302)
-      assert.equal(first.asked('discovery'), asked)
+      assert.equal(first.countOf('discovery'), calls)
       assert.equal((await (await set({})).begin()).status, 302)
     }
   })

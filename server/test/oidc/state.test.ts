@@ -119,9 +119,9 @@ suite('the state of a sign-in', () => {
     ]
     for (const bad of others) {
       const begun = await walk('carl-9')
-      const before = idp.asked.length
+      const before = idp.requestedPaths.length
       await assertRefused(await finish({ ...begun, redirect_uri: bad }), 'redirect_uri')
-      assert.equal(idp.asked.length, before)
+      assert.equal(idp.requestedPaths.length, before)
       const atBegin = await begin(tenant().tenant_id, {}, bad)
       assert.deepEqual([atBegin.status, atBegin.body.code], [400, 'invalid_input'])
     }
@@ -129,9 +129,9 @@ suite('the state of a sign-in', () => {
 
   test('binds the provider: another `iss` is refused before any provider is called (O5)', async () => {
     const begun = await walk('carl-10')
-    const before = idp.asked.length
+    const before = idp.requestedPaths.length
     await assertRefused(await finish({ ...begun, iss: 'https://evil.example' }), 'other_issuer')
-    assert.equal(idp.asked.length, before)
+    assert.equal(idp.requestedPaths.length, before)
   })
 })
 

@@ -26,8 +26,8 @@ async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
   }
   await until('the access is active, and no process is working on it', async () => {
     const active = await asSuperuser(`select from access_grant where status = 'active'`)
-    const inHand = await asSuperuser(`select from entitlement where lease_until is not null`)
-    return active.length === 5 && inHand.length === 0
+    const leased = await asSuperuser(`select from entitlement where lease_until is not null`)
+    return active.length === 5 && leased.length === 0
   })
   await asSuperuser(
     `with nearer as (update access_grant set activated_at = clock_timestamp() - interval '598 seconds',
@@ -46,10 +46,10 @@ function goOnAsking(base_url: string, headers: Record<string, string>) {
   let stopped = false
   const asking = Array.from({ length: 4 }, async (_, person) => {
     const { send, close } = openCaller(headers)
-    for (let turn = person; !stopped; turn += 1) {
+    for (let number = person; !stopped; number += 1) {
       const began = performance.now()
-      const resource = { type: 'cloud_account', id: `${200_000_000_000 + turn}` }
-      const outcome = await (turn % 2 === 0
+      const resource = { type: 'cloud_account', id: `${200_000_000_000 + number}` }
+      const outcome = await (number % 2 === 0
         ? send(`${base_url}/v1/requests`, 'POST', { resource, action: 'Look', duration_seconds: 600 })
         : send(`${base_url}/v1/grants?limit=5`, 'GET'))
       calls.push({ ...outcome, at: performance.now(), ms: performance.now() - began })

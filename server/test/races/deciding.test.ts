@@ -27,12 +27,12 @@ before(async () => {
   assert.equal(rule.status, 201)
 })
 
-let asked = 0
+let requests = 0
 
 /** Each on its own account, so that the target's state is only about this request. */
 async function ask(): Promise<string> {
-  asked += 1
-  const resource = { type: 'cloud_account', id: String(100_000_000_000 + asked) }
+  requests += 1
+  const resource = { type: 'cloud_account', id: String(100_000_000_000 + requests) }
   const reply = await anyOf(requester.at)('POST', '/v1/requests', { resource, action: 'ReadOnly' })
   assert.equal(reply.status, 201, JSON.stringify(reply.body))
   return String(reply.body.id)

@@ -24,14 +24,14 @@ export function readOutputs({ stdout, stderr }: ChildProcess, onMore: () => void
     take() {
       const ends = texts.map((text) => text.indexOf(endOfFile))
       if (ends.includes(-1)) return undefined
-      const said = texts.map((text, index) => text.slice(0, ends[index]))
+      const written = texts.map((text, index) => text.slice(0, ends[index]))
       texts = texts.map((text, index) => text.slice((ends[index] ?? 0) + endOfFile.length))
-      return said.join('')
+      return written.join('')
     },
     rest() {
-      const said = texts.join('').replaceAll(endOfFile, '')
+      const written = texts.join('').replaceAll(endOfFile, '')
       texts = ['', '']
-      return said
+      return written
     },
   }
 }

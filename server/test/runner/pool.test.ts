@@ -43,8 +43,8 @@ async function outcomesOf(names: Name[], options: Partial<PoolOptions> = {}) {
     onOutcome: (outcome) => outcomes.push(outcome),
     ...options,
   })
-  return outcomes.map(({ file, totals, output, said }) => {
-    return { name: file.replace('.test.mjs', ''), ...totals, output, said }
+  return outcomes.map(({ file, totals, output, otherOutput }) => {
+    return { name: file.replace('.test.mjs', ''), ...totals, output, otherOutput }
   })
 }
 
@@ -61,7 +61,7 @@ test('files run one after another in a process, each to its end', async () => {
   ])
   assert.equal(outcomes[2]?.skipped, 1)
   assert.deepEqual(
-    outcomes.map(({ said }) => said.trim()),
+    outcomes.map(({ otherOutput }) => otherOutput.trim()),
     ['an end', '', '', 'another end'],
     'its own hooks run at its end',
   )
@@ -92,9 +92,9 @@ for (const [name, why] of failures) {
         ['skips', true],
       ],
     )
-    const told = outcomes[1]
-    assert.ok((told?.failed ?? 0) > 0)
-    assert.match(`${told?.output}${told?.said}`, why)
+    const outcome = outcomes[1]
+    assert.ok((outcome?.failed ?? 0) > 0)
+    assert.match(`${outcome?.output}${outcome?.otherOutput}`, why)
   })
 }
 

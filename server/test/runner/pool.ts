@@ -49,16 +49,22 @@ async function runProcess(files: readonly string[], options: PoolOptions): Promi
     // In its own process group: child processes that it did not end are ended with it.
     detached: true,
   })
-  const state = { ended: 0, file: files[0] ?? '', startedAt: performance.now(), heardAt: performance.now(), test: '' }
+  const state = {
+    ended: 0,
+    file: files[0] ?? '',
+    startedAt: performance.now(),
+    lastMessageAt: performance.now(),
+    test: '',
+  }
   /** Files that have ended, whose output may still arrive. */
-  const untold: Omit<Outcome, 'said'>[] = []
-  const outputs = readOutputs(child, () => tell(outputs.take))
-  const tell = (take: () => string | undefined) => {
-    for (let [file] = untold; file !== undefined; [file] = untold) {
-      const said = take()
-      if (said === undefined) return
-      untold.shift()
-      options.onOutcome({ ...file, said })
+  const unreported: Omit<Outcome, 'otherOutput'>[] = []
+  const outputs = readOutputs(child, () => reportEnded(outputs.take))
+  const reportEnded = (take: () => string | undefined) => {
+    for (let [file] = unreported; file !== undefined; [file] = unreported) {
+      const otherOutput = take()
+      if (otherOutput === undefined) return
+      unreported.shift()
+      options.onOutcome({ ...file, otherOutput })
     }
   }
   const breakOff = (why: string) => {
@@ -66,22 +72,23 @@ async function runProcess(files: readonly string[], options: PoolOptions): Promi
     options.onOutcome(brokenOff(state.file, seconds, why, outputs.rest()))
   }
   child.on('message', (message: FromWorker) => {
-    state.heardAt = performance.now()
-    if (message.type === 'started') Object.assign(state, { file: message.file, startedAt: state.heardAt, test: '' })
+    state.lastMessageAt = performance.now()
+    if (message.type === 'started')
+      Object.assign(state, { file: message.file, startedAt: state.lastMessageAt, test: '' })
     if (message.type === 'progress') state.test = message.test
     if (message.type !== 'finished') return
     state.ended += 1
-    untold.push(message)
-    tell(outputs.take)
+    unreported.push(message)
+    reportEnded(outputs.take)
   })
   const why = await endOf(child, options, () => {
     const isAtEnd = state.ended === files.length
-    if (!isOver(state.heardAt, isAtEnd ? (options.settleMs ?? usualSettleMs) : options.hangMs)) return undefined
+    if (!isOver(state.lastMessageAt, isAtEnd ? (options.settleMs ?? usualSettleMs) : options.hangMs)) return undefined
     return isAtEnd
       ? `something that one of these files opened is still open: ${files.join(', ')}`
       : `no test ended for ${options.hangMs / 1_000} s; the last that did: ${state.test || 'none'}`
   })
-  tell(outputs.rest)
+  reportEnded(outputs.rest)
   if (options.signal.aborted) return files.length
   if (state.ended === files.length) {
     if (why !== undefined) breakOff(why)

@@ -16,25 +16,29 @@ export type FromWorker =
   | { type: 'progress'; test: string }
   | { type: 'finished'; file: string; seconds: number; totals: Totals; output: string }
 
-/** The result of a file. `output`: the reports of its tests; `said`: everything else that was written. */
-export type Outcome = { file: string; seconds: number; totals: Totals; output: string; said: string }
+/** The result of a file. `output`: the reports of its tests; `otherOutput`: everything else that was written. */
+export type Outcome = { file: string; seconds: number; totals: Totals; output: string; otherOutput: string }
 
 const counted = ['tests', 'suites', 'passed', 'failed', 'cancelled', 'skipped', 'todo'] as const
 
 const nothing: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0, success: true }
 
 /** The result of a file that did not finish. */
-export function brokenOff(file: string, seconds: number, why: string, said: string): Outcome {
+export function brokenOff(file: string, seconds: number, why: string, otherOutput: string): Outcome {
   const totals = { ...nothing, tests: 1, failed: 1, success: false }
-  return { file, seconds, totals, output: `✖ ${file}\n  ${why}\n`, said }
+  return { file, seconds, totals, output: `✖ ${file}\n  ${why}\n`, otherOutput }
 }
 
 /** One line for a file, with all its output if it failed or the caller wants it. */
-export function describe({ file, seconds, totals, output, said }: Outcome, place: string, whole: boolean): string {
+export function describe(
+  { file, seconds, totals, output, otherOutput }: Outcome,
+  place: string,
+  whole: boolean,
+): string {
   const tests = totals.tests === 1 ? '1 test' : `${totals.tests} tests`
   const line = `${totals.success ? '✔' : '✖'} ${place} ${file} (${tests}, ${seconds.toFixed(1)} s)\n`
-  const spoken = said.trim() === '' ? '' : `${said.trimEnd()}\n`
-  return whole || !totals.success ? `${line}${output}${spoken}` : `${line}${spoken}`
+  const rest = otherOutput.trim() === '' ? '' : `${otherOutput.trimEnd()}\n`
+  return whole || !totals.success ? `${line}${output}${rest}` : `${line}${rest}`
 }
 
 /** The closing lines, in the form of node:test itself. */

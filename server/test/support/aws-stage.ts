@@ -53,7 +53,7 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
     public_url: 'http://127.0.0.1',
   }
   /** A grant for a new user whom the directory knows. */
-  const askFor = (resource: PlanInput['resource'], action: string): PlanInput & { principal_id: string } => {
+  const inputFor = (resource: PlanInput['resource'], action: string): PlanInput & { principal_id: string } => {
     const id = newId()
     const email = `${id}@example.com`
     const principal_id = aws.addUser(email)
@@ -69,7 +69,7 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
       principal_id,
     }
   }
-  return { aws, config, opening, accounts, sets, external_id, role_arn, askFor }
+  return { aws, config, opening, accounts, sets, external_id, role_arn, inputFor }
 }
 
 /** The AWS driver never uses its transaction. */
@@ -108,8 +108,8 @@ export const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 
 /** Existing permission sets, assigned on accounts. */
 export async function accountStage(db: TestDatabase): Promise<Stage> {
   const target = await openAwsTarget()
-  const { aws, sets, accounts, askFor } = target
-  const ask = () => Promise.resolve(askFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly'))
+  const { aws, sets, accounts, inputFor } = target
+  const makeInput = () => Promise.resolve(inputFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly'))
   const seatOf = (one: PlanInput): Seat => ({
     account: one.account_id ?? '',
     set: one.action === 'ReadOnly' ? sets.ReadOnly : sets.Administrator,
@@ -117,7 +117,7 @@ export async function accountStage(db: TestDatabase): Promise<Stage> {
   })
   return {
     ...stageOf(db, target),
-    ask,
+    makeInput,
     others: (one) => [
       { ...one, action: 'Administrator' },
       { ...one, account_id: accounts[1], resource: { ...one.resource, id: accounts[1] } },
@@ -136,8 +136,8 @@ export async function accountStage(db: TestDatabase): Promise<Stage> {
 /** Permission sets created for one user and one resource. */
 export async function bucketStage(db: TestDatabase): Promise<Stage> {
   const target = await openAwsTarget()
-  const { aws, accounts, askFor, opening } = target
-  const ask = () => Promise.resolve(askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read'))
+  const { aws, accounts, inputFor, opening } = target
+  const makeInput = () => Promise.resolve(inputFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read'))
   const nameOf = ({ user, account_id, resource, action }: PlanInput) =>
     ownSetName(opening.tenant_id, user.id, account_id ?? '', {
       on: 'bucket',
@@ -152,7 +152,7 @@ export async function bucketStage(db: TestDatabase): Promise<Stage> {
   })
   return {
     ...stageOf(db, target),
-    ask,
+    makeInput,
     others: (one) => [
       { ...one, action: 'write' },
       { ...one, account_id: accounts[1] },
@@ -171,11 +171,11 @@ export async function bucketStage(db: TestDatabase): Promise<Stage> {
   }
 }
 
-function principalOf(ask: PlanInput): string {
-  return (ask as PlanInput & { principal_id: string }).principal_id
+function principalOf(input: PlanInput): string {
+  return (input as PlanInput & { principal_id: string }).principal_id
 }
 
-function sightOf({ aws }: AwsTarget, seatOf: (ask: PlanInput) => Seat) {
+function sightOf({ aws }: AwsTarget, seatOf: (input: PlanInput) => Seat) {
   return {
     sees: () =>
       Promise.resolve(
@@ -184,12 +184,12 @@ function sightOf({ aws }: AwsTarget, seatOf: (ask: PlanInput) => Seat) {
           ...aws.permissionSets().map((one) => `${one.name} ${one.arn}`),
         ].sort(),
       ),
-    async holds(ask: PlanInput) {
-      const { account, set, principal } = seatOf(ask)
+    async holds(input: PlanInput) {
+      const { account, set, principal } = seatOf(input)
       return aws.assignments().some((one) => one.account === account && one.set === set && one.principal === principal)
     },
-    async take(ask: PlanInput) {
-      const { account, set, principal } = seatOf(ask)
+    async take(input: PlanInput) {
+      const { account, set, principal } = seatOf(input)
       aws.unassignByHand(account, set, principal)
     },
   }
@@ -207,13 +207,13 @@ function misdeed(aws: AwsTarget['aws'], name: string, operation: string, what: M
 }
 
 function stageOf({ database }: TestDatabase, target: AwsTarget) {
-  const { aws, opening, config, external_id, role_arn, askFor } = target
+  const { aws, opening, config, external_id, role_arn, inputFor } = target
   return {
     type: quick,
     opening,
     tx: database.tenant(opening.tenant_id),
     unknown: {
-      ...askFor({ type: 'cloud_account', id: '999999999999' }, 'ReadOnly'),
+      ...inputFor({ type: 'cloud_account', id: '999999999999' }, 'ReadOnly'),
       account_id: '999999999999',
     },
     breaks: [

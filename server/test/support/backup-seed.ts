@@ -137,23 +137,23 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
     ...{ action: 'ReadOnly', duration_seconds: 60, status: 'pending', provisioning_status: 'not_attempted' },
     ...{ entitlement_id: entitlement, activate_by: '2026-01-01T00:00:00.123456Z' },
   })
-  const told = { type: 'request.created', actor_kind: 'user', subject_type: 'request', request_id: 'r' }
-  await insert('event', { id: event, ...told, subject_id: request_id, data: trickyJson })
+  const eventFields = { type: 'request.created', actor_kind: 'user', subject_type: 'request', request_id: 'r' }
+  await insert('event', { id: event, ...eventFields, subject_id: request_id, data: trickyJson })
   await insert('event_parked', { subscriber: 's', event_id: event, next_look_at: '2026-01-01Z', last_error: 'e' })
   const channel_id = newId()
   const config = '{"to_addresses":["a@example.com"]}'
   await insert('notification_channel', { id: channel_id, name: 'c', channel_type: 'email', config })
-  const lane = {
+  const queue = {
     id: newId(),
     channel_id,
     channel_type: 'email',
     recipient: 'a@example.com',
     next_look_at: '2026-01-01Z',
   }
-  await insert('delivery_lane', { ...lane, generation: '7', failures: 1 })
+  await insert('delivery_lane', { ...queue, generation: '7', failures: 1 })
   await insert('delivery', {
     id: newId(),
-    lane_id: lane.id,
+    lane_id: queue.id,
     channel_id,
     event_id: event,
     seq: '1',

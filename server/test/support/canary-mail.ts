@@ -12,9 +12,9 @@ export async function startTalkativeMailServer(secrets: CanarySecrets): Promise<
   after(() => peer.stop())
   const { user, password } = login
   const base64 = (text: string) => Buffer.from(text).toString('base64')
-  const said = [password, base64(password), base64(`\0${user}\0${password}`)].join(' ')
+  const credentials = [password, base64(password), base64(`\0${user}\0${password}`)].join(' ')
   peer.behave = (step, { to }) =>
-    step === 'rcpt' ? `${to.startsWith('gone') ? '550' : '451'} you are ${said}` : 'go on'
+    step === 'rcpt' ? `${to.startsWith('gone') ? '550' : '451'} you are ${credentials}` : 'go on'
   return peer.url.replace('://', `://${user}:${password}@`)
 }
 

@@ -48,7 +48,7 @@ export async function openCanaryRun() {
 function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyport, 'base_url' | 'bootstrap'>) {
   /** Calls, and keeps the answer without the parts that `shown` declares as shown once. */
   async function send(method: string, path: string, { body, headers = {}, shown }: Sent = {}): Promise<Answer> {
-    const ask = () =>
+    const call = () =>
       fetch(base_url + path, {
         method,
         redirect: 'manual',
@@ -56,7 +56,7 @@ function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyp
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
     // The service may close an idle connection just as the test reuses it: it has read nothing of that call, so try again.
-    const reply = await ask().catch(ask)
+    const reply = await call().catch(call)
     const endless = reply.headers.get('content-type')?.startsWith('text/event-stream')
     const text = await (endless ? firstOf(reply) : reply.text())
     const all = `${text} ${JSON.stringify([...reply.headers])}`
@@ -83,10 +83,10 @@ function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyp
 
 /** The first chunk of an endless stream; then the caller disconnects. */
 async function firstOf({ body }: Response): Promise<string> {
-  let said = ''
+  let text = ''
   for await (const some of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    said += some
-    if (said.includes('\n\n')) break
+    text += some
+    if (text.includes('\n\n')) break
   }
-  return said
+  return text
 }

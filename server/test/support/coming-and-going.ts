@@ -39,8 +39,8 @@ export async function comingAndGoing(house: House, name: string) {
     return { request_id, grant_id: grant.id }
   }
 
-  const shutOut = (id: string, by = owner) => call(by, 'PATCH', `/v1/users/${id}`, { active: false })
-  const bury = (id: string, by = owner) => call(by, 'DELETE', `/v1/users/${id}`)
+  const deactivate = (id: string, by = owner) => call(by, 'PATCH', `/v1/users/${id}`, { active: false })
+  const deleteUser = (id: string, by = owner) => call(by, 'DELETE', `/v1/users/${id}`)
   const signIn = (email: string) =>
     house.call({ method: 'POST', url: '/v1/auth/login', tenant_id, body: { email, password } })
 
@@ -54,8 +54,8 @@ export async function comingAndGoing(house: House, name: string) {
     asking,
     ask,
     held,
-    shutOut,
-    bury,
+    deactivate,
+    deleteUser,
     signIn,
   }
 }

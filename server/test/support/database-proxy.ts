@@ -13,7 +13,7 @@ export type DatabaseProxy = {
   /** Closes every connection, and refuses new ones. */
   cut(): void
   /** Lets new connections through again, and held connections continue. */
-  mend(): void
+  repair(): void
 }
 
 /** Opens a proxy between a client and its PostgreSQL. It is closed when the file's tests are done. */
@@ -69,7 +69,7 @@ export async function openDatabaseProxy(target: ConnectionTarget): Promise<Datab
       state = 'cut'
       cutAll()
     },
-    mend: () => {
+    repair: () => {
       state = 'whole'
       muting = undefined
     },

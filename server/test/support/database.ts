@@ -96,7 +96,7 @@ async function dropDatabase(admin: Awaited<ReturnType<typeof connectAlone>>, nam
 }
 
 export async function findServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
-  const told = process.env[serverVariable]
-  if (told === undefined) return startTestServer()
-  return { server: JSON.parse(told) as TestServer, stop: () => Promise.resolve() }
+  const runningServer = process.env[serverVariable]
+  if (runningServer === undefined) return startTestServer()
+  return { server: JSON.parse(runningServer) as TestServer, stop: () => Promise.resolve() }
 }

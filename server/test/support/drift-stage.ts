@@ -40,12 +40,12 @@ export async function driftStage(house: House, name: string, corrects_drift?: bo
     const [grant] = await on.grantsAre(request, 'active', 'successful')
     assert.ok(grant)
     await until('the job has released its lease', async () => {
-      const turns = await house.asSuperuser(
+      const leased = await house.asSuperuser(
         `select from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
           where g.tenant_id = $1 and g.id = $2 and e.lease_until is not null`,
         [tenant_id, grant.id],
       )
-      return turns.length === 0
+      return leased.length === 0
     })
     return { request, grant: grant.id }
   }
@@ -140,12 +140,12 @@ function byHandOn(house: House, tenant_id: string) {
       ]),
   }
   /** The events about drift, in order. */
-  const told = async () => {
+  const driftEvents = async () => {
     const rows = await house.asSuperuser<{ type: string; subject_id: string; data: Record<string, unknown> }>(
       `select type, subject_id, data from event where tenant_id = $1 and type like '%.drifted' order by seq`,
       [tenant_id],
     )
     return rows.map(({ type, subject_id, data }) => ({ type, subject_id, drift: data.drift }))
   }
-  return { byHand, told }
+  return { byHand, driftEvents }
 }

@@ -54,7 +54,7 @@ export async function start(t: TestContext, dataDir: string, more: Partial<Param
 }
 
 /** The rows of one statement as text. */
-export async function ask(endpoint: Awaited<ReturnType<typeof readRunningEmbedded>>, text: string): Promise<string> {
+export async function query(endpoint: Awaited<ReturnType<typeof readRunningEmbedded>>, text: string): Promise<string> {
   assert.ok(endpoint !== undefined)
   const { host, port, superuser: user, password } = endpoint
   const client = new pg.Client({ host, port, user, password, database: 'postgres', ssl: false })
@@ -94,11 +94,11 @@ export async function untilNothingRunsOn(folder: string): Promise<void> {
   await until(() => processesOn(folder).length === 0, `processes of ${folder} to end`)
 }
 
-/** Runs Sallyport's part in its own process and its own process group, like a shell's job. `said` waits for a line. */
+/** Runs Sallyport's part in its own process and its own process group, like a shell's job. `untilPrinted` waits for a line. */
 export function startElsewhere(
   t: TestContext,
   dataDir: string,
-): { child: ChildProcess; said(word: string): Promise<string> } {
+): { child: ChildProcess; untilPrinted(word: string): Promise<string> } {
   const source = `
     import { startEmbedded } from ${JSON.stringify(script)}
     const postgres = await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log() {}, onCrash() {} })
@@ -116,7 +116,7 @@ export function startElsewhere(
   atEnd(t, () => kill(child))
   return {
     child,
-    async said(word) {
+    async untilPrinted(word) {
       await until(() => new RegExp(`${word} (.+)\n`).test(text), word)
       return new RegExp(`${word} (.+)\n`).exec(text)?.[1] ?? ''
     },

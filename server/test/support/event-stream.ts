@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { type IncomingHttpHeaders, request } from 'node:http'
 
 /** An event as received; `data` is parsed as JSON. */
-export type Said = { id?: string; event?: string; retry?: string; data?: Record<string, unknown> }
+export type StreamEvent = { id?: string; event?: string; retry?: string; data?: Record<string, unknown> }
 
 /** The events in a text of type `text/event-stream`, without comments. An incomplete last event is left out. */
-export function eventsOf(text: string): Said[] {
+export function eventsOf(text: string): StreamEvent[] {
   return text
     .split('\n\n')
     .slice(0, -1)
@@ -14,7 +14,7 @@ export function eventsOf(text: string): Said[] {
         const [, name, value] = /^(\w+): (.*)$/.exec(line) ?? []
         return name === undefined ? [] : [[name, name === 'data' ? JSON.parse(value ?? '') : value]]
       })
-      return fields.length === 0 ? [] : [Object.fromEntries(fields) as Said]
+      return fields.length === 0 ? [] : [Object.fromEntries(fields) as StreamEvent]
     })
 }
 
@@ -23,7 +23,7 @@ export type Stream = {
   status: number
   headers: IncomingHttpHeaders
   text(): string
-  events(): Said[]
+  events(): StreamEvent[]
   /** The ids of the notifications received. */
   ids(): string[]
   /** Undefined while it is open: `whole` when the service ended it, `cut` when the connection broke. */

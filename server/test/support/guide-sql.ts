@@ -11,9 +11,9 @@ export function guideSql(major: number, managed = false): string {
   const version = major >= 16 ? '16' : '15'
   return blocks
     .filter(([, words = '']) => {
-      const said = words.trim().split(' ').filter(Boolean)
-      const versions = said.filter((word) => word !== 'managed')
-      return said.includes('managed') === managed && (versions.length === 0 || versions.includes(version))
+      const options = words.trim().split(' ').filter(Boolean)
+      const versions = options.filter((word) => word !== 'managed')
+      return options.includes('managed') === managed && (versions.length === 0 || versions.includes(version))
     })
     .map(([, , text]) => text)
     .join('\n')

@@ -32,7 +32,7 @@ export type Misdeed = {
 }
 
 /** A request that the provider received, for tests of secret handling. */
-export type Heard = { step: string; authorization: string | undefined; form: URLSearchParams }
+export type ReceivedRequest = { step: string; authorization: string | undefined; form: URLSearchParams }
 
 type Authorized = { challenge: string; redirect_uri: string; claims: Json; nonce: string }
 
@@ -40,9 +40,9 @@ type Authorized = { challenge: string; redirect_uri: string; claims: Json; nonce
 export type Realm = {
   issuer: string
   misdeed: Misdeed
-  heard: Heard[]
+  received: ReceivedRequest[]
   /** How often a step was called. */
-  asked(step: string): number
+  countOf(step: string): number
   /** Follows the service's redirect, signs in, and returns the redirect back to the service. */
   signIn(location: string, account: string, claims: object): Promise<URL>
 }
@@ -81,12 +81,12 @@ export async function openHostileProvider() {
 function makeRealm(issuer: string, misdeed: Misdeed) {
   const codes = new Map<string, Authorized>()
   const accounts = new Map<string, Json>()
-  const heard: Heard[] = []
+  const received: ReceivedRequest[] = []
   const realm = {
     issuer,
     misdeed,
-    heard,
-    asked: (step: string) => heard.filter((one) => one.step === step).length,
+    received,
+    countOf: (step: string) => received.filter((one) => one.step === step).length,
     async signIn(location: string, account: string, claims: object): Promise<URL> {
       const url = new URL(location)
       url.searchParams.set('login_hint', account)
@@ -97,7 +97,7 @@ function makeRealm(issuer: string, misdeed: Misdeed) {
     serve(path: string, request: IncomingMessage, form: URLSearchParams): Answer | Worse {
       const step = steps[path] ?? path
       const { authorization } = request.headers
-      heard.push({ step, authorization, form })
+      received.push({ step, authorization, form })
       const good = goodAnswer(step, request, form)
       const worse = realm.misdeed.answer?.[step as Step]
       return worse === undefined ? good : worse(good)
@@ -115,16 +115,16 @@ function makeRealm(issuer: string, misdeed: Misdeed) {
     return claims === undefined ? json({ error: 'invalid_token' }, 401) : json(apply(userinfo, claims))
   }
 
-  function authorize(asked: URLSearchParams): Answer {
+  function authorize(params: URLSearchParams): Answer {
     const code = `code-${codes.size}`
-    const account = asked.get('login_hint') ?? ''
-    const redirect_uri = asked.get('redirect_uri') ?? ''
-    const challenge = asked.get('code_challenge') ?? ''
+    const account = params.get('login_hint') ?? ''
+    const redirect_uri = params.get('redirect_uri') ?? ''
+    const challenge = params.get('code_challenge') ?? ''
     const claims = { sub: account, ...accounts.get(account) }
     accounts.set(`at-${code}`, claims)
-    codes.set(code, { challenge, redirect_uri, claims, nonce: asked.get('nonce') ?? '' })
+    codes.set(code, { challenge, redirect_uri, claims, nonce: params.get('nonce') ?? '' })
     const back = new URL(redirect_uri)
-    for (const [name, value] of Object.entries({ code, state: asked.get('state') ?? '', iss: issuer })) {
+    for (const [name, value] of Object.entries({ code, state: params.get('state') ?? '', iss: issuer })) {
       back.searchParams.set(name, value)
     }
     return { status: 302, headers: { location: back.href }, body: '' }
@@ -148,9 +148,9 @@ function makeRealm(issuer: string, misdeed: Misdeed) {
 function mint(issuer: string, misdeed: Misdeed, { claims: known, nonce, code }: Authorized & { code: string }): Answer {
   const { header, claims, signer, idToken, tokens } = misdeed
   const now = Math.floor(Date.now() / 1000)
-  const said = { ...known, iss: issuer, aud: own.client_id, iat: now, exp: now + 300, nonce }
+  const tokenClaims = { ...known, iss: issuer, aud: own.client_id, iat: now, exp: now + 300, nonce }
   const { rsa } = theirs
-  const token = jwt(apply(header, { alg: 'RS256', kid: rsa.jwk.kid }), apply(claims, said), signer ?? rsa.sign)
+  const token = jwt(apply(header, { alg: 'RS256', kid: rsa.jwk.kid }), apply(claims, tokenClaims), signer ?? rsa.sign)
   const answer = { access_token: `at-${code}`, token_type: 'Bearer', expires_in: 300, id_token: apply(idToken, token) }
   return json(apply(tokens, answer))
 }

@@ -34,7 +34,7 @@ export async function openHostileStage() {
     return row?.all ?? ''
   }
 
-  const { unsampled, latest } = tenantsInTurn(house, tenant)
+  const { unsampled, latest } = successiveTenants(house, tenant)
 
   const refusals = async ({ tenant_id }: TestTenant = latest()) =>
     house.asSuperuser<{ cause: string; reason: string | null }>(
@@ -79,7 +79,7 @@ export async function openHostileStage() {
 }
 
 /** Tenants of which every refusal is logged: of many alike only the first twenty are, then a sample. */
-function tenantsInTurn(house: House, first: TestTenant) {
+function successiveTenants(house: House, first: TestTenant) {
   let latest = first
   let refused = 0
   return {
@@ -95,11 +95,11 @@ function tenantsInTurn(house: House, first: TestTenant) {
 export function assertSecretKept(realm: Realm): void {
   const secret = Buffer.from(encodeURIComponent(own.client_secret).replaceAll('%20', '+')).toString()
   const holds = (text: string) => [own.client_secret, secret].some((form) => text.includes(form))
-  const told = realm.heard.filter(({ authorization = '', form }) => {
+  const withSecret = realm.received.filter(({ authorization = '', form }) => {
     const basic = Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString()
     return holds(basic) || holds(authorization) || holds(form.toString())
   })
-  assert.ok(told.length <= 1 && told.every(({ step }) => step === 'token'))
+  assert.ok(withSecret.length <= 1 && withSecret.every(({ step }) => step === 'token'))
 }
 
 /** Changes claims of a correct provider; undefined removes one. */

@@ -164,13 +164,13 @@ async function callApp(app: App, { method, url, token, api_key, tenant_id, body,
 
 /** The first chunk of an endless stream; then the caller disconnects. */
 async function firstOf(reply: LightMyRequestResponse): Promise<string> {
-  let said = ''
+  let text = ''
   for await (const some of reply.stream().setEncoding('utf8')) {
-    said += some
-    if (said.includes('\n\n')) break
+    text += some
+    if (text.includes('\n\n')) break
   }
   reply.raw.res.destroy()
-  return said
+  return text
 }
 
 async function makeNotification(tx: Tx, user_id: string): Promise<string> {

@@ -27,11 +27,11 @@ export type TestClient = { client_id: string; client_secret: string; redirect_ur
  */
 export async function openIdentityProvider(clients: (TestClient & { pkce: boolean })[]) {
   const accounts = new Map<string, Record<string, unknown>>()
-  const asked: string[] = []
+  const requestedPaths: string[] = []
   const state = { account: '', keys: [await makeKey('first')], published: undefined as JWK[] | undefined, down: false }
   const server = createServer((request, reply) => {
     const path = request.url?.split('?')[0] ?? ''
-    asked.push(path)
+    requestedPaths.push(path)
     if (state.down) return reply.writeHead(500).end()
     if (path === '/jwks' && state.published) return sendJson(reply, { keys: state.published.map(publicPart) })
     if (!path.startsWith('/interaction/')) return provider.callback()(request, reply)
@@ -51,7 +51,7 @@ export async function openIdentityProvider(clients: (TestClient & { pkce: boolea
   return {
     issuer,
     /** The requested paths, in order. */
-    asked,
+    requestedPaths,
     accounts,
     state,
     /** Follows the service's redirect as a user with these claims, signs in, and returns the redirect back to the service. */

@@ -32,8 +32,8 @@ function recordTable(): string {
   const rows = messageEvents.filter(isRecordEvent).flatMap((type) =>
     sampleFacts(type).map((facts) => {
       const { title, facts: all, next = '' } = messageWith(type, facts)
-      const told = all.filter(([label]) => label !== 'Id' && label !== 'When')
-      return [code(type), title, told.map(([label, value]) => `${label}: ${value}`).join('; '), next]
+      const shownFacts = all.filter(([label]) => label !== 'Id' && label !== 'When')
+      return [code(type), title, shownFacts.map(([label, value]) => `${label}: ${value}`).join('; '), next]
     }),
   )
   return table(['event', 'subject', 'beside its id and when', 'what comes of it'], rows)

@@ -19,15 +19,15 @@ export const requester = { mayReadRules: false, mayReadAccounts: false }
 /** A rule with one condition. */
 export const permitWhen = (condition: string) => `permit (principal, action, resource) when { ${condition} };`
 
-export type Asked = Partial<Omit<AskQuestion, 'context'>> & { context?: Partial<RequestContext> }
+export type PartialQuestion = Partial<Omit<AskQuestion, 'context'>> & { context?: Partial<RequestContext> }
 
 /**
  * The near misses of rules `r1`, `r2`, … for a request made on Monday noon for `ReadOnlyAccess` on an account whose tag env is
- * dev, for an hour, with a reason, by token. `asked` replaces parts of it.
+ * dev, for an hour, with a reason, by token. `other` and `context` replace parts of it.
  */
 export async function nearMisses(
   texts: readonly string[],
-  { context, ...other }: Asked = {},
+  { context, ...other }: PartialQuestion = {},
   viewer: Viewer = reader,
 ): Promise<NearMissExplanation[]> {
   const ruleSet = sampleRuleSet(texts.map((text, index) => sampleRule(`r${index + 1}`, text)))
@@ -39,6 +39,6 @@ export async function nearMisses(
   return selectShown(found, limits).map((miss) => explain(miss, limits, new Map([['policy', 'Accounts']])))
 }
 
-export async function nearMissWords(...asked: Parameters<typeof nearMisses>): Promise<string[]> {
-  return (await nearMisses(...asked)).map(({ words }) => words)
+export async function nearMissWords(...args: Parameters<typeof nearMisses>): Promise<string[]> {
+  return (await nearMisses(...args)).map(({ words }) => words)
 }

@@ -4,8 +4,8 @@ import { sql } from '../../src/db/sql.ts'
 import type { Statement } from '../../src/kernel/context.ts'
 import { testDatabase } from './database.ts'
 
-export const note = (key: string, said = 'yes'): Statement => sql`insert into note (key, said) values (${key}, ${said})`
-export const ask = (key: string): Statement => sql`select said from note where key = ${key}`
+export const note = (key: string, text = 'yes'): Statement => sql`insert into note (key, said) values (${key}, ${text})`
+export const readNote = (key: string): Statement => sql`select said from note where key = ${key}`
 export const failing = sql`select 1 / ${0}::int`
 
 /** A database with a table of notes, and a connection to it; the next test gets a new connection if one broke it. */

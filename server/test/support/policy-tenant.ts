@@ -6,7 +6,7 @@ import type { Caller, sliceServer } from './slice-server.ts'
 
 type Call = Awaited<ReturnType<typeof sliceServer>>
 
-type ToldEvent = { type: string; subject_type: string; subject_id: string; actor_id: string; data: object }
+type EventRow = { type: string; subject_type: string; subject_id: string; actor_id: string; data: object }
 
 /** Fixtures of policy and rule tests besides the operations: users, and reads of what changes leave in the database. */
 export function policyTenants({ asSuperuser }: TestDatabase, call: Call) {
@@ -34,7 +34,7 @@ export function policyTenants({ asSuperuser }: TestDatabase, call: Call) {
   }
 
   const eventsOf = ({ tenant_id }: Caller) =>
-    asSuperuser<ToldEvent>(
+    asSuperuser<EventRow>(
       'select type, subject_type, subject_id, actor_id, data from event where tenant_id = $1 order by seq',
       [tenant_id],
     )

@@ -65,7 +65,7 @@ export function openPostRoom(house: House) {
     house.call({ method, url, api_key: tenant.owner.api_key, tenant_id: tenant.tenant_id, body })
   const sending: { stop(): Promise<void> }[] = []
   /** Creates the deliveries of all events so far. */
-  const tell = async (): Promise<void> => {
+  const createDeliveries = async (): Promise<void> => {
     const failed = (_subscriber: string, _event: string, error: unknown) => {
       throw error
     }
@@ -98,7 +98,7 @@ export function openPostRoom(house: House) {
       }
       return ids
     },
-    tell,
+    createDeliveries,
     /** Sends due deliveries from now on; deliveries of other types of channel wait. */
     send(carriers: Partial<Carriers>, leaving = noPost.leaving) {
       const workers = startWorkers(house, deliverDue(postWith(carriers, leaving)))
@@ -106,9 +106,9 @@ export function openPostRoom(house: House) {
       return workers
     },
     /** Claims the one recipient queue that is due, as a process without other work would, and runs its job once. */
-    async takeTurn(tenant: TestTenant, carriers: Partial<Carriers>): Promise<void> {
-      const ask = { table: 'delivery_lane', part: 'email', max: 1, maxPerTenant: 1, without: [] } as const
-      const [claim] = await claimDue(house.database, [ask])
+    async runQueueJob(tenant: TestTenant, carriers: Partial<Carriers>): Promise<void> {
+      const claimQuery = { table: 'delivery_lane', part: 'email', max: 1, maxPerTenant: 1, without: [] } as const
+      const [claim] = await claimDue(house.database, [claimQuery])
       const item = claim?.items[0]
       const [work] = deliverDue(postWith(carriers))
       if (item === undefined || work === undefined) throw new Error('no recipient queue is due')
@@ -117,7 +117,7 @@ export function openPostRoom(house: House) {
     /** Stops sending, and deletes every delivery; events so far create no more deliveries. */
     async clear(): Promise<void> {
       for (const workers of sending.splice(0)) await workers.stop()
-      await tell()
+      await createDeliveries()
       await house.asSuperuser('truncate delivery, delivery_lane')
     },
     ...openLedger(house),

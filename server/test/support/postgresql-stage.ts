@@ -55,7 +55,7 @@ export const openingOf = (config: Record<string, unknown>) => ({
 /** The driver never uses Sallyport's own database. */
 export const noTx = {} as Tx
 
-export function askOf(login: string, more: Partial<PlanInput> = {}): PlanInput {
+export function inputOf(login: string, more: Partial<PlanInput> = {}): PlanInput {
   return {
     grant_id: newId(),
     user: { id: newId(), email: login, name: 'Ada', external_id: null },
@@ -88,10 +88,10 @@ export function postgresqlStage(server: TargetPostgres, managed: boolean): Stage
     type: postgresql,
     opening: openingOf(config),
     tx: noTx,
-    ask: async () => askOf(await makeLogin(server, managed)),
-    others: (ask) => [{ ...ask, action: 'write' }],
-    unknown: askOf('nobody@example.com'),
-    target: lookedAt(server, managed),
+    makeInput: async () => inputOf(await makeLogin(server, managed)),
+    others: (input) => [{ ...input, action: 'write' }],
+    unknown: inputOf('nobody@example.com'),
+    target: targetOf(server, managed),
     tellsWhose: !managed,
     endsByItself: managed,
     breaks: breaksOf(server, managed),
@@ -109,8 +109,8 @@ export function postgresqlStage(server: TargetPostgres, managed: boolean): Stage
 }
 
 /** Reads and changes the server without the driver, as its superuser. */
-function lookedAt({ asSuperuser, major }: TargetPostgres, managed: boolean): Stage['target'] {
-  const roleOf = (ask: PlanInput) => quoted(ask.action === 'read' ? 'app_readonly' : 'app "write"; --')
+function targetOf({ asSuperuser, major }: TargetPostgres, managed: boolean): Stage['target'] {
+  const roleOf = (input: PlanInput) => quoted(input.action === 'read' ? 'app_readonly' : 'app "write"; --')
   const access = `from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles l on l.oid = m.member
     where r.rolname like 'app%' and l.rolname like '%@%'`
   return {
@@ -122,25 +122,25 @@ function lookedAt({ asSuperuser, major }: TargetPostgres, managed: boolean): Sta
       )
       return rows.map(({ seen }) => seen)
     },
-    async holds(ask) {
+    async holds(input) {
       const rows = await asSuperuser(
         `select 1 ${access} and r.oid = $1::regrole and l.oid = $2::regrole and l.rolcanlogin`,
-        [roleOf(ask), quoted(ask.user.email)],
+        [roleOf(input), quoted(input.user.email)],
       )
       return rows.length > 0
     },
-    async give(ask) {
-      const login = quoted(ask.user.email)
-      await asSuperuser(`grant ${roleOf(ask)} to ${login}; alter role ${login} login`)
+    async give(input) {
+      const login = quoted(input.user.email)
+      await asSuperuser(`grant ${roleOf(input)} to ${login}; alter role ${login} login`)
     },
-    async take(ask) {
-      const login = quoted(ask.user.email)
+    async take(input) {
+      const login = quoted(input.user.email)
       const givers = await asSuperuser<{ giver: string }>(
         `select m.grantor::regrole::text as giver ${access} and r.oid = $1::regrole and l.oid = $2::regrole`,
-        [roleOf(ask), login],
+        [roleOf(input), login],
       )
       for (const { giver } of givers) {
-        await asSuperuser(`revoke ${roleOf(ask)} from ${login} ${major >= 16 ? `granted by ${giver}` : ''}`)
+        await asSuperuser(`revoke ${roleOf(input)} from ${login} ${major >= 16 ? `granted by ${giver}` : ''}`)
       }
       if (managed) await asSuperuser(`alter role ${login} nologin`)
     },
@@ -148,12 +148,12 @@ function lookedAt({ asSuperuser, major }: TargetPostgres, managed: boolean): Sta
 }
 
 function breaksOf(server: TargetPostgres, managed: boolean): Break[] {
-  const byHand = (name: string, begin: string, mend: string): Break => ({
+  const byHand = (name: string, begin: string, repair: string): Break => ({
     name,
     healthSees: true,
     async begin() {
       await server.asSuperuser(begin)
-      return async () => void (await server.asSuperuser(mend))
+      return async () => void (await server.asSuperuser(repair))
     },
   })
   // A call to a server that does not answer waits for seconds.

@@ -12,14 +12,14 @@ export function rounds(few: number): number[] {
 /** Runs the work on every item, `width` at once: that many concurrent races load both processes. */
 export async function inParallel<Item>(items: readonly Item[], width: number, work: (item: Item) => Promise<unknown>) {
   const left = items.values()
-  const lane = async () => {
+  const worker = async () => {
     for (const item of left) await work(item)
   }
-  await Promise.all(Array.from({ length: width }, lane))
+  await Promise.all(Array.from({ length: width }, worker))
 }
 
 /** Starts all calls at one instant, or each a few milliseconds later at random; returns their results. */
-export function together<Told>(calls: readonly (() => Promise<Told>)[], spreadMs = 3): Promise<Told[]> {
+export function together<Result>(calls: readonly (() => Promise<Result>)[], spreadMs = 3): Promise<Result[]> {
   return Promise.all(
     calls.map(async (call) => {
       const later = Math.floor(Math.random() * (spreadMs + 1))

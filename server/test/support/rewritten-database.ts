@@ -3,20 +3,20 @@ import type { RowsOf, Statement, Tx } from '../../src/kernel/context.ts'
 
 /** The same database; each statement of a tenant, of the service or of the work role first passes `rewrite`. */
 export function rewrittenDatabase(database: Database, rewrite: (statement: Statement) => Statement): Database {
-  const door = <Door extends UnrestrictedTx>(inner: Door): Door => ({
+  const rewrittenClient = <Client extends UnrestrictedTx>(inner: Client): Client => ({
     ...inner,
     read: <Row>(statement: Statement<Row>) => inner.read(rewrite(statement) as Statement<Row>),
     write: <const Statements extends readonly Statement[]>(statements: Statements) =>
       inner.write(statements.map(rewrite)) as Promise<RowsOf<Statements>>,
   })
   const rewrittenTx = (inner: Tx): Tx => ({
-    ...door(inner),
+    ...rewrittenClient(inner),
     interactive: (work) => inner.interactive((tx) => work(rewrittenTx(tx))),
   })
   return {
     ...database,
     tenant: (tenant_id) => rewrittenTx(database.tenant(tenant_id)),
-    work: door(database.work),
-    service: door(database.service),
+    work: rewrittenClient(database.work),
+    service: rewrittenClient(database.service),
   }
 }

@@ -99,10 +99,10 @@ function spawnScript(
     env: { ...ordinaryEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
+  let log = ''
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
-      said += text
+      log += text
     })
   }
   const ended = once(child, 'close').then(([code]) => code as number | null)
@@ -112,7 +112,7 @@ function spawnScript(
   })
   const started: Started = {
     pid: child.pid ?? 0,
-    output: () => said,
+    output: () => log,
     exitCode: () => exitCode,
     end: () => ended,
     signal: (signal) => void child.kill(signal),

@@ -13,7 +13,7 @@ export async function sandboxStage({ database, asSuperuser }: TestDatabase): Pro
   await asSuperuser(`insert into tenant (id, name) values ($1, 'conformance')`, [tenant_id])
   const tx = database.tenant(tenant_id)
   const provisioner_id = newId()
-  const keyOf = async (ask: PlanInput) => (await driver.plan(tx, ask, new AbortController().signal)).key
+  const keyOf = async (input: PlanInput) => (await driver.plan(tx, input, new AbortController().signal)).key
   const opening = {
     tenant_id,
     provisioner_id,
@@ -27,12 +27,12 @@ export async function sandboxStage({ database, asSuperuser }: TestDatabase): Pro
     type: sandbox,
     opening,
     tx,
-    ask: () => Promise.resolve(askOf()),
-    others: (ask) => [
-      { ...ask, action: 'Administrator' },
-      { ...ask, account_id: '000000000002' },
-      { ...ask, resource: { ...ask.resource, id: 'another' } },
-      { ...ask, resource: { ...ask.resource, type: 'cloud_storage_bucket' } },
+    makeInput: () => Promise.resolve(newInput()),
+    others: (input) => [
+      { ...input, action: 'Administrator' },
+      { ...input, account_id: '000000000002' },
+      { ...input, resource: { ...input.resource, id: 'another' } },
+      { ...input, resource: { ...input.resource, type: 'cloud_storage_bucket' } },
     ],
     target: {
       async sees() {
@@ -42,16 +42,16 @@ export async function sandboxStage({ database, asSuperuser }: TestDatabase): Pro
         )
         return rows.map(({ key }) => key)
       },
-      holds: async (ask) => {
-        const at = [tenant_id, await keyOf(ask)]
+      holds: async (input) => {
+        const at = [tenant_id, await keyOf(input)]
         return (await asSuperuser(`select 1 from sandbox_assignment where tenant_id = $1 and key = $2`, at)).length > 0
       },
-      give: async (ask) => {
-        const at = [tenant_id, await keyOf(ask)]
+      give: async (input) => {
+        const at = [tenant_id, await keyOf(input)]
         await asSuperuser(`insert into sandbox_assignment (tenant_id, key) values ($1, $2)`, at)
       },
-      take: async (ask) => {
-        const at = [tenant_id, await keyOf(ask)]
+      take: async (input) => {
+        const at = [tenant_id, await keyOf(input)]
         await asSuperuser(`delete from sandbox_assignment where tenant_id = $1 and key = $2`, at)
       },
     },
@@ -83,7 +83,7 @@ export async function faultySandboxStage(db: TestDatabase): Promise<Stage> {
   return { ...stage, type: faultyDriverTypes.sandbox, breaks }
 }
 
-function askOf(): PlanInput {
+function newInput(): PlanInput {
   const id = newId()
   return {
     grant_id: newId(),

@@ -10,7 +10,7 @@ export const elsewhere = 'https://portal.example.com/back'
 export const own = { client_id: 'sallyport', client_secret: 'a secret of the client', redirect_uris: [redirect_uri] }
 const shared = { client_id: 'portal', client_secret: 'a secret of the portal', redirect_uris: [elsewhere] }
 export const anna = { email: 'anna@example.com', email_verified: true, name: 'Anna' }
-export const nobody = '00000000-0000-7000-8000-000000000000'
+export const unknownTenant = '00000000-0000-7000-8000-000000000000'
 
 export type Finish = { code: string; redirect_uri: string; state?: string; iss?: string }
 

@@ -38,11 +38,11 @@ export async function startTargetPostgres(major: number): Promise<TargetPostgres
   await first.end()
   const admin = await connectAlone({ ...server.admin, database: targetDatabase })
   admin.on('error', () => undefined)
-  const door = await openProxy(server.port)
+  const proxy = await openProxy(server.port)
   const people = new Set<pg.Client>()
   return {
     host: '127.0.0.1',
-    port: door.port,
+    port: proxy.port,
     major,
     asSuperuser: async <Row extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
       (await admin.query<Row>(text, values)).rows,
@@ -53,9 +53,9 @@ export async function startTargetPostgres(major: number): Promise<TargetPostgres
       people.add(client)
       return client
     },
-    goAway: door.goAway,
+    goAway: proxy.goAway,
     async stop() {
-      await door.close()
+      await proxy.close()
       await Promise.allSettled([...people].map((client) => client.end()))
       await admin.end()
       await server.stop()
@@ -95,7 +95,7 @@ async function startOn15(): Promise<Started> {
 async function openProxy(port: number) {
   const sockets = new Set<Socket>()
   let isFrozen = false
-  const door = createServer((near) => {
+  const server = createServer((near) => {
     sockets.add(near)
     near.on('error', () => undefined).on('close', () => sockets.delete(near))
     if (isFrozen) return
@@ -105,9 +105,9 @@ async function openProxy(port: number) {
     near.pipe(far).pipe(near)
   })
   const listen = async (at: number) => {
-    door.listen(at, '127.0.0.1')
-    await once(door, 'listening')
-    const address = door.address()
+    server.listen(at, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : 0
   }
   const cut = () => {
@@ -115,8 +115,8 @@ async function openProxy(port: number) {
   }
   const own = await listen(0)
   const shut = async () => {
-    const closed = once(door, 'close')
-    door.close()
+    const closed = once(server, 'close')
+    server.close()
     cut()
     await closed
   }

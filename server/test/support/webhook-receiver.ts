@@ -18,9 +18,9 @@ type Reply = { status: number; body?: unknown; text?: string; headers?: Record<s
 type Behave = (received: Received, usual: () => Reply) => Reply | undefined | Promise<Reply | undefined>
 
 /** A user that a receiver does not know. */
-export const nobody = 'nobody@example.com'
+export const unknownEmail = 'nobody@example.com'
 
-type Job = { kind: string; entitlement: string; until: unknown; asked: number; done: boolean }
+type Job = { kind: string; entitlement: string; until: unknown; polls: number; done: boolean }
 
 /**
  * A receiver whose signatures the library of Standard Webhooks checks. It executes each id once. With `later` it answers 202,
@@ -55,15 +55,16 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
 
   const usual = ({ id, type, data }: Received): Reply => {
     const entitlement = String(data.entitlement)
-    const look = () => (held.has(entitlement) ? { status: 'held', until: held.get(entitlement) } : { status: 'absent' })
-    if ((data.user as { email?: string } | undefined)?.email === nobody) {
+    const currentState = () =>
+      held.has(entitlement) ? { status: 'held', until: held.get(entitlement) } : { status: 'absent' }
+    if ((data.user as { email?: string } | undefined)?.email === unknownEmail) {
       return { status: 422, body: { message: 'nobody is known here by that address' } }
     }
     if (type === 'access.ping') return { status: 200, body: { status: 'ok' } }
-    if (type === 'access.plan' || type === 'access.verify') return { status: 200, body: look() }
-    const job = jobs.get(id) ?? { kind: type, entitlement, until: data.until, asked: 0, done: false }
+    if (type === 'access.plan' || type === 'access.verify') return { status: 200, body: currentState() }
+    const job = jobs.get(id) ?? { kind: type, entitlement, until: data.until, polls: 0, done: false }
     jobs.set(id, job)
-    if (job.asked++ >= receiver.later) receiver.finish(id)
+    if (job.polls++ >= receiver.later) receiver.finish(id)
     return job.done ? { status: 200, body: { status: 'done' } } : { status: 202, body: { reference: `job-${id}` } }
   }
 

@@ -5,7 +5,7 @@ import type { Opening, PlanInput } from '../../src/provisioners/driver.ts'
 import { webhook } from '../../src/provisioners/webhook/webhook.ts'
 import type { Break, Stage } from '../conformance/stage.ts'
 import type { TestDatabase } from './database.ts'
-import { nobody } from './webhook-receiver.ts'
+import { unknownEmail } from './webhook-receiver.ts'
 
 /** The access that a receiver holds, by the entitlement's name, read without the driver. */
 export type Holdings = {
@@ -47,20 +47,20 @@ export async function webhookStage(
     type: webhook,
     opening,
     tx,
-    ask: () => Promise.resolve(askOf()),
-    others: (ask) => [
-      { ...ask, action: 'admin' },
-      { ...ask, account_id: 'b' },
-      { ...ask, permission_set: 'Set' },
-      { ...ask, resource: { ...ask.resource, id: 'another' } },
-      { ...ask, resource: { ...ask.resource, type: 'cloud_storage_bucket' } },
+    makeInput: () => Promise.resolve(newInput()),
+    others: (input) => [
+      { ...input, action: 'admin' },
+      { ...input, account_id: 'b' },
+      { ...input, permission_set: 'Set' },
+      { ...input, resource: { ...input.resource, id: 'another' } },
+      { ...input, resource: { ...input.resource, type: 'cloud_storage_bucket' } },
     ],
-    unknown: { ...askOf(), user: { id: newId(), email: nobody, name: 'Nobody', external_id: null } },
+    unknown: { ...newInput(), user: { id: newId(), email: unknownEmail, name: 'Nobody', external_id: null } },
     target: {
       sees: () => Promise.resolve([...holdings.names()].sort()),
-      holds: (ask) => Promise.resolve(holdings.names().includes(nameOf(ask))),
-      give: (ask) => Promise.resolve(holdings.give(nameOf(ask))),
-      take: (ask) => Promise.resolve(holdings.take(nameOf(ask))),
+      holds: (input) => Promise.resolve(holdings.names().includes(nameOf(input))),
+      give: (input) => Promise.resolve(holdings.give(nameOf(input))),
+      take: (input) => Promise.resolve(holdings.take(nameOf(input))),
     },
     endsByItself: true,
     breaks,
@@ -80,7 +80,7 @@ export async function webhookStage(
   }
 }
 
-function askOf(): PlanInput {
+function newInput(): PlanInput {
   const id = newId()
   return {
     grant_id: newId(),

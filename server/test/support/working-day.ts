@@ -8,7 +8,7 @@ import { until } from './wait.ts'
 export type Name = 'Owner' | 'Olga' | 'Ada' | 'Ben' | 'Cleo' | 'Dora'
 export type Made = { id: string }
 export type Grant = Made & { status: string; provisioning_status: string; user_id: string; ended_by: string | null }
-type Told = Made & { event_type: string; resource_id: string; body: string }
+type UserNotification = Made & { event_type: string; resource_id: string; body: string }
 type Person = Made & { call: Client }
 
 /** The body of a reply, which must have this status. */
@@ -35,7 +35,7 @@ export async function openWorkingDay() {
   const { bootstrap, client } = sallyport
   const people = new Map<Name, Person>()
   const words = new Map([[bootstrap.tenant_id, 'the tenant']])
-  const nobody = client(undefined)
+  const anonymous = client(undefined)
 
   function as(name: Name): Client {
     const person = people.get(name)
@@ -56,7 +56,7 @@ export async function openWorkingDay() {
     words.set(me.id, name)
     return me
   }
-  const signIn = (name: Name) => signInAt(idp, nobody, bootstrap.tenant_id, name)
+  const signIn = (name: Name) => signInAt(idp, anonymous, bootstrap.tenant_id, name)
 
   return {
     provider: { issuer: idp.issuer, client_id: own.client_id, client_secret: own.client_secret },
@@ -68,7 +68,7 @@ export async function openWorkingDay() {
     signIn,
     async enterOwner(): Promise<void> {
       const { email, password } = bootstrap.admin
-      const login = nobody<{ token: string }>('POST', '/v1/auth/login', { email, password })
+      const login = anonymous<{ token: string }>('POST', '/v1/auth/login', { email, password })
       await enter('Owner', (await answered(200, login)).token)
     },
     /** Creates a user for the provider by their address, signs them in, and asserts that both are the same user. */
@@ -80,7 +80,8 @@ export async function openWorkingDay() {
     /** The number of assignments that the sandbox, which is the target, holds now. */
     heldAtTarget: async () => (await sallyport.asSuperuser('select key from sandbox_assignment')).length,
     grantOf: (by: Name, request_id: string, wanted: Partial<Grant>) => untilGranted(as(by), request_id, wanted),
-    untilTold: (name: Name, event_type: string, resource_id: string) => untilTold(as(name), event_type, resource_id),
+    untilNotified: (name: Name, event_type: string, resource_id: string) =>
+      untilNotified(as(name), event_type, resource_id),
     lineOf: (event: AuditEvent) => lineOf(event, words),
   }
 }
@@ -90,17 +91,17 @@ const addressOf = (name: Name) => `${name.toLowerCase()}@example.com`
 /** Signs in through the provider and back; returns the answer of endpoint 1. */
 async function signInAt(
   idp: Awaited<ReturnType<typeof openProviderOfAll>>,
-  nobody: Client,
+  anonymous: Client,
   tenant: string,
   name: Name,
 ): Promise<Reply<{ token: string } & Refusal>> {
   const unnamed = { 'x-tenant-id': undefined }
   const query = new URLSearchParams({ tenant, redirect_uri })
-  const begun = await nobody('GET', `/v1/auth/authorize?${query}`, undefined, unnamed)
+  const begun = await anonymous('GET', `/v1/auth/authorize?${query}`, undefined, unnamed)
   assert.equal(begun.status, 302, JSON.stringify(begun.body))
   const claims = { email: addressOf(name), email_verified: true, name }
   const back = await idp.signIn(begun.headers.get('location') ?? '', `account of ${name}`, claims)
-  return nobody('POST', '/v1/auth/callback', answerOf(back), unnamed)
+  return anonymous('POST', '/v1/auth/callback', answerOf(back), unnamed)
 }
 
 function untilGranted(call: Client, request_id: string, wanted: Partial<Grant>): Promise<Grant> {
@@ -110,10 +111,10 @@ function untilGranted(call: Client, request_id: string, wanted: Partial<Grant>):
   })
 }
 
-function untilTold(call: Client, event_type: string, resource_id: string): Promise<Told> {
+function untilNotified(call: Client, event_type: string, resource_id: string): Promise<UserNotification> {
   return until(`a user is notified of ${event_type}`, async () => {
-    const { data } = await answered(200, call<Page<Told>>('GET', '/v1/users/me/notifications?unread=true'))
-    return data.find((told) => told.event_type === event_type && told.resource_id === resource_id)
+    const { data } = await answered(200, call<Page<UserNotification>>('GET', '/v1/users/me/notifications?unread=true'))
+    return data.find((one) => one.event_type === event_type && one.resource_id === resource_id)
   })
 }
 

@@ -27,11 +27,11 @@ const whoServes = sql<{ pid: number }>`select pg_backend_pid() as pid`
 /** Queries until one connection serves many reads at once: the statement is proven quick. */
 async function sharedPid(database: Database): Promise<number> {
   return until('a quick statement goes by the shared connection', async () => {
-    const asked = Array.from({ length: 20 }, () => database.service.read(whoServes))
+    const reads = Array.from({ length: 20 }, () => database.service.read(whoServes))
     // On separate connections, no more are in flight than there are connections.
     const { busy } = database.load()
-    const pids = new Set((await Promise.all(asked)).map(([row]) => row?.pid))
-    return busy === asked.length && pids.size === 1 && [...pids][0]
+    const pids = new Set((await Promise.all(reads)).map(([row]) => row?.pid))
+    return busy === reads.length && pids.size === 1 && [...pids][0]
   })
 }
 

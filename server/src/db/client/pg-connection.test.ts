@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { ask, failing, note, noteTable } from '../../../test/support/note-table.ts'
+import { failing, note, noteTable, readNote } from '../../../test/support/note-table.ts'
 import { until } from '../../../test/support/wait.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
@@ -26,7 +26,7 @@ test('a batch returns the rows of each of its statements, the first time and eve
 
 test('an error rolls back the earlier statements of its batch', async () => {
   await assert.rejects(run([note('taken back'), failing]), /division by zero/)
-  assert.deepEqual(await run([ask('taken back')]), [[]])
+  assert.deepEqual(await run([readNote('taken back')]), [[]])
 })
 
 test('a constraint that fails at the commit fails the batch', async () => {
@@ -42,13 +42,13 @@ test('an error fails its own batch only, not those before and after it', async (
     run([failing]),
     run([note('behind')]),
     run([sql`select nonsense`]),
-    run([ask('before'), ask('behind')]),
+    run([readNote('before'), readNote('behind')]),
   ])
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
   )
-  assert.deepEqual(await run([ask('before'), ask('behind')]), [[{ said: 'yes' }], [{ said: 'yes' }]])
+  assert.deepEqual(await run([readNote('before'), readNote('behind')]), [[{ said: 'yes' }], [{ said: 'yes' }]])
 })
 
 test('tenants that share one connection never see each other’s rows', async () => {
@@ -119,9 +119,9 @@ test('a value that cannot be written fails its batch before anything is sent', a
   const circle: Record<string, unknown> = {}
   circle.itself = circle
   const outcomes = await Promise.allSettled([
-    run([ask('before')]),
+    run([readNote('before')]),
     run([note('never'), sql`select ${circle}::jsonb`]),
-    run([ask('never')]),
+    run([readNote('never')]),
   ])
   assert.deepEqual(
     outcomes.map(({ status }) => status),
@@ -155,7 +155,7 @@ test('every batch in flight fails when the server process is killed, and none is
   const under_way = [
     run([note('killed'), sql`select pg_advisory_xact_lock(77)`]),
     run([note('behind the killed')]),
-    run([ask('killed')]),
+    run([readNote('killed')]),
   ]
   const settled = Promise.allSettled(under_way)
   await until('the batch waits for the lock', async () => {
@@ -170,7 +170,7 @@ test('every batch in flight fails when the server process is killed, and none is
   await db.asSuperuser('select pg_advisory_unlock(77)')
   assert.deepEqual(codes, ['57P01', '08006', '08006'])
   assert.equal(connected().isLost, true)
-  await assert.rejects(run([ask('killed')]), /connection to the database is lost/)
+  await assert.rejects(run([readNote('killed')]), /connection to the database is lost/)
   assert.deepEqual(await db.asSuperuser(`select key from note where key like '%killed'`), [])
 })
 
@@ -189,9 +189,9 @@ test('a connection without an answer for eight ticks is given up', async () => {
 test('a connection is not given up for ticks between answers, or without a batch', async () => {
   for (let round = 0; round < 20; round++) {
     for (let ticks = 0; ticks < 20; ticks++) connected().tick()
-    const asked = run([sql`select ${round}::int as number`])
+    const result = run([sql`select ${round}::int as number`])
     connected().tick()
-    assert.deepEqual(await asked, [[{ number: round }]])
+    assert.deepEqual(await result, [[{ number: round }]])
   }
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ask, failing, note, noteTable } from '../../../test/support/note-table.ts'
+import { failing, note, noteTable, readNote } from '../../../test/support/note-table.ts'
 import { rawStatement } from '../../../test/support/raw-statement.ts'
 import { sql } from '../sql.ts'
 
@@ -40,12 +40,12 @@ test('statements beyond the limit of a connection are evicted, the oldest first,
 })
 
 test('prepared statements that are gone are prepared again, and a write is done once', async () => {
-  await run([note('one'), ask('one')])
+  await run([note('one'), readNote('one')])
   await run([sql`deallocate all`])
   const [, , seen] = await Promise.all([
-    run([note('two'), ask('two')]),
-    run([note('three'), ask('three')]),
-    run([ask('two'), ask('three')]),
+    run([note('two'), readNote('two')]),
+    run([note('three'), readNote('three')]),
+    run([readNote('two'), readNote('three')]),
   ])
   assert.deepEqual(seen, [[{ said: 'yes' }], [{ said: 'yes' }]])
 })

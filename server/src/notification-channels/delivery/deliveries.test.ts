@@ -7,7 +7,7 @@ import type { Outcome } from '../carrier.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)
-const { call, channel, happen, tell, deliveries } = room
+const { call, channel, happen, createDeliveries, deliveries } = room
 const path = '/v1/notification-channels'
 
 afterEach(room.clear)
@@ -26,9 +26,9 @@ suite('an event', () => {
     const tenant = await house.tenant('Twice')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'])
     const ids = await happen(tenant, 2)
-    await tell()
+    await createDeliveries()
     await house.asSuperuser(`update event_cursor set xid = '0', seq = 0 where subscriber = 'channels'`)
-    await tell()
+    await createDeliveries()
     assert.deepEqual(
       (await deliveries(id)).map(({ event_id, recipient }) => [event_id, recipient]),
       ids.flatMap((event_id) => ['a@example.com', 'b@example.com'].map((recipient) => [event_id, recipient])),
@@ -48,7 +48,7 @@ suite('an event', () => {
     const off = await channel(tenant, ['off@example.com'], { enabled: false })
     await happen(tenant, 1)
     const later = await channel(tenant, ['later@example.com'], { event_filters: ['group.created'] })
-    await tell()
+    await createDeliveries()
     const counts = await Promise.all([named, other, off, later].map(async (id) => (await deliveries(id)).length))
     assert.deepEqual(counts, [1, 0, 0, 0])
     const types = await house.asSuperuser<{ type: string }>(
@@ -67,7 +67,7 @@ suite('an event', () => {
     const tenant = await house.tenant('Audit')
     const id = await channel(tenant, ['a@example.com'])
     await happen(tenant, 1, 'auth.signed_in')
-    await tell()
+    await createDeliveries()
     assert.deepEqual(await statuses(id), [])
   })
 
@@ -79,7 +79,7 @@ suite('an event', () => {
       ids.push(await channel(tenant, addresses(prefix), { event_filters: ['group.created'] }))
     }
     await happen(tenant, 60)
-    await tell()
+    await createDeliveries()
     for (const id of ids) assert.equal((await statuses(id)).length, 50 * 60)
   })
 })
@@ -97,7 +97,7 @@ suite('a recipient', () => {
       }
     }
     const ids = await happen(tenant, 45)
-    await tell()
+    await createDeliveries()
     for (const email of carriers) room.send({ email })
     await areAll(id, 90, 'delivered')
     for (const recipient of ['a@example.com', 'b@example.com']) {
@@ -118,7 +118,7 @@ suite('a recipient', () => {
       return { kind: 'delivered', said: null }
     })
     await happen(tenant, 30)
-    await tell()
+    await createDeliveries()
     room.send({ email: carrier })
     const rowsOf = async (recipient: string) => (await deliveries(id)).filter((row) => row.recipient === recipient)
     await until('the quick one has all', async () =>
@@ -135,7 +135,7 @@ suite('a recipient', () => {
     let isOpen = false
     const carrier = openTestCarrier(() => (isOpen ? { kind: 'delivered', said: '250 taken' } : tryAgain('all')))
     const ids = await happen(tenant, 3)
-    await tell()
+    await createDeliveries()
     room.send({ email: carrier })
     const [first] = await until('the first was tried', async () => {
       const rows = await deliveries(id)
@@ -147,7 +147,7 @@ suite('a recipient', () => {
       'the others wait behind it',
     )
     ids.push(...(await happen(tenant, 1)))
-    await tell()
+    await createDeliveries()
     isOpen = true
     await house.asSuperuser('update delivery_lane set next_look_at = clock_timestamp() where id = $1', [first?.lane_id])
     await areAll(id, 4, 'delivered')
@@ -169,7 +169,7 @@ suite('a recipient', () => {
       event.data.number === 1 ? tryAgain('this') : { kind: 'delivered', said: null },
     )
     await happen(tenant, 3)
-    await tell()
+    await createDeliveries()
     room.send({ email: carrier })
     await until('the others are delivered', async () => {
       const seen = await statuses(id)
@@ -193,7 +193,7 @@ suite('a delivery', () => {
       const tenant = await house.tenant('Failing')
       const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
       await happen(tenant, 1)
-      await tell()
+      await createDeliveries()
       room.send({ email: openTestCarrier(() => outcome as Outcome) })
       await areAll(id, 1, 'failed')
       assert.match(String((await deliveries(id))[0]?.last_error), why)
@@ -205,7 +205,7 @@ suite('a delivery', () => {
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
     const carrier = openTestCarrier(() => tryAgain('this'))
     const [event_id] = await happen(tenant, 1)
-    await tell()
+    await createDeliveries()
     room.send({ email: carrier })
     await until('it was tried', async () => (await deliveries(id))[0]?.last_error === '451 later')
     await soon(id)
@@ -228,20 +228,20 @@ suite('a delivery', () => {
     assert.deepEqual([resent.status, resent.body.status, resent.body.resends], [202, 'pending', 1])
     await areAll(id, 1, 'delivered')
     assert.equal(new Set(carrier.carried.map((one) => one.id)).size, 1, 'under the same id')
-    const told = await house.asSuperuser<{ data: object }>(
+    const events = await house.asSuperuser<{ data: object }>(
       `select data from event where subject_id = $1 and type = 'notification_channel.resent'`,
       [id],
     )
-    assert.deepEqual(told, [{ data: { delivery_id: failed?.id } }])
+    assert.deepEqual(events, [{ data: { delivery_id: failed?.id } }])
   })
 
   test('whose carrier throws stays pending, and the run reports the error', async () => {
     const tenant = await house.tenant('Broken')
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
     await happen(tenant, 1)
-    await tell()
+    await createDeliveries()
     const carrier = openTestCarrier(() => Promise.reject(new Error('a fault of ours')))
-    await assert.rejects(room.takeTurn(tenant, { email: carrier }), /a fault of ours/)
+    await assert.rejects(room.runQueueJob(tenant, { email: carrier }), /a fault of ours/)
     assert.match(String((await deliveries(id))[0]?.last_error), /^the service failed to send it/)
     assert.deepEqual(await statuses(id), ['pending'])
   })
@@ -250,7 +250,7 @@ suite('a delivery', () => {
     const tenant = await house.tenant('Old')
     const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
     await happen(tenant, 2)
-    await tell()
+    await createDeliveries()
     room.send({ email: openTestCarrier() })
     await areAll(id, 2, 'delivered')
     await house.asSuperuser(

@@ -5,7 +5,7 @@ import { openPostRoom, openTestCarrier } from '../../../test/support/post-room.t
 
 const house = await openHouse()
 const room = openPostRoom(house)
-const { call, channel, happen, tell, deliveries, becomes } = room
+const { call, channel, happen, createDeliveries, deliveries, becomes } = room
 const path = '/v1/notification-channels'
 const groups = { event_filters: ['group.created'] }
 
@@ -24,7 +24,7 @@ suite('the deliveries of a channel', () => {
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
     const other = await channel(tenant, ['c@example.com'], groups)
     const ids = await happen(tenant, 4)
-    await tell()
+    await createDeliveries()
     const all: Shown[] = []
     let next: string | undefined
     do {
@@ -46,7 +46,7 @@ suite('the deliveries of a channel', () => {
     const tenant = await house.tenant('Resend')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
     await happen(tenant, 1)
-    await tell()
+    await createDeliveries()
     const [first] = (await list(tenant, `${path}/${id}/deliveries`)).data
     const resend = async (delivery_id = first?.id) => {
       const { status, body } = await call(tenant, 'POST', `${path}/${id}/deliveries/${delivery_id}/resend`)
@@ -70,7 +70,7 @@ suite('the deliveries of a channel', () => {
     const tenant = await house.tenant('Resend at once')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
-    await tell()
+    await createDeliveries()
     const workers = room.send({ email: openTestCarrier() })
     await becomes(id, [['delivered', null]])
     await workers.stop()
@@ -95,7 +95,7 @@ suite('testing a channel', () => {
       made.map(({ event_type, recipient, status }) => [event_type, recipient, status]).sort(),
       ['a@example.com', 'b@example.com'].map((to) => ['notification_channel.tested', to, 'pending']),
     )
-    await tell()
+    await createDeliveries()
     room.send({ email: openTestCarrier() })
     await becomes(id, [
       ['delivered', null],
@@ -126,7 +126,7 @@ suite('testing a channel', () => {
     const tenant = await house.tenant('Mended')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
-    await tell()
+    await createDeliveries()
     await house.asSuperuser(
       `update delivery_lane set failures = 9, next_look_at = clock_timestamp() + interval '1 hour'`,
     )

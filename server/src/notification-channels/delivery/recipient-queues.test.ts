@@ -12,7 +12,7 @@ import { insertDeliveries } from './fan-out-store.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)
-const { call, channel, happen, tell, deliveries, seen, becomes } = room
+const { call, channel, happen, createDeliveries, deliveries, seen, becomes } = room
 const path = '/v1/notification-channels'
 const groups = { event_filters: ['group.created'] }
 
@@ -37,7 +37,7 @@ async function underWay(name: string, count: number, leaving?: AbortSignal) {
   const tenant = await house.tenant(name)
   const id = await channel(tenant, ['a@example.com'], groups)
   await happen(tenant, count)
-  await tell()
+  await createDeliveries()
   const { carrier, reached, release } = heldCarrier()
   const workers = room.send({ email: carrier }, leaving)
   await reached
@@ -73,9 +73,9 @@ suite('the waiting deliveries of a channel', () => {
     assert.equal((await call(tenant, 'DELETE', `${path}/${id}`)).status, 204)
     assert.equal((await call(tenant, 'GET', `${path}/${id}/deliveries`)).status, 404)
     release()
-    const lanes = () => house.asSuperuser('select from delivery_lane where tenant_id = $1', [tenant.tenant_id])
-    await tell()
-    await until('no recipient queue is left', async () => (await lanes()).length === 0)
+    const queues = () => house.asSuperuser('select from delivery_lane where tenant_id = $1', [tenant.tenant_id])
+    await createDeliveries()
+    await until('no recipient queue is left', async () => (await queues()).length === 0)
     assert.deepEqual(await seen(id), [])
     assert.equal(carrier.carried.length, 1)
   })
@@ -91,39 +91,39 @@ suite('the waiting deliveries of a channel', () => {
         Array.from({ length: 600 }, () => event),
       ),
     ])
-    await tell()
+    await createDeliveries()
     await house.asSuperuser(
       `update delivery set status = 'delivered', finished_at = clock_timestamp(), next_attempt_at = null
         where tenant_id = $1`,
       [tenant.tenant_id],
     )
     assert.equal((await call(tenant, 'DELETE', `${path}/${id}`)).status, 204)
-    await tell()
+    await createDeliveries()
     room.send({ email: openTestCarrier(() => taken) })
-    const lanes = () => house.asSuperuser('select from delivery_lane where tenant_id = $1', [tenant.tenant_id])
-    await until('no recipient queue is left', async () => (await lanes()).length === 0)
+    const queues = () => house.asSuperuser('select from delivery_lane where tenant_id = $1', [tenant.tenant_id])
+    await until('no recipient queue is left', async () => (await queues()).length === 0)
   })
 
   test('whose receiver is gone fail, and the channel is disabled with one event', async () => {
     const tenant = await house.tenant('Gone')
     const id = await channel(tenant, ['a@example.com', 'b@example.com'], groups)
     await happen(tenant, 2)
-    await tell()
+    await createDeliveries()
     room.send({ email: openTestCarrier(() => ({ kind: 'gone', why: '410 gone' })) })
     await until('all failed', async () => (await seen(id)).every(([status]) => status === 'failed'))
     assert.equal((await call(tenant, 'GET', `${path}/${id}`)).body.enabled, false)
-    const told = await house.asSuperuser(
+    const events = await house.asSuperuser(
       `select from event where subject_id = $1 and type = 'notification_channel.disabled'`,
       [id],
     )
-    assert.equal(told.length, 1)
+    assert.equal(events.length, 1)
   })
 
   test('that was changed during the attempt do not disable it when the old receiver is gone', async () => {
     const tenant = await house.tenant('Moved')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
-    await tell()
+    await createDeliveries()
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const carrier = openTestCarrier(async () => {
@@ -145,9 +145,9 @@ suite('a process that lost the lease of a recipient queue', () => {
     const tenant = await house.tenant('Asleep')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 3)
-    await tell()
+    await createDeliveries()
     const asleep = heldCarrier()
-    const sleeping = room.takeTurn(tenant, { email: asleep.carrier })
+    const sleeping = room.runQueueJob(tenant, { email: asleep.carrier })
     await asleep.reached
     // The lease ends as it would by time, and another process takes the queue.
     await releaseLeases(house.database)
@@ -177,14 +177,14 @@ test('hanging mailboxes do not delay a webhook, however many there are (F9)', as
   const addresses = Array.from({ length: 50 }, (_, index) => `a${index}@example.com`)
   const mail = await channel(tenant, addresses, groups)
   await happen(tenant, 2)
-  await tell()
+  await createDeliveries()
   const { carrier, release } = heldCarrier()
   room.send({ email: carrier, webhook: openTestCarrier() })
   await until('the limit of mails in flight is reached', async () => carrier.carried.length === 16)
   const receiver = { name: 'a receiver', url: 'https://hooks.example.com/events', ...groups }
   const { id } = (await call(tenant, 'POST', `${path}/webhook`, receiver)).body
   await happen(tenant, 2)
-  await tell()
+  await createDeliveries()
   await becomes(String(id), [
     ['delivered', null],
     ['delivered', null],
@@ -229,7 +229,7 @@ suite('a run', () => {
     const tenant = await house.tenant('Hanging')
     const id = await channel(tenant, ['a@example.com'], groups)
     await happen(tenant, 1)
-    await tell()
+    await createDeliveries()
     room.send({ email: { ...openTestCarrier(), maxMs: 0, carry: () => new Promise(() => undefined) } })
     await becomes(id, [['pending', 'the attempt did not end within 0 s']])
   })

@@ -40,7 +40,7 @@ const event = (type: DeliveredEvent['type'], subject_id: string, data = {}): Del
   ...{ subject_type: type.replace(/\..*/, ''), subject_id, data },
 })
 
-async function told(type: string, subject_id: string): Promise<Mail> {
+async function mailOf(type: string, subject_id: string): Promise<Mail> {
   const found = (await eventsOf(subject_id)).find((one) => one.type === type)
   assert.ok(found !== undefined, `no ${type}`)
   return composed(found)
@@ -49,16 +49,16 @@ async function told(type: string, subject_id: string): Promise<Mail> {
 suite('the mail about an event', () => {
   test('of a request names users and accounts, has times in the tenant’s zone, and links to the request', async () => {
     const id = await acme.ask(acme.account('123456789012', { reason: 'INC-42', duration_seconds: 5400 }))
-    const asked = await told('request.created', id)
-    assert.equal(asked.subject, '[acme] user requests ReadOnly on account “account 123456789012” (123456789012)')
-    assert.match(asked.text, /^Who: {4}user \(user@example\.com\)$/m)
-    assert.match(asked.text, /^Reason: “INC-42”$/m)
-    assert.match(asked.text, /^Asked: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC\+9 \(.*\d\d:\d\d UTC\)$/m)
-    assert.match(asked.text, new RegExp(`^https://sallyport\\.example\\.com/requests/${id}$`, 'm'))
-    assert.match(asked.text, /the channel “On call” of Sallyport is notified of request\.created/)
+    const requestMail = await mailOf('request.created', id)
+    assert.equal(requestMail.subject, '[acme] user requests ReadOnly on account “account 123456789012” (123456789012)')
+    assert.match(requestMail.text, /^Who: {4}user \(user@example\.com\)$/m)
+    assert.match(requestMail.text, /^Reason: “INC-42”$/m)
+    assert.match(requestMail.text, /^Asked: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC\+9 \(.*\d\d:\d\d UTC\)$/m)
+    assert.match(requestMail.text, new RegExp(`^https://sallyport\\.example\\.com/requests/${id}$`, 'm'))
+    assert.match(requestMail.text, /the channel “On call” of Sallyport is notified of request\.created/)
     await acme.approve(id)
-    assert.match((await told('request.approved', id)).subject, /approver approved ReadOnly on account .* for user$/)
-    assert.match((await told('request.created', id)).text, /^By now: approved by approver$/m)
+    assert.match((await mailOf('request.approved', id)).subject, /approver approved ReadOnly on account .* for user$/)
+    assert.match((await mailOf('request.created', id)).text, /^By now: approved by approver$/m)
   })
 
   test('of a grant names its holder, the reason of the request, and the target’s error', async () => {
@@ -82,10 +82,13 @@ suite('the mail about an event', () => {
     const group = await acme.created(owner, '/v1/groups', { name: 'Responders' })
     const member = { user_id: people.user.user_id }
     assert.equal((await acme.call(owner, 'POST', `/v1/groups/${group.id}/members`, member)).status, 201)
-    const added = await told('group.member_added', String(group.id))
+    const added = await mailOf('group.member_added', String(group.id))
     assert.match(added.subject, /Owner made user a member of the group Responders$/)
     assert.equal((await acme.call(owner, 'DELETE', `/v1/groups/${group.id}`)).status, 204)
-    assert.match((await told('group.deleted', String(group.id))).subject, new RegExp(`deleted the group ${group.id}$`))
+    assert.match(
+      (await mailOf('group.deleted', String(group.id))).subject,
+      new RegExp(`deleted the group ${group.id}$`),
+    )
     const tested = await composed(event('notification_channel.tested', channel.id))
     assert.equal(tested.subject, '[acme] A test of the channel “On call”')
   })

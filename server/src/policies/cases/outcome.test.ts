@@ -8,10 +8,10 @@ import type { PolicyCase } from './case.ts'
 import { tryCases } from './outcome.ts'
 
 const permit = sampleRule('permit', 'permit(principal, action, resource);')
-const asked = { asks: 'Read', resource: { type: 'cloud_account', id: '111122223333' } } as const
+const question = { asks: 'Read', resource: { type: 'cloud_account', id: '111122223333' } } as const
 
 async function passes(rules: PolicyRule[], wanted: Partial<PolicyCase>): Promise<boolean | undefined> {
-  const one = { case: 'a case', expect: 'permit', ...asked, ...wanted } as PolicyCase
+  const one = { case: 'a case', expect: 'permit', ...question, ...wanted } as PolicyCase
   const [outcome] = await tryCases(createPolicyEvaluator(createEngine()), sampleRuleSet(rules), [one])
   return outcome?.passed
 }

@@ -259,8 +259,8 @@ suite('a case is refused, with a pointer to the fault', () => {
       ] as const) {
         const { status, body } = await call(admin, method, path, { cases: [{ ...deletes, ...change }] })
         assert.deepEqual([status, body.code], [400, 'invalid_input'], JSON.stringify(body))
-        const said = JSON.stringify(body.details ?? body.message)
-        assert.ok(said.includes(pointer), said)
+        const text = JSON.stringify(body.details ?? body.message)
+        assert.ok(text.includes(pointer), text)
       }
       assert.deepEqual(await list(), [])
     })

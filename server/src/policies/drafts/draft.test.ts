@@ -51,7 +51,7 @@ async function drafted(draft: Draft, id = newId()) {
 }
 
 /** The content and the place of rules, without the ids of new ones. */
-function said({ rules }: RuleSet, ids: readonly string[] = idsOf([first, second, elsewhere])) {
+function contentOf({ rules }: RuleSet, ids: readonly string[] = idsOf([first, second, elsewhere])) {
   return rules
     .map(({ id, ...rule }) => ({ ...rule, id: ids.includes(id) ? id : 'new' }))
     .sort((a, b) => (a.policy_text < b.policy_text ? -1 : 1))
@@ -74,7 +74,7 @@ suite('a draft of changes', () => {
         { create_policy: { name: 'More', rules: [onAccount('4'), { policy_text: first.policy_text }] } },
       ],
     })
-    assert.deepEqual(said(before), said(await saved()))
+    assert.deepEqual(contentOf(before), contentOf(await saved()))
     const [new_id] = ids.added
     assert.equal(pointers.get(new_id ?? ''), '/draft/changes/0/create_rule/rule')
     assert.equal(ids.added.length, 3)
@@ -88,7 +88,7 @@ suite('a draft of changes', () => {
     await create(onAccount('4'), more)
     await create({ policy_text: first.policy_text }, more)
     const unplaced = (ruleSet: RuleSet) =>
-      said(ruleSet).map((rule) => ({ ...rule, policy_id: rule.policy_id === policy_id ? policy_id : 'new' }))
+      contentOf(ruleSet).map((rule) => ({ ...rule, policy_id: rule.policy_id === policy_id ? policy_id : 'new' }))
     assert.deepEqual(unplaced(after), unplaced(await saved()))
   })
 

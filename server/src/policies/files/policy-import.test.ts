@@ -11,8 +11,8 @@ import { planImport } from './policy-import.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const ruleOf = (input: RuleInput, id = newId()): Rule => {
-  const { ordinal = 0, ...said } = input
-  return { id, policy_id: newId(), ordinal, created_at: at, updated_at: at, ...statementFromInput(said).fields }
+  const { ordinal = 0, ...content } = input
+  return { id, policy_id: newId(), ordinal, created_at: at, updated_at: at, ...statementFromInput(content).fields }
 }
 const fileOf = (rules: Rule[], more = {}) =>
   writePolicyFile({
@@ -88,9 +88,9 @@ permit(principal, action, resource == cloud_account::"2");
     }
     if (anyOf([true, false])) return ruleOf({ effect, conditions: `when { principal.name == ${quoted} }`, ...beside })
     const id = anyOf(['', `@id("${newId()}")`, '@id("a name")', '@id("; // a") ', '@notice @id("b")'])
-    const said = id.includes('notice') ? '' : anyOf(['', '@notice("said")\n', '@audit_session("false") '])
+    const annotations = id.includes('notice') ? '' : anyOf(['', '@notice("said")\n', '@audit_session("false") '])
     return ruleOf({
-      policy_text: ` ${said}${id}${effect}(principal,action,resource)\n unless{principal.name==${quoted}};\n`,
+      policy_text: ` ${annotations}${id}${effect}(principal,action,resource)\n unless{principal.name==${quoted}};\n`,
       ...beside,
     })
   }
@@ -103,7 +103,7 @@ permit(principal, action, resource == cloud_account::"2");
       const whole = policySetTextToParts(file)
       assert.ok(whole.type === 'success' && whole.policies.length === rules.length, file)
       const { added } = await planImport(file, [])
-      const said = (fields: Partial<Rule>) => [
+      const contentOf = (fields: Partial<Rule>) => [
         fields.effect,
         fields.ordinal,
         fields.notice,
@@ -111,8 +111,8 @@ permit(principal, action, resource == cloud_account::"2");
         fields.approval_mode,
       ]
       assert.deepEqual(
-        added.map(({ ordinal, statement }) => said({ ordinal, ...statement.fields })),
-        rules.map(said),
+        added.map(({ ordinal, statement }) => contentOf({ ordinal, ...statement.fields })),
+        rules.map(contentOf),
         file,
       )
       const copies = added.map(({ id, ordinal, statement }) => ({
@@ -213,8 +213,8 @@ suite('the faults of a file', () => {
     const { faults, ...first } = problem.details as {
       faults: { statement: number; line: number; column: number; message: string }[]
     }
-    const [{ message: _m, ...told } = {}] = faults
-    assert.deepEqual(first, { field: 'cedar', ...told })
+    const [{ message: _m, ...expected } = {}] = faults
+    assert.deepEqual(first, { field: 'cedar', ...expected })
     return { message: problem.message, places: faults.map(({ statement, line, column }) => [statement, line, column]) }
   }
 

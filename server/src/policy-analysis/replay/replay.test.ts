@@ -18,7 +18,7 @@ test('lists each question whose answer a draft changes, and counts them by reque
   assert.ok(policy !== undefined)
   const [auto, plain] = policy.rules as [{ id: string }, { id: string }]
   const at_once = await on.ask(on.account('600000000001'))
-  const asked = await on.ask(on.account('600000000002'))
+  const request = await on.ask(on.account('600000000002'))
   const refused = await on.call(on.people.user, 'POST', '/v1/requests', on.account('600000000003'))
   assert.equal(refused.status, 403)
 
@@ -42,7 +42,7 @@ test('lists each question whose answer a draft changes, and counts them by reque
     ]),
     [
       [null, 'newly_allowed', false, null, true, 'require'],
-      [asked, 'newly_denied', true, 'require', false, null],
+      [request, 'newly_denied', true, 'require', false, null],
       [at_once, 'tightened', true, 'auto', true, 'require'],
     ],
   )
@@ -208,10 +208,10 @@ test('answers as a preview would, by the current rules and by the saved draft', 
     await save(drafted)
     const after = await previews()
 
-    const told = new Map(changed.map((one) => [`${one.requester_id} ${one.action} ${one.resource.id}`, one]))
+    const shown = new Map(changed.map((one) => [`${one.requester_id} ${one.action} ${one.resource.id}`, one]))
     assert.equal(counts.questions, people.length * questions.length)
     for (const [key, was] of before) {
-      const one = told.get(key)
+      const one = shown.get(key)
       const is = after.get(key)
       if (one === undefined) assert.deepEqual(is, was, key)
       else assert.deepEqual([pick(one.before), pick(one.after)], [was, is], key)

@@ -13,8 +13,8 @@ const { stage, begun, read, replayed } = replayStage(house)
 
 suite('a replay', () => {
   const claimed = async (): Promise<WorkItem> => {
-    const ask = { table: 'policy_replay', part: undefined, max: 1, maxPerTenant: 1, without: [] } as const
-    const [claim] = await claimDue(house.database, [ask])
+    const claimQuery = { table: 'policy_replay', part: undefined, max: 1, maxPerTenant: 1, without: [] } as const
+    const [claim] = await claimDue(house.database, [claimQuery])
     const [item] = claim?.items ?? []
     assert.ok(item !== undefined)
     return item

@@ -30,7 +30,7 @@ test('a question has changed if its answer, its approval mode or its auditing di
     [byPerson, { ...byPerson, reasoning: 'other words', governing_rule_id: 'another' }, []],
     [denied, { ...denied, audit_session: true }, []],
   ]
-  for (const [before, after, told] of cases) assert.deepEqual(differencesOf({ before, after }, 'ask'), told)
+  for (const [before, after, expected] of cases) assert.deepEqual(differencesOf({ before, after }, 'ask'), expected)
   assert.deepEqual(differencesOf({ before: byPerson, after: audited }, 'approve'), [], 'an approval opens no session')
 })
 
@@ -41,7 +41,7 @@ const drafted = {
   pointers: new Map([['rule-1', '/draft/changes/0/create_rule/rule']]),
 }
 
-const asked = (number: number): RecordedQuestion => ({
+const questionOf = (number: number): RecordedQuestion => ({
   ...{
     id: String(number),
     request_id: null,
@@ -58,7 +58,7 @@ const asked = (number: number): RecordedQuestion => ({
 
 test('long lists are cut, and the number of further entries is given', () => {
   const tally = openTally(drafted)
-  for (let number = 0; number < 300; number += 1) tally.add(asked(number), { before: byPerson, after: denied })
+  for (let number = 0; number < 300; number += 1) tally.add(questionOf(number), { before: byPerson, after: denied })
   const { counts, changed, by_requester, by_resource } = tally.result()
   assert.deepEqual([counts.questions, counts.changed, counts.newly_denied, counts.unchanged], [300, 300, 300, 0])
   assert.deepEqual([changed.length, changed[0]?.decision_id], [200, '0'])
@@ -68,7 +68,7 @@ test('long lists are cut, and the number of further entries is given', () => {
 
 test('a rule is counted if it took part in the decision, also if it prevents an approval at once', () => {
   const tally = openTally(drafted)
-  tally.add(asked(1), { before: atOnce, after: held })
+  tally.add(questionOf(1), { before: atOnce, after: held })
   assert.deepEqual(
     tally.result().by_rule.most.map(({ id, change, pointer, tightened }) => [id, change, pointer, tightened]),
     [
@@ -81,7 +81,7 @@ test('a rule is counted if it took part in the decision, also if it prevents an 
 test('a question that the engine cannot answer is neither changed nor unchanged', () => {
   const tally = openTally(drafted)
   const broken = { ...denied, errors: [{ rule_id: null, message: 'the policy engine failed' }] }
-  tally.add(asked(1), { before: byPerson, after: broken })
+  tally.add(questionOf(1), { before: byPerson, after: broken })
   const { counts, changed } = tally.result()
   assert.deepEqual([counts.undecidable, counts.changed, counts.unchanged, changed], [1, 0, 0, []])
 })

@@ -140,15 +140,15 @@ test('conjuncts are as small as possible, but the test for a tag stays with its 
 const anyRanges: fc.Arbitrary<Ranges> = fc
   .array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.nat(5)))
   .map((some) => some.map(([from, more]): Ranges => [[from, from + more]]).reduce(union, []))
-const line = Array.from({ length: 32 }, (_, index) => index - 3)
+const sampleNumbers = Array.from({ length: 32 }, (_, index) => index - 3)
 
 test('ranges are sets of whole numbers', () => {
   const property = fc.property(anyRanges, anyRanges, (one, other) => {
-    for (const n of line) {
+    for (const n of sampleNumbers) {
       assert.equal(holds(union(one, other), n), holds(one, n) || holds(other, n))
       assert.equal(holds(intersection(one, other), n), holds(one, n) && holds(other, n))
       assert.equal(holds(complement(one), n), !holds(one, n))
-      const within = line.filter((each) => holds(one, each))
+      const within = sampleNumbers.filter((each) => holds(one, each))
       const distance = Math.min(...within.map((each) => Math.abs(each - n)))
       const found = nearest(one, n)
       assert.equal(found === undefined ? Number.POSITIVE_INFINITY : Math.abs(found - n), distance)

@@ -159,15 +159,18 @@ when { context.has_reason };`
       audit_session: true,
       approval_mode: 'auto',
     }
-    const silent = statementFromInput({ ...fields, policy_text: 'permit(principal, action, resource);' }).fields
+    const plain = statementFromInput({ ...fields, policy_text: 'permit(principal, action, resource);' }).fields
     assert.deepEqual(
-      [silent.effect, silent.notice, silent.audit_session, silent.approval_mode],
+      [plain.effect, plain.notice, plain.audit_session, plain.approval_mode],
       ['permit', 'field', true, 'auto'],
     )
     const text =
       '@notice("text") @audit_session("false") @approval_mode("break_glass") permit(principal, action, resource);'
-    const spoken = statementFromInput({ ...fields, policy_text: text }).fields
-    assert.deepEqual([spoken.notice, spoken.audit_session, spoken.approval_mode], ['text', false, 'break_glass'])
+    const annotated = statementFromInput({ ...fields, policy_text: text }).fields
+    assert.deepEqual(
+      [annotated.notice, annotated.audit_session, annotated.approval_mode],
+      ['text', false, 'break_glass'],
+    )
   })
 
   const permit = 'permit(principal, action, resource)'

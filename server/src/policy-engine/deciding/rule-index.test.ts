@@ -50,10 +50,10 @@ const table: [head: string, asking: boolean, approving: boolean][] = [
   [`principal, action, resource is cloud_account in ${unit}`, true, false],
   [`principal, action, resource is access_request in ${account}`, false, true],
 ]
-for (const [head, asked, approved] of table)
-  test(`\`${head}\` fits a request: ${asked}; fits an approval: ${approved}`, () => {
+for (const [head, fitsRequest, fitsApproval] of table)
+  test(`\`${head}\` fits a request: ${fitsRequest}; fits an approval: ${fitsApproval}`, () => {
     const scope = scopeOf(head)
-    assert.deepEqual([fits(scope, asking), fits(scope, approving)], [asked, approved])
+    assert.deepEqual([fits(scope, asking), fits(scope, approving)], [fitsRequest, fitsApproval])
   })
 
 test('an id is never read as type and id, and a parent’s ancestors are the child’s ancestors', () => {
@@ -83,17 +83,17 @@ const rules = (count: number, head: (index: number) => string) =>
     return { serial, place: serial, scope, ways: combinationsOf(scope) }
   })
 const sizes = { mostWhole: 10, maxJoined: 4, maxPicked: 8 }
-const asked = (held: readonly { serial: number }[][], reaches: Reaches = asking) =>
+const groupSizes = (held: readonly { serial: number }[][], reaches: Reaches = asking) =>
   groupsFor(indexRules(held.flat() as ReturnType<typeof rules>, sizes), reaches).map((group) => group.rules.length)
 
 test('a few rules are one group without an index', () => {
-  assert.deepEqual(asked([rules(10, () => 'principal == User::"nobody", action, resource')]), [10])
+  assert.deepEqual(groupSizes([rules(10, () => 'principal == User::"nobody", action, resource')]), [10])
 })
 
 test('only the rules whose scope fits are evaluated, if there are many rules', () => {
   const teams = rules(60, (index) => `principal in Group::"team ${index % 20}", action, resource`)
-  assert.deepEqual(asked([teams]), [0])
-  assert.deepEqual(asked([teams, rules(3, () => 'principal in Group::"engineers", action, resource')]), [3])
+  assert.deepEqual(groupSizes([teams]), [0])
+  assert.deepEqual(groupSizes([teams, rules(3, () => 'principal in Group::"engineers", action, resource')]), [3])
 })
 
 test('small buckets are joined, larger ones are separate groups, and very large ones are split', () => {
@@ -101,7 +101,7 @@ test('small buckets are joined, larger ones are separate groups, and very large 
   const there = rules(2, () => `principal, action, resource == ${account}`)
   const team = rules(6, () => 'principal in Group::"engineers", action, resource')
   const broad = rules(30, () => 'principal, action, resource')
-  const groups = asked([own, there, team, broad])
+  const groups = groupSizes([own, there, team, broad])
   assert.deepEqual(groups.toSorted(), [4, 6, 7, 7, 8, 8])
 })
 

@@ -123,9 +123,9 @@ function answers(
 ) {
   const ruleSet = sampleRuleSet(rules)
   const context = { ...sampleQuestion.context, has_reason }
-  const ask = { ...sampleQuestion, principal, context, action }
+  const askQuestion = { ...sampleQuestion, principal, context, action }
   const asking = (['ordinary', 'at_once', 'emergency'] as const).map(
-    (subset): Answer => evaluate(evaluator, ruleSet, subset, action, (known) => askOf(ask, resource, known)),
+    (subset): Answer => evaluate(evaluator, ruleSet, subset, action, (known) => askOf(askQuestion, resource, known)),
   )
   const request = { ...sampleApproval.request, id: 'asked', requester: { ...principal, id: 'somebody else' } }
   const approval = { ...sampleApproval, principal, request, context }

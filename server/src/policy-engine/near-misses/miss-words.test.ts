@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Asked, nearMisses, nearMissWords, permitWhen, requester } from '../../../test/support/near-misses.ts'
+import {
+  nearMisses,
+  nearMissWords,
+  type PartialQuestion,
+  permitWhen,
+  requester,
+} from '../../../test/support/near-misses.ts'
 
 /** The text of a near-miss explanation, by the rule's condition or scope. */
 const long = { duration_seconds: 28_800 }
 const saturday = { now: new Date('2024-01-06T18:30:00Z') }
 
 /** One permit with one condition that does not hold: the text after "rule `r1` permits this". */
-const table: [condition: string, asked: Asked, wanted: string, given: string, kind: string][] = [
+const table: [condition: string, question: PartialQuestion, wanted: string, given: string, kind: string][] = [
   [
     'context.duration_seconds <= 14400',
     { context: long },
@@ -162,9 +168,9 @@ const table: [condition: string, asked: Asked, wanted: string, given: string, ki
     'condition',
   ],
 ]
-for (const [condition, asked, wanted, given, kind] of table) {
+for (const [condition, question, wanted, given, kind] of table) {
   test(`\`${condition}\`: ${wanted}`, async () => {
-    const [miss, ...others] = await nearMisses([permitWhen(condition)], asked)
+    const [miss, ...others] = await nearMisses([permitWhen(condition)], question)
     assert.deepEqual(
       [miss?.words, miss?.wanted, miss?.given, miss?.kind],
       [`rule \`r1\` permits this ${wanted}; ${given}`, wanted, given, kind],

@@ -15,7 +15,7 @@ import { awsIdentityCenterAt } from './aws-identity-center.ts'
 const house = await openHouse()
 const on = await requestStage(house, 'ends first')
 await on.rule('permit (principal, action, resource);')
-const { aws, sets, opening } = await openAwsTarget({ acts: { ms: 300, looks: 1 } })
+const { aws, sets, opening } = await openAwsTarget({ acts: { ms: 300, checks: 1 } })
 const operations = 8
 const driver = awsIdentityCenterAt({ callsASecond: 1_000, operations }).open({ ...opening, tenant_id: on.tenant_id })
 const drivers: Drivers = { of: () => Promise.resolve(driver), close: driver.close }
@@ -24,7 +24,7 @@ house.atEnd(driver.close)
 aws.addUser('user@example.com')
 
 /** Requests and approves one grant on each of so many new accounts. Returns the id of the request. */
-function askOn(accounts: number): Promise<string> {
+function requestOn(accounts: number): Promise<string> {
   const account_ids = Array.from({ length: accounts }, () => aws.addAccount())
   const resource = { type: 'cloud_permission_set', id: sets.ReadOnly }
   return on.ask({ resource, action: 'ReadOnly', metadata: { account_ids } }).then(on.approve)
@@ -37,13 +37,13 @@ const count = async (question: string, id: string) => (await house.asSuperuser(q
 const begun = (operation: string) => aws.entries(operation).filter(({ outcome }) => outcome === 'ok')
 
 test('ten ended grants are revoked first while two hundred others wait for the rate limit of the target', async () => {
-  const ending = await askOn(10)
+  const ending = await requestOn(10)
   await on.grantsAre(ending, 'active', 'successful')
-  aws.settings.acts = { ms: 2_000, looks: 1 }
-  for (let requests = 0; requests < 4; requests += 1) await askOn(50)
+  aws.settings.acts = { ms: 2_000, checks: 1 }
+  for (let requests = 0; requests < 4; requests += 1) await requestOn(50)
   const planned = `select from entitlement where tenant_id = $1`
   await until('many are planned', async () => (await count(planned, on.tenant_id)) >= 80, patienceMs)
-  aws.settings.acts = { ms: 300, looks: 1 }
+  aws.settings.acts = { ms: 300, checks: 1 }
   const due = performance.now()
   await house.asSuperuser(
     `with over as (

@@ -20,16 +20,16 @@ suite('calls', () => {
     // Slow enough that no queued call begins before all have arrived, even if the machine pauses for a moment.
     const rateLimiter = openRateLimiter({ callsASecond: 10, operations: 8 })
     const order: string[] = []
-    const turn = async (name: string, urgent: boolean) => {
+    const waitAndRecord = async (name: string, urgent: boolean) => {
       await rateLimiter.wait(queueLimits({ urgent }))
       order.push(name)
     }
     await Promise.all([
-      turn('first', false),
-      turn('grant 1', false),
-      turn('grant 2', false),
-      turn('revoke 1', true),
-      turn('revoke 2', true),
+      waitAndRecord('first', false),
+      waitAndRecord('grant 1', false),
+      waitAndRecord('grant 2', false),
+      waitAndRecord('revoke 1', true),
+      waitAndRecord('revoke 2', true),
     ])
     assert.deepEqual(order, ['first', 'revoke 1', 'revoke 2', 'grant 1', 'grant 2'])
   })
@@ -109,18 +109,18 @@ suite('operations', () => {
 })
 
 test('calls respect the rate of AWS and one operation at a time in an account; revocations go first (F7)', async () => {
-  const { aws, opening, sets, askFor } = await openAwsTarget({
+  const { aws, opening, sets, inputFor } = await openAwsTarget({
     rate: 20,
     outstanding: 10,
-    acts: { ms: 150, looks: 0 },
+    acts: { ms: 150, checks: 0 },
   })
   const accounts = Array.from({ length: 10 }, () => aws.addAccount())
   const driver = awsIdentityCenter.open(opening)
   const targetsOf = (principal_id: string) =>
     accounts.map((account_id) => ({ account_id, principal_id, permission_set_arn: sets.ReadOnly }))
   const [leaving, coming] = [
-    targetsOf(askFor({ type: 'cloud_account', id: '' }, '').principal_id),
-    targetsOf(askFor({ type: 'cloud_account', id: '' }, '').principal_id),
+    targetsOf(inputFor({ type: 'cloud_account', id: '' }, '').principal_id),
+    targetsOf(inputFor({ type: 'cloud_account', id: '' }, '').principal_id),
   ]
   for (const { account_id, principal_id } of leaving) aws.assignByHand(account_id, sets.ReadOnly, principal_id)
   const inAnHour = new Date(Date.now() + 3_600_000)

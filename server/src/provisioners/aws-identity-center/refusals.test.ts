@@ -5,19 +5,19 @@ import { clientsOf } from '../../../test/support/aws/clients.ts'
 import { noTx, openAwsTarget, patient, quick, toTheEnd } from '../../../test/support/aws-stage.ts'
 import { NotNow, TargetError } from '../driver.ts'
 
-const { aws, opening, accounts, sets, askFor } = await openAwsTarget()
+const { aws, opening, accounts, sets, inputFor } = await openAwsTarget()
 const driver = quick.open(opening)
 const inAnHour = new Date(Date.now() + 3_600_000)
 const account = accounts[0]
-const onAccount = () => askFor({ type: 'cloud_account', id: account }, 'ReadOnly')
-const onBucket = () => askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read')
+const onAccount = () => inputFor({ type: 'cloud_account', id: account }, 'ReadOnly')
+const onBucket = () => inputFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read')
 
-const planned = async (ask = onAccount()) => (await driver.plan(noTx, ask, patient)).target
+const planned = async (input = onAccount()) => (await driver.plan(noTx, input, patient)).target
 const give = (target: Record<string, unknown>) =>
   toTheEnd(driver, target, () => driver.grant(noTx, target, inAnHour, patient))
 const take = (target: Record<string, unknown>) => toTheEnd(driver, target, () => driver.revoke(noTx, target, patient))
 
-const told = (kind: TargetError['kind'], words: RegExp) => (error: unknown) => {
+const targetError = (kind: TargetError['kind'], words: RegExp) => (error: unknown) => {
   assert.ok(error instanceof TargetError, String(error))
   assert.match(error.message, words)
   assert.equal(error.kind, kind, error.message)
@@ -31,41 +31,47 @@ suite('a plan refuses', () => {
       config: { ...opening.config, user_name: 'local_part', email_domain: 'example.com' },
     })
     const principal_id = aws.addUser('ada')
-    const askAs = (email: string) => {
-      const ask = onAccount()
-      return byLocalPart.plan(noTx, { ...ask, user: { ...ask.user, email } }, patient)
+    const planAs = (email: string) => {
+      const input = onAccount()
+      return byLocalPart.plan(noTx, { ...input, user: { ...input.user, email } }, patient)
     }
-    assert.equal((await askAs('ada@Example.com')).target.principal_id, principal_id)
-    await assert.rejects(askAs('ada@contractor.example'), told('permanent', /is not an address of `example.com`/))
+    assert.equal((await planAs('ada@Example.com')).target.principal_id, principal_id)
+    await assert.rejects(
+      planAs('ada@contractor.example'),
+      targetError('permanent', /is not an address of `example.com`/),
+    )
     await byLocalPart.close()
   })
 
   test('an account that is missing, unknown to the organization or not active (F7)', async () => {
     const suspended = aws.addAccount('SUSPENDED')
-    const asks = [
+    const inputs = [
       { ...onAccount(), account_id: '999999999999' },
       { ...onAccount(), account_id: suspended },
       { ...onAccount(), account_id: null },
     ] as const
-    await assert.rejects(planned(asks[0]), told('permanent', /has no account 999999999999/))
-    await assert.rejects(planned(asks[1]), told('permanent', /is SUSPENDED/))
-    await assert.rejects(planned(asks[2]), told('permanent', /metadata.account_id/))
+    await assert.rejects(planned(inputs[0]), targetError('permanent', /has no account 999999999999/))
+    await assert.rejects(planned(inputs[1]), targetError('permanent', /is SUSPENDED/))
+    await assert.rejects(planned(inputs[2]), targetError('permanent', /metadata.account_id/))
   })
 
   test('an unknown permission set, and an unknown action on a bucket', async () => {
     await assert.rejects(
       planned({ ...onAccount(), action: 'NoSuchSet' }),
-      told('permanent', /no permission set `NoSuchSet`/),
+      targetError('permanent', /no permission set `NoSuchSet`/),
     )
-    await assert.rejects(planned({ ...onAccount(), action: 'not a name' }), told('permanent', /at most 32 characters/))
-    await assert.rejects(planned({ ...onBucket(), action: '*' }), told('permanent', /read, write and delete/))
+    await assert.rejects(
+      planned({ ...onAccount(), action: 'not a name' }),
+      targetError('permanent', /at most 32 characters/),
+    )
+    await assert.rejects(planned({ ...onBucket(), action: '*' }), targetError('permanent', /read, write and delete/))
   })
 
   test('a resource id with characters that a policy must not contain', async () => {
     const resource = { type: 'cloud_storage_bucket', id: 'logs/*' }
     await assert.rejects(
       planned({ ...onBucket(), resource }),
-      told('permanent', /characters that a policy must not contain/),
+      targetError('permanent', /characters that a policy must not contain/),
     )
   })
 })
@@ -82,7 +88,7 @@ suite('an act', () => {
       aws.next('CreateAccountAssignment', { error })
       await assert.rejects(
         give(target),
-        told(kind, new RegExp(`^AWS answered ${error} to CreateAccountAssignment: .*\\(request [0-9a-f-]+\\)$`)),
+        targetError(kind, new RegExp(`^AWS answered ${error} to CreateAccountAssignment: .*\\(request [0-9a-f-]+\\)$`)),
       )
     }
   })
@@ -91,7 +97,7 @@ suite('an act', () => {
     const target = await planned()
     const end = aws.always('DeleteAccountAssignment', { error: 'ThrottlingException' })
     const calls = aws.entries('DeleteAccountAssignment').length
-    await assert.rejects(take(target), told('transient', /ThrottlingException/))
+    await assert.rejects(take(target), targetError('transient', /ThrottlingException/))
     assert.equal(aws.entries('DeleteAccountAssignment').length, calls + 3)
     end()
     await take(target)
@@ -103,7 +109,7 @@ suite('an act', () => {
     for (let times = 0; times < 5; times += 1) {
       await assert.rejects(driver.revoke(noTx, target, patient), (error) => error instanceof NotNow)
     }
-    await assert.rejects(driver.revoke(noTx, target, patient), told('transient', /ConflictException/))
+    await assert.rejects(driver.revoke(noTx, target, patient), targetError('transient', /ConflictException/))
     end()
     await take(target)
   })
@@ -112,7 +118,7 @@ suite('an act', () => {
     const target = await planned()
     const end = { status: 'FAILED', reason: 'Received a 403 status error: not you' } as const
     aws.next('CreateAccountAssignment', { end })
-    await assert.rejects(give(target), told('permanent', /AWS failed to assign it: Received a 403 .*\(request /))
+    await assert.rejects(give(target), targetError('permanent', /AWS failed to assign it: Received a 403 .*\(request /))
   })
 
   test('stays in progress, with the operation’s id as reference, while the operation never ends (F7)', async () => {
@@ -131,8 +137,8 @@ suite('an act', () => {
 })
 
 test('an existing assignment is not created again', async () => {
-  for (const ask of [onAccount(), onBucket()]) {
-    const target = await planned(ask)
+  for (const input of [onAccount(), onBucket()]) {
+    const target = await planned(input)
     await give(target)
     await give(target)
     assert.equal(aws.needlessGrants(), 0)
@@ -146,7 +152,7 @@ suite('changes made by others in AWS', () => {
     const target = await planned({ ...onAccount(), account_id: closing })
     await give(target)
     aws.setAccountStatus(closing, 'SUSPENDED')
-    await assert.rejects(take(target), told('transient', /403 .*\(request .*\); the account \d+ is SUSPENDED$/))
+    await assert.rejects(take(target), targetError('transient', /403 .*\(request .*\); the account \d+ is SUSPENDED$/))
     aws.setAccountStatus(closing, 'ACTIVE')
     await take(target)
     const gone = { ...target, account_id: '999999999999' }
@@ -160,7 +166,7 @@ suite('changes made by others in AWS', () => {
     await give(target)
     aws.deletePermissionSetByHand(arn)
     assert.equal(await driver.verify(noTx, target, inAnHour, patient), 'absent')
-    await assert.rejects(give(target), told('permanent', /PermissionSet not found/))
+    await assert.rejects(give(target), targetError('permanent', /PermissionSet not found/))
     await take(target)
   })
 
@@ -194,7 +200,10 @@ suite('changes made by others in AWS', () => {
     await give(target)
     const later = new Date(inAnHour.getTime() + 3_600_000)
     aws.next('ProvisionPermissionSet', { error: 'InternalServerException' })
-    await assert.rejects(driver.grant(noTx, target, later, patient), told('transient', /InternalServerException/))
+    await assert.rejects(
+      driver.grant(noTx, target, later, patient),
+      targetError('transient', /InternalServerException/),
+    )
     assert.equal(await driver.verify(noTx, target, later, patient), 'ends_early')
     await toTheEnd(driver, target, () => driver.grant(noTx, target, later, patient))
     assert.equal(await driver.verify(noTx, target, later, patient), 'held')
@@ -205,7 +214,7 @@ suite('changes made by others in AWS', () => {
     const target = await planned(onBucket())
     const name = (target as { own_set: { name: string } }).own_set.name
     const arn = aws.addPermissionSet(name)
-    await assert.rejects(give(target), told('permanent', /that Sallyport did not make for this tenant/))
+    await assert.rejects(give(target), targetError('permanent', /that Sallyport did not make for this tenant/))
     await take(target)
     assert.ok(aws.permissionSets().some((set) => set.arn === arn))
   })

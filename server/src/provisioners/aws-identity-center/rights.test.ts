@@ -17,7 +17,7 @@ function actionsOf(policy: 'operator' | 'trust' | 'role' | 'sessions'): string[]
 }
 
 test('the permissions in the guide suffice to grant and revoke everything, and each of them is needed', async () => {
-  const { aws, opening, role_arn, external_id, accounts, askFor } = await openAwsTarget()
+  const { aws, opening, role_arn, external_id, accounts, inputFor } = await openAwsTarget()
   aws.setActions(role_arn, actionsOf('role'))
   const session_role = aws.addRole(external_id, actionsOf('sessions'), accounts[0]).replace(/.*\//, '')
   const database = `arn:aws:rds:${aws.region}:${accounts[0]}:db:orders`
@@ -27,13 +27,13 @@ test('the permissions in the guide suffice to grant and revoke everything, and e
     (await driver.health(noTx, patient)).filter(({ ok }) => !ok),
     [],
   )
-  const asks = [
-    askFor({ type: 'cloud_account', id: accounts[0] }, 'Admin'),
-    askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'ReadObjects'),
-    askFor({ type: 'cloud_db_instance', id: database }, 'connect'),
-    askFor({ type: 'cloud_compute_instance', id: 'i-0123456789' }, 'connect'),
+  const inputs = [
+    inputFor({ type: 'cloud_account', id: accounts[0] }, 'Admin'),
+    inputFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'ReadObjects'),
+    inputFor({ type: 'cloud_db_instance', id: database }, 'connect'),
+    inputFor({ type: 'cloud_compute_instance', id: 'i-0123456789' }, 'connect'),
   ]
-  for (const ask of asks) await giveAndTake(driver, ask, ask === asks[3] ? openShell : undefined)
+  for (const input of inputs) await giveAndTake(driver, input, input === inputs[3] ? openShell : undefined)
   function openShell() {
     const set = aws.permissionSets().find(({ name }) => name.startsWith('sallyport-'))
     aws.addShell(
@@ -58,12 +58,12 @@ test('the permissions in the guide suffice to grant and revoke everything, and e
   await driver.close()
 })
 
-async function giveAndTake(driver: Driver, ask: PlanInput, meanwhile?: () => void): Promise<void> {
+async function giveAndTake(driver: Driver, input: PlanInput, meanwhile?: () => void): Promise<void> {
   const inHours = (count: number) => new Date(Date.now() + count * 3_600_000)
-  const { key, target } = await driver.plan(noTx, ask, patient)
+  const { key, target } = await driver.plan(noTx, input, patient)
   await toTheEnd(driver, target, () => driver.grant(noTx, target, inHours(1), patient))
   assert.equal(await driver.verify(noTx, target, inHours(1), patient), 'held')
-  const recorded = await driver.plan(noTx, { ...ask, audit_session: true }, patient)
+  const recorded = await driver.plan(noTx, { ...input, audit_session: true }, patient)
   assert.equal(recorded.key, key)
   assert.match(recorded.recorded_as ?? '', /^AWSReservedSSO_[\w+=,.@-]{1,32}_\*$/)
   await toTheEnd(driver, recorded.target, () => driver.grant(noTx, recorded.target, inHours(2), patient))

@@ -5,8 +5,8 @@ import type { Opening } from '../driver.ts'
 import { TargetError } from '../driver.ts'
 
 const target = await openAwsTarget()
-const { aws, opening, accounts, external_id, askFor } = target
-const ask = () => askFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly')
+const { aws, opening, accounts, external_id, inputFor } = target
+const makeInput = () => inputFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly')
 
 const withConfig = (more: Record<string, unknown>, previous: Opening['previous'] = {}) =>
   quick.open({ ...opening, config: { ...opening.config, ...more }, previous })
@@ -16,7 +16,7 @@ const assumed = () => aws.entries('AssumeRole').filter(({ outcome }) => outcome 
 test('a role that does not require the external id is never used (T15)', async () => {
   const driver = withConfig({ role_arn: aws.addRole(null) })
   const calls = aws.entries().length
-  await assert.rejects(driver.plan(noTx, ask(), patient), (error) => {
+  await assert.rejects(driver.plan(noTx, makeInput(), patient), (error) => {
     assert.ok(error instanceof TargetError && error.kind === 'permanent')
     assert.match(error.message, /can be assumed without its external id/)
     return true
@@ -32,7 +32,7 @@ test('a role that does not require the external id is never used (T15)', async (
 
 test('a role that requires the external id of another tenant cannot be assumed (T15)', async () => {
   const driver = withConfig({ role_arn: aws.addRole('the external id of another tenant') })
-  await assert.rejects(driver.plan(noTx, ask(), patient), (error) => {
+  await assert.rejects(driver.plan(noTx, makeInput(), patient), (error) => {
     assert.ok(error instanceof TargetError && error.kind === 'permanent')
     assert.match(error.message, /^AWS answered AccessDenied to AssumeRole: .*\(request [0-9a-f-]+\)$/)
     return true
@@ -43,13 +43,13 @@ test('a role that requires the external id of another tenant cannot be assumed (
 
 test('the previous external id still works after a rotation', async () => {
   const driver = withConfig({ external_id: 'made-a-moment-ago-and-not-in-the-trust-policy' }, { external_id })
-  await driver.plan(noTx, ask(), patient)
+  await driver.plan(noTx, makeInput(), patient)
 })
 
 test('many concurrent calls assume the role once, with the provisioner’s id in the session name', async () => {
   const driver = withConfig({})
   const before = assumed()
-  await Promise.all(Array.from({ length: 5 }, () => driver.plan(noTx, ask(), patient)))
+  await Promise.all(Array.from({ length: 5 }, () => driver.plan(noTx, makeInput(), patient)))
   assert.equal(assumed(), before + 1)
   const { input } = aws.entries('AssumeRole').at(-1) ?? {}
   assert.equal(input?.RoleSessionName, `sallyport-${opening.provisioner_id}`)
@@ -57,9 +57,9 @@ test('many concurrent calls assume the role once, with the provisioner’s id in
 
 test('credentials that AWS no longer accepts are replaced', async () => {
   const driver = withConfig({})
-  await driver.plan(noTx, ask(), patient)
+  await driver.plan(noTx, makeInput(), patient)
   aws.endSessions()
-  const one = ask()
+  const one = makeInput()
   await assert.rejects(driver.plan(noTx, one, patient), (error) => {
     assert.ok(error instanceof TargetError && error.kind === 'transient')
     return true
@@ -70,16 +70,16 @@ test('credentials that AWS no longer accepts are replaced', async () => {
 test('a permission set of another instance is refused before any call (T15)', async () => {
   const driver = withConfig({})
   const foreign = `arn:aws:sso:::permissionSet/ssoins-${'0'.repeat(16)}/ps-${'0'.repeat(16)}`
-  const asked = { ...ask(), permission_set: foreign }
-  await assert.rejects(driver.plan(noTx, asked, patient), /must be a permission set of this instance/)
-  const told = aws.entries().map(({ input }) => JSON.stringify(input))
-  assert.ok(!told.some((text) => text.includes(foreign)))
+  const input = { ...makeInput(), permission_set: foreign }
+  await assert.rejects(driver.plan(noTx, input, patient), /must be a permission set of this instance/)
+  const calls = aws.entries().map(({ input }) => JSON.stringify(input))
+  assert.ok(!calls.some((text) => text.includes(foreign)))
 })
 
 test('a set with Sallyport’s own name prefix cannot be requested by its name or ARN', async () => {
   const driver = withConfig({})
   const arn = aws.addPermissionSet('sallyport-0123456789')
   for (const set of ['sallyport-0123456789', arn]) {
-    await assert.rejects(driver.plan(noTx, { ...ask(), permission_set: set }, patient), TargetError)
+    await assert.rejects(driver.plan(noTx, { ...makeInput(), permission_set: set }, patient), TargetError)
   }
 })

@@ -4,14 +4,14 @@ import { noTx, openAwsTarget, patient, quick, toTheEnd } from '../../../test/sup
 import type { Sighting } from '../driver.ts'
 import { tagKeys } from './own-set.ts'
 
-const { aws, opening, accounts, sets, askFor } = await openAwsTarget()
+const { aws, opening, accounts, sets, inputFor } = await openAwsTarget()
 const driver = quick.open(opening)
 const inAnHour = new Date(Date.now() + 3_600_000)
-const onBucket = () => askFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read')
-const onAccount = () => askFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly')
+const onBucket = () => inputFor({ type: 'cloud_storage_bucket', id: 'play-logs' }, 'read')
+const onAccount = () => inputFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly')
 
-async function given(ask: ReturnType<typeof askFor>): Promise<Sighting> {
-  const { key, target } = await driver.plan(noTx, ask, patient)
+async function given(input: ReturnType<typeof inputFor>): Promise<Sighting> {
+  const { key, target } = await driver.plan(noTx, input, patient)
   await toTheEnd(driver, target, () => driver.grant(noTx, target, inAnHour, patient))
   return { key, target }
 }

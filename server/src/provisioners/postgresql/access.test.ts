@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import pg from 'pg'
 import {
-  askOf,
   configOf,
+  inputOf,
   letManageLogins,
   makeLogin,
   noTx,
@@ -40,12 +40,12 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
   const driver = postgresql.open(openingOf(configOf(server, { manages_logins: managed })))
   after(() => driver.close())
 
-  const plan = (ask: PlanInput) => driver.plan(noTx, ask, patient)
+  const plan = (input: PlanInput) => driver.plan(noTx, input, patient)
   const give = async ({ target }: Plan, end = hours(1)) => void (await driver.grant(noTx, target, end, patient))
   const revoke = ({ target }: Plan) => driver.revoke(noTx, target, patient)
   const verify = ({ target }: Plan, end: Date | null) => driver.verify(noTx, target, end, patient)
   const given = async (login: string, more: Partial<PlanInput> = {}) => {
-    const planned = await plan(askOf(login, more))
+    const planned = await plan(inputOf(login, more))
     await give(planned)
     return planned
   }
@@ -70,13 +70,13 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     await isRefused(login)
     const planned = await given(login)
     const [one, other] = [await signIn(login), await signIn(login)]
-    const told = new Promise<pg.DatabaseError>((resolve) =>
+    const ended = new Promise<pg.DatabaseError>((resolve) =>
       one.on('error', (error) => resolve(error as pg.DatabaseError)),
     )
     assert.deepEqual(await read(one), [{ number: 42 }])
     assert.deepEqual(await read(other), [{ number: 42 }])
     await revoke(planned)
-    assert.equal((await told).code, '57P01')
+    assert.equal((await ended).code, '57P01')
     await Promise.all([isCut(one), isCut(other)])
     assert.equal(await verify(planned, null), 'absent')
     await isRefused(login)
@@ -151,20 +151,20 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     ])
     const pid = row?.pid ?? 0
     process.kill(pid, 'SIGSTOP')
-    let isTold = false
+    let isRevoked = false
     const revoking = revoke(planned).then(() => {
-      isTold = true
+      isRevoked = true
     })
     try {
       await until('the role is revoked', async () => {
         const holds = 'select 1 from pg_auth_members where member = $1::regrole and roleid = $2::regrole'
         return (await server.asSuperuser(holds, [pg.escapeIdentifier(login), 'app_readonly'])).length === 0
       })
-      for (let look = 0; look < 20; look += 1) {
+      for (let check = 0; check < 20; check += 1) {
         const rows = await server.asSuperuser('select 1 from pg_stat_activity where usename = $1', [login])
         assert.equal(rows.length, 1)
       }
-      assert.equal(isTold, false)
+      assert.equal(isRevoked, false)
     } finally {
       process.kill(pid, 'SIGCONT')
     }
@@ -203,7 +203,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
   if (managed) {
     test('the login’s password expires at the server 60 seconds after the latest end', async () => {
       const login = await newLogin()
-      const [reading, writing] = [await plan(askOf(login)), await plan(askOf(login, { action: 'write' }))]
+      const [reading, writing] = [await plan(inputOf(login)), await plan(inputOf(login, { action: 'write' }))]
       const [early, late] = [hours(1), hours(2)]
       await give(reading, late)
       await give(writing, early)
@@ -222,14 +222,14 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
       const login = await newLogin()
       const name = pg.escapeIdentifier(login)
       await server.asSuperuser(`alter role ${name} login`)
-      await assert.rejects(plan(askOf(login)), {
+      await assert.rejects(plan(inputOf(login)), {
         kind: 'transient',
         message: /can log in, but Sallyport did not enable it/,
       })
       await server.asSuperuser(`alter role ${name} nologin; grant app_readonly to ${name}`)
-      await assert.rejects(plan(askOf(login)), { kind: 'permanent', message: /by another role's grant/ })
+      await assert.rejects(plan(inputOf(login)), { kind: 'permanent', message: /by another role's grant/ })
       await server.asSuperuser(`alter role ${name} login`)
-      assert.equal((await plan(askOf(login))).held, true)
+      assert.equal((await plan(inputOf(login))).held, true)
     })
     return
   }
@@ -238,7 +238,7 @@ function tryAccess(server: TargetPostgres, managed: boolean): void {
     const login = await newLogin()
     await server.asSuperuser(`grant app_readonly to ${pg.escapeIdentifier(login)}`)
     const client = await signIn(login)
-    const planned = await plan(askOf(login))
+    const planned = await plan(inputOf(login))
     assert.equal(planned.held, true)
     assert.equal(await verify(planned, hours(1)), 'held')
     assert.equal(await verify(planned, null), 'absent')

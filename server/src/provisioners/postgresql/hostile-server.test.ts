@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { after, test } from 'node:test'
-import { askOf, noTx, openingOf, ownPassword } from '../../../test/support/postgresql-stage.ts'
+import { inputOf, noTx, openingOf, ownPassword } from '../../../test/support/postgresql-stage.ts'
 import { inTime } from '../in-time.ts'
 import { postgresql } from './postgresql.ts'
 
@@ -88,10 +88,10 @@ for (const [name, script] of scripts) {
     const config = { host: '127.0.0.1', port, database: 'shop', user: 'sallyport', password: ownPassword, tls: 'off' }
     const more = { resource_ids: ['x'], roles: { read: 'app_readonly' } }
     const driver = postgresql.open(openingOf({ ...config, ...more }))
-    const ask = askOf('ada@example.com', { resource: { type: 'cloud_db_instance', id: 'x' } })
+    const input = inputOf('ada@example.com', { resource: { type: 'cloud_db_instance', id: 'x' } })
     const before = process.memoryUsage().rss
     // A little longer than the driver waits for a connection, so that no test waits as long as a caller does.
-    const failed = inTime(6_000, (signal) => driver.plan(noTx, ask, signal))
+    const failed = inTime(6_000, (signal) => driver.plan(noTx, input, signal))
     await assert.rejects(failed, (error: Error) => {
       assert.equal(error.name, 'TargetError')
       assert.ok(error.message.length < 500 && !error.message.includes('\n'), error.message)

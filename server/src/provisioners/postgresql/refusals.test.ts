@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import {
-  askOf,
   configOf,
+  inputOf,
   letManageLogins,
   makeLogin,
   noTx,
@@ -44,7 +44,7 @@ for (const server of servers) {
     before(() => setUpByGuide(server))
     const driver = postgresql.open(openingOf(configOf(server, { roles: { read: 'app_readonly', more: 'app_x' } })))
     after(() => driver.close())
-    const plan = (ask: PlanInput, by = driver) => by.plan(noTx, ask, patient)
+    const plan = (input: PlanInput, by = driver) => by.plan(noTx, input, patient)
 
     for (const [name, sql] of powerful) {
       test(`of a role that ${name}`, async () => {
@@ -52,7 +52,7 @@ for (const server of servers) {
         await server.asSuperuser(sql)
         try {
           const refused = { kind: 'permanent', message: /gives more than the use of a database/ }
-          await assert.rejects(plan(askOf(login, { action: 'more' })), refused)
+          await assert.rejects(plan(inputOf(login, { action: 'more' })), refused)
           const unhealthy = (await driver.health(noTx, patient)).filter(({ ok }) => !ok)
           assert.match(unhealthy.map(({ message }) => message).join(), /gives more than the use of a database/)
         } finally {
@@ -62,17 +62,17 @@ for (const server of servers) {
     }
 
     test('of a role that became powerful after the plan', async () => {
-      const { target } = await plan(askOf(await makeLogin(server, false)))
+      const { target } = await plan(inputOf(await makeLogin(server, false)))
       await server.asSuperuser('alter role app_readonly createrole')
       await assert.rejects(driver.grant(noTx, target, anHourOn(), patient), /gives more than the use of a database/)
       await server.asSuperuser('alter role app_readonly nocreaterole')
     })
 
     test('of a role that Sallyport may not grant, or that does not exist', async () => {
-      const ask = askOf(await makeLogin(server, false), { action: 'more' })
-      await assert.rejects(plan(ask), { kind: 'permanent', message: /the server has no role `app_x`/ })
+      const input = inputOf(await makeLogin(server, false), { action: 'more' })
+      await assert.rejects(plan(input), { kind: 'permanent', message: /the server has no role `app_x`/ })
       await server.asSuperuser('create role app_x; grant app_x to sallyport')
-      await assert.rejects(plan(ask), { kind: 'permanent', message: /may not grant `app_x`/ })
+      await assert.rejects(plan(input), { kind: 'permanent', message: /may not grant `app_x`/ })
       await server.asSuperuser('drop role app_x')
     })
 
@@ -86,9 +86,9 @@ for (const server of servers) {
     for (const [name, make, message] of logins) {
       test(`to a login that ${name}`, async () => {
         const login = await makeLogin(server, false)
-        const { target } = await plan(askOf(login))
+        const { target } = await plan(inputOf(login))
         await server.asSuperuser(make(login))
-        await assert.rejects(plan(askOf(login)), { kind: 'permanent', message })
+        await assert.rejects(plan(inputOf(login)), { kind: 'permanent', message })
         await assert.rejects(driver.grant(noTx, target, anHourOn(), patient), { kind: 'permanent', message })
       })
     }
@@ -96,33 +96,33 @@ for (const server of servers) {
     test('to the role that Sallyport itself signs in as', async () => {
       const config = configOf(server, { login_from: 'list', logins: { 'ada@example.com': 'sallyport' } })
       const listed = postgresql.open(openingOf(config))
-      await assert.rejects(plan(askOf('ada@example.com'), listed), /that Sallyport itself signs in as/)
+      await assert.rejects(plan(inputOf('ada@example.com'), listed), /that Sallyport itself signs in as/)
       await listed.close()
     })
 
     test('to a login whose name PostgreSQL would truncate', async () => {
       const name = 'a'.repeat(59)
       await server.asSuperuser(`create role "${name}@exa" login`)
-      await assert.rejects(plan(askOf(`${name}@example.com`)), { kind: 'permanent', message: /has no login/ })
+      await assert.rejects(plan(inputOf(`${name}@example.com`)), { kind: 'permanent', message: /has no login/ })
     })
 
     test('by a provisioner that signs in as a superuser', async () => {
       await server.asSuperuser(`create role too_much login superuser password '${ownPassword}'`)
       const mighty = postgresql.open(openingOf(configOf(server, { user: 'too_much' })))
-      const ask = askOf(await makeLogin(server, false))
-      await assert.rejects(plan(ask, mighty), { kind: 'permanent', message: /is a superuser/ })
+      const input = inputOf(await makeLogin(server, false))
+      await assert.rejects(plan(input, mighty), { kind: 'permanent', message: /is a superuser/ })
       await mighty.close()
     })
 
     test('on another server’s resource, or for an action without a role', async () => {
       const login = await makeLogin(server, false)
       const elsewhere = { resource: { type: 'cloud_db_instance', id: 'arn:aws:rds:eu-west-1:123456789012:db:other' } }
-      await assert.rejects(plan(askOf(login, elsewhere)), { kind: 'permanent', message: /resource_ids/ })
-      await assert.rejects(plan(askOf(login, { action: 'drop' })), { kind: 'permanent', message: /`drop`/ })
+      await assert.rejects(plan(inputOf(login, elsewhere)), { kind: 'permanent', message: /resource_ids/ })
+      await assert.rejects(plan(inputOf(login, { action: 'drop' })), { kind: 'permanent', message: /`drop`/ })
     })
 
     test('of a role that no action maps to any more', async () => {
-      const { target } = await plan(askOf(await makeLogin(server, false)))
+      const { target } = await plan(inputOf(await makeLogin(server, false)))
       const narrowed = postgresql.open(openingOf(configOf(server, { roles: { more: 'app_x' } })))
       await assert.rejects(narrowed.grant(noTx, target, anHourOn(), patient), /no action of the provisioner maps to/)
       await narrowed.revoke(noTx, target, patient)
@@ -140,7 +140,7 @@ for (const server of servers) {
     ]
     for (const [name, config, message] of others) {
       test(`does not report access granted ${name} as absent`, async () => {
-        const { target } = await driver.plan(noTx, askOf(await makeLogin(server, false)), patient)
+        const { target } = await driver.plan(noTx, inputOf(await makeLogin(server, false)), patient)
         await driver.grant(noTx, target, anHourOn(), patient)
         await server.asSuperuser(
           `drop role if exists sallyport_2; create role sallyport_2 login password '${ownPassword}'`,
@@ -156,7 +156,7 @@ for (const server of servers) {
     }
 
     test('revokes access granted by its role under an older name', async () => {
-      const { target } = await driver.plan(noTx, askOf(await makeLogin(server, false)), patient)
+      const { target } = await driver.plan(noTx, inputOf(await makeLogin(server, false)), patient)
       await driver.grant(noTx, target, anHourOn(), patient)
       await server.asSuperuser(
         `alter role sallyport rename to sallyport_3; alter role sallyport_3 password '${ownPassword}'`,
@@ -178,7 +178,7 @@ for (const server of servers) {
       await server.asSuperuser(`alter role "${login}" nologin`)
       const more = { manages_logins: true, login_from: 'list', logins: { [login]: login } }
       const driver = postgresql.open(openingOf(configOf(server, more)))
-      await assert.rejects(driver.plan(noTx, askOf(login), patient), /may not enable and disable/)
+      await assert.rejects(driver.plan(noTx, inputOf(login), patient), /may not enable and disable/)
       const checks = await driver.health(noTx, patient)
       assert.deepEqual(
         checks.filter(({ ok }) => !ok).map(({ what }) => what),

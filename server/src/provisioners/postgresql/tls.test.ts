@@ -3,7 +3,7 @@ import { chownSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { type Certificate, selfSigned } from '../../../test/support/certificates.ts'
-import { askOf, configOf, makeLogin, noTx, openingOf, setUpByGuide } from '../../../test/support/postgresql-stage.ts'
+import { configOf, inputOf, makeLogin, noTx, openingOf, setUpByGuide } from '../../../test/support/postgresql-stage.ts'
 import { startTargetPostgres } from '../../../test/support/target-postgres.ts'
 import { until } from '../../../test/support/wait.ts'
 import { postgresql } from './postgresql.ts'
@@ -43,8 +43,8 @@ suite('with `tls` set to `verify`', { skip }, async () => {
 
   const plan = async (more: Record<string, unknown>) => {
     const driver = postgresql.open(openingOf(configOf(server, { tls: 'verify', ...more })))
-    const ask = askOf(await makeLogin(server, false))
-    return driver.plan(noTx, ask, new AbortController().signal).finally(() => driver.close())
+    const input = inputOf(await makeLogin(server, false))
+    return driver.plan(noTx, input, new AbortController().signal).finally(() => driver.close())
   }
   const refused = (message: RegExp) => ({ name: 'TargetError', kind: 'transient', message })
 

@@ -14,7 +14,7 @@ const signal = new AbortController().signal
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
 const newSecret = () => webhook.makeSecrets().signing_secret ?? ''
 
-const askOf = (): PlanInput => ({
+const newInput = (): PlanInput => ({
   grant_id: newId(),
   user: { id: newId(), email: 'ada@example.com', name: 'Ada', external_id: 'ext-1' },
   resource: { type: 'cloud_account', id: 'a' },
@@ -32,7 +32,7 @@ async function stage(more: Record<string, unknown> = {}, behaviour: { later?: nu
   after(() => receiver.stop())
   const { opening, tx } = await webhookOpening(db, { url: receiver.url, signing_secret, ...more })
   const driver = webhook.open(opening)
-  const { target, ...plan } = await driver.plan(tx, askOf(), signal)
+  const { target, ...plan } = await driver.plan(tx, newInput(), signal)
   return {
     receiver,
     opening,
@@ -61,10 +61,10 @@ suite('an act', () => {
     const { grant, last, target, opening } = await stage()
     const end = hours(1)
     await grant(end)
-    const { key, ...told } = target
+    const { key, ...fields } = target
     const { tenant_id, provisioner_id } = opening
     const callback = { url: `http://127.0.0.1/v1/provisioners/${provisioner_id}/results`, tenant_id }
-    assert.deepEqual(last().data, { ...told, until: end.toISOString(), callback })
+    assert.deepEqual(last().data, { ...fields, until: end.toISOString(), callback })
   })
 
   test('is retried with the same message after a lost answer, and takes effect once', async () => {
@@ -124,9 +124,9 @@ suite('an act', () => {
     await saveWebhookOutcome(tx, { ...opening, id }, 'failed', 'nobody\n approved   it')
     // The first result counts.
     await saveWebhookOutcome(tx, { ...opening, id }, 'done', null)
-    const asked = receiver.received.length
+    const calls = receiver.received.length
     await assert.rejects(poll(begun.reference), refusal('permanent', /^nobody approved it$/))
-    assert.equal(receiver.received.length, asked)
+    assert.equal(receiver.received.length, calls)
   })
 
   test('counts as done when a later act replaces it', async () => {
@@ -145,7 +145,7 @@ suite('a receiver', () => {
       status: 200,
       body: { ...(usual().body as object), entitlement: 'readers/ada', session_seconds: 900 },
     })
-    const [one, other] = [await driver.plan(tx, askOf(), signal), await driver.plan(tx, askOf(), signal)]
+    const [one, other] = [await driver.plan(tx, newInput(), signal), await driver.plan(tx, newInput(), signal)]
     assert.equal(one.key, other.key)
     assert.equal(one.session_seconds, 900)
     receiver.behave = (_received, usual) => usual()
@@ -157,9 +157,9 @@ suite('a receiver', () => {
     const { grant, receiver, verify } = await stage()
     receiver.behave = () => ({ status: 429, headers: { 'retry-after': '120' } })
     await assert.rejects(grant(), (error) => error instanceof NotNow && error.after_ms === 120_000)
-    const asked = receiver.received.length
+    const calls = receiver.received.length
     await assert.rejects(verify(hours(1)), (error) => error instanceof NotNow && error.after_ms > 60_000)
-    assert.equal(receiver.received.length, asked)
+    assert.equal(receiver.received.length, calls)
   })
 
   test('that answers 429 to grants still gets revocations', async () => {

@@ -3,8 +3,8 @@ import { type Act, type Cloud, type Fate, newRequestId, settle } from './cloud.t
 import { AwsError } from './wire.ts'
 
 /** @throws AwsError */
-export function checkInstance({ instance_arn }: Cloud, asked: string | undefined): void {
-  if (asked !== instance_arn) throw new AwsError('AccessDeniedException', `You do not have access to ${asked}`)
+export function checkInstance({ instance_arn }: Cloud, given: string | undefined): void {
+  if (given !== instance_arn) throw new AwsError('AccessDeniedException', `You do not have access to ${given}`)
 }
 
 /** Whether an act in progress matches the test. */
@@ -14,32 +14,32 @@ export const goingOn = (cloud: Cloud, test: (act: Act) => boolean): boolean =>
 export const inTheWay = (): AwsError =>
   new AwsError('ConflictException', 'There is a conflicting operation in process. Please try again later.')
 
-type Ask = Pick<Act, 'kind' | 'account' | 'set' | 'seat'>
+type WantedAct = Pick<Act, 'kind' | 'account' | 'set' | 'seat'>
 
 /**
  * Begins an act if there is room for it: one at a time in an account, `outstanding` in an instance.
  * @param fateOf called once the act has begun; undefined: the act ends as it should
  * @throws AwsError
  */
-export function beginAct(cloud: Cloud, ask: Ask, fateOf: () => Fate | undefined): Act {
+export function beginAct(cloud: Cloud, wanted: WantedAct, fateOf: () => Fate | undefined): Act {
   const { log, settings } = cloud
   const going = cloud.acts
     .values()
     .filter(({ status }) => status === 'IN_PROGRESS')
     .toArray()
-  const first = going.find((act) => meet(cloud, act, ask))
+  const first = going.find((act) => meet(cloud, act, wanted))
   if (first !== undefined) {
-    first.looks++
+    first.checks++
     throw inTheWay()
   }
   if (going.length >= settings.outstanding)
     throw new AwsError('ThrottlingException', 'There are too many requests processing. Please try again later.')
   const act: Act = {
-    ...ask,
+    ...wanted,
     id: newRequestId(),
     since: performance.now(),
     created: new Date(),
-    looks: 0,
+    checks: 0,
     status: 'IN_PROGRESS',
     reason: undefined,
     fate: fateOf() ?? { status: 'SUCCEEDED' },
@@ -50,19 +50,19 @@ export function beginAct(cloud: Cloud, ask: Ask, fateOf: () => Fate | undefined)
 }
 
 /** Whether two acts change roles in one account: provisioning everywhere changes all accounts that have the set. */
-function meet(cloud: Cloud, one: Ask | Act, other: Ask | Act): boolean {
-  const where = ({ account, set }: Ask): string[] =>
+function meet(cloud: Cloud, one: WantedAct | Act, other: WantedAct | Act): boolean {
+  const where = ({ account, set }: WantedAct): string[] =>
     account === null ? [...(cloud.sets.get(set)?.provisioned.keys() ?? [])] : [account]
   const there = where(other)
   return where(one).some((account) => there.includes(account))
 }
 
 /** The current state of the act of that kind with that id; counts one more status check. */
-export function lookAtAct(cloud: Cloud, instance: string | undefined, kind: Act['kind'], id: string | undefined): Act {
+export function checkAct(cloud: Cloud, instance: string | undefined, kind: Act['kind'], id: string | undefined): Act {
   checkInstance(cloud, instance)
   const act = cloud.acts.get(id ?? '')
   if (act?.kind !== kind) throw new AwsError('ResourceNotFoundException', `Request not found: ${id}`)
-  act.looks++
+  act.checks++
   settle(cloud)
   return act
 }

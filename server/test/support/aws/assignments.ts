@@ -1,5 +1,5 @@
 import type * as sso from '@aws-sdk/client-sso-admin'
-import { beginAct, checkInstance, goingOn, lookAtAct, shownAct, shownProvisioning } from './acts.ts'
+import { beginAct, checkAct, checkInstance, goingOn, shownAct, shownProvisioning } from './acts.ts'
 import { type Act, type Cloud, type Fate, holds, type Seat, sameSeat, shows } from './cloud.ts'
 import { refuse } from './model.ts'
 import { page } from './pages.ts'
@@ -55,21 +55,21 @@ const statusHandlers = (cloud: Cloud) =>
     DescribeAccountAssignmentCreationStatus: (
       input: sso.DescribeAccountAssignmentCreationStatusRequest,
     ): sso.DescribeAccountAssignmentCreationStatusResponse => {
-      const act = lookAtAct(cloud, input.InstanceArn, 'create', input.AccountAssignmentCreationRequestId)
+      const act = checkAct(cloud, input.InstanceArn, 'create', input.AccountAssignmentCreationRequestId)
       return { AccountAssignmentCreationStatus: shownAct(act) }
     },
 
     DescribeAccountAssignmentDeletionStatus: (
       input: sso.DescribeAccountAssignmentDeletionStatusRequest,
     ): sso.DescribeAccountAssignmentDeletionStatusResponse => {
-      const act = lookAtAct(cloud, input.InstanceArn, 'delete', input.AccountAssignmentDeletionRequestId)
+      const act = checkAct(cloud, input.InstanceArn, 'delete', input.AccountAssignmentDeletionRequestId)
       return { AccountAssignmentDeletionStatus: shownAct(act) }
     },
 
     DescribePermissionSetProvisioningStatus: (
       input: sso.DescribePermissionSetProvisioningStatusRequest,
     ): sso.DescribePermissionSetProvisioningStatusResponse => {
-      const act = lookAtAct(cloud, input.InstanceArn, 'provision', input.ProvisionPermissionSetRequestId)
+      const act = checkAct(cloud, input.InstanceArn, 'provision', input.ProvisionPermissionSetRequestId)
       return { PermissionSetProvisioningStatus: shownProvisioning(act) }
     },
 

@@ -20,7 +20,7 @@ import type { ServiceName } from './wire.ts'
 const usual: Settings = {
   rate: 20,
   outstanding: 10,
-  acts: { ms: 0, looks: 0 },
+  acts: { ms: 0, checks: 0 },
   listLag: { ms: 0, lists: 0 },
   page: 100,
   maxSets: 3500,

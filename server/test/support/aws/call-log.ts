@@ -37,7 +37,7 @@ export function busiestSecond({ entries }: CallLog, service: ServiceName): numbe
   return most
 }
 
-const forPace = new Set(['ThrottlingException', 'ConflictException'])
+const throttlings = new Set(['ThrottlingException', 'ConflictException'])
 
 /** Each revoke that was refused by a rate limit, if grants were accepted before its retry succeeded. */
 export function overtakenRevokes({ entries }: CallLog): Overtaken[] {
@@ -48,7 +48,7 @@ export function overtakenRevokes({ entries }: CallLog): Overtaken[] {
       for (const revoke of waiting.values()) revoke.grants.push(entry)
     if (entry.operation !== 'DeleteAccountAssignment') continue
     const seat = JSON.stringify([entry.input.TargetId, entry.input.PermissionSetArn, entry.input.PrincipalId])
-    if (forPace.has(entry.outcome) && !waiting.has(seat)) waiting.set(seat, { revoke: entry, grants: [] })
+    if (throttlings.has(entry.outcome) && !waiting.has(seat)) waiting.set(seat, { revoke: entry, grants: [] })
     const waited = waiting.get(seat)
     if (entry.outcome !== 'ok' || waited === undefined) continue
     waiting.delete(seat)

@@ -68,7 +68,7 @@ export type Act = {
   /** On the monotonic clock, in milliseconds; `created` is the time that answers show. */
   since: number
   created: Date
-  looks: number
+  checks: number
   status: 'IN_PROGRESS' | 'SUCCEEDED' | 'FAILED'
   reason: string | undefined
   fate: Fate
@@ -81,7 +81,7 @@ export type Settings = {
   /** Acts in progress at once, in an instance. */
   outstanding: number
   /** An act ends after this time, and not before this many status checks. */
-  acts: { ms: number; looks: number }
+  acts: { ms: number; checks: number }
   /** Lists show the state of this long ago, and of this many list calls ago. */
   listLag: { ms: number; lists: number }
   /** The maximum length of a page. */
@@ -151,9 +151,9 @@ export function unassign(cloud: Cloud, seat: Seat): void {
 /** Ends each act that is due, in the order in which they were begun. */
 export function settle(cloud: Cloud): void {
   for (const act of cloud.acts.values()) {
-    const { ms, looks } = cloud.settings.acts
+    const { ms, checks } = cloud.settings.acts
     if (act.status !== 'IN_PROGRESS' || act.fate.status === 'never') continue
-    if (performance.now() - act.since >= ms && act.looks >= looks) end(cloud, act, act.fate)
+    if (performance.now() - act.since >= ms && act.checks >= checks) end(cloud, act, act.fate)
   }
 }
 

@@ -33,11 +33,11 @@ export const directoryHandlers = (cloud: Cloud) =>
     },
   }) as const satisfies Handlers
 
-function checkStore({ identity_store_id }: Cloud, asked: string | undefined): void {
-  if (asked === identity_store_id) return
+function checkStore({ identity_store_id }: Cloud, given: string | undefined): void {
+  if (given === identity_store_id) return
   throw new AwsError('ResourceNotFoundException', 'IDENTITY_STORE not found.', {
     ResourceType: 'IDENTITY_STORE',
-    ResourceId: asked,
+    ResourceId: given,
   })
 }
 

@@ -7,8 +7,8 @@ export function page<Item>(
   items: readonly Item[],
   most: number,
 ): { items: Item[]; NextToken: string | undefined } {
-  const { NextToken, MaxResults, ...asked } = call.input as { NextToken?: string; MaxResults?: number }
-  const question = JSON.stringify([call.operation, asked])
+  const { NextToken, MaxResults, ...filters } = call.input as { NextToken?: string; MaxResults?: number }
+  const question = JSON.stringify([call.operation, filters])
   const from = NextToken === undefined ? 0 : read(call.service, NextToken, question)
   const to = from + Math.min(MaxResults ?? most, most)
   return {

@@ -81,11 +81,11 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
     request_id: newRequestId(),
   }
   cloud.log.entries.push(entry)
-  const spoke = request.headers['x-amz-target'] === undefined ? 'form' : 'json'
+  const protocol = request.headers['x-amz-target'] === undefined ? 'form' : 'json'
   const refusal = (error: unknown): Answer => {
     const known = error instanceof AwsError ? error : new AwsError('InternalFailure', String(error), { status: 500 })
     entry.outcome = known.name
-    return answerOfError(known, spoke, entry.request_id)
+    return answerOfError(known, protocol, entry.request_id)
   }
   try {
     const call = admit(serving, request, body, entry)

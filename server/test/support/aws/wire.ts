@@ -111,9 +111,9 @@ export function answerOf({ service, operation, request_id }: Call, output: objec
 }
 
 /** An error, in the protocol that the caller used. */
-export function answerOfError(error: AwsError, spoke: 'json' | 'form', request_id: string = randomUUID()): Answer {
+export function answerOfError(error: AwsError, protocol: 'json' | 'form', request_id: string = randomUUID()): Answer {
   const { name, message, status, members } = error
-  if (spoke === 'json') {
+  if (protocol === 'json') {
     const body = JSON.stringify(inSeconds({ __type: name, Message: message, message, ...members }))
     return { status, type: 'application/x-amz-json-1.1', body, request_id }
   }
