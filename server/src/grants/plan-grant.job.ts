@@ -14,9 +14,9 @@ export function planGrant(drivers: Drivers): DueWork {
       if (found === undefined || !found.live) return
       if (found.late) return giveUpPlan(ctx, item, 'miss_deadline', 'access could not be given in time')
       try {
-        const serving = requireServing(found.serving, found.ask)
+        const serving = requireServing(found.serving, found.input)
         const driver = await drivers.of(ctx.tx, serving)
-        const plan = await inTime(maxCallMs, (signal) => driver.plan(ctx.tx, found.ask, signal))
+        const plan = await inTime(maxCallMs, (signal) => driver.plan(ctx.tx, found.input, signal))
         const outcome = await linkGrant(ctx.tx, item, serving, plan)
         // Its provisioner changed during planning: plan again at once.
         if (outcome === 'provisioner_changed') await postponePlan(ctx.tx, item, 0)
@@ -31,16 +31,16 @@ export function planGrant(drivers: Drivers): DueWork {
 }
 
 /** The provisioner that gives the access. A tenant with its own provisioners never falls back to the sandbox. */
-function requireServing(serving: Serving, ask: PlanInput): ProvisionerRef {
+function requireServing(serving: Serving, input: PlanInput): ProvisionerRef {
   const { provisioner, provisioner_id, provisioner_version, enabled, has_own } = serving
   if (provisioner !== null && provisioner_id !== null) {
     if (enabled) return { provisioner, provisioner_id, provisioner_version }
     throw new TargetError('transient', saysDisabled)
   }
   if (!has_own) return { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }
-  const where = ask.account_id === null ? '' : ` in the account ${ask.account_id}`
+  const where = input.account_id === null ? '' : ` in the account ${input.account_id}`
   throw new TargetError(
     'permanent',
-    `no provisioner serves \`${ask.resource.type}\`${where}: set one up under /v1/provisioners`,
+    `no provisioner serves \`${input.resource.type}\`${where}: set one up under /v1/provisioners`,
   )
 }

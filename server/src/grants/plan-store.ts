@@ -34,7 +34,7 @@ const servedBy = sql`(
 export async function findGrantToPlan(
   tx: Tx,
   item: WorkItem,
-): Promise<{ ask: PlanInput; serving: Serving; live: boolean; late: boolean; failures: number } | undefined> {
+): Promise<{ input: PlanInput; serving: Serving; live: boolean; late: boolean; failures: number } | undefined> {
   type Row = {
     status: string
     late: boolean
@@ -63,7 +63,7 @@ export async function findGrantToPlan(
     live: row.status === 'pending',
     late: row.late,
     failures: row.failures,
-    ask: {
+    input: {
       grant_id: item.id,
       user: { id: row.user_id, email: row.email, name: row.user_name, external_id: row.subject },
       resource: { type: row.resource_type, id: row.resource_id },

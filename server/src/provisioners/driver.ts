@@ -57,7 +57,7 @@ export type Check = { what: string; ok: boolean; message: string | null }
  */
 export type Driver = {
   /** Resolves the user and the resource, and changes nothing. */
-  plan(tx: Tx, ask: PlanInput, signal: AbortSignal): Promise<Plan>
+  plan(tx: Tx, input: PlanInput, signal: AbortSignal): Promise<Plan>
   /** Gives the access. `until`: its latest end as of now; a target that can end access by itself ends it then. */
   grant(tx: Tx, target: Target, until: Date, signal: AbortSignal): Promise<Progress>
   /** Removes the access, and issued sessions if the target can. */

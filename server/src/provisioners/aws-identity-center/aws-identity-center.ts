@@ -85,7 +85,7 @@ function open(
   }
 
   return {
-    plan: (_tx, ask, signal) => planAssignment(center, ask, queueLimits(false, signal)),
+    plan: (_tx, input, signal) => planAssignment(center, input, queueLimits(false, signal)),
     grant(_tx, target, until, signal) {
       const assignment = assignmentOf(target)
       return countingConflicts(keyOf(instance_arn, assignment), () =>

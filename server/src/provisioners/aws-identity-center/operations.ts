@@ -43,7 +43,7 @@ export async function begin(
   const person = { PrincipalType: 'USER', PrincipalId: principal_id } as const
   const account = { TargetType: 'AWS_ACCOUNT', TargetId: account_id } as const
   const assignment = { InstanceArn, PermissionSetArn, ...person, ...account }
-  const ask: Record<Kind, () => Promise<Status | undefined>> = {
+  const calls: Record<Kind, () => Promise<Status | undefined>> = {
     create: async () =>
       (
         await center.sso('CreateAccountAssignment', queueLimits, (client, options) =>
@@ -66,7 +66,7 @@ export async function begin(
   let done: Progress = { done: true }
   const operation = { account: account_id, key: `${account_id} ${PermissionSetArn} ${principal_id}`, name: kind }
   const id = await center.rateLimiter.operate(operation, queueLimitsOf(queueLimits), async () => {
-    const progress = progressOf(kind, await orConflict(ask[kind]()), undefined)
+    const progress = progressOf(kind, await orConflict(calls[kind]()), undefined)
     if (!progress.done) return readReference(progress.reference).id
     done = progress
     return undefined
@@ -83,7 +83,7 @@ export async function look(
 ): Promise<Progress> {
   const { kind, id } = readReference(reference)
   const InstanceArn = center.config.instance_arn
-  const ask: Record<Kind, () => Promise<Status | undefined>> = {
+  const calls: Record<Kind, () => Promise<Status | undefined>> = {
     create: async () =>
       (
         await center.sso('DescribeAccountAssignmentCreationStatus', queueLimits, (client, options) =>
@@ -110,7 +110,7 @@ export async function look(
       ).PermissionSetProvisioningStatus,
   }
   center.rateLimiter.underWay(id, account_id)
-  const answer = await ifThere(ask[kind]())
+  const answer = await ifThere(calls[kind]())
   if (answer?.Status !== 'IN_PROGRESS') center.rateLimiter.ended(id)
   if (answer === undefined) throw new TargetError('transient', `AWS no longer knows the request ${id}`)
   return progressOf(kind, answer, id)

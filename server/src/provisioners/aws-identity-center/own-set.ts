@@ -41,8 +41,8 @@ export function ownSetName(tenant_id: string, user_id: string, account_id: strin
 }
 
 /** Whole hours, at most the grant's duration, and at least 1, the minimum of AWS. */
-export function sessionHours(ask: Pick<PlanInput, 'duration_seconds'>, maxHours: number): number {
-  return Math.min(12, Math.max(1, Math.min(maxHours, Math.floor(ask.duration_seconds / 3_600))))
+export function sessionHours(input: Pick<PlanInput, 'duration_seconds'>, maxHours: number): number {
+  return Math.min(12, Math.max(1, Math.min(maxHours, Math.floor(input.duration_seconds / 3_600))))
 }
 
 const roundMs = 5 * 60_000

@@ -11,30 +11,30 @@ import type { QueueLimits } from './priority-queue.ts'
 import { type Assignment, keyOf } from './target.ts'
 
 /** Resolves the person, the account and the permission set; reads from AWS and changes nothing there. */
-export async function planAssignment(center: Center, ask: PlanInput, queueLimits: QueueLimits): Promise<Plan> {
-  const { account_id } = ask
+export async function planAssignment(center: Center, input: PlanInput, queueLimits: QueueLimits): Promise<Plan> {
+  const { account_id } = input
   if (account_id === null) {
     throw new TargetError(
       'permanent',
-      `the account of \`${ask.resource.id}\` is unknown: add \`metadata.account_id\` to the request`,
+      `the account of \`${input.resource.id}\` is unknown: add \`metadata.account_id\` to the request`,
     )
   }
   const [principal_id] = await Promise.all([
-    findPrincipal(center, ask.user, queueLimits.signal),
+    findPrincipal(center, input.user, queueLimits.signal),
     requireActive(center, account_id, queueLimits.signal),
   ])
   const where = { account_id, principal_id }
-  return ask.resource.type === 'cloud_account'
-    ? planSet(center, ask, where, queueLimits)
-    : planOwnSet(center, ask, where, queueLimits)
+  return input.resource.type === 'cloud_account'
+    ? planSet(center, input, where, queueLimits)
+    : planOwnSet(center, input, where, queueLimits)
 }
 
 type Where = { account_id: string; principal_id: string }
 
-async function planSet(center: Center, ask: PlanInput, where: Where, queueLimits: QueueLimits): Promise<Plan> {
+async function planSet(center: Center, input: PlanInput, where: Where, queueLimits: QueueLimits): Promise<Plan> {
   const { permission_sets = {}, instance_arn } = center.config
-  const mapped = Object.hasOwn(permission_sets, ask.action) ? permission_sets[ask.action] : undefined
-  const requested = ask.permission_set ?? mapped ?? ask.action
+  const mapped = Object.hasOwn(permission_sets, input.action) ? permission_sets[input.action] : undefined
+  const requested = input.permission_set ?? mapped ?? input.action
   const found = await findSet(center, requested, queueLimits)
   const assignment: Assignment = { ...where, permission_set_arn: found.arn }
   return {
@@ -68,14 +68,14 @@ function roleNameOf(set: string): string {
   return `AWSReservedSSO_${set}_*`
 }
 
-async function planOwnSet(center: Center, ask: PlanInput, where: Where, queueLimits: QueueLimits): Promise<Plan> {
+async function planOwnSet(center: Center, input: PlanInput, where: Where, queueLimits: QueueLimits): Promise<Plan> {
   const { config, tenant_id } = center
-  const gives = giftOf(center, ask)
+  const gives = giftOf(center, input)
   const own_set = {
-    name: ownSetName(tenant_id, ask.user.id, where.account_id, gives),
-    grant_id: ask.grant_id,
-    audit: ask.audit_session,
-    session_hours: sessionHours(ask, config.session_hours ?? 1),
+    name: ownSetName(tenant_id, input.user.id, where.account_id, gives),
+    grant_id: input.grant_id,
+    audit: input.audit_session,
+    session_hours: sessionHours(input, config.session_hours ?? 1),
     gives,
   }
   const assignment = { ...where, own_set }
@@ -98,8 +98,8 @@ function leftOverSeconds({ config }: Center, gives: Gift, session_hours: number)
 
 const bucketActions = ['read', 'write', 'delete'] as const
 
-function giftOf({ config }: Center, ask: PlanInput): Gift {
-  const { resource, action } = ask
+function giftOf({ config }: Center, input: PlanInput): Gift {
+  const { resource, action } = input
   if (resource.type === 'cloud_storage_bucket') {
     const mapped = Object.hasOwn(config.bucket_actions ?? {}, action) ? config.bucket_actions?.[action] : undefined
     const may = mapped ?? bucketActions.find((known) => known === action)
@@ -110,7 +110,7 @@ function giftOf({ config }: Center, ask: PlanInput): Gift {
     if (action !== 'connect') throw unknownAction(action, '`connect`')
     return { on: 'instance', instance_id: requireForm(resource.id, /^i-[0-9A-Za-z]{1,64}$/) }
   }
-  if (resource.type === 'cloud_db_instance') return databaseGift(config, ask)
+  if (resource.type === 'cloud_db_instance') return databaseGift(config, input)
   throw new TargetError('permanent', `IAM Identity Center cannot give access to a \`${resource.type}\``)
 }
 

@@ -1,9 +1,9 @@
 import { createSemaphore } from '../../kernel/semaphore.ts'
 import { NotNow, TargetError } from '../driver.ts'
-import type { Ask, Facts, ServerConnection } from './server-connection.ts'
+import type { Facts, Query, ServerConnection } from './server-connection.ts'
 
 /** A borrowed connection. */
-export type Lent = { ask: Ask; facts: Facts }
+export type LeasedConnection = { query: Query; facts: Facts }
 
 /** A small connection pool for one server; idle connections are kept for a while. */
 export type Connections = {
@@ -12,7 +12,10 @@ export type Connections = {
    * gets a connection before waiting callers without `ahead`.
    * @throws NotNow when no connection became free in time
    */
-  use<Result>(options: { signal: AbortSignal; ahead: boolean }, work: (lent: Lent) => Promise<Result>): Promise<Result>
+  use<Result>(
+    options: { signal: AbortSignal; ahead: boolean },
+    work: (leased: LeasedConnection) => Promise<Result>,
+  ): Promise<Result>
   /** Closes idle connections at once, and the others when they are released. */
   close(): void
 }
@@ -20,20 +23,23 @@ export type Connections = {
 const maxConnections = 4
 const idleForMs = 20_000
 const maxWaitMs = 5_000
-const comeBackMs = 500
+const retryAfterMs = 500
 
 type Idle = { connection: ServerConnection; timer: NodeJS.Timeout }
 
 /** `open` makes a connection under the signal of its first caller. */
 export function openConnections(open: (signal: AbortSignal) => Promise<ServerConnection>): Connections {
   const idle: Idle[] = []
-  const lending = createSemaphore({ limit: maxConnections, maxWaitMs, refusal: () => new NotNow(comeBackMs) })
+  const lending = createSemaphore({ limit: maxConnections, maxWaitMs, refusal: () => new NotNow(retryAfterMs) })
   let isClosed = false
 
-  const lend = async <Result>(signal: AbortSignal, work: (lent: Lent) => Promise<Result>): Promise<Result> => {
+  const lend = async <Result>(
+    signal: AbortSignal,
+    work: (leased: LeasedConnection) => Promise<Result>,
+  ): Promise<Result> => {
     const connection = takeIdle(idle) ?? (await open(signal))
     try {
-      return await work({ ask: connection.asking(signal), facts: connection.facts })
+      return await work({ query: connection.queryWith(signal), facts: connection.facts })
     } catch (error) {
       connection.destroy()
       throw error

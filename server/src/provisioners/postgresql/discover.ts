@@ -1,5 +1,5 @@
 import type { Sighting } from '../driver.ts'
-import type { Lent } from './connections.ts'
+import type { LeasedConnection } from './connections.ts'
 import { type HeldRole, keyOf, readHeldRole } from './held-role.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
 import { isEffective } from './server-roles.ts'
@@ -27,8 +27,8 @@ export async function* discover(
   )
   let after: Place = { role_oid: '0', login_oid: '0' }
   for (;;) {
-    const page = await connections.use({ signal, ahead: false }, (lent) =>
-      readPage(lent, settings, knownByPlace, after),
+    const page = await connections.use({ signal, ahead: false }, (leased) =>
+      readPage(leased, settings, knownByPlace, after),
     )
     if (page.sightings.length > 0) yield page.sightings
     if (page.last === undefined) return
@@ -37,12 +37,12 @@ export async function* discover(
 }
 
 async function readPage(
-  { ask, facts }: Lent,
+  { query, facts }: LeasedConnection,
   settings: Settings,
   known: ReadonlyMap<string, Sighting>,
   after: Place,
 ): Promise<{ sightings: Sighting[]; last: Place | undefined }> {
-  const rows = await ask(
+  const rows = await query(
     `select m.roleid as role_oid, m.member as login_oid, r.rolname as role, l.rolname as login,
         l.rolcanlogin as can_login, bool_or(m.grantor = $3::oid) as is_ours
       from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles l on l.oid = m.member

@@ -1,5 +1,5 @@
 import { type Check, TargetError } from '../driver.ts'
-import type { Lent } from './connections.ts'
+import type { LeasedConnection } from './connections.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
 import { findLoginFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { mayEndConnections, readLogin, readRole } from './server-roles.ts'
@@ -12,7 +12,7 @@ const minVersion = 150_000
 export async function checkHealth({ connections, signal }: SessionAccess, settings: Settings): Promise<Check[]> {
   const server: Check = { what: `the server ${nameOfServer(settings)}`, ok: true, message: null }
   try {
-    const checks = await connections.use({ signal, ahead: true }, (lent) => checkInside(lent, settings))
+    const checks = await connections.use({ signal, ahead: true }, (leased) => checkInside(leased, settings))
     return [server, ...checks]
   } catch (error) {
     if (!(error instanceof TargetError)) throw error
@@ -20,8 +20,8 @@ export async function checkHealth({ connections, signal }: SessionAccess, settin
   }
 }
 
-async function checkInside(lent: Lent, settings: Settings): Promise<Check[]> {
-  const { version, me } = lent.facts
+async function checkInside(leased: LeasedConnection, settings: Settings): Promise<Check[]> {
+  const { version, me } = leased.facts
   const release = Math.floor(version / 10_000)
   const checks = [
     check(
@@ -30,20 +30,20 @@ async function checkInside(lent: Lent, settings: Settings): Promise<Check[]> {
         ? undefined
         : `it is PostgreSQL ${release}; upgrade to PostgreSQL ${minVersion / 10_000} or later`,
     ),
-    check(`the role \`${me}\` that Sallyport signs in as`, findOwnFault(lent.facts)),
+    check(`the role \`${me}\` that Sallyport signs in as`, findOwnFault(leased.facts)),
     check(
       "ending people's connections",
-      (await mayEndConnections(lent.ask))
+      (await mayEndConnections(leased.query))
         ? undefined
         : `\`${me}\` may not end them: run \`grant pg_signal_backend to "${me}"\``,
     ),
   ]
   for (const [action, name] of settings.roles) {
-    const why = findRoleFault(name, await readRole(lent, name), me)
+    const why = findRoleFault(name, await readRole(leased, name), me)
     checks.push(check(`the role \`${name}\` of the action \`${action}\``, why))
   }
   for (const [email, name] of settings.logins) {
-    const why = findLoginFault(name, await readLogin(lent, name), settings.managesLogins, me)
+    const why = findLoginFault(name, await readLogin(leased, name), settings.managesLogins, me)
     checks.push(check(`the login \`${name}\` of \`${email}\``, why))
   }
   return checks

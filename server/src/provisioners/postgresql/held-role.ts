@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type Held, type Target, TargetError } from '../driver.ts'
-import type { Lent } from './connections.ts'
+import type { LeasedConnection } from './connections.ts'
 import { fitsName, nameOfServer, type Settings } from './postgresql-config.ts'
 import { findLoginFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { isEffective, isHeldByOthers, type LoginFacts, type RoleFacts, readLogin, readRole } from './server-roles.ts'
@@ -30,17 +30,17 @@ const graceMs = 60_000
  * @throws TargetError when it must not be given
  */
 export async function resolveRole(
-  lent: Lent,
+  leased: LeasedConnection,
   settings: Settings,
   names: { role: string; login: string },
 ): Promise<{ held_role: HeldRole; held: boolean }> {
-  const { role, login } = await lookUp(lent, names, settings.managesLogins)
-  const held = (!settings.managesLogins || login.can_login) && (await isHeldByOthers(lent, role, login))
-  if (settings.managesLogins && !held) await requireOurs(lent, role, login)
+  const { role, login } = await lookUp(leased, names, settings.managesLogins)
+  const held = (!settings.managesLogins || login.can_login) && (await isHeldByOthers(leased, role, login))
+  if (settings.managesLogins && !held) await requireOurs(leased, role, login)
   const held_role = {
     server: nameOfServer(settings),
-    granted_by: lent.facts.me,
-    granted_by_oid: lent.facts.me_oid,
+    granted_by: leased.facts.me,
+    granted_by_oid: leased.facts.me_oid,
     role: role.name,
     role_oid: role.oid,
     login: login.name,
@@ -75,7 +75,7 @@ export function readHeldRole(target: Target): HeldRole {
  * absent there, and stay in place.
  * @throws TargetError
  */
-export function requireSameGiver(held: HeldRole, settings: Settings, { me, me_oid }: Lent['facts']): void {
+export function requireSameGiver(held: HeldRole, settings: Settings, { me, me_oid }: LeasedConnection['facts']): void {
   const server = nameOfServer(settings)
   const back = 'set the provisioner back until the access is removed'
   if (held.server !== server) {
@@ -93,32 +93,32 @@ export function requireSameGiver(held: HeldRole, settings: Settings, { me, me_oi
 }
 
 /** Grants the role, and enables a managed login until shortly after the end. All or nothing. */
-export async function give(lent: Lent, settings: Settings, held: HeldRole, until: Date): Promise<void> {
-  const { ask, facts } = lent
+export async function give(leased: LeasedConnection, settings: Settings, held: HeldRole, until: Date): Promise<void> {
+  const { query, facts } = leased
   if (![...settings.roles.values()].includes(held.role)) {
     throw new TargetError(
       'permanent',
       `no action of the provisioner maps to the role \`${held.role}\` any more; map it again, or request another action`,
     )
   }
-  await ask(begin)
-  const { role, login } = await lookUp(lent, held, held.manages_login)
-  if (held.manages_login) await requireOurs(lent, role, login)
+  await query(begin)
+  const { role, login } = await lookUp(leased, held, held.manages_login)
+  if (held.manages_login) await requireOurs(leased, role, login)
   // Only by inheritance: a session that used `set role` cannot be recognized from outside, and would keep the role.
   const options = facts.version < 160_000 ? '' : 'with admin false, inherit true, set false'
-  await ask(`grant ${quoted(role.name)} to ${quoted(login.name)} ${options} granted by current_user`)
+  await query(`grant ${quoted(role.name)} to ${quoted(login.name)} ${options} granted by current_user`)
   if (held.manages_login) {
     // With several grants to one login, the latest end counts.
     const open = login.can_login ? (login.valid_until_ms ?? 0) : 0
     const end = new Date(Math.max(open, until.getTime() + graceMs))
-    await ask(`alter role ${quoted(login.name)} login valid until ${pg.escapeLiteral(end.toISOString())}`)
+    await query(`alter role ${quoted(login.name)} login valid until ${pg.escapeLiteral(end.toISOString())}`)
   }
-  await ask('commit')
+  await query('commit')
 }
 
 /** Revokes every matching grant of Sallyport. Returns the logins that may be affected, including renamed ones. */
-export async function takeBack({ ask, facts }: Lent, held: HeldRole): Promise<Login[]> {
-  const rows = await ask(`select r.rolname as role, l.rolname as login ${grantsMeant}`, [
+export async function revokeRole({ query, facts }: LeasedConnection, held: HeldRole): Promise<Login[]> {
+  const rows = await query(`select r.rolname as role, l.rolname as login ${grantsMeant}`, [
     held.role,
     held.role_oid,
     held.login,
@@ -126,9 +126,9 @@ export async function takeBack({ ask, facts }: Lent, held: HeldRole): Promise<Lo
     [facts.me_oid, held.granted_by_oid],
   ])
   for (const { role, login } of rows) {
-    await ask(`revoke ${quoted(role)} from ${quoted(login)} granted by current_user`)
+    await query(`revoke ${quoted(role)} from ${quoted(login)} granted by current_user`)
   }
-  const logins = await ask(
+  const logins = await query(
     `select oid, rolname as name, rolcanlogin as can_login from pg_roles where ${isLoginMeant}`,
     [held.login, held.login_oid],
   )
@@ -138,22 +138,22 @@ export async function takeBack({ ask, facts }: Lent, held: HeldRole): Promise<Lo
 export type Login = { oid: string; name: string; can_login: boolean }
 
 /** Disables a managed login. False: it still holds a role by Sallyport's grant, and stays enabled. */
-export async function shut({ ask, facts }: Lent, login: Login): Promise<boolean> {
-  await ask(begin)
+export async function disableLogin({ query, facts }: LeasedConnection, login: Login): Promise<boolean> {
+  await query(begin)
   // First, since a concurrent transaction that enables the login changes the same row: one of the two fails and is retried.
-  await ask(`alter role ${quoted(login.name)} nologin`)
-  const [row] = await ask(holdsOurs, [login.oid, facts.me_oid])
-  const isShut = row?.holds === 'f'
-  await ask(isShut ? 'commit' : 'rollback')
-  return isShut
+  await query(`alter role ${quoted(login.name)} nologin`)
+  const [row] = await query(holdsOurs, [login.oid, facts.me_oid])
+  const isDisabled = row?.holds === 'f'
+  await query(isDisabled ? 'commit' : 'rollback')
+  return isDisabled
 }
 
 /** What the server holds. `until`: null when it should hold nothing; then only Sallyport's grants count. */
-export async function look({ ask, facts }: Lent, held: HeldRole, until: Date | null): Promise<Held> {
+export async function check({ query, facts }: LeasedConnection, held: HeldRole, until: Date | null): Promise<Held> {
   const givers = [facts.me_oid, held.granted_by_oid]
   const values = [held.role, held.role_oid, held.login, held.login_oid, givers]
   if (until === null) {
-    const [row] = await ask(
+    const [row] = await query(
       `select exists (select ${grantsMeant}) as is_held,
         exists (select from pg_roles l where (l.rolname = $3::name or l.oid = $4::oid)
           and (l.rolcanlogin or exists (select from pg_stat_activity s where s.usesysid = l.oid))
@@ -163,7 +163,7 @@ export async function look({ ask, facts }: Lent, held: HeldRole, until: Date | n
     )
     return row?.is_held === 'f' && (!held.manages_login || row.is_open === 'f') ? 'absent' : 'held'
   }
-  const rows = await ask(
+  const rows = await query(
     `select l.rolcanlogin as can_login, m.grantor = any ($5::oid[]) and l.rolvaliduntil < $6::timestamptz as ends_early
       from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles l on l.oid = m.member
       where (r.rolname = $1::name or r.oid = $2::oid) and (l.rolname = $3::name or l.oid = $4::oid)
@@ -187,15 +187,15 @@ const holdsOurs =
   'select exists (select from pg_auth_members m where m.member = $1::oid and m.grantor = $2::oid) as holds'
 
 async function lookUp(
-  lent: Lent,
+  leased: LeasedConnection,
   names: { role: string; login: string },
   managed: boolean,
 ): Promise<{ role: RoleFacts; login: LoginFacts }> {
-  const { me } = lent.facts
-  const role = fitsName(names.role) ? await readRole(lent, names.role) : undefined
-  const login = fitsName(names.login) ? await readLogin(lent, names.login) : undefined
+  const { me } = leased.facts
+  const role = fitsName(names.role) ? await readRole(leased, names.role) : undefined
+  const login = fitsName(names.login) ? await readLogin(leased, names.login) : undefined
   const why =
-    findOwnFault(lent.facts) ?? findRoleFault(names.role, role, me) ?? findLoginFault(names.login, login, managed, me)
+    findOwnFault(leased.facts) ?? findRoleFault(names.role, role, me) ?? findLoginFault(names.login, login, managed, me)
   if (why !== undefined || role === undefined || login === undefined) throw new TargetError('permanent', why ?? '')
   return { role, login }
 }
@@ -204,8 +204,8 @@ async function lookUp(
  * INVARIANT: a managed login is enabled exactly as long as it holds a role by Sallyport's grant.
  * @throws TargetError when another role enabled it, or granted it the role
  */
-async function requireOurs(lent: Lent, role: RoleFacts, login: LoginFacts): Promise<void> {
-  if (await isHeldByOthers(lent, role, login)) {
+async function requireOurs(leased: LeasedConnection, role: RoleFacts, login: LoginFacts): Promise<void> {
+  if (await isHeldByOthers(leased, role, login)) {
     throw new TargetError(
       'permanent',
       `\`${login.name}\` holds \`${role.name}\` by another role's grant: when Sallyport manages logins, only Sallyport may grant; revoke that grant`,

@@ -8,20 +8,20 @@ import {
   type Progress,
   TargetError,
 } from '../driver.ts'
-import { type Connections, type Lent, openConnections } from './connections.ts'
+import { type Connections, type LeasedConnection, openConnections } from './connections.ts'
 import { discover } from './discover.ts'
 import { checkHealth } from './health.ts'
 import {
+  check,
+  disableLogin,
   give,
   type HeldRole,
   keyOf,
   type Login,
-  look,
   readHeldRole,
   requireSameGiver,
   resolveRole,
-  shut,
-  takeBack,
+  revokeRole,
 } from './held-role.ts'
 import {
   findConfigFaults,
@@ -49,12 +49,12 @@ function open({ config, egress }: Opening): Driver {
   const settings = readSettings(config)
   const connections = openConnections((signal) => openServerConnection(settings, egress, signal))
   return {
-    plan: (_tx, ask, signal) => plan(connections, settings, ask, signal),
+    plan: (_tx, input, signal) => plan(connections, settings, input, signal),
     grant: (_tx, target, until, signal) =>
-      connections.use({ signal, ahead: false }, async (lent) => {
+      connections.use({ signal, ahead: false }, async (leased) => {
         const held = readHeldRole(target)
-        requireSameGiver(held, settings, lent.facts)
-        await give(lent, settings, held, until)
+        requireSameGiver(held, settings, leased.facts)
+        await give(leased, settings, held, until)
         return done
       }),
     async revoke(_tx, target, signal) {
@@ -63,10 +63,10 @@ function open({ config, egress }: Opening): Driver {
     },
     poll: () => Promise.resolve(done),
     verify: (_tx, target, until, signal) =>
-      connections.use({ signal, ahead: until === null }, (lent) => {
+      connections.use({ signal, ahead: until === null }, (leased) => {
         const held = readHeldRole(target)
-        requireSameGiver(held, settings, lent.facts)
-        return look(lent, held, until)
+        requireSameGiver(held, settings, leased.facts)
+        return check(leased, held, until)
       }),
     discover: (_tx, known, signal) => discover({ connections, signal }, settings, known),
     health: (_tx, signal) => checkHealth({ connections, signal }, settings),
@@ -75,10 +75,15 @@ function open({ config, egress }: Opening): Driver {
   }
 }
 
-async function plan(connections: Connections, settings: Settings, ask: PlanInput, signal: AbortSignal): Promise<Plan> {
-  const names = requireNames(settings, ask)
-  const { held_role, held } = await connections.use({ signal, ahead: false }, (lent) =>
-    resolveRole(lent, settings, names),
+async function plan(
+  connections: Connections,
+  settings: Settings,
+  input: PlanInput,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const names = requireNames(settings, input)
+  const { held_role, held } = await connections.use({ signal, ahead: false }, (leased) =>
+    resolveRole(leased, settings, names),
   )
   return { key: keyOf(held_role), target: held_role, held, session_seconds: 0, recorded_as: names.login }
 }
@@ -104,13 +109,13 @@ function requireNames(settings: Settings, { resource, action, user }: PlanInput)
  */
 async function revoke(access: SessionAccess, settings: Settings, held: HeldRole): Promise<void> {
   const { connections, signal } = access
-  const logins = await connections.use({ signal, ahead: true }, (lent) => {
-    requireSameGiver(held, settings, lent.facts)
-    return takeBack(lent, held)
+  const logins = await connections.use({ signal, ahead: true }, (leased) => {
+    requireSameGiver(held, settings, leased.facts)
+    return revokeRole(leased, held)
   })
   for (const login of logins) {
-    const isShut = held.manages_login && (!login.can_login || (await shutAgainst(access, login)))
-    await endSessions(access, login, isShut)
+    const isDisabled = held.manages_login && (!login.can_login || (await disableLoginRetrying(access, login)))
+    await endSessions(access, login, isDisabled)
   }
 }
 
@@ -120,16 +125,17 @@ const retryMs = 200
  * Disables a login against a hostile owner, who could block it by changing their password in a transaction that they leave
  * open. So their connections are ended first, and again while Sallyport waits. False: it holds another role, and stays enabled.
  */
-async function shutAgainst({ connections, signal }: SessionAccess, login: Login): Promise<boolean> {
-  const use = <Result>(work: (lent: Lent) => Promise<Result>) => connections.use({ signal, ahead: true }, work)
-  const shutting = use(async (lent) => {
-    await terminate(lent.ask, login)
-    return shut(lent, login)
+async function disableLoginRetrying({ connections, signal }: SessionAccess, login: Login): Promise<boolean> {
+  const use = <Result>(work: (leased: LeasedConnection) => Promise<Result>) =>
+    connections.use({ signal, ahead: true }, work)
+  const disabling = use(async (leased) => {
+    await terminate(leased.query, login)
+    return disableLogin(leased, login)
   })
-  shutting.catch(() => undefined)
-  const isShut = () => shutting.then(() => true)
-  while (!(await withinDeadline(retryMs, isShut, () => false))) {
-    await use(({ ask }) => terminate(ask, login))
+  disabling.catch(() => undefined)
+  const isDisabled = () => disabling.then(() => true)
+  while (!(await withinDeadline(retryMs, isDisabled, () => false))) {
+    await use(({ query: input }) => terminate(input, login))
   }
-  return shutting
+  return disabling
 }

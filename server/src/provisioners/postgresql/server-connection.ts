@@ -11,7 +11,7 @@ import { asConnectionError, asStatementError } from './server-error.ts'
 export type Row = Readonly<Record<string, string | null | undefined>>
 
 /** Runs one statement with bound values. @throws TargetError */
-export type Ask = (text: string, values?: readonly (string | readonly string[])[]) => Promise<Row[]>
+export type Query = (text: string, values?: readonly (string | readonly string[])[]) => Promise<Row[]>
 
 /** Facts about the server and the role that Sallyport signed in as. */
 export type Facts = {
@@ -25,7 +25,7 @@ export type Facts = {
 export type ServerConnection = {
   facts: Facts
   /** A function that runs statements until the signal aborts. */
-  asking(signal: AbortSignal): Ask
+  queryWith(signal: AbortSignal): Query
   isLost(): boolean
   /** Closes it in an orderly way. */
   end(): void
@@ -103,13 +103,13 @@ async function connect(settings: Settings, address: string, signal: AbortSignal)
   }
   client.on('error', lose)
   client.on('end', lose)
-  outliveNonsense(client)
+  endOnMalformedMessage(client)
   const destroy = () => {
     lost = true
     client.connection.stream.destroy()
   }
-  const asking =
-    (waiting: AbortSignal): Ask =>
+  const queryWith =
+    (waiting: AbortSignal): Query =>
     async (text, values = []) => {
       const query = client.query(text, values.length === 0 ? undefined : [...values])
       try {
@@ -125,7 +125,7 @@ async function connect(settings: Settings, address: string, signal: AbortSignal)
   }
   try {
     await within(client.connect(), client, signal, destroy)
-    return { asking, facts: await readFacts(asking(signal)), isLost: () => lost, end, destroy }
+    return { queryWith, facts: await readFacts(queryWith(signal)), isLost: () => lost, end, destroy }
   } catch (error) {
     destroy()
     throw error
@@ -179,7 +179,7 @@ function bytesFrom({ connection }: pg.Client): number {
 }
 
 /** Catches errors from invalid messages: `pg` throws them inside the socket's event, where no caller could catch them. */
-function outliveNonsense(client: pg.Client): void {
+function endOnMalformedMessage(client: pg.Client): void {
   const connection = client.connection as unknown as { attachListeners(stream: Duplex): void }
   const attach = connection.attachListeners.bind(connection)
   connection.attachListeners = (stream) => {
@@ -196,8 +196,8 @@ function outliveNonsense(client: pg.Client): void {
   }
 }
 
-async function readFacts(ask: Ask): Promise<Facts> {
-  const [row] = await ask(
+async function readFacts(query: Query): Promise<Facts> {
+  const [row] = await query(
     `select current_setting('server_version_num') as version, pg_is_in_recovery() as is_standby, r.rolname as me,
         r.oid as me_oid, r.rolsuper as is_superuser
       from pg_roles r where r.rolname = current_user`,

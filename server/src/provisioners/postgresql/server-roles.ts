@@ -1,5 +1,5 @@
-import type { Lent } from './connections.ts'
-import type { Ask } from './server-connection.ts'
+import type { LeasedConnection } from './connections.ts'
+import type { Query } from './server-connection.ts'
 
 /** A role that an action gives. */
 export type RoleFacts = {
@@ -39,8 +39,8 @@ const harmless = [
 export const isEffective = `coalesce((to_jsonb(m) ->> 'inherit_option')::boolean or (to_jsonb(m) ->> 'set_option')::boolean, true)`
 
 /** The facts about a role and the roles reachable from it; undefined when there is no such role. */
-export async function readRole({ ask, facts }: Lent, name: string): Promise<RoleFacts | undefined> {
-  const [row] = await ask(
+export async function readRole({ query, facts }: LeasedConnection, name: string): Promise<RoleFacts | undefined> {
+  const [row] = await query(
     `with recursive reach (oid) as (
         select oid from pg_roles where rolname = $1::name
         union select m.roleid from pg_auth_members m join reach on m.member = reach.oid)
@@ -63,8 +63,8 @@ export async function readRole({ ask, facts }: Lent, name: string): Promise<Role
 }
 
 /** The facts about a login; undefined when there is no such login. */
-export async function readLogin({ ask, facts }: Lent, name: string): Promise<LoginFacts | undefined> {
-  const [row] = await ask(
+export async function readLogin({ query, facts }: LeasedConnection, name: string): Promise<LoginFacts | undefined> {
+  const [row] = await query(
     `select l.oid, l.oid = $2::oid as is_me, l.rolsuper or l.rolcreaterole as is_powerful, l.rolcanlogin as can_login,
         extract(epoch from l.rolvaliduntil) * 1000 as valid_until_ms,
         (select me.rolcreaterole from pg_roles me where me.oid = $2::oid) and ($3::int < 160000 or exists (
@@ -91,8 +91,12 @@ export async function readLogin({ ask, facts }: Lent, name: string): Promise<Log
 }
 
 /** Whether the login effectively holds the role by a grant that is not Sallyport's. */
-export async function isHeldByOthers({ ask, facts }: Lent, role: RoleFacts, login: LoginFacts): Promise<boolean> {
-  const rows = await ask(
+export async function isHeldByOthers(
+  { query, facts }: LeasedConnection,
+  role: RoleFacts,
+  login: LoginFacts,
+): Promise<boolean> {
+  const rows = await query(
     `select m.grantor from pg_auth_members m
       where m.roleid = $1::oid and m.member = $2::oid and m.grantor <> $3::oid and ${isEffective}`,
     [role.oid, login.oid, facts.me_oid],
@@ -101,7 +105,7 @@ export async function isHeldByOthers({ ask, facts }: Lent, role: RoleFacts, logi
 }
 
 /** Whether Sallyport's role may end other people's connections. */
-export async function mayEndConnections(ask: Ask): Promise<boolean> {
-  const [row] = await ask(`select pg_has_role('pg_signal_backend', 'usage') as may`)
+export async function mayEndConnections(query: Query): Promise<boolean> {
+  const [row] = await query(`select pg_has_role('pg_signal_backend', 'usage') as may`)
   return row?.may === 't'
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { TargetError } from '../driver.ts'
 import type { Connections } from './connections.ts'
 import type { Login } from './held-role.ts'
-import type { Ask } from './server-connection.ts'
+import type { Query } from './server-connection.ts'
 
 /** Access to connections until the signal aborts. */
 export type SessionAccess = { connections: Connections; signal: AbortSignal }
@@ -19,27 +19,27 @@ const checkIntervalMs = 50
 export async function endSessions(
   { connections, signal }: SessionAccess,
   login: Login,
-  isShut: boolean,
+  isDisabled: boolean,
 ): Promise<void> {
   const end = (pids?: readonly string[]) =>
-    connections.use({ signal, ahead: true }, ({ ask }) => terminate(ask, login, pids))
+    connections.use({ signal, ahead: true }, ({ query }) => terminate(query, login, pids))
   const until = performance.now() + maxMs
   const first = await end()
   let left = first
-  for (let quietChecks = Number(left.length === 0); left.length > 0 || (isShut && quietChecks < 2); ) {
+  for (let quietChecks = Number(left.length === 0); left.length > 0 || (isDisabled && quietChecks < 2); ) {
     if (performance.now() > until) {
       throw new TargetError('transient', `${left.length} connections of \`${login.name}\` are still open`)
     }
     await pause(checkIntervalMs)
-    left = await end(isShut ? undefined : first)
+    left = await end(isDisabled ? undefined : first)
     quietChecks = left.length === 0 ? quietChecks + 1 : 0
   }
 }
 
 /** Terminates the login's connections, or only those in `pids`; returns the ids of those found. */
-export async function terminate(ask: Ask, login: Login, pids?: readonly string[]): Promise<string[]> {
+export async function terminate(query: Query, login: Login, pids?: readonly string[]): Promise<string[]> {
   const among = pids === undefined ? '' : 'and pid = any ($2::int[])'
-  const rows = await ask(
+  const rows = await query(
     `select pid, pg_terminate_backend(pid) from pg_stat_activity where usesysid = $1::oid ${among}`,
     pids === undefined ? [login.oid] : [login.oid, pids],
   )

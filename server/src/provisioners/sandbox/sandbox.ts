@@ -52,8 +52,8 @@ const beginOperation = batched(maxBatch, beginOperations, alone)
 const finishOperation = batched(maxBatch, finishOperations, alone)
 const isHeld = batched(maxBatch, findHeld, alone)
 
-async function plan(tx: Tx, ask: PlanInput): Promise<Plan> {
-  const { user, account_id, resource, permission_set, action } = ask
+async function plan(tx: Tx, input: PlanInput): Promise<Plan> {
+  const { user, account_id, resource, permission_set, action } = input
   const key = JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set ?? action])
   return { key, target: { key }, held: await isHeld(tx, key), session_seconds: 0 }
 }

@@ -50,7 +50,7 @@ function openWebhook(opening: Opening): Driver {
   const secrets = [config.signing_secret, opening.previous.signing_secret ?? []].flat()
   const it: Webhook = { receiver: openReceiver(config, secrets, opening.egress), config, opening }
   return {
-    plan: (tx, ask, signal) => plan(it, tx, ask, signal),
+    plan: (tx, input, signal) => plan(it, tx, input, signal),
     grant: (tx, target, until, signal) => act(it, tx, 'grant', target as WebhookTarget, until, signal),
     revoke: (tx, target, signal) => act(it, tx, 'revoke', target as WebhookTarget, null, signal),
     poll: (tx, target, reference, signal) => poll(it, tx, target as WebhookTarget, reference, signal),
@@ -63,9 +63,9 @@ function openWebhook(opening: Opening): Driver {
   }
 }
 
-async function plan({ receiver, config }: Webhook, tx: Tx, ask: PlanInput, signal: AbortSignal): Promise<Plan> {
-  const { grant_id, duration_seconds, ...about } = ask
-  const { user, resource, account_id, permission_set, action } = ask
+async function plan({ receiver, config }: Webhook, tx: Tx, input: PlanInput, signal: AbortSignal): Promise<Plan> {
+  const { grant_id, duration_seconds, ...about } = input
+  const { user, resource, account_id, permission_set, action } = input
   const generated = shortened(JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set, action]))
   const planOf = (entitlement: string, held: boolean, session_seconds: number | null): Plan => {
     const key = JSON.stringify([new URL(config.url).href, entitlement])
