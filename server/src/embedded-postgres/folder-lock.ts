@@ -46,8 +46,9 @@ export function tryLock(file: string): FolderLock | undefined {
   makePrivateFile(file)
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
-    // Nothing is ever written, so no journal file is needed.
-    database.exec('pragma journal_mode = memory; begin exclusive')
+    // Nothing is ever written, so no journal file is needed. `begin exclusive` would also wait until no other process reads: of
+    // several processes that try at the same moment, each could see another and none would get the lock.
+    database.exec('pragma journal_mode = memory; begin immediate')
     return { release: () => database.close() }
   } catch (error) {
     database.close()
