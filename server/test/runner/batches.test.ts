@@ -17,18 +17,18 @@ const trials: [string, unknown[], unknown[]][] = [
     [[5, 'a/b/x/2', 'a/b/x/1', 'a/b/y/1']],
   ],
   [
-    'a process is filled to 25 s, and the longest comes first',
-    plan({ 'a/b/x/1': 10, 'a/b/x/2': 20, 'a/b/x/3': 5, 'a/b/x/4': 1 }),
+    'a process is filled to 45 s, and the longest comes first',
+    plan({ 'a/b/x/1': 25, 'a/b/x/2': 40, 'a/b/x/3': 5, 'a/b/x/4': 1 }),
     [
-      [25, 'a/b/x/2', 'a/b/x/3'],
-      [11, 'a/b/x/1', 'a/b/x/4'],
+      [45, 'a/b/x/2', 'a/b/x/3'],
+      [26, 'a/b/x/1', 'a/b/x/4'],
     ],
   ],
   [
     'a longer file has its own process',
-    plan({ 'a/b/x/1': 40, 'a/b/x/2': 1 }),
+    plan({ 'a/b/x/1': 60, 'a/b/x/2': 1 }),
     [
-      [40, 'a/b/x/1'],
+      [60, 'a/b/x/1'],
       [1, 'a/b/x/2'],
     ],
   ],

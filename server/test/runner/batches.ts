@@ -4,8 +4,11 @@ export type Durations = Readonly<Record<string, number>>
 /** Files that one process runs one after another, and their expected seconds. */
 export type Batch = { files: readonly string[]; seconds: number }
 
-/** The capacity of a process, in seconds: beside the others on the machine it ends within 30 s. */
-const fullSeconds = 25
+/**
+ * The capacity of a process, in seconds. More would save a second for each process that is not started, and leave a longer
+ * wait at the end of the run, when the other processes have ended.
+ */
+const fullSeconds = 45
 
 /** The assumed duration of a file without a record. */
 const unknownSeconds = 1

@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
+import { flushCompileCache } from 'node:module'
 import { text } from 'node:stream/consumers'
 import { after, run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -28,6 +29,8 @@ for (const file of process.argv.slice(2)) {
   const { totals, output } = await runFile(file)
   for (const stream of [process.stdout, process.stderr]) stream.write(endOfFile)
   send({ type: 'finished', file, seconds: (performance.now() - began) / 1_000, totals, output })
+  // Else the cache is written when the process ends, and the processes that start meanwhile compile the same modules again.
+  if (file === process.argv[2]) flushCompileCache()
 }
 // A disconnect drops unsent messages, which are many if the parent is busy.
 await sent
