@@ -147,7 +147,7 @@ export const outsideModules: Readonly<Record<string, Listed>> = {
     harmless: ['isIP', 'isIPv6', 'BlockList'],
     at: {
       'server/src/embedded-postgres/process.ts': 'looks for a free port',
-      'server/src/db/listen.ts': 'ends the socket of its connection to the database',
+      'server/src/db/listen.ts': 'makes the socket of its connection to the database, to drop it without a handshake',
     },
   },
   http: {

@@ -21,8 +21,8 @@ const cases: [string, string, string[]][] = [
   ['a template that begins like SQL', '`with all of it`', ['text `with all of it`']],
   ['a template with a word like SQL', '`selected by a rule`', ['text `selected by a rule`']],
   ['a division', 'a / b / c', []],
-  ['a regular expression', "a.replace(/'/g, b) // c", ['comment // c']],
-  ['a regular expression with a slash in a class', "x = /[/'`]/ // c", ['comment // c']],
+  ['a regular expression with its flags', "a.replace(/'/g, b) // c", ["regexp /'/g", 'comment // c']],
+  ['a regular expression with a slash in a class', "x = /[/'`]/ // c", ["regexp /[/'`]/", 'comment // c']],
   ['a string without an end', "a'b\n// c", ["text '", 'comment // c']],
 ]
 

@@ -1,12 +1,15 @@
-/** A part of a source text. `text`: a string, or a template other than SQL; `code`: the rest, and what a template inserts. */
-export type Segment = { kind: 'code' | 'comment' | 'text' | 'sql'; start: number; end: number }
+/**
+ * A part of a source text. `text`: a string, or a template other than SQL; `regexp`: a literal with its flags; `code`: the rest,
+ * and what a template inserts.
+ */
+export type Segment = { kind: 'code' | 'comment' | 'text' | 'sql' | 'regexp'; start: number; end: number }
 
 const sqlTag = /\bsql(?:<[^`]*>)?$/
 const sqlStart =
   /^\s*(?:select\s|insert\s+into\s|update\s|delete\s+from\s|with\s+\w+\s+as\b|(?:create|alter|drop)\s+(?:table|role|database|index|function)\s)/i
 /** A slash after one of these begins a regular expression; after anything else it divides. */
 const beforeRegExp = /(?:^|[(,=:[!&|?{};+>]|\b(?:return|of|in|case|typeof))\s*$/
-const regExp = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//y
+const regExp = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y
 const string = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/y
 const comment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y
 /** From a template's backtick, or from the brace that ends an insertion, to the next insertion or the template's end. */
@@ -33,10 +36,10 @@ export function segmentsOf(text: string): Segment[] {
 /** The segment that begins here; one of code may be a single character. `templates`: those around it, the innermost last. */
 function segmentAt(text: string, start: number, templates: Template[]): Segment {
   const begin = text[start]
-  const before = text.slice(Math.max(0, start - 200), start)
+  const before = () => text.slice(Math.max(0, start - 200), start)
   const inside = templates.at(-1)
   if (begin === '`') {
-    const isSql = sqlTag.test(before) || sqlStart.test(text.slice(start + 1, start + 60))
+    const isSql = sqlTag.test(before()) || sqlStart.test(text.slice(start + 1, start + 60))
     return templateSegment(text, start, isSql ? 'sql' : 'text', templates)
   }
   if (begin === '}' && inside?.braces === 0) {
@@ -47,8 +50,10 @@ function segmentAt(text: string, start: number, templates: Template[]): Segment 
   if (begin === '/') {
     const end = endOf(comment, text, start)
     if (end !== undefined) return { kind: 'comment', start, end }
-    const isRegExp = beforeRegExp.test(before)
-    return { kind: 'code', start, end: (isRegExp ? endOf(regExp, text, start) : undefined) ?? start + 1 }
+    const endOfLiteral = beforeRegExp.test(before()) ? endOf(regExp, text, start) : undefined
+    return endOfLiteral === undefined
+      ? { kind: 'code', start, end: start + 1 }
+      : { kind: 'regexp', start, end: endOfLiteral }
   }
   if (inside !== undefined && begin === '{') inside.braces++
   if (inside !== undefined && begin === '}') inside.braces--

@@ -19,42 +19,39 @@ export function readSources(root: string, folders: readonly string[]): Source[] 
 }
 
 const importForms = [
-  /^[ \t]*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm,
-  /^[ \t]*import\s*['"]([^'"]+)['"]/gm,
-  /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
+  /^[ \t]*(?:import|export)\b(?<names>[^'"`;]*?)\bfrom\s*['"](?<specifier>[^'"]+)['"]/gm,
+  /^[ \t]*import\s*['"](?<specifier>[^'"]+)['"]/gm,
+  /\b(?:import|require)\s*\(\s*['"](?<specifier>[^'"]+)['"]/g,
 ]
 
-/** What a file imports, in the order of its lines; Node's own modules are left out. */
-export function importsOf(source: Source): Import[] {
+/** Every import and re-export of a file, in the order of its lines. `names`: what is between `import` and `from`. */
+function findImports(source: Source): { line: number; specifier: string; names: string | undefined }[] {
   const text = without(['comment'], source.text)
-  const found = importForms.flatMap((form) => [...text.matchAll(form)])
-  return found
-    .map(({ index, 0: whole, 1: specifier = '' }) => ({ line: lineAt(text, index + whole.length), specifier }))
-    .filter(({ specifier }) => !isBuiltin(specifier))
+  return importForms
+    .flatMap((form) => [...text.matchAll(form)])
+    .map(({ index, 0: whole, groups }) => ({
+      line: lineAt(text, index + whole.length),
+      specifier: groups?.specifier ?? '',
+      names: groups?.names?.trim(),
+    }))
     .sort((one, other) => one.line - other.line)
+}
+
+/** What a file imports; Node's own modules are left out. */
+export function importsOf(source: Source): Import[] {
+  return findImports(source)
+    .filter(({ specifier }) => !isBuiltin(specifier))
     .map(({ line, specifier }) => {
       if (specifier.startsWith('.')) return { line, target: posix.join(posix.dirname(source.path), specifier) }
       return { line, library: libraryOf(specifier) }
     })
 }
 
-const builtinForms = [
-  /^[ \t]*(?:import|export)\s+(?<names>[^'"`;]*?)\bfrom\s*['"](?<specifier>[^'"]+)['"]/gm,
-  /^[ \t]*import\s*['"](?<specifier>[^'"]+)['"]/gm,
-  /\b(?:import|require)\s*\(\s*['"](?<specifier>[^'"]+)['"]/g,
-]
-
 /** A file's imports of Node's own modules. `names`: what it imports other than types; `*` stands for all of it. */
 export function builtinImportsOf(source: Source): { line: number; module: string; names: string[] }[] {
-  const text = without(['comment'], source.text)
-  return builtinForms
-    .flatMap((form) => [...text.matchAll(form)])
-    .filter(({ groups }) => isBuiltin(groups?.specifier ?? ''))
-    .map(({ index, 0: whole, groups }) => ({
-      line: lineAt(text, index + whole.length),
-      module: (groups?.specifier ?? '').replace('node:', ''),
-      names: namesOf(groups?.names?.trim()),
-    }))
+  return findImports(source)
+    .filter(({ specifier }) => isBuiltin(specifier))
+    .map(({ line, specifier, names }) => ({ line, module: specifier.replace('node:', ''), names: namesOf(names) }))
 }
 
 /** The names between `import` and `from`, types left out. */
