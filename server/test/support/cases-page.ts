@@ -10,10 +10,9 @@ type Held = { file: string; name: string }
 export function casesPage(root: string): string {
   const held = readHeld(root)
   const sections = Object.entries(caseFamilies).map(([letter, title]) => {
-    const rows = knownCases[letter as CaseFamily].map((what, index) => {
-      const id = `${letter}${index + 1}`
-      return `- **${id}** ${what}: ${heldBy(held.get(id))}`
-    })
+    const rows = Object.entries(knownCases[letter as CaseFamily]).map(
+      ([number, what]) => `- **${letter}${number}** ${what}: ${heldBy(held.get(letter + number))}`,
+    )
     return `## ${letter}: ${title}\n\n${rows.join('\n')}`
   })
   const about =
