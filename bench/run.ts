@@ -2,13 +2,14 @@ import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 import { deliveries } from './deliveries.ts'
 import { endpoints } from './endpoints.ts'
+import { floods } from './floods.ts'
 import { grants } from './grants.ts'
 import { policy } from './policy.ts'
 import { replays } from './replays.ts'
 import { asMarkdown, writeReport } from './report.ts'
 
 /** Every bench, by its name. */
-const benches: Record<string, Bench> = { endpoints, grants, policy, replays, deliveries }
+const benches: Record<string, Bench> = { endpoints, grants, policy, replays, deliveries, floods }
 
 const options = {
   rounds: { type: 'string', default: '4' },

@@ -43,7 +43,7 @@ export async function startService(env: Record<string, string>) {
     child.kill('SIGKILL')
     await ended
   }
-  return { port, base_url, stop, kill }
+  return { port, base_url, pid: child.pid ?? 0, stop, kill }
 }
 
 async function freePort(): Promise<number> {

@@ -35,7 +35,7 @@ const misaddressed: [string, string, number, string][] = [
   ['an unknown path', request('GET /v2/requests HTTP/1.1'), 404, 'not_found'],
   ['a path with a slash too many', request('GET //livez HTTP/1.1'), 404, 'not_found'],
   ['a path of 15 KB', request(`GET /v1/${'a'.repeat(15_000)} HTTP/1.1`), 404, 'not_found'],
-  ['a path of 20 KB', request(`GET /v1/${'a'.repeat(20_000)} HTTP/1.1`), 431, 'invalid_input'],
+  ['a path of 20 KB', request(`GET /v1/${'a'.repeat(20_000)} HTTP/1.1`), 431, 'headers_too_large'],
   ['an address with scheme and host', request('GET http://evil.example/livez HTTP/1.1'), 400, 'invalid_input'],
   ['an address for everything', request('OPTIONS * HTTP/1.1'), 400, 'invalid_input'],
   [
@@ -44,8 +44,26 @@ const misaddressed: [string, string, number, string][] = [
     405,
     'method_not_allowed',
   ],
-  ['TRACE', request('TRACE /v1/requests HTTP/1.1'), 405, 'method_not_allowed'],
-  ['OPTIONS', request('OPTIONS /v1/requests HTTP/1.1'), 405, 'method_not_allowed'],
+  ...['/v1/requests', '/v1/requests/1', '/livez', '/docs/', '/docs/static/index.css', '/openapi.json'].flatMap((path) =>
+    ['TRACE', 'OPTIONS', 'QUERY', 'PROPFIND'].map((method): [string, string, number, string] => [
+      `${method} ${path}`,
+      request(`${method} ${path} HTTP/1.1`),
+      405,
+      'method_not_allowed',
+    ]),
+  ),
+  [
+    'QUERY with a body',
+    `${request('QUERY /livez HTTP/1.1', 'Content-Type: text/xml', 'Content-Length: 3')}<a>`,
+    405,
+    'method_not_allowed',
+  ],
+  ['QUERY of an unknown path', request('QUERY /v2/requests HTTP/1.1'), 404, 'not_found'],
+  ['a method of a less close path', request('GET /v1/policies/reorder HTTP/1.1'), 405, 'method_not_allowed'],
+  ['a percent-encoded letter of the path', request('GET /v1/%61udit-events HTTP/1.1'), 404, 'not_found'],
+  ['a percent-encoded letter of a longer path', request('GET /v1/users/1/%72oles HTTP/1.1'), 404, 'not_found'],
+  ['a percent-encoded letter in another place', request('GET /%6fpenapi.json HTTP/1.1'), 404, 'not_found'],
+  ['a percent-encoded parameter', request('GET /v1/users/%61 HTTP/1.1'), 401, 'unauthenticated'],
   ['an unknown method', request('BREW /v1/requests HTTP/1.1'), 400, 'invalid_input'],
   ['a text that is not a request', 'hello\r\n\r\n', 400, 'invalid_input'],
   ['HTTP/0.9', 'GET /livez\r\n\r\n', 400, 'invalid_input'],
@@ -54,8 +72,8 @@ const misaddressed: [string, string, number, string][] = [
 
 /** Requests that a proxy before the service may parse differently: their end, or their host. */
 const ambiguous: [string, string, number, string][] = [
-  ['headers that are too long', get(`X: ${'x'.repeat(20_000)}`), 431, 'invalid_input'],
-  ['too many headers', get(...Array(3_000).fill('a: b')), 431, 'invalid_input'],
+  ['headers that are too long', get(`X: ${'x'.repeat(20_000)}`), 431, 'headers_too_large'],
+  ['too many headers', get(...Array(3_000).fill('a: b')), 431, 'headers_too_large'],
   ['no host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_input'],
   ['two hosts', get('Host: y'), 400, 'invalid_input'],
   ['a header over two lines', get('X-A: b\r\n c'), 400, 'invalid_input'],
@@ -94,6 +112,13 @@ test('two requests on one connection are separate, and a broken one closes it (I
   socket.write(`${post(chunked, 'Content-Length: 5')}0\r\n\r\n${smuggled}`)
   const answer = await text(socket)
   assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, answer)
+})
+
+test('of many requests sent at once on one connection, 21 are answered, and the connection is closed (F22)', async () => {
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(800))
+  const statuses = (await text(socket)).match(/(?<=HTTP\/1\.1 )\d+/g)
+  assert.deepEqual(statuses, [...Array(21).fill('200'), '503'])
 })
 
 test('HTTP/1.0, the default of many proxies, is served one request at a time (I11)', async () => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply } from 'fastify'
-import { Problem } from '../kernel/errors.ts'
+import { type ErrorCode, Problem } from '../kernel/errors.ts'
 import { setRetryHeaders } from './limits.ts'
 
 /** The framework's own errors as Sallyport's error codes. */
@@ -50,13 +50,19 @@ export function sendText(reply: FastifyReply, text: string): FastifyReply {
 }
 
 /** Input that is not a valid HTTP request also gets the error object, with the HTTP status for its fault. */
-const brokenRequests: Record<string, [status: string, message: string]> = {
+const brokenRequests: Record<string, [status: string, code: ErrorCode, message: string]> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
-    'the headers are larger than 16 KiB; send fewer or shorter headers',
+    'headers_too_large',
+    'the path and the headers are larger than 16 KiB; send a shorter path, or fewer or shorter headers',
   ],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not arrive in time; send it again'],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    'invalid_input',
+    'the request did not arrive in time; send it again',
+  ],
 }
+const malformed = ['400 Bad Request', 'invalid_input', 'this is not a well-formed request'] as const
 
 /** Answers on the socket itself when no request could be read, and closes it. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
@@ -64,8 +70,8 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
     socket.destroy()
     return
   }
-  const [status, message] = brokenRequests[error.code ?? ''] ?? ['400 Bad Request', 'this is not a well-formed request']
-  const body = JSON.stringify({ code: 'invalid_input', message })
+  const [status, code, message] = brokenRequests[error.code ?? ''] ?? malformed
+  const body = JSON.stringify({ code, message })
   const headers = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
   socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`)
 }

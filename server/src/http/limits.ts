@@ -16,6 +16,7 @@ export type LimitsOptions = {
 const sourceLimits = {
   failures: { name: 'failed_sign_ins', quota: 100, seconds: 900 },
   calls: { name: 'begun_sign_ins', quota: 300, seconds: 300 },
+  reference: { name: 'reference', quota: 300, seconds: 60 },
 } as const satisfies Record<string, Limit>
 
 /** The rate limit of an operation that needs no credential. */
@@ -38,7 +39,11 @@ export type Limits = {
 export function openLimits({ credential, bySource = false }: LimitsOptions): Limits {
   const credentials = credential && openBuckets(credential)
   const sources = bySource
-    ? { failures: openBuckets(sourceLimits.failures), calls: openBuckets(sourceLimits.calls) }
+    ? {
+        failures: openBuckets(sourceLimits.failures),
+        calls: openBuckets(sourceLimits.calls),
+        reference: openBuckets(sourceLimits.reference),
+      }
     : undefined
   return {
     admit({ tenant_id, actor }, reply) {
@@ -50,7 +55,7 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
     meet(limit, address) {
       if (sources === undefined) return
       const source = sourceOf(address)
-      const standing = limit === 'calls' ? sources.calls.take(source) : sources.failures.peek(source)
+      const standing = limit === 'failures' ? sources.failures.peek(source) : sources[limit].take(source)
       if (!standing.allowed) throw rateLimited(sourceLimits[limit], standing.retrySeconds)
     },
     async counted(limit, address, work) {

@@ -54,7 +54,7 @@ suite('the page that a link in a message leads to', () => {
 
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     test(`does not accept ${method}`, async () => {
-      assert.equal((await house.call({ method, url: `/requests/${newId()}` })).status, 404)
+      assert.equal((await house.call({ method, url: `/requests/${newId()}` })).status, 405)
     })
   }
 })

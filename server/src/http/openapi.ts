@@ -1,6 +1,3 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
 import { headerParameters } from './header-parameters.ts'
@@ -253,19 +250,4 @@ function hoist(schema: TSchema, components: Record<string, unknown>): unknown {
     return { $ref: `#/components/schemas/${title}` }
   }
   return walk(schema)
-}
-
-/** Serves `/openapi.json`, and its reference page at `/docs`. */
-export async function serveReference(server: FastifyInstance, document: Json): Promise<void> {
-  await server.register(swagger, { mode: 'static', specification: { document: document as never } })
-  await server.register(swaggerUi, {
-    routePrefix: '/docs',
-    theme: { title: 'Sallyport' },
-    // Without the library's top bar, which offers to load other documents.
-    uiConfig: { layout: 'BaseLayout' },
-    staticCSP: true,
-    // On plain http under a custom host name, the page would otherwise request its files over https without success.
-    transformStaticCSP: (header) => header.replace(/;?\s*upgrade-insecure-requests/, ''),
-  })
-  server.get('/openapi.json', async (_request, reply) => reply.send(document))
 }

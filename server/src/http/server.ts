@@ -10,13 +10,16 @@ import { bodyLimit, readBodiesStrictly } from './body.ts'
 import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
 import { eventStreamHeaders, openEventStream } from './event-stream.ts'
-import { type LimitsOptions, openLimits } from './limits.ts'
+import { type Limits, type LimitsOptions, openLimits } from './limits.ts'
 import { serveLinkPages } from './link-pages.ts'
 import { logLines } from './log-lines.ts'
-import { describeApi, serveReference } from './openapi.ts'
+import { openNodeServer } from './node-server.ts'
+import { describeApi } from './openapi.ts'
 import type { Operation, ServerEvent } from './operation.ts'
 import type { Outgoing } from './outgoing.ts'
+import { openPaths, type Paths, spellsFixedSegments } from './paths.ts'
 import { type PipelineParts, pipeline } from './pipeline.ts'
+import { serveReference } from './reference.ts'
 import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
 
@@ -67,16 +70,6 @@ const maxInFlight = 1_000
 /** The server, for the code that composes it. */
 export type HttpServer = FastifyInstance
 
-/** How long a request may take to arrive, including 5 s for its headers. */
-const maxArrivalMs = 15_000
-/** How long a connection may be idle while bytes are pending in either direction; then it is closed. */
-const maxSilenceMs = 20_000
-/**
- * Open connections at most; further ones are closed. There is no limit per source: behind a proxy all connections come from
- * one source, and idle ones are closed within seconds.
- */
-const maxConnections = 2_000
-
 /** The HTTP server: every operation behind the pipeline, health checks, the OpenAPI document and its reference page. */
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const server = fastify({
@@ -86,15 +79,12 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     trustProxy: options.trustProxy,
     genReqId: requestId,
     routerOptions: { maxParamLength: 400, caseSensitive: true },
-    requestTimeout: maxArrivalMs,
-    connectionTimeout: maxSilenceMs,
-    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
+    serverFactory: (handle) => openNodeServer(handle),
     // Requests that arrive during shutdown are answered normally: `drainOnClose` ends them.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply) => replyProblem(reply, problemOf(error)),
     clientErrorHandler: answerBrokenRequest,
   })
-  server.server.maxConnections = maxConnections
   drainOnClose(server, options.stopDelayMs ?? 0)
   readBodiesStrictly(server)
   // The pipeline checks every schema, with Sallyport's own error messages.
@@ -102,6 +92,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   server.decorate('underWay', 0)
   server.decorateRequest('sentBody', '')
   server.decorateReply('isEvents', false)
+  const paths = openPaths()
+  server.addHook('onRoute', ({ url, method }) => paths.add(url, [method].flat()))
   server.addHook('onRequest', async (request, reply) => {
     server.underWay += 1
     // A caller may disconnect before the answer.
@@ -110,9 +102,11 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     })
     reply.header('x-request-id', request.id)
     const fault = headFault(request.raw)
-    if (fault === undefined) return
-    reply.header('connection', 'close')
-    throw new Problem('invalid_input', fault)
+    if (fault !== undefined) {
+      reply.header('connection', 'close')
+      throw new Problem('invalid_input', fault)
+    }
+    requirePath(paths, request, reply)
   })
   server.addHook('onResponse', async (request, reply) => {
     const { method, ip } = request
@@ -136,11 +130,25 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   })
   server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
   await server.register(helmet, { contentSecurityPolicy: false })
-  await serveReference(server, describeApi(options.operations, options.publicUrl, options.outgoing))
+  const limits = openLimits(options.limits ?? {})
+  await serveReference(server, () => describeApi(options.operations, options.publicUrl, options.outgoing), limits)
   serveHealth(server, options)
   serveLinkPages(server, options.publicUrl)
-  serveOperations(server, options)
+  serveOperations(server, options, limits)
   return server
+}
+
+/** Refuses a path that does not exist, or a method that it does not support, before the body is read. */
+function requirePath(paths: Paths, request: FastifyRequest, reply: FastifyReply): void {
+  const [path = ''] = request.url.split('?', 1)
+  const { url } = request.routeOptions
+  const methods = paths.otherMethods(path, request.method, url)
+  if (methods !== undefined) {
+    reply.header('allow', methods.join(', '))
+    const message = `this path does not support the method; use ${methods.join(', ')}`
+    throw new Problem('method_not_allowed', message)
+  }
+  if (url === undefined || !spellsFixedSegments(path, url)) throw notFound('path')
 }
 
 const tooMany = new Problem('unavailable', 'too many requests in flight; retry in a moment')
@@ -161,12 +169,9 @@ function serveHealth(server: FastifyInstance, options: ServerOptions): void {
   server.get('/', async (_request, reply) => reply.redirect('/docs/'))
 }
 
-function serveOperations(server: FastifyInstance, options: ServerOptions): void {
-  const limits = openLimits(options.limits ?? {})
-  const methodsOf = new Map<string, string[]>()
+function serveOperations(server: FastifyInstance, options: ServerOptions, limits: Limits): void {
   for (const [operationId, operation] of Object.entries(options.operations)) {
     const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    methodsOf.set(url, [...(methodsOf.get(url) ?? []), operation.method])
     const steps = pipeline(options.parts, limits, operationId, operation)
     const begin = (reply: FastifyReply, events: Readable) => {
       options.onAnswered?.(operationId, reply.statusCode, reply.elapsedTime / 1000)
@@ -174,7 +179,6 @@ function serveOperations(server: FastifyInstance, options: ServerOptions): void 
     }
     serveOperation(server, url, operation, operationId, steps, begin)
   }
-  for (const [url, methods] of methodsOf) refuseOtherMethods(server, url, methods)
 }
 
 function serveOperation(
@@ -267,21 +271,4 @@ function prefersText(accept = ''): boolean {
 
 async function* linesOf(rows: AsyncIterable<unknown>): AsyncGenerator<string> {
   for await (const row of rows) yield `${JSON.stringify(row)}\n`
-}
-
-const allMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
-
-function refuseOtherMethods(server: FastifyInstance, url: string, methods: string[]): void {
-  const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods
-  const refused = allMethods.filter((method) => !methods.includes(method))
-  if (refused.length === 0) return
-  server.route({
-    method: refused,
-    url,
-    handler: (_request, reply) => {
-      reply.header('allow', allowed.join(', '))
-      const message = `this path does not accept the method; use ${methods.join(', ')}`
-      return replyProblem(reply, new Problem('method_not_allowed', message))
-    },
-  })
 }

@@ -51,6 +51,10 @@ export const errorTable = {
   },
   idempotency_key_reused: { status: 422, means: 'this `Idempotency-Key` was used with another body' },
   rate_limited: { status: 429, means: 'too many requests; `Retry-After` says when to try again' },
+  headers_too_large: {
+    status: 431,
+    means: 'the path and the headers are larger than 16 KiB; the answer comes before any endpoint is known',
+  },
   internal: { status: 500, means: 'the service failed; its log has the cause under the request id' },
   unavailable: { status: 503, means: 'the service cannot answer now; `Retry-After` says when to try again' },
 } as const satisfies Record<string, { status: number; means: string }>

@@ -18,8 +18,8 @@ export const metricTable = {
     kind: 'counter',
     labels: ['limit'],
     means:
-      'requests answered 429: too many requests of a `credential`; too many `invalid_credentials`, `failed_sign_ins` or ' +
-      '`begun_sign_ins` from an address; too many failed sign-ins to an `account`',
+      'requests answered 429: too many requests of a `credential`; too many `invalid_credentials`, `failed_sign_ins`, ' +
+      '`begun_sign_ins` or requests of the API `reference` from an address; too many failed sign-ins to an `account`',
   },
   sallyport_policy_question_duration_seconds: {
     kind: 'histogram',

@@ -154,6 +154,7 @@ export const outsideModules: Readonly<Record<string, Listed>> = {
     at: {
       'server/src/egress/call-out.ts': 'the one place that calls out',
       'server/src/metrics/serve-metrics.ts': 'listens at an address of its own',
+      'server/src/http/node-server.ts': 'listens for requests',
     },
   },
   https: { at: { 'server/src/egress/call-out.ts': 'the one place that calls out' } },

@@ -25,20 +25,11 @@ export function answersAsDescribed(operations: Record<string, Operation>) {
     check: operation.reply === null ? undefined : compileCheck(operation.reply),
   }))
   return (method: string, url: string, answer: Answer): void => {
-    const found = findDescribed(table, method, partsOf(url))
+    const found = findDescribed(table, method, (url.split('?')[0] ?? '').split('/'))
     if (found === undefined) return
     assert.match(String(answer.headers['x-request-id']), /^[\w.-]+$/, `${found.name} answers without a request id`)
     if (answer.status >= 400) requireDescribedError(found, answer)
     else requireDescribedSuccess(found, answer)
-  }
-}
-
-/** The segments of a path, each decoded as the service does it; none if decoding fails. */
-function partsOf(url: string): string[] {
-  try {
-    return (url.split('?')[0] ?? '').split('/').map(decodeURIComponent)
-  } catch {
-    return []
   }
 }
 
