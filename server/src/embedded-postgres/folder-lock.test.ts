@@ -64,4 +64,5 @@ test('a link in the place of the lock is refused', () => {
   assert.equal(existsSync(join(folder, 'elsewhere')), false)
 })
 
-test('one of four concurrent processes is the owner, and killing it frees the folder: 20 rounds', (t) => contend(t, 20))
+test('one of four concurrent processes is the owner, and killing it frees the folder: 20 rounds (R17)', (t) =>
+  contend(t, 20))

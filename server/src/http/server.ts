@@ -20,6 +20,7 @@ import type { Outgoing } from './outgoing.ts'
 import { openPaths, type Paths, spellsFixedSegments } from './paths.ts'
 import { type PipelineParts, pipeline } from './pipeline.ts'
 import { serveReference } from './reference.ts'
+import { compileWhenNeeded } from './reply-text.ts'
 import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
 
@@ -89,6 +90,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   readBodiesStrictly(server)
   // The pipeline checks every schema, with Sallyport's own error messages.
   server.setValidatorCompiler(() => () => true)
+  server.setSerializerCompiler(compileWhenNeeded)
   server.decorate('underWay', 0)
   server.decorateRequest('sentBody', '')
   server.decorateReply('isEvents', false)

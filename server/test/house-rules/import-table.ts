@@ -127,6 +127,7 @@ export const entryPoints = ['app', 'serve', 'start', 'main'].map((name) => `serv
 export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http'],
   '@fastify/*': ['http'],
+  'fast-json-stringify': ['http'],
   typebox: ['http', 'policy-engine', ...slices.filter((slice) => slice !== 'tenants')],
   pg: ['db', 'provisioners/postgresql'],
   '@cedar-policy/cedar-wasm': ['policy-engine/cedar'],
