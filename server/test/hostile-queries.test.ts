@@ -36,6 +36,42 @@ function requireRefused(reply: Reply, statuses: readonly number[], what: string)
   assert.doesNotMatch(reply.text, /sql|relation|syntax|column|stack|\bat \//i, what)
 }
 
+/** Values that the database would refuse, by the format or type of the parameter. */
+const oddValues: Readonly<Record<string, readonly string[]>> = {
+  'date-time': [
+    '2026-11-22T10:00:00+16:00',
+    '2026-11-22T10:00:00-23:59',
+    '0000-01-01T00:00:00Z',
+    '0001-01-01T00:00:00+01:00',
+    '2026-02-30T00:00:00Z',
+    '2026-11-22T24:00:00Z',
+    '2026-11-22T10:00:60Z',
+    `2026-11-22T10:00:00.${'1'.repeat(200)}Z`,
+    '2026-11-22T10:00:00Z[UTC]',
+    '2026-11-22',
+    'infinity',
+  ],
+  uuid: ['0', '{}', 'me', '00000000-0000-0000-0000-00000000000g'],
+  boolean: ['1', 'yes', 'TRUE'],
+  integer: ['1.5', '1e3', '0x10', '-0', '9'.repeat(30)],
+}
+/** Texts that a database, a pattern or a path could trip over. */
+const oddTexts = [
+  '',
+  ' ',
+  "'",
+  '\\',
+  '%',
+  '$1',
+  '\u{1F4A9}',
+  '\ufffe',
+  '\u202e',
+  '[',
+  '../..',
+  'null',
+  'x'.repeat(3_000),
+]
+
 const hostileParts = ['%00', '..%2f..%2fetc%2fpasswd', "'%20or%201=1--", 'a'.repeat(390), '%f0%9f%92%a9', '{id}']
 
 for (const [name, operation] of Object.entries(operations)) {
@@ -63,6 +99,16 @@ for (const [name, operation] of Object.entries(operations)) {
       for (const parameter of Object.keys(properties)) {
         requireRefused(await call(`${url}?${parameter}=1&${parameter}=1`), [400], `${parameter} twice`)
         requireRefused(await call(`${url}?${parameter}=%00`), [400], `NUL in ${parameter}`)
+      }
+    })
+  }
+
+  for (const [parameter, { format, type = '' }] of Object.entries(properties)) {
+    const odd = oddValues[format ?? type] ?? []
+    test(`${name} answers an odd \`${parameter}\` without a fault (I3, I7)`, async () => {
+      for (const value of [...odd, ...oddTexts]) {
+        const query = `${parameter}=${encodeURIComponent(value)}`
+        requireRefused(await call(`${url}?${query}`), odd.includes(value) ? [400] : [200, 302, 400, 404], query)
       }
     })
   }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Body, DateTime, Nullable, Uuid } from '../http/schema.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
+import { readMoment } from '../kernel/moment.ts'
 import { isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
 import type { KeyKind } from './api-key-text.ts'
 
@@ -116,8 +117,8 @@ export function requireKeyScopes(maker: ReadonlySet<string>, requested: readonly
 /** @throws Problem 400 when the end is not after `now`. */
 export function requireFutureEnd(expires_at: string | null, now: Date): string | null {
   if (expires_at === null) return null
-  const end = new Date(expires_at)
-  if (!(end.getTime() > now.getTime())) {
+  const end = readMoment(expires_at)
+  if (end === undefined || end <= now) {
     throw invalidInput([{ pointer: '/expires_at', why: `must be in the future; it is ${now.toISOString()} now` }])
   }
   return end.toISOString()

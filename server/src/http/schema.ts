@@ -1,7 +1,9 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+import { readMoment } from '../kernel/moment.ts'
 
 type JsonSchema = {
   type?: string
@@ -83,6 +85,8 @@ export type Check = (value: unknown) => FaultyField[]
 /** The faults of one value that are reported, at most; a caller with more fixes these first. */
 const maxFaults = 100
 Settings.Set({ maxErrors: maxFaults })
+// The library accepts dates that PostgreSQL refuses.
+Format.Set('date-time', (text) => readMoment(text) !== undefined)
 
 /**
  * Compiles a schema once. INVARIANT: a value that does not pass has at least one fault, even when the library reports none
@@ -141,12 +145,17 @@ function explain(fault: Fault): FaultyField[] {
     case 'enum':
       return [{ pointer: instancePath, why: `must be one of ${asList(params.allowedValues).join(', ')}` }]
     case 'format':
-      return [{ pointer: instancePath, why: `must be a ${String(params.format)}` }]
+      return [{ pointer: instancePath, why: formats[String(params.format)] ?? `must be a ${String(params.format)}` }]
     case 'boolean':
       return []
     default:
       return [{ pointer: instancePath, why: message }]
   }
+}
+
+/** What to send, where the name of the format does not say it. */
+const formats: Readonly<Record<string, string>> = {
+  'date-time': 'must be a date-time of the years 0001 to 9999, such as `2026-11-22T10:00:00Z`',
 }
 
 function asList(value: unknown): unknown[] {

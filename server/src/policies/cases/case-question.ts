@@ -1,4 +1,5 @@
 /** A case as a policy question, built by the same typed code as every other question. */
+import { readMoment } from '../../kernel/moment.ts'
 import { readZone } from '../../kernel/time-zone.ts'
 import type { Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
 import { type Decision, decideApprove, decideAsk } from '../../policy-engine/deciding/decide.ts'
@@ -47,7 +48,8 @@ function contextOf(context: CaseContext): RequestContext {
     duration_seconds,
     has_reason,
     break_glass,
-    now: new Date(now),
+    // A case that an earlier version kept may have a date that is refused now.
+    now: readMoment(now) ?? new Date(now),
     time_zone: readZone(time_zone) ?? time_zone,
     via,
     source_ip,

@@ -194,11 +194,8 @@ function containerFault(type: AskedType, text: string): string | undefined {
   return may.length === 0 ? `is not allowed here: a \`${type}\` has no parent` : `must be a ${known}`
 }
 
-function contextFaults({ now, time_zone, source_ip, break_glass, has_reason }: CaseContext): FaultyField[] {
+function contextFaults({ time_zone, source_ip, break_glass, has_reason }: CaseContext): FaultyField[] {
   const faults: FaultyField[] = []
-  // After the year 9999 a date has more digits than the engine reads.
-  if (now !== undefined && !/^\d{4}-/.test(instantOf(now)))
-    faults.push({ pointer: '/context/now', why: 'must be an instant of the years 0 to 9999' })
   if (time_zone !== undefined && readZone(time_zone) === undefined)
     faults.push({ pointer: '/context/time_zone', why: 'must be a time zone as IANA names it, such as `Europe/Berlin`' })
   if (source_ip !== undefined && isIP(source_ip) === 0)
@@ -209,9 +206,4 @@ function contextFaults({ now, time_zone, source_ip, break_glass, has_reason }: C
       why: 'must be true in an emergency: an emergency request needs a reason',
     })
   return faults
-}
-
-function instantOf(text: string): string {
-  const instant = new Date(text)
-  return Number.isNaN(instant.getTime()) ? '' : instant.toISOString()
 }
