@@ -19,11 +19,11 @@ export const createPolicy = operation({
     priority: Type.Optional(PolicyPriority),
   }),
   replies: { 201: Policy },
-  errors: ['unprocessable'],
+  errors: ['priority_taken'],
   async run(ctx, { body }) {
     const created = await insertPolicy(ctx, { description: '', enabled: true, ...body })
     if (created !== undefined) return created
     const message = `another policy has the priority \`${body.priority}\`; leave it out to come last, then reorder`
-    throw new Problem('unprocessable', message)
+    throw new Problem('priority_taken', message)
   },
 })

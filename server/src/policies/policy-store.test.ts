@@ -65,7 +65,7 @@ test('a policy may have a given priority, unless another policy has it', async (
   await create({ name: 'a', priority: 7 })
   assert.equal((await create({ name: 'b' })).priority, 8)
   const { status, body } = await changesNothing(() => call(admin, 'POST', '/v1/policies', { name: 'c', priority: 7 }))
-  assert.deepEqual([status, body.code], [422, 'unprocessable'])
+  assert.deepEqual([status, body.code], [409, 'priority_taken'])
   assert.match(String(body.message), /`7`/)
   await create({ name: 'd', priority: 1_000_000_000 })
   assert.equal((await create({ name: 'e' })).priority, 1_000_000_001)
