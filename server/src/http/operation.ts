@@ -74,6 +74,8 @@ export type Declaration<
   etag?(reply: Reply<Replies>): string
   /** It reads the header `If-Match`, so that a caller cannot change a state they have not seen. */
   takesIfMatch?: true
+  /** Drops the fields of a sent body that are to be ignored even when they are not valid; the rest is checked. */
+  withoutIgnored?(sent: unknown): unknown
   /** Its caller authenticates with a signature of the raw body, which is kept as `sent`. */
   keepsBody?: true
   /** Bytes; 1 MiB where absent. */
@@ -110,6 +112,7 @@ export type Operation = {
   readonly limitedBy: SourceLimit | undefined
   readonly etag: ((reply: never) => string) | undefined
   readonly takesIfMatch: boolean
+  readonly withoutIgnored: (sent: unknown) => unknown
   readonly keepsBody: boolean
   readonly bodyLimit: number | undefined
   readonly streams: StreamType | undefined
@@ -142,6 +145,7 @@ export function operation<
     limitedBy: declared.limitedBy,
     etag: declared.etag,
     takesIfMatch: declared.takesIfMatch ?? false,
+    withoutIgnored: declared.withoutIgnored ?? ((sent) => sent),
     keepsBody: declared.keepsBody ?? false,
     bodyLimit: declared.bodyLimit,
     streams: declared.streams,

@@ -101,7 +101,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     const params = readParams(operation.params, request.params as Record<string, string>)
     const query = operation.query === undefined ? undefined : readQuery(operation.query, request.query)
     requireValid(checks.query, query)
-    const body = request.body ?? (checks.body?.({}).length === 0 ? {} : undefined)
+    const body = operation.withoutIgnored(request.body ?? (checks.body?.({}).length === 0 ? {} : undefined))
     requireValid(checks.body, body)
     const page = readPage(parts.cursors, [ctx.tx.tenant_id, operationId, JSON.stringify(params)], query ?? {})
     const header = (name: string) => headerOf(request, name)

@@ -4,6 +4,7 @@ import { notFound, Problem } from '../kernel/errors.ts'
 import { statementFromInput } from '../policy-engine/cedar/statement.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRulesAtOnce } from './cases/change-rules.flow.ts'
+import { withoutIgnored } from './ignored-fields.ts'
 import { maxRules } from './policy.ts'
 import { insertRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.flow.ts'
@@ -17,6 +18,7 @@ export const createRule = operation({
   scope: 'policies:write',
   params: IdParams,
   body: RuleInput,
+  withoutIgnored,
   replies: { 201: Rule },
   errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable'],
   async run(ctx, { params, body }) {

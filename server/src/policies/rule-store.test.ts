@@ -74,6 +74,38 @@ suite('a rule', () => {
     assert.deepEqual([rule.effect, rule.notice, rule.resource_entity_id], ['permit', 'Ask.', '1'])
   })
 
+  test('ignores structured fields beside its text, also on its change, even when they are not valid', async () => {
+    const policy_text = 'permit (principal, action, resource == cloud_account::"1");'
+    const invalid = {
+      ...{ effect: 'garbage', principal_scope_type: 7, principal_entity_type: '', principal_entity_id: {} },
+      ...{ action_scope_type: null, action_ids: 'all', resource_scope_type: [], resource_entity_type: 'x'.repeat(200) },
+      ...{ resource_entity_id: 1, conditions: 'when {' },
+    }
+    const rule = await create({ policy_text, ...invalid })
+    assert.deepEqual([rule.policy_text, rule.effect, rule.resource_entity_id], [policy_text, 'permit', '1'])
+    const changed = await call(admin, 'PATCH', `${rulesPath}/${rule.id}`, {
+      ...invalid,
+      policy_text: policy_text.replace('permit', 'forbid'),
+    })
+    assert.deepEqual([changed.status, changed.body.effect], [200, 'forbid'])
+  })
+
+  const counting = {
+    ordinal: -1,
+    notice: 1,
+    audit_session: 'yes',
+    approval_mode: 'garbage',
+    policy_text: 7,
+    no_such: 1,
+  }
+  for (const [field, value] of Object.entries(counting)) {
+    test(`is refused for an invalid \`${field}\` beside a text`, async () => {
+      const text = 'permit(principal, action, resource);'
+      const answer = await changesNothing(() => call(admin, 'POST', rulesPath, { policy_text: text, [field]: value }))
+      assert.deepEqual([answer.status, answer.body.code], [400, 'invalid_input'])
+    })
+  }
+
   test('takes part in the next decision, and its creation emits an event', async () => {
     const rule = await create(onAccount('1'))
     assert.equal(await versionOf(admin), 3)

@@ -4,6 +4,7 @@ import { parseConditions } from '../policy-engine/cedar/parse.ts'
 import { statementFromInput } from '../policy-engine/cedar/statement.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRules } from './cases/change-rules.flow.ts'
+import { withoutIgnored } from './ignored-fields.ts'
 import { RuleParams } from './policy.ts'
 import { changeRule } from './rule-change.ts'
 import { ruleAt, saveRule } from './rule-store.ts'
@@ -18,6 +19,7 @@ export const updateRule = operation({
   scope: 'policies:write',
   params: RuleParams,
   body: RuleInput,
+  withoutIgnored,
   replies: { 200: Rule },
   errors: ['case_broken', 'invalid_policy', 'not_found'],
   async run(ctx, { params, body }) {

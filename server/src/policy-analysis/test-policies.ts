@@ -6,7 +6,7 @@ import { newId } from '../kernel/id.ts'
 import { PolicyCases, requireSoundCases } from '../policies/cases/case.ts'
 import { listCases } from '../policies/cases/case-store.ts'
 import { CaseOutcomes, counted, tryCases } from '../policies/cases/outcome.ts'
-import { Draft, maxDraftBodyBytes } from '../policies/drafts/draft.ts'
+import { Draft, maxDraftBodyBytes, withoutIgnoredInDraft } from '../policies/drafts/draft.ts'
 import { readPresent } from '../policies/drafts/draft-store.ts'
 import { applyDraft } from '../policies/drafts/drafted.ts'
 import { draftEvaluator } from '../policy-engine/deciding/evaluate.ts'
@@ -21,6 +21,7 @@ export const testPolicies = operation({
   credential: 'any',
   scope: 'policies:read',
   body: Body({ cases: Type.Optional(PolicyCases), draft: Type.Optional(Draft) }),
+  withoutIgnored: withoutIgnoredInDraft,
   bodyLimit: maxDraftBodyBytes,
   replies: { 200: CaseOutcomes },
   errors: ['invalid_policy', 'unprocessable'],

@@ -56,7 +56,9 @@ const Ordinal = Type.Integer({
 /** The body of endpoint 4: `policy_text`, or the structured fields. */
 export const RuleInput = Type.Object(
   {
-    policy_text: Type.Optional(StatementText('One Cedar statement. It wins over the structured fields.')),
+    policy_text: Type.Optional(
+      StatementText('One Cedar statement. The structured fields beside it are ignored, even invalid ones.'),
+    ),
     effect: Type.Optional(Effect),
     principal_scope_type: Type.Optional(EntityScopeType),
     principal_entity_type: Type.Optional(EntityType),

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, Uuid } from '../../http/schema.ts'
 import { RuleInput } from '../../policy-engine/rule.ts'
+import { withoutIgnored } from '../ignored-fields.ts'
 import { maxRules, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority } from '../policy.ts'
 
 /** The maximum numbers of policies and of changes in a draft; its rules have the tenant's maximum. */
@@ -82,4 +83,10 @@ export type Draft = Static<typeof Draft>
 /** The rules that a draft changes; their other fields must be read in full. */
 export function rulesChangedBy({ changes = [] }: Draft): string[] {
   return changes.flatMap(({ update_rule }) => update_rule?.rule_id.toLowerCase() ?? [])
+}
+
+/** The body without the fields of its `draft` that are ignored: structured fields of a rule beside its text. */
+export function withoutIgnoredInDraft(sent: unknown): unknown {
+  if (typeof sent !== 'object' || sent === null || !('draft' in sent)) return sent
+  return { ...sent, draft: withoutIgnored(sent.draft) }
 }

@@ -92,3 +92,19 @@ test('a fault of a check is reported with its place', async () => {
   const draft = { changes: [{ create_rule: { policy_id, rule: { policy_text: 'permit(' } } }] }
   assert.equal((await check({ draft, checks: [{ permits_nothing_new: true }] })).body.code, 'invalid_policy')
 })
+
+test('a draft takes a text with invalid structured fields beside it, in each place of a rule', async () => {
+  const rule = { policy_text: 'forbid(principal, action, resource);', effect: 'garbage', action_ids: 7 }
+  const { id } = await create({ policy_text: rule.policy_text })
+  const changes = [
+    { create_rule: { policy_id, rule } },
+    { update_rule: { rule_id: id, rule } },
+    { create_policy: { name: 'B', rules: [rule] } },
+  ]
+  for (const draft of [{ changes }, { policies: [{ id: policy_id, name: 'A', rules: [rule] }] }]) {
+    for (const [path, more] of Object.entries({ invariants: { checks: [{ permits_nothing_new: true }] }, test: {} })) {
+      const answer = await call(admin, 'POST', `/v1/policies/${path}`, { draft, ...more })
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    }
+  }
+})

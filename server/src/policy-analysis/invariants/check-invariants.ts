@@ -2,7 +2,7 @@ import { operation } from '../../http/operation.ts'
 import { invalidInput } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
-import { maxDraftBodyBytes } from '../../policies/drafts/draft.ts'
+import { maxDraftBodyBytes, withoutIgnoredInDraft } from '../../policies/drafts/draft.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
 import { applyDraft } from '../../policies/drafts/drafted.ts'
 import { draftEvaluator as evaluator } from '../../policy-engine/deciding/evaluate.ts'
@@ -23,6 +23,7 @@ export const checkInvariants = operation({
   credential: 'any',
   scope: 'policies:read',
   body: InvariantsInput,
+  withoutIgnored: withoutIgnoredInDraft,
   bodyLimit: maxDraftBodyBytes,
   replies: { 200: InvariantsAnswer },
   errors: ['invalid_policy', 'unprocessable'],

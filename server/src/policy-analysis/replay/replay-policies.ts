@@ -1,7 +1,7 @@
 import { operation } from '../../http/operation.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
-import { maxDraftBodyBytes } from '../../policies/drafts/draft.ts'
+import { maxDraftBodyBytes, withoutIgnoredInDraft } from '../../policies/drafts/draft.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
 import { applyDraft } from '../../policies/drafts/drafted.ts'
 import { isReadAtOnce, Replay, ReplayInput, requireAuditReader } from './replay.ts'
@@ -17,6 +17,7 @@ export const replayPolicies = operation({
   credential: 'any',
   scope: 'policies:read',
   body: ReplayInput,
+  withoutIgnored: withoutIgnoredInDraft,
   bodyLimit: maxDraftBodyBytes,
   replies: { 202: Replay },
   errors: ['invalid_policy', 'unprocessable', 'replay_in_progress'],
