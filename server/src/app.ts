@@ -111,6 +111,9 @@ import { deleteRole } from './roles/delete-role.ts'
 import { getRole } from './roles/get-role.ts'
 import { listRoles } from './roles/list-roles.ts'
 import { updateRole } from './roles/update-role.ts'
+import { getAiProvider } from './settings/get-ai-provider.ts'
+import { getAiProviderDefault } from './settings/get-ai-provider-default.ts'
+import { getSetting } from './settings/get-setting.ts'
 import { getSignInSettings } from './settings/get-sign-in-settings.ts'
 import { listAiProviders } from './settings/list-ai-providers.ts'
 import { listSettings } from './settings/list-settings.ts'
@@ -214,9 +217,12 @@ export const operations: Record<string, Operation> = {
   revokeApiKey,
   upsertSetting,
   listSettings,
+  getSetting,
   getSignInSettings,
   updateSignInSettings,
+  getAiProviderDefault,
   setAiProviderDefault,
+  getAiProvider,
   setAiProviderConfig,
   listAiProviders,
   upsertCloudAccounts,

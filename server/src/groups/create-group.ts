@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import { Group, NewGroupInput } from './group.ts'
@@ -13,5 +14,6 @@ export const createGroup = operation({
   body: NewGroupInput,
   replies: { 201: Group },
   errors: [],
+  etag: recordTag,
   run: (ctx, { body }) => insertGroup(ctx, { description: '', ...body, id: newId(), source: 'local' }),
 })

@@ -50,6 +50,11 @@ export async function findGroup(tx: Tx, id: string): Promise<Group | undefined> 
   return row && asGroup(row)
 }
 
+/** Locks a group until the transaction ends; only inside `interactive`. */
+export async function lockGroup(tx: Tx, id: string): Promise<void> {
+  await tx.read(sql`select from tenant_group where tenant_id = ${tx.tenant_id} and id = ${id} for no key update`)
+}
+
 /** Changes a local group and emits the event; undefined when nothing changed. */
 export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChange): Promise<Group | undefined> {
   const { tx } = ctx

@@ -1,4 +1,5 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -22,13 +23,18 @@ export const setGroupRoleMappings = operation({
   replies: { 200: Group },
   errors: ['not_found', 'unprocessable', 'version_conflict'],
   changes: 'authority',
-  run(ctx, { params, body }) {
+  etag: recordTag,
+  takesIfMatch: true,
+  run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
     const wanted = readRoleIds(body.role_ids)
     return keepRefusal(ctx, { subject_type: 'group', subject_id: params.id }, () =>
       ctx.tx.interactive(async (tx) => {
         const held = await lockRoleMappings(tx, params.id)
         if (held === undefined) throw notFound('group')
         const change = planRoles(held, wanted, await findRoles(tx, wanted), ctx.actor.scopes)
+        const before = await findGroup(tx, params.id)
+        requireMatch(tags, before && recordTag(before))
         if (change.added.length + change.removed.length > 0) await saveRoleMappings({ ...ctx, tx }, params.id, change)
         const group = await findGroup(tx, params.id)
         if (group === undefined) throw new Error('a locked group was not found')

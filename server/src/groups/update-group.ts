@@ -1,9 +1,10 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { Group, GroupChange, requireLocal } from './group.ts'
-import { findGroup, saveLocalGroup } from './group-store.ts'
+import { findGroup, lockGroup, saveLocalGroup } from './group-store.ts'
 
 /** Changes the sent fields of a local group. A change without effect writes nothing and emits no event. */
 export const updateGroup = operation({
@@ -16,14 +17,19 @@ export const updateGroup = operation({
   body: GroupChange,
   replies: { 200: Group },
   errors: ['not_found'],
-  async run(ctx, { params, body }) {
-    const saved = await saveLocalGroup(ctx, params.id, body)
-    if (saved !== undefined) return saved
-    const group = await findGroup(ctx.tx, params.id)
-    if (group === undefined) throw notFound('group')
-    return keepRefusal(ctx, { subject_type: 'group', subject_id: group.id }, async () => {
-      requireLocal(group)
-      return group
-    })
+  etag: recordTag,
+  takesIfMatch: true,
+  run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
+    return keepRefusal(ctx, { subject_type: 'group', subject_id: params.id }, () =>
+      ctx.tx.interactive(async (tx) => {
+        await lockGroup(tx, params.id)
+        const group = await findGroup(tx, params.id)
+        if (group === undefined) throw notFound('group')
+        requireLocal(group)
+        requireMatch(tags, recordTag(group))
+        return (await saveLocalGroup({ ...ctx, tx }, params.id, body)) ?? group
+      }),
+    )
   },
 })

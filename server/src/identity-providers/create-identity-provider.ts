@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
@@ -15,6 +16,7 @@ export const createIdentityProvider = operation({
   body: NewIdentityProvider,
   replies: { 201: IdentityProvider },
   errors: [],
+  etag: recordTag,
   async run(ctx, { body }) {
     const { name, provider_type, config = {}, enabled = true } = body
     const id = newId()

@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -14,6 +15,7 @@ export const getIdentityProvider = operation({
   params: IdParams,
   replies: { 200: IdentityProvider },
   errors: ['not_found'],
+  etag: recordTag,
   async run(ctx, { params }) {
     const provider = await findProvider(ctx.tx, params.id)
     if (provider === undefined) throw notFound('identity provider')

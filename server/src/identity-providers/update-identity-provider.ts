@@ -1,3 +1,4 @@
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
@@ -21,12 +22,17 @@ export const updateIdentityProvider = operation({
   body: IdentityProviderChange,
   replies: { 200: IdentityProvider },
   errors: ['not_found'],
-  run: (ctx, { params, body }) =>
-    ctx.tx.interactive(async (tx) => {
+  etag: recordTag,
+  takesIfMatch: true,
+  run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
+    return ctx.tx.interactive(async (tx) => {
       const before = await lockProvider(tx, params.id)
       if (before === undefined) throw notFound('identity provider')
+      requireMatch(tags, recordTag(before.shown))
       return change({ ...ctx, tx }, before, body)
-    }),
+    })
+  },
 })
 
 async function change(

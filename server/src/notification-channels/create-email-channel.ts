@@ -1,6 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import { EmailChannel, NewEmailChannel, readNewEmail } from './email-channel.ts'
+import { channelTag } from './notification-channel.ts'
 import { insertChannel } from './notification-channel-store.ts'
 
 /** Creates a channel that sends events to mailboxes. */
@@ -13,6 +14,7 @@ export const createEmailChannel = operation({
   body: NewEmailChannel,
   replies: { 201: EmailChannel },
   errors: ['unprocessable'],
+  etag: channelTag,
   run: (ctx, { body }) =>
     insertChannel<EmailChannel>(ctx, {
       id: newId(),

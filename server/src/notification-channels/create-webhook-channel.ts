@@ -1,6 +1,7 @@
 import { makeSigningSecret } from '../egress/standard-webhooks.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
+import { channelTag } from './notification-channel.ts'
 import { insertChannel } from './notification-channel-store.ts'
 import {
   NewWebhookChannel,
@@ -21,6 +22,7 @@ export const createWebhookChannel = operation({
   body: NewWebhookChannel,
   replies: { 201: WebhookChannelWithSecret },
   errors: ['unprocessable'],
+  etag: channelTag,
   async run(ctx, { body }) {
     const content = readNewWebhook(body)
     await requireReceiver(body, ctx.egress)

@@ -1,7 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { NotificationChannel } from './notification-channel.ts'
+import { channelTag, NotificationChannel } from './notification-channel.ts'
 import { findChannel } from './notification-channel-store.ts'
 
 export const getNotificationChannel = operation({
@@ -13,6 +13,7 @@ export const getNotificationChannel = operation({
   params: IdParams,
   replies: { 200: NotificationChannel },
   errors: ['not_found'],
+  etag: channelTag,
   async run(ctx, { params }) {
     const channel = await findChannel(ctx.tx, params.id)
     if (channel === undefined) throw notFound('notification channel')

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { recordTag } from '../http/if-match.ts'
 import { Body, Nullable } from '../http/schema.ts'
 import { invalidInput } from '../kernel/errors.ts'
 import { Filters, Name } from './channel-fields.ts'
@@ -8,6 +9,13 @@ import { Headers, Url, WebhookChannel } from './webhook-channel.ts'
 /** A channel as in replies. */
 export const NotificationChannel = Type.Union([EmailChannel, WebhookChannel], { title: 'NotificationChannel' })
 export type NotificationChannel = Static<typeof NotificationChannel>
+
+/**
+ * The `ETag` of a channel: not of the secret that an answer may show once, nor of the time that passes until the previous one ends.
+ */
+export function channelTag(channel: NotificationChannel): string {
+  return recordTag(channel, 'secret', 'previous_secret_until')
+}
 
 export type ChannelType = NotificationChannel['channel_type']
 

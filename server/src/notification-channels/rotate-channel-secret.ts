@@ -2,6 +2,7 @@ import { makeSigningSecret } from '../egress/standard-webhooks.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams, SecretRotation, usualOverlapSeconds } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
+import { channelTag } from './notification-channel.ts'
 import { lockChannel, saveRotation } from './notification-channel-store.ts'
 import { WebhookChannelWithSecret } from './webhook-channel.ts'
 import { openSecrets, sealSecrets } from './webhook-secrets.ts'
@@ -20,6 +21,7 @@ export const rotateChannelSecret = operation({
   body: SecretRotation,
   replies: { 200: WebhookChannelWithSecret },
   errors: ['not_found', 'unprocessable'],
+  etag: channelTag,
   run: (ctx, { params: { id }, body: { overlap_seconds = usualOverlapSeconds } }) =>
     ctx.tx.interactive(async (tx) => {
       const inside = { ...ctx, tx }

@@ -1,9 +1,10 @@
+import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { changeEmail } from './email-channel.ts'
-import { ChannelChange, NotificationChannel, requireOwnFields } from './notification-channel.ts'
+import { ChannelChange, channelTag, NotificationChannel, requireOwnFields } from './notification-channel.ts'
 import { lockChannel, saveChannel } from './notification-channel-store.ts'
 import { changeWebhook, requireReceiver, type WebhookChannel } from './webhook-channel.ts'
 import { openSecrets, sealSecrets } from './webhook-secrets.ts'
@@ -19,7 +20,10 @@ export const updateNotificationChannel = operation({
   body: ChannelChange,
   replies: { 200: NotificationChannel },
   errors: ['not_found', 'unprocessable'],
-  async run(ctx, { params, body }) {
+  etag: channelTag,
+  takesIfMatch: true,
+  async run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
     // This may use the network, so it runs before the row is locked.
     await requireReceiver(body, ctx.egress)
     return ctx.tx.interactive(async (tx) => {
@@ -27,6 +31,7 @@ export const updateNotificationChannel = operation({
       if (kept === undefined) throw notFound('notification channel')
       const { shown, sealed_secrets } = kept
       const inside = { ...ctx, tx }
+      requireMatch(tags, channelTag(shown))
       requireOwnFields(shown.channel_type, body)
       if (shown.channel_type === 'email') return saveChannel(inside, shown, changeEmail(shown, body))
       const content = changeWebhook(shown, body)

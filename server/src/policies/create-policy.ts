@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
-import { Policy, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority } from './policy.ts'
+import { Policy, PolicyDescription, PolicyEnabled, PolicyName, PolicyPriority, policyTag } from './policy.ts'
 import { insertPolicy } from './policy-store.ts'
 
 /** Creates a policy without rules: after all others, or with a priority that no other policy has. */
@@ -20,6 +20,7 @@ export const createPolicy = operation({
   }),
   replies: { 201: Policy },
   errors: ['priority_taken'],
+  etag: policyTag,
   async run(ctx, { body }) {
     const created = await insertPolicy(ctx, { description: '', enabled: true, ...body })
     if (created !== undefined) return created

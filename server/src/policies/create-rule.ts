@@ -5,7 +5,7 @@ import { statementFromInput } from '../policy-engine/cedar/statement.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRulesAtOnce } from './cases/change-rules.flow.ts'
 import { withoutIgnored } from './ignored-fields.ts'
-import { maxRules } from './policy.ts'
+import { maxRules, ruleTag } from './policy.ts'
 import { insertRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.flow.ts'
 
@@ -21,6 +21,7 @@ export const createRule = operation({
   withoutIgnored,
   replies: { 201: Rule },
   errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable'],
+  etag: ruleTag,
   async run(ctx, { params, body }) {
     const statement = statementFromInput(body)
     const change = insertRule(ctx, { policy_id: params.id, statement, ordinal: body.ordinal })

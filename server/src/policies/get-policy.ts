@@ -1,7 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { Policy } from './policy.ts'
+import { Policy, policyTag } from './policy.ts'
 import { findPolicy } from './policy-store.ts'
 
 export const getPolicy = operation({
@@ -13,6 +13,7 @@ export const getPolicy = operation({
   params: IdParams,
   replies: { 200: Policy },
   errors: ['not_found'],
+  etag: policyTag,
   async run(ctx, { params }) {
     const policy = await findPolicy(ctx.tx, params.id)
     if (policy === undefined) throw notFound('policy')

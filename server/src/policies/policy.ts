@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { recordTag } from '../http/if-match.ts'
 import { Body, DateTime, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
@@ -41,6 +42,16 @@ export const Policy = Type.Object(
   { title: 'Policy' },
 )
 export type Policy = Static<typeof Policy>
+
+/** The `ETag` of a policy. Its rules count with their place and date: a digest of 10,000 statements would take too long. */
+export function policyTag({ rules, ...policy }: Policy): string {
+  return recordTag({ ...policy, rules: rules.map(({ id, ordinal, updated_at }) => [id, ordinal, updated_at]) })
+}
+
+/** The `ETag` of a rule, with or without the warnings of its change. */
+export function ruleTag(rule: Rule): string {
+  return recordTag(rule, 'warnings')
+}
 
 /** The fields of a policy that an update may change; reordering changes its place. */
 export const PolicyChange = Body({

@@ -1,8 +1,9 @@
+import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { changeRules } from './cases/change-rules.flow.ts'
-import { changedFields, Policy, PolicyChange } from './policy.ts'
+import { changedFields, Policy, PolicyChange, policyTag } from './policy.ts'
 import { policyById, savePolicy } from './policy-store.ts'
 
 /** Changes the fields sent. Where no value is new, it changes nothing, emits no event, and returns the policy. */
@@ -16,10 +17,15 @@ export const updatePolicy = operation({
   body: PolicyChange,
   replies: { 200: Policy },
   errors: ['case_broken', 'not_found'],
-  run: (ctx, { params, body }) =>
-    changeRules(ctx, policyById(ctx.tx, params.id), async (inside, [before]) => {
+  etag: policyTag,
+  takesIfMatch: true,
+  run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
+    return changeRules(ctx, policyById(ctx.tx, params.id), async (inside, [before]) => {
       if (before === undefined) throw notFound('policy')
+      requireMatch(tags, policyTag(before))
       const fields = changedFields(before, body)
       return fields.length === 0 ? before : savePolicy(inside, before, { to: body, fields })
-    }),
+    })
+  },
 })

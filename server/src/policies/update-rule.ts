@@ -1,3 +1,4 @@
+import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
 import { parseConditions } from '../policy-engine/cedar/parse.ts'
@@ -5,7 +6,7 @@ import { statementFromInput } from '../policy-engine/cedar/statement.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRules } from './cases/change-rules.flow.ts'
 import { withoutIgnored } from './ignored-fields.ts'
-import { RuleParams } from './policy.ts'
+import { RuleParams, ruleTag } from './policy.ts'
 import { changeRule } from './rule-change.ts'
 import { ruleAt, saveRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.flow.ts'
@@ -22,11 +23,15 @@ export const updateRule = operation({
   withoutIgnored,
   replies: { 200: Rule },
   errors: ['case_broken', 'invalid_policy', 'not_found'],
-  async run(ctx, { params, body }) {
+  etag: ruleTag,
+  takesIfMatch: true,
+  async run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
     requireReadable(body)
     const at = { policy_id: params.id, rule_id: params.rule_id }
     const { rule, change } = await changeRules(ctx, ruleAt(ctx.tx, at), async (inside, [before]) => {
       if (before === undefined) throw notFound('rule')
+      requireMatch(tags, ruleTag(before.rule))
       const found = changeRule(before.rule, body)
       return { change: found, rule: found === undefined ? before.rule : await saveRule(inside, at, found) }
     })

@@ -1,3 +1,4 @@
+import { versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import type { DriverType } from './driver.ts'
@@ -19,6 +20,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     body: NewProvisioner,
     replies: { 201: ProvisionerWithSecrets },
     errors: ['resource_already_served'],
+    etag: versionTag,
     async run(ctx, { body }) {
       const { name, provisioner_type, enabled = true, corrects_drift = false } = body
       const type = types[provisioner_type]

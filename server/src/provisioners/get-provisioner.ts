@@ -1,3 +1,4 @@
+import { versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -14,6 +15,7 @@ export const getProvisioner = operation({
   params: IdParams,
   replies: { 200: Provisioner },
   errors: ['not_found'],
+  etag: versionTag,
   async run(ctx, { params }) {
     const provisioner = await findProvisioner(ctx.tx, params.id)
     if (provisioner === undefined) throw notFound('provisioner')

@@ -1,3 +1,4 @@
+import { versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams, SecretRotation, usualOverlapSeconds } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
@@ -21,6 +22,7 @@ export const rotateProvisionerSecret = (types: Readonly<Record<ProvisionerType, 
     body: SecretRotation,
     replies: { 200: ProvisionerWithSecrets },
     errors: ['not_found', 'unprocessable'],
+    etag: versionTag,
     run: (ctx, { params: { id }, body: { overlap_seconds = usualOverlapSeconds } }) =>
       ctx.tx.interactive(async (tx) => {
         const inside = { ...ctx, tx }

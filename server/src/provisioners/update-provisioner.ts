@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { readIfMatch, requireMatch, versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
@@ -35,10 +36,15 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     body: ProvisionerChange,
     replies: { 200: Provisioner },
     errors: ['not_found', 'provisioner_in_use', 'resource_already_served', 'version_conflict'],
-    async run(ctx, { params, body }) {
+    etag: versionTag,
+    takesIfMatch: true,
+    async run(ctx, { params, body, header }) {
+      const tags = readIfMatch(header('if-match'))
       for (let tries = 0; tries < maxTries; tries += 1) {
         const before = await findKeptProvisioner(ctx.tx, params.id)
         if (before === undefined) throw notFound('provisioner')
+        // The change is saved only on this version.
+        requireMatch(tags, versionTag(before.shown))
         // This may use the network, so it runs before the row is locked.
         const settled = body.config && (await settle(ctx, types[before.shown.provisioner_type], before, body.config))
         const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, body, settled, countInUse))

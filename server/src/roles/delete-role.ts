@@ -19,7 +19,7 @@ export const deleteRole = operation({
   async run(ctx, { params, header }): Promise<undefined> {
     const tags = readIfMatch(header('if-match'))
     const id = readRoleId(params.role_id)
-    if (await deleteUnusedRole(ctx, id, tags)) return
+    if (await deleteUnusedRole(ctx, id, tags === 'any' ? undefined : tags)) return
     const role = await findRole(ctx.tx, id)
     if (role === undefined) throw notFound('role')
     await keepRefusal(ctx, { subject_type: 'role', subject_id: id }, async () => {

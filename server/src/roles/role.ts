@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { versionTag } from '../http/if-match.ts'
 import { Body, DateTime, OneOf } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
 import { allScopes, isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
@@ -83,9 +84,7 @@ export function asRole(row: RoleRow): Role {
 }
 
 /** The `ETag` of a role, as a caller sends it in `If-Match`. */
-export function roleTag({ version }: Pick<RoleRow, 'version'>): string {
-  return `"${version}"`
-}
+export const roleTag: (role: Pick<RoleRow, 'version'>) => string = versionTag
 
 export const NewRoleInput = Body({
   name: RoleName,

@@ -36,40 +36,46 @@ export async function getAiProvider(tx: Tx, type: AiProviderType): Promise<AiPro
   return aiProviderOf(row ?? { type, config: null, is_default: false, updated_at: null })
 }
 
-export async function findDefaultType(tx: Tx): Promise<AiProviderType | undefined> {
+async function findDefaultType(tx: Tx): Promise<AiProviderType | undefined> {
   const [row] = await tx.read(
     sql<{ type: AiProviderType }>`select type from ai_provider_default where tenant_id = ${tx.tenant_id}`,
   )
   return row?.type
 }
 
-/**
- * Chooses the default and emits an event with the old and the new one. Guarded by the previous default (null: none): false
- * when another request chose another meanwhile.
- */
+/** The default provider; undefined when none is chosen. */
+export async function findDefaultProvider(tx: Tx): Promise<AiProvider | undefined> {
+  const type = await findDefaultType(tx)
+  return type && getAiProvider(tx, type)
+}
+
+/** Chooses the default, with the providers locked, and emits an event with the old (null: none) and the new one. */
 export async function saveDefaultType(
   ctx: WorkCtx,
   change: { old: AiProviderType | null; new: AiProviderType },
-): Promise<boolean> {
+): Promise<void> {
   const event = {
     type: 'setting.updated',
     subject_type: 'setting',
     subject_id: 'ai-provider-default',
     data: change,
   } as const
-  const [saved] = await ctx.tx.write([
+  await ctx.tx.write([
     sql`with changed as (
         insert into ai_provider_default (tenant_id, type) values (${ctx.tx.tenant_id}, ${change.new})
         on conflict (tenant_id) do update set type = excluded.type, updated_at = clock_timestamp()
-          where ai_provider_default.type = ${change.old}::text
         returning type),
       emitted as (${emit(ctx, event, sql`changed`)})
       select type from changed`,
   ])
-  return saved.length > 0
 }
 
-/** Locks and returns a type's stored config until the transaction ends; only inside `interactive`. */
+/** Locks the tenant's AI providers, set or not, until the transaction ends; only inside `interactive`. */
+export async function lockAiProviders(tx: Tx): Promise<void> {
+  await tx.read(sql`select from tenant where id = ${tx.tenant_id} for no key update`)
+}
+
+/** Locks and returns a type's stored config; undefined when it was never set. Only inside `interactive`. */
 export async function lockAiConfig(tx: Tx, type: AiProviderType): Promise<KeptConfig | undefined> {
   const [kept] = await tx.read(sql<KeptConfig>`select config, sealed_secrets from ai_provider
     where tenant_id = ${tx.tenant_id} and type = ${type} for update`)

@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { SignInSetting, shownSignIn } from './sign-in-setting.ts'
 import { findSignInSetting } from './sign-in-setting-store.ts'
@@ -11,5 +12,6 @@ export const getSignInSettings = operation({
   scope: 'settings:read',
   replies: { 200: SignInSetting },
   errors: [],
+  etag: recordTag,
   run: async (ctx) => shownSignIn(await findSignInSetting(ctx.tx)),
 })

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { PageOf, pageQuery } from '../http/schema.ts'
-import { Setting, type SettingKey, settingKeys, settingTable } from './setting.ts'
-import { listStoredSettings, type StoredSetting } from './setting-store.ts'
+import { inForce, Setting, settingKeys } from './setting.ts'
+import { listStoredSettings } from './setting-store.ts'
 
 /** Lists all settings by key, with the tenant's value or the default. */
 export const listSettings = operation({
@@ -24,7 +24,3 @@ export const listSettings = operation({
     )
   },
 })
-
-function inForce(key: SettingKey, stored: StoredSetting | undefined): Setting {
-  return stored ?? { key, value: settingTable[key].default }
-}

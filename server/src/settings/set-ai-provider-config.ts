@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
 import { AiProvider, AiProviderConfig, aiProviderFields, requireAiProviderType } from './ai-provider.ts'
-import { getAiProvider, lockAiConfig, placeOfAiSecrets, saveAiConfig } from './ai-provider-store.ts'
+import { getAiProvider, lockAiConfig, lockAiProviders, placeOfAiSecrets, saveAiConfig } from './ai-provider-store.ts'
 
 /** Replaces the config of a type and seals its secrets. A change without effect writes nothing and emits no event. */
 export const setAiProviderConfig = operation({
@@ -15,13 +16,19 @@ export const setAiProviderConfig = operation({
   body: AiProviderConfig,
   replies: { 200: AiProvider },
   errors: [],
-  run: (ctx, { params, body }) =>
-    ctx.tx.interactive(async (tx) => {
-      const type = requireAiProviderType(params.type)
+  etag: recordTag,
+  takesIfMatch: true,
+  run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
+    const type = requireAiProviderType(params.type)
+    return ctx.tx.interactive(async (tx) => {
+      await lockAiProviders(tx)
+      requireMatch(tags, recordTag(await getAiProvider(tx, type)))
       const kept = await lockAiConfig(tx, type)
       const place = placeOfAiSecrets(type)
       const replaced = await replaceConfig({ ...ctx, tx }, place, body.config, aiProviderFields, kept)
       if (replaced !== undefined) await saveAiConfig({ ...ctx, tx }, type, replaced)
       return getAiProvider(tx, type)
-    }),
+    })
+  },
 })

@@ -109,6 +109,11 @@ export const Setting = Type.Object(
 )
 export type Setting = Static<typeof Setting>
 
+/** The effective setting: the tenant's, or the default. */
+export function inForce(key: SettingKey, stored: Setting | undefined): Setting {
+  return stored ?? { key, value: settingTable[key].default }
+}
+
 /** Every key, in alphabetical order. */
 export const settingKeys = (Object.keys(settingTable) as SettingKey[]).sort()
 

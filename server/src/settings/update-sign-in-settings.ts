@@ -1,4 +1,5 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Problem } from '../kernel/errors.ts'
 import {
@@ -23,11 +24,15 @@ export const updateSignInSettings = operation({
   body: SignInSettingInput,
   replies: { 200: SignInSetting },
   errors: ['version_conflict'],
-  async run(ctx, { body }) {
+  etag: recordTag,
+  takesIfMatch: true,
+  async run(ctx, { body, header }) {
+    const tags = readIfMatch(header('if-match'))
     const before = await findSignInSetting(ctx.tx)
     await keepRefusal(ctx, { subject_type: 'setting', subject_id: 'sign-in' }, async () =>
       requireMayNameProvider(ctx.actor.scopes, body, before),
     )
+    requireMatch(tags, recordTag(shownSignIn(before)))
     // Disabling the provider does not require an issuer that egress allows.
     const fault = body.enabled === false ? undefined : await ctx.egress.findFault(body.issuer)
     const checked = readSignInSetting(body, before, fault)
@@ -35,6 +40,7 @@ export const updateSignInSettings = operation({
     const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))
     const saved = await saveSignInSetting(ctx, checked, before, sealed)
     if (saved === undefined) {
+      requireMatch(tags, recordTag(shownSignIn(await findSignInSetting(ctx.tx))))
       throw new Problem(
         'version_conflict',
         'another request changed the sign-in settings meanwhile; read them and set them again',

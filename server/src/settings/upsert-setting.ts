@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
-import { requireSettingKey, requireSettingValue, Setting } from './setting.ts'
+import { inForce, requireSettingKey, requireSettingValue, Setting } from './setting.ts'
 import { findSetting, saveSetting } from './setting-store.ts'
 
 /** How often a change is tried when another comes between its read and its write. */
@@ -21,11 +22,16 @@ export const upsertSetting = operation({
   }),
   replies: { 200: Setting },
   errors: ['version_conflict'],
-  async run(ctx, { params, body }) {
+  etag: recordTag,
+  takesIfMatch: true,
+  async run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
     const key = requireSettingKey(params.setting_key)
     requireSettingValue(key, body.value)
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const before = await findSetting(ctx.tx, key)
+      // The value is saved only in place of this one.
+      requireMatch(tags, recordTag(inForce(key, before)))
       if (before?.value === body.value) return before
       const saved = await saveSetting(ctx, key, { old: before?.value ?? null, new: body.value })
       if (saved !== undefined) return saved

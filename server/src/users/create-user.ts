@@ -1,4 +1,5 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import { readSettings } from '../settings/setting-store.ts'
@@ -17,6 +18,7 @@ export const createUser = operation({
   replies: { 201: User },
   errors: ['user_exists', 'unprocessable'],
   changes: 'authority',
+  etag: recordTag,
   async run(ctx, { body }) {
     const settings = await readSettings(ctx.tx)
     const rules = { min_length: settings['auth.password_min_length'] }

@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Preferences } from './preferences.ts'
 import { userGone } from './profile.ts'
@@ -11,6 +12,7 @@ export const getOwnPreferences = operation({
   scope: null,
   replies: { 200: Preferences },
   errors: [],
+  etag: recordTag,
   async run(ctx) {
     const preferences = await findPreferences(ctx.tx, ctx.actor.user_id)
     if (preferences === undefined) throw userGone()

@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { OwnProfile, userGone } from './profile.ts'
 import { findOwnProfile } from './profile-store.ts'
@@ -10,6 +11,7 @@ export const getOwnProfile = operation({
   scope: null,
   replies: { 200: OwnProfile },
   errors: [],
+  etag: recordTag,
   async run(ctx) {
     const profile = await findOwnProfile(ctx.tx, ctx.actor.user_id)
     if (profile === undefined) throw userGone()

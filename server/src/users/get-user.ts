@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -13,6 +14,7 @@ export const getUser = operation({
   params: IdParams,
   replies: { 200: User },
   errors: ['not_found'],
+  etag: recordTag,
   async run(ctx, { params }) {
     const user = await findUser(ctx.tx, params.id)
     if (user === undefined) throw notFound('user')

@@ -18,6 +18,11 @@ export async function findPreferences(tx: Tx, user_id: string | null): Promise<P
   return found
 }
 
+/** Locks the user until the transaction ends; only inside `interactive`. */
+export async function lockOwnUser(tx: Tx, user_id: string | null): Promise<void> {
+  await tx.read(sql`select from tenant_user u where ${whose(tx, user_id)} for no key update`)
+}
+
 /** Writes the fields that differ and emits an event that names the fields. Undefined when nothing differs or the user is gone. */
 export async function saveOwnProfile(
   ctx: WorkCtx,

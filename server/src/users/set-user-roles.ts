@@ -1,4 +1,5 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
@@ -20,7 +21,10 @@ export const setUserRoles = operation({
   replies: { 200: User },
   errors: ['not_found', 'unprocessable', 'last_owner', 'version_conflict'],
   changes: 'authority',
-  run(ctx, { params, body }) {
+  etag: recordTag,
+  takesIfMatch: true,
+  run(ctx, { params, body, header }) {
+    const tags = readIfMatch(header('if-match'))
     const wanted = readRoleIds(body.roles)
     return keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>
       ctx.tx.interactive(async (tx) => {
@@ -33,6 +37,8 @@ export const setUserRoles = operation({
             'this user owns the tenant, and an owner keeps the role `admin`: leave it in the list',
           )
         }
+        const before = await findUser(tx, params.id)
+        requireMatch(tags, before && recordTag(before))
         if (change.added.length + change.removed.length > 0) await saveOwnRoles({ ...ctx, tx }, params.id, change)
         const user = await findUser(tx, params.id)
         if (user === undefined) throw new Error('a locked user was not found')

@@ -1,7 +1,8 @@
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Preferences, PreferencesInput, readPreferencesChange } from './preferences.ts'
 import { userGone } from './profile.ts'
-import { findPreferences, savePreferences } from './profile-store.ts'
+import { findPreferences, lockOwnUser, savePreferences } from './profile-store.ts'
 
 /** Changes the user's own display preferences: null clears a field, an omitted field stays. */
 export const updateOwnPreferences = operation({
@@ -13,11 +14,18 @@ export const updateOwnPreferences = operation({
   body: PreferencesInput,
   replies: { 200: Preferences },
   errors: [],
-  async run(ctx, { body }) {
+  etag: recordTag,
+  takesIfMatch: true,
+  run(ctx, { body, header }) {
+    const tags = readIfMatch(header('if-match'))
     const change = readPreferencesChange(body)
     const { user_id } = ctx.actor
-    const saved = (await savePreferences(ctx.tx, user_id, change)) ?? (await findPreferences(ctx.tx, user_id))
-    if (saved === undefined) throw userGone()
-    return saved
+    return ctx.tx.interactive(async (tx) => {
+      await lockOwnUser(tx, user_id)
+      const before = await findPreferences(tx, user_id)
+      if (before === undefined) throw userGone()
+      requireMatch(tags, recordTag(before))
+      return (await savePreferences(tx, user_id, change)) ?? before
+    })
   },
 })

@@ -1,6 +1,7 @@
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { OwnProfile, ProfileInput, readProfileChange, userGone } from './profile.ts'
-import { findOwnProfile, saveOwnProfile } from './profile-store.ts'
+import { findOwnProfile, lockOwnUser, saveOwnProfile } from './profile-store.ts'
 
 /** Changes the user's own profile. A change without effect writes nothing and emits no event. */
 export const updateOwnProfile = operation({
@@ -12,10 +13,17 @@ export const updateOwnProfile = operation({
   body: ProfileInput,
   replies: { 200: OwnProfile },
   errors: [],
-  async run(ctx, { body }) {
-    const before = await findOwnProfile(ctx.tx, ctx.actor.user_id)
-    if (before === undefined) throw userGone()
-    const change = readProfileChange(before.auth_provider, body)
-    return (await saveOwnProfile(ctx, before.id, change)) ?? before
+  etag: recordTag,
+  takesIfMatch: true,
+  run(ctx, { body, header }) {
+    const tags = readIfMatch(header('if-match'))
+    return ctx.tx.interactive(async (tx) => {
+      await lockOwnUser(tx, ctx.actor.user_id)
+      const before = await findOwnProfile(tx, ctx.actor.user_id)
+      if (before === undefined) throw userGone()
+      const change = readProfileChange(before.auth_provider, body)
+      requireMatch(tags, recordTag(before))
+      return (await saveOwnProfile({ ...ctx, tx }, before.id, change)) ?? before
+    })
   },
 })

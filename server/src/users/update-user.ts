@@ -1,4 +1,5 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -23,13 +24,18 @@ export const updateUser = (endAccess: EndAccess) =>
     replies: { 200: User },
     errors: ['not_found', 'last_owner'],
     changes: 'authority',
-    run: (ctx, { params, body }) =>
-      keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>
+    etag: recordTag,
+    takesIfMatch: true,
+    run(ctx, { params, body, header }) {
+      const tags = readIfMatch(header('if-match'))
+      return keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>
         ctx.tx.interactive(async (tx) => {
           const inside = { ...ctx, tx }
           const user = await lockUser(tx, params.id)
           if (user === undefined) throw notFound('user')
+          const before = await findUser(tx, user.id)
           const events = requireMayChange(user, body, ctx.actor.scopes)
+          requireMatch(tags, before && recordTag(before))
           const leaves = events.includes('user.deactivated')
           const ending = leaves ? endAccess(inside, user.id, 'its holder was deactivated') : []
           if (events.length > 0) await saveUserChange(inside, user, body, { events, ending })
@@ -37,5 +43,6 @@ export const updateUser = (endAccess: EndAccess) =>
           if (changed === undefined) throw notFound('user')
           return changed
         }),
-      ),
+      )
+    },
   })

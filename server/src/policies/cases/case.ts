@@ -2,9 +2,9 @@
  * A policy case: a policy question with its expected answer. It is self-contained and reads no stored data, so its meaning never
  * changes. Absent fields have defaults.
  */
-import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type Static, Type } from 'typebox'
+import { recordTag } from '../../http/if-match.ts'
 import { Body, OneOf, Uuid } from '../../http/schema.ts'
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
 import { readZone } from '../../kernel/time-zone.ts'
@@ -113,11 +113,7 @@ export const KeptCases = Body({ cases: PolicyCases })
 
 /** The `ETag` of a list of cases: the same for the same cases, however the fields of each are ordered. */
 export function casesTag({ cases }: { cases: readonly PolicyCase[] }): string {
-  const sorted = (_name: string, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value
-  return `"${createHash('sha256').update(JSON.stringify(cases, sorted)).digest('base64url')}"`
+  return recordTag({ cases })
 }
 
 const maxFaultsShown = 20

@@ -1,3 +1,4 @@
+import { recordTag } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
 import { IdParams } from '../../http/schema.ts'
 import { notFound } from '../../kernel/errors.ts'
@@ -13,6 +14,7 @@ export const exportPolicy = operation({
   params: IdParams,
   replies: { 200: PolicyFile },
   errors: ['not_found'],
+  etag: recordTag,
   replyText: ({ cedar }) => cedar,
   async run(ctx, { params }) {
     const policy = await findPolicy(ctx.tx, params.id)

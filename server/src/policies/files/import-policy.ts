@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { readIfMatch, recordTag, requireMatch } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
 import { Body, IdParams } from '../../http/schema.ts'
 import { notFound, Problem } from '../../kernel/errors.ts'
@@ -6,7 +7,7 @@ import { maxRules } from '../policy.ts'
 import { applyImport, tryImport } from './import-policy.flow.ts'
 import { ImportResult, importResult } from './import-result.ts'
 import { findImportWarnings } from './import-warnings.flow.ts'
-import { maxFileBytes, PolicyFile } from './policy-file.ts'
+import { maxFileBytes, PolicyFile, writePolicyFile } from './policy-file.ts'
 import { findPolicyAt } from './policy-file-store.ts'
 import { type ImportPlan, planImport } from './policy-import.ts'
 
@@ -29,11 +30,15 @@ export const importPolicy = operation({
   bodyLimit: maxFileBytes,
   replies: { 200: ImportResult },
   errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable', 'version_conflict'],
-  async run(ctx, { params, query: { dry_run = false }, body }) {
+  takesIfMatch: true,
+  async run(ctx, { params, query: { dry_run = false }, body, header }) {
+    const tags = readIfMatch(header('if-match'))
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const found = await findPolicyAt(ctx.tx, params.id)
       if (found === undefined) throw notFound('policy')
       const { policy, version, rule_count } = found
+      // The import is saved only on the rules of this version.
+      if (tags !== undefined) requireMatch(tags, recordTag({ cedar: writePolicyFile(policy) }))
       const plan = await planImport(body.cedar, policy.rules)
       requireRoom(rule_count, plan)
       const { added, changed, removed } = plan
