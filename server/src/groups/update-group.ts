@@ -2,6 +2,7 @@ import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
 import { Group, GroupChange, requireLocal } from './group.ts'
 import { findGroup, lockGroup, saveLocalGroup } from './group-store.ts'
@@ -14,7 +15,7 @@ export const updateGroup = operation({
   credential: 'any',
   scope: 'groups:write',
   params: IdParams,
-  body: GroupChange,
+  body: SentBack(GroupChange, Group),
   replies: { 200: Group },
   errors: ['not_found'],
   etag: recordTag,
@@ -27,8 +28,9 @@ export const updateGroup = operation({
         const group = await findGroup(tx, params.id)
         if (group === undefined) throw notFound('group')
         requireLocal(group)
+        const change = changeIn(GroupChange, body, group)
         requireMatch(tags, recordTag(group))
-        return (await saveLocalGroup({ ...ctx, tx }, params.id, body)) ?? group
+        return (await saveLocalGroup({ ...ctx, tx }, params.id, change)) ?? group
       }),
     )
   },

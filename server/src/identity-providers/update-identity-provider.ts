@@ -1,6 +1,7 @@
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
@@ -19,7 +20,7 @@ export const updateIdentityProvider = operation({
   credential: 'any',
   scope: 'identity_providers:write',
   params: IdParams,
-  body: IdentityProviderChange,
+  body: SentBack(IdentityProviderChange, IdentityProvider),
   replies: { 200: IdentityProvider },
   errors: ['not_found'],
   etag: recordTag,
@@ -30,7 +31,7 @@ export const updateIdentityProvider = operation({
       const before = await lockProvider(tx, params.id)
       if (before === undefined) throw notFound('identity provider')
       requireMatch(tags, recordTag(before.shown))
-      return change({ ...ctx, tx }, before, body)
+      return change({ ...ctx, tx }, before, changeIn(IdentityProviderChange, body, before.shown))
     })
   },
 })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { recordTag } from '../http/if-match.ts'
-import { Body, Nullable } from '../http/schema.ts'
+import { AnyObject, Body, Nullable, OneOf } from '../http/schema.ts'
 import { invalidInput } from '../kernel/errors.ts'
 import { Filters, Name } from './channel-fields.ts'
 import { EmailChannel, Prefix, Recipients, Sender } from './email-channel.ts'
@@ -16,6 +16,14 @@ export type NotificationChannel = Static<typeof NotificationChannel>
 export function channelTag(channel: NotificationChannel): string {
   return recordTag(channel, 'secret', 'previous_secret_until')
 }
+
+/** The fields of a channel of any type, for a change that sends back what it read. */
+export const AnyChannel = Type.Object({
+  ...EmailChannel.properties,
+  ...WebhookChannel.properties,
+  channel_type: OneOf(['email', 'webhook']),
+  config: AnyObject,
+})
 
 export type ChannelType = NotificationChannel['channel_type']
 

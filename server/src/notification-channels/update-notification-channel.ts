@@ -1,10 +1,11 @@
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { changeEmail } from './email-channel.ts'
-import { ChannelChange, channelTag, NotificationChannel, requireOwnFields } from './notification-channel.ts'
+import { AnyChannel, ChannelChange, channelTag, NotificationChannel, requireOwnFields } from './notification-channel.ts'
 import { lockChannel, saveChannel } from './notification-channel-store.ts'
 import { changeWebhook, requireReceiver, type WebhookChannel } from './webhook-channel.ts'
 import { openSecrets, sealSecrets } from './webhook-secrets.ts'
@@ -17,7 +18,7 @@ export const updateNotificationChannel = operation({
   credential: 'any',
   scope: 'notification_channels:write',
   params: IdParams,
-  body: ChannelChange,
+  body: SentBack(ChannelChange, AnyChannel),
   replies: { 200: NotificationChannel },
   errors: ['not_found', 'unprocessable'],
   etag: channelTag,
@@ -32,10 +33,11 @@ export const updateNotificationChannel = operation({
       const { shown, sealed_secrets } = kept
       const inside = { ...ctx, tx }
       requireMatch(tags, channelTag(shown))
-      requireOwnFields(shown.channel_type, body)
-      if (shown.channel_type === 'email') return saveChannel(inside, shown, changeEmail(shown, body))
-      const content = changeWebhook(shown, body)
-      return saveChannel(inside, shown, content, await sealHeaders(inside, shown, sealed_secrets, body.headers))
+      const change = changeIn(ChannelChange, body, shown)
+      requireOwnFields(shown.channel_type, change)
+      if (shown.channel_type === 'email') return saveChannel(inside, shown, changeEmail(shown, change))
+      const content = changeWebhook(shown, change)
+      return saveChannel(inside, shown, content, await sealHeaders(inside, shown, sealed_secrets, change.headers))
     })
   },
 })

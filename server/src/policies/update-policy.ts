@@ -1,6 +1,7 @@
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
 import { changeRules } from './cases/change-rules.flow.ts'
 import { changedFields, Policy, PolicyChange, policyTag } from './policy.ts'
@@ -14,7 +15,7 @@ export const updatePolicy = operation({
   credential: 'any',
   scope: 'policies:write',
   params: IdParams,
-  body: PolicyChange,
+  body: SentBack(PolicyChange, Policy),
   replies: { 200: Policy },
   errors: ['case_broken', 'not_found'],
   etag: policyTag,
@@ -24,8 +25,9 @@ export const updatePolicy = operation({
     return changeRules(ctx, policyById(ctx.tx, params.id), async (inside, [before]) => {
       if (before === undefined) throw notFound('policy')
       requireMatch(tags, policyTag(before))
-      const fields = changedFields(before, body)
-      return fields.length === 0 ? before : savePolicy(inside, before, { to: body, fields })
+      const change = changeIn(PolicyChange, body, before)
+      const fields = changedFields(before, change)
+      return fields.length === 0 ? before : savePolicy(inside, before, { to: change, fields })
     })
   },
 })

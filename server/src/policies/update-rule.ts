@@ -1,5 +1,6 @@
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
 import { parseConditions } from '../policy-engine/cedar/parse.ts'
 import { statementFromInput } from '../policy-engine/cedar/statement.ts'
@@ -19,7 +20,7 @@ export const updateRule = operation({
   credential: 'any',
   scope: 'policies:write',
   params: RuleParams,
-  body: RuleInput,
+  body: SentBack(RuleInput, Rule),
   withoutIgnored,
   replies: { 200: Rule },
   errors: ['case_broken', 'invalid_policy', 'not_found'],
@@ -32,7 +33,7 @@ export const updateRule = operation({
     const { rule, change } = await changeRules(ctx, ruleAt(ctx.tx, at), async (inside, [before]) => {
       if (before === undefined) throw notFound('rule')
       requireMatch(tags, ruleTag(before.rule))
-      const found = changeRule(before.rule, body)
+      const found = changeRule(before.rule, changeIn(RuleInput, body, before.rule))
       return { change: found, rule: found === undefined ? before.rule : await saveRule(inside, at, found) }
     })
     return withWarnings(ctx.tx, rule, change?.statement?.warnings ?? [])

@@ -146,7 +146,12 @@ suite('changing a provisioner', () => {
     )
   })
 
-  for (const change of [{ provisioner_type: 'sandbox' }, { health: null }, { config: { a: 1 } }, { name: '' }]) {
+  for (const change of [
+    { provisioner_type: 'aws-identity-center' },
+    { health: {} },
+    { config: { a: 1 } },
+    { name: '' },
+  ]) {
     test(`refuses ${JSON.stringify(change)}`, async () => {
       const { id } = (await create(other)).body
       assert.equal((await as(other, 'PATCH', `${path}/${id}`, change)).status, 400)

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { readIfMatch, requireMatch, versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import type { DriverType } from './driver.ts'
@@ -33,7 +34,7 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     credential: 'any',
     scope: 'provisioners:write',
     params: IdParams,
-    body: ProvisionerChange,
+    body: SentBack(ProvisionerChange, Provisioner),
     replies: { 200: Provisioner },
     errors: ['not_found', 'provisioner_in_use', 'resource_already_served', 'version_conflict'],
     etag: versionTag,
@@ -43,11 +44,13 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
       for (let tries = 0; tries < maxTries; tries += 1) {
         const before = await findKeptProvisioner(ctx.tx, params.id)
         if (before === undefined) throw notFound('provisioner')
+        const wanted = changeIn(ProvisionerChange, body, before.shown)
         // The change is saved only on this version.
         requireMatch(tags, versionTag(before.shown))
         // This may use the network, so it runs before the row is locked.
-        const settled = body.config && (await settle(ctx, types[before.shown.provisioner_type], before, body.config))
-        const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, body, settled, countInUse))
+        const settled =
+          wanted.config && (await settle(ctx, types[before.shown.provisioner_type], before, wanted.config))
+        const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, wanted, settled, countInUse))
         if (saved !== undefined) return saved
       }
       throw new Problem('version_conflict', 'other callers keep changing this provisioner; read it again, then retry')

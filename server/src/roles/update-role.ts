@@ -1,6 +1,7 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
 import { holdsRole } from './holding-store.ts'
 import { asRole, planChange, Role, RoleChange, RoleParams, readRoleId, requireScopes, roleTag } from './role.ts'
@@ -18,7 +19,7 @@ export const updateRole = operation({
   credential: 'any',
   scope: 'roles:write',
   params: RoleParams,
-  body: RoleChange,
+  body: SentBack(RoleChange, Role),
   replies: { 200: Role },
   errors: ['not_found', 'unprocessable'],
   changes: 'authority',
@@ -26,12 +27,13 @@ export const updateRole = operation({
   takesIfMatch: true,
   run(ctx, { params, body, header }) {
     const tags = readIfMatch(header('if-match'))
-    const change = body.scopes === undefined ? body : { ...body, scopes: requireScopes(body.scopes) }
+    const scopes = body.scopes && requireScopes(body.scopes)
     const id = readRoleId(params.role_id)
     return keepRefusal(ctx, { subject_type: 'role', subject_id: id }, () =>
       ctx.tx.interactive(async (tx) => {
         const before = await lockRole(tx, id)
         if (before === undefined) throw notFound('role')
+        const change = { ...changeIn(RoleChange, body, asRole(before)), ...(scopes && { scopes }) }
         const holds = await holdsRole(tx, ctx.actor.user_id, id)
         const planned = planChange(before, change, { scopes: ctx.actor.scopes, holds })
         requireMatch(tags, roleTag(before))

@@ -132,7 +132,7 @@ suite('the config of an AI provider', () => {
     })
   }
 
-  for (const body of [{}, { config: 'x' }, { config: null }, { config: {}, type: 'provider_a' }]) {
+  for (const body of [{}, { config: 'x' }, { config: null }, { config: {}, type: 'provider_b' }]) {
     test(`is refused as ${JSON.stringify(body)}`, async () => {
       assert.equal((await as(acme, 'PUT', '/v1/settings/ai-providers/provider_a', body)).status, 400)
     })

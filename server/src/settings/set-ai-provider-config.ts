@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
 import { AiProvider, AiProviderConfig, aiProviderFields, requireAiProviderType } from './ai-provider.ts'
 import { getAiProvider, lockAiConfig, lockAiProviders, placeOfAiSecrets, saveAiConfig } from './ai-provider-store.ts'
@@ -13,7 +14,7 @@ export const setAiProviderConfig = operation({
   credential: 'any',
   scope: 'settings:write',
   params: Type.Object({ type: Type.String({ description: 'provider_a, provider_b or provider_c' }) }),
-  body: AiProviderConfig,
+  body: SentBack(AiProviderConfig, AiProvider),
   replies: { 200: AiProvider },
   errors: [],
   etag: recordTag,
@@ -23,10 +24,12 @@ export const setAiProviderConfig = operation({
     const type = requireAiProviderType(params.type)
     return ctx.tx.interactive(async (tx) => {
       await lockAiProviders(tx)
-      requireMatch(tags, recordTag(await getAiProvider(tx, type)))
+      const before = await getAiProvider(tx, type)
+      const { config } = changeIn(AiProviderConfig, body, before)
+      requireMatch(tags, recordTag(before))
       const kept = await lockAiConfig(tx, type)
       const place = placeOfAiSecrets(type)
-      const replaced = await replaceConfig({ ...ctx, tx }, place, body.config, aiProviderFields, kept)
+      const replaced = await replaceConfig({ ...ctx, tx }, place, config, aiProviderFields, kept)
       if (replaced !== undefined) await saveAiConfig({ ...ctx, tx }, type, replaced)
       return getAiProvider(tx, type)
     })

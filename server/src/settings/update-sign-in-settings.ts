@@ -1,6 +1,7 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { Problem } from '../kernel/errors.ts'
 import {
   readSignInSetting,
@@ -21,14 +22,15 @@ export const updateSignInSettings = operation({
   summary: 'Set the sign-in provider of the tenant',
   credential: 'any',
   scope: 'settings:write',
-  body: SignInSettingInput,
+  body: SentBack(SignInSettingInput, SignInSetting),
   replies: { 200: SignInSetting },
   errors: ['version_conflict'],
   etag: recordTag,
   takesIfMatch: true,
-  async run(ctx, { body, header }) {
+  async run(ctx, { body: sent, header }) {
     const tags = readIfMatch(header('if-match'))
     const before = await findSignInSetting(ctx.tx)
+    const body = changeIn(SignInSettingInput, sent, shownSignIn(before))
     await keepRefusal(ctx, { subject_type: 'setting', subject_id: 'sign-in' }, async () =>
       requireMayNameProvider(ctx.actor.scopes, body, before),
     )

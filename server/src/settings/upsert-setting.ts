@@ -2,9 +2,14 @@ import { Type } from 'typebox'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { Problem } from '../kernel/errors.ts'
 import { inForce, requireSettingKey, requireSettingValue, Setting } from './setting.ts'
 import { findSetting, saveSetting } from './setting-store.ts'
+
+const SettingChange = Body({
+  value: Type.String({ description: 'as text, in the form of the key: `3600`, `true`, `Europe/Berlin`' }),
+})
 
 /** How often a change is tried when another comes between its read and its write. */
 const attempts = 5
@@ -17,9 +22,7 @@ export const upsertSetting = operation({
   credential: 'any',
   scope: 'settings:write',
   params: Type.Object({ setting_key: Type.String({ description: 'a key from the list of settings' }) }),
-  body: Body({
-    value: Type.String({ description: 'as text, in the form of the key: `3600`, `true`, `Europe/Berlin`' }),
-  }),
+  body: SentBack(SettingChange, Setting),
   replies: { 200: Setting },
   errors: ['version_conflict'],
   etag: recordTag,
@@ -31,7 +34,9 @@ export const upsertSetting = operation({
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const before = await findSetting(ctx.tx, key)
       // The value is saved only in place of this one.
-      requireMatch(tags, recordTag(inForce(key, before)))
+      const current = inForce(key, before)
+      changeIn(SettingChange, body, current)
+      requireMatch(tags, recordTag(current))
       if (before?.value === body.value) return before
       const saved = await saveSetting(ctx, key, { old: before?.value ?? null, new: body.value })
       if (saved !== undefined) return saved

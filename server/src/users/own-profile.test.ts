@@ -32,7 +32,7 @@ const mass = {
   email_verified: true,
   is_owner: true,
   active: true,
-  auth_provider: 'local',
+  auth_provider: 'saml',
   tenant_id,
   id: owner.user_id,
 }
@@ -93,12 +93,25 @@ suite('the caller’s own profile', () => {
     assert.deepEqual([taken.status, taken.body.display_name, taken.body.first_name], [200, 'O', null])
   })
 
+  test('of an oidc user can be sent back as it was read, with another display name, but no other name (P11)', async () => {
+    await house.asSuperuser(`update tenant_user set first_name = 'Olga', last_name = 'K' where id = $1`, [olga.user_id])
+    const { body: read } = await call(olga, 'GET', url)
+    const again = await call(olga, 'PUT', url, read)
+    assert.deepEqual([again.status, again.body], [200, read])
+    const renamed = await call(olga, 'PUT', url, { ...read, display_name: 'Ol' })
+    assert.deepEqual([renamed.status, renamed.body], [200, { ...read, display_name: 'Ol' }])
+    for (const field of ['first_name', 'last_name', 'email', 'name', 'id', 'auth_provider']) {
+      const { status, body, text } = await call(olga, 'PUT', url, { ...read, [field]: 'local' })
+      assert.deepEqual([status, body.code], [400, 'invalid_input'], field)
+      assert.match(text, new RegExp(`"/${field}"`))
+    }
+  })
+
   const faulty: [string, object][] = [
     ['a name that is too long', { last_name: 'x'.repeat(101) }],
     ['a name that is too long once it is in NFC', { last_name: 'x\u0344'.repeat(51) }],
     ['a name without a visible character', { display_name: '\u200b' }],
     ['a name that changes the text direction', { display_name: 'a\u202eb' }],
-    ['null for a name', { first_name: null }],
     ['a number for a name', { display_name: 7 }],
     ['an avatar that is an SVG', { avatar_base64: 'data:image/svg+xml;base64,PHN2Zy8+' }],
     ['an avatar that is HTML', { avatar_base64: 'data:text/html;base64,PGI+' }],

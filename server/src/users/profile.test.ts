@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { problemOf } from '../../test/support/problem.ts'
 import { Problem } from '../kernel/errors.ts'
 import { ownNameFault, type ProfileInput, readProfileChange } from './profile.ts'
 import type { AuthProvider } from './user.ts'
 
+const unnamed = { first_name: null, last_name: null, display_name: null }
+
 function refusedFields(auth_provider: AuthProvider, input: ProfileInput): string[] {
   try {
-    readProfileChange(auth_provider, input)
+    readProfileChange({ ...unnamed, auth_provider }, input)
   } catch (thrown) {
     assert.ok(thrown instanceof Problem && thrown.code === 'invalid_input', String(thrown))
     const fields = thrown.details?.fields as { pointer: string }[] | undefined
@@ -62,13 +65,26 @@ suite('a name that a user chooses (I10)', () => {
 })
 
 suite('a change of the caller’s own profile', () => {
+  test('takes a name that the identity provider manages only as it is, and does not write it', () => {
+    const ada = { auth_provider: 'oidc', first_name: 'Ada', last_name: 'L\u0000', display_name: null } as const
+    assert.deepEqual(readProfileChange(ada, { first_name: 'Ada', last_name: 'L\u0000', display_name: 'A' }), {
+      display_name: 'A',
+    })
+    for (const first_name of ['ada', '', null]) {
+      const problem = problemOf(() => readProfileChange(ada, { first_name }))
+      assert.equal(problem.code, 'invalid_input')
+    }
+  })
+
   test('has only the given fields, in NFC', () => {
-    assert.deepEqual(readProfileChange('local', { first_name: 'Zoe\u0308' }), { first_name: 'Zo\u00eb' })
-    assert.deepEqual(readProfileChange('local', {}), {})
+    const local = { ...unnamed, auth_provider: 'local' as const }
+    assert.deepEqual(readProfileChange(local, { first_name: 'Zoe\u0308' }), { first_name: 'Zo\u00eb' })
+    assert.deepEqual(readProfileChange(local, {}), {})
   })
   test('clears a name that is empty, and a picture that is null', () => {
     const input = { last_name: '', display_name: '', avatar_base64: null }
-    assert.deepEqual(readProfileChange('local', input), { last_name: null, display_name: null, avatar_base64: null })
+    const local = { ...unnamed, auth_provider: 'local' as const }
+    assert.deepEqual(readProfileChange(local, input), { last_name: null, display_name: null, avatar_base64: null })
   })
 
   const svg = 'data:image/svg+xml;base64,PHN2Zy8+'
@@ -81,7 +97,8 @@ suite('a change of the caller’s own profile', () => {
     ],
     ['a picture that is no image', 'local', { avatar_base64: svg }, ['/avatar_base64']],
     ['the first name of an oidc user (P11)', 'oidc', { first_name: 'Ada', display_name: 'Ada' }, ['/first_name']],
-    ['both names of a saml user (P11)', 'saml', { first_name: 'Ada', last_name: '' }, ['/first_name', '/last_name']],
+    ['both names of a saml user (P11)', 'saml', { first_name: 'A', last_name: 'B' }, ['/first_name', '/last_name']],
+    ['no name of a saml user that stays as it is', 'saml', { first_name: null, last_name: '' }, []],
     ['none of the fields that an oidc user can set', 'oidc', { display_name: 'Ada', avatar_base64: null }, []],
     ['none of the names of a local user', 'local', { first_name: 'Ada', last_name: 'Lovelace' }, []],
   ]

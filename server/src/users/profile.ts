@@ -24,8 +24,8 @@ const maxNameLength = 100
 /** NFC turns at most four code points into one, so a longer text is too long after it and is not checked further. */
 const maxRawNameLength = 4 * maxNameLength
 
-const inWords = `at most ${maxNameLength} characters after NFC; empty: none`
-const OwnName = Type.Optional(Type.String({ description: inWords }))
+const inWords = `at most ${maxNameLength} characters after NFC; empty or null: none`
+const OwnName = Type.Optional(Nullable(Type.String({ description: inWords })))
 
 /** The body of endpoint 19. Omitted fields stay as they are. */
 export const ProfileInput = Body({
@@ -43,17 +43,21 @@ const nameFields = ['first_name', 'last_name', 'display_name'] as const
 /** The fields to write; null clears a field. */
 export type ProfileChange = Partial<Pick<OwnProfile, (typeof nameFields)[number] | 'avatar_base64'>>
 
+/** What decides whether a name is the provider's, and whether it is changed. */
+type Managed = Pick<OwnProfile, 'auth_provider' | (typeof nameFields)[number]>
+
 /** Fields that a user's identity provider manages, so that the user cannot change them here. */
 const managedFields: readonly (keyof ProfileInput)[] = ['first_name', 'last_name']
 
 /**
- * Reads a change of the user's own profile. Names are stored in NFC; an empty name means none.
+ * Reads a change of the user's own profile. Names are stored in NFC; an empty name means none. What the identity provider manages
+ * is taken with its present value.
  * @throws Problem 400 naming each faulty field, and each that the identity provider manages
  */
-export function readProfileChange(auth_provider: AuthProvider, input: ProfileInput): ProfileChange {
-  const given = nameFields.filter((field) => input[field] !== undefined)
+export function readProfileChange(before: Managed, input: ProfileInput): ProfileChange {
+  const given = nameFields.filter((field) => input[field] !== undefined && !isPresent(before, field, input))
   const faults: FaultyField[] = [
-    ...given.flatMap((field) => fault(field, nameFault(auth_provider, field, input[field] ?? ''))),
+    ...given.flatMap((field) => fault(field, nameFault(before.auth_provider, field, input[field] ?? ''))),
     ...(typeof input.avatar_base64 === 'string' ? fault('avatar_base64', avatarFault(input.avatar_base64)) : []),
   ]
   if (faults.length > 0) throw invalidInput(faults)
@@ -63,13 +67,21 @@ export function readProfileChange(auth_provider: AuthProvider, input: ProfileInp
   }
 }
 
+function isPresent(before: Managed, field: (typeof nameFields)[number], input: ProfileInput): boolean {
+  return isManaged(before.auth_provider, field) && (input[field] || null) === before[field]
+}
+
+function isManaged(auth_provider: AuthProvider, field: keyof ProfileInput): boolean {
+  return auth_provider !== 'local' && managedFields.includes(field)
+}
+
 function fault(field: string, why: string | undefined): FaultyField[] {
   return why === undefined ? [] : [{ pointer: `/${field}`, why }]
 }
 
 function nameFault(auth_provider: AuthProvider, field: keyof ProfileInput, text: string): string | undefined {
-  if (auth_provider !== 'local' && managedFields.includes(field)) {
-    return 'is managed by the identity provider: change it there'
+  if (isManaged(auth_provider, field)) {
+    return 'is managed by the identity provider: change it there, and send its present value or leave it out'
   }
   return ownNameFault(text)
 }

@@ -1,5 +1,6 @@
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { OwnProfile, ProfileInput, readProfileChange, userGone } from './profile.ts'
 import { findOwnProfile, lockOwnUser, saveOwnProfile } from './profile-store.ts'
 
@@ -10,7 +11,7 @@ export const updateOwnProfile = operation({
   summary: 'Update your own profile',
   credential: 'user',
   scope: null,
-  body: ProfileInput,
+  body: SentBack(ProfileInput, OwnProfile),
   replies: { 200: OwnProfile },
   errors: [],
   etag: recordTag,
@@ -21,7 +22,7 @@ export const updateOwnProfile = operation({
       await lockOwnUser(tx, ctx.actor.user_id)
       const before = await findOwnProfile(tx, ctx.actor.user_id)
       if (before === undefined) throw userGone()
-      const change = readProfileChange(before.auth_provider, body)
+      const change = readProfileChange(before, changeIn(ProfileInput, body, before))
       requireMatch(tags, recordTag(before))
       return (await saveOwnProfile({ ...ctx, tx }, before.id, change)) ?? before
     })

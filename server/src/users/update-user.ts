@@ -2,6 +2,7 @@ import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type EndAccess, requireMayChange, UserChange } from './lifecycle.ts'
 import { lockUser, saveUserChange } from './lifecycle-store.ts'
@@ -20,7 +21,7 @@ export const updateUser = (endAccess: EndAccess) =>
     credential: 'any',
     scope: 'users:write',
     params: IdParams,
-    body: UserChange,
+    body: SentBack(UserChange, User),
     replies: { 200: User },
     errors: ['not_found', 'last_owner'],
     changes: 'authority',
@@ -34,11 +35,13 @@ export const updateUser = (endAccess: EndAccess) =>
           const user = await lockUser(tx, params.id)
           if (user === undefined) throw notFound('user')
           const before = await findUser(tx, user.id)
-          const events = requireMayChange(user, body, ctx.actor.scopes)
-          requireMatch(tags, before && recordTag(before))
+          if (before === undefined) throw notFound('user')
+          const change = changeIn(UserChange, body, before)
+          const events = requireMayChange(user, change, ctx.actor.scopes)
+          requireMatch(tags, recordTag(before))
           const leaves = events.includes('user.deactivated')
           const ending = leaves ? endAccess(inside, user.id, 'its holder was deactivated') : []
-          if (events.length > 0) await saveUserChange(inside, user, body, { events, ending })
+          if (events.length > 0) await saveUserChange(inside, user, change, { events, ending })
           const changed = await findUser(tx, user.id)
           if (changed === undefined) throw notFound('user')
           return changed
