@@ -54,6 +54,42 @@ test('a schema’s name means the same schema in every operation', () => {
   }
 })
 
+test('no two schemas get one name from a generator of clients', () => {
+  const components = Object.entries(document.components.schemas)
+  const named = components.map(([name, schema]) => ({ name, place: name, schema }))
+  const unnamed = [
+    ...components.flatMap(([name, schema]) => derivedFrom(schema, name)),
+    ...Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap((operation) =>
+        [...operationsSchemas(operation)].flatMap(([name, schema]) => derivedWithin(schema, name)),
+      ),
+  ]
+  assert.ok(unnamed.length > 300, `found only ${unnamed.length} derived names`)
+  const byName = Map.groupBy([...named, ...unnamed], ({ name }) => name.toLowerCase())
+  const clashes = [...byName.values()].filter((places) => places.length > 1)
+  assert.deepEqual(
+    clashes.map((places) => places.map(({ name, place }) => `${name} of ${place}`)),
+    [],
+  )
+})
+
+test('a path leads to each component: a generator leaves out one that only a message uses', () => {
+  const used = (node: unknown) =>
+    [...JSON.stringify(node).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name)
+  const reached = new Set<string | undefined>()
+  const waiting = used(document.paths)
+  for (const name of waiting) {
+    if (reached.has(name)) continue
+    reached.add(name)
+    waiting.push(...used(document.components.schemas[name ?? ''] ?? {}))
+  }
+  assert.deepEqual(
+    Object.keys(document.components.schemas).filter((name) => !reached.has(name)),
+    [],
+  )
+})
+
 test('finds a generated file that is missing or outdated, and no other', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'sallyport-stale-'))
   t.after(() => rmSync(root, { recursive: true }))
@@ -62,6 +98,52 @@ test('finds a generated file that is missing or outdated, and no other', (t) => 
   const source = { 'fresh.md': 'as the source says\n', 'edited.md': 'as the source says\n', 'missing.md': '' }
   assert.deepEqual(findStale(root, source), ['edited.md', 'missing.md'])
 })
+
+type Derived = { name: string; place: string }
+
+function inPascalCase(text: string): string {
+  return text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase())
+}
+
+/** The names that generators make for the enums and objects inside a schema: the parent's and the property's. */
+function derivedFrom(schema: Json, parent: string, place = parent): Derived[] {
+  const { properties = {}, items, oneOf = [], anyOf = [], allOf = [] } = schema as { [keyword: string]: never }
+  return [
+    ...Object.entries(properties as Json).flatMap(([name, inner]) =>
+      derivedWithin(inner as Json, parent + inPascalCase(name), `${place}/${name}`),
+    ),
+    ...(items === undefined ? [] : derivedWithin(items, parent, `${place}/0`)),
+    ...[oneOf, anyOf, allOf].flat().flatMap((inner: Json) => derivedFrom(inner, parent, place)),
+  ]
+}
+
+/** The same, and the schema's own name, unless it is a component or needs none. */
+function derivedWithin(schema: Json, name: string, place = name): Derived[] {
+  if ('$ref' in schema) return []
+  const needsOne = 'enum' in schema || 'properties' in schema || 'additionalProperties' in schema
+  return [...(needsOne ? [{ name, place }] : []), ...derivedFrom(schema, name, place)]
+}
+
+/** What generators name after an operation: its parameters, body and reply. */
+function* operationsSchemas(operation: Json & { operationId: string }): Generator<[name: string, schema: Json]> {
+  const {
+    parameters = [],
+    requestBody = {},
+    responses,
+  } = operation as never as {
+    parameters?: { name: string; schema: Json }[]
+    requestBody?: { content?: Record<string, { schema: Json }> }
+    responses: Record<string, { content?: Record<string, { schema: Json }> }>
+  }
+  const name = inPascalCase(operation.operationId)
+  for (const one of parameters) yield [`${name}${inPascalCase(one.name)}`, one.schema]
+  const body = requestBody.content?.['application/json']
+  if (body !== undefined) yield [`${name}Body`, body.schema]
+  for (const [status, { content }] of Object.entries(responses)) {
+    const reply = content?.['application/json']
+    if (reply !== undefined && status.startsWith('2')) yield [`${name}Response${status}`, reply.schema]
+  }
+}
 
 /** Each schema of a parameter, a body, a reply or a component. */
 function* schemasWithin(node: unknown): Generator<Json> {

@@ -21,7 +21,7 @@ const health = {
 }
 
 /** The result of a test. */
-export const ProvisionerHealth = Type.Object(health, { title: 'ProvisionerHealth' })
+export const ProvisionerHealth = Type.Object(health, { title: 'ProvisionerTestResult' })
 export type ProvisionerHealth = Static<typeof ProvisionerHealth>
 
 /** A provisioner as in replies. */

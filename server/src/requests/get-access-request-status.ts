@@ -8,7 +8,7 @@ import { findRequestStatus } from './request-status-store.ts'
 
 const AccessRequestStatus = Type.Object(
   { id: Uuid, status: OneOf(requestStatuses), grants: Type.Array(GrantView) },
-  { title: 'AccessRequestStatus' },
+  { title: 'AccessRequestStatusView' },
 )
 
 export const getAccessRequestStatus = operation({

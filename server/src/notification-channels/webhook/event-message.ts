@@ -8,16 +8,13 @@ const { type, at, ...entry } = AuditEvent.properties
 
 /**
  * The message of a webhook channel: an entry of the audit log, in the envelope of Standard Webhooks. Fields may be added; none
- * is renamed, moved or removed.
+ * is renamed, moved or removed. It has no title, because a generator of clients leaves out a component that no path uses.
  */
-const EventMessage = Type.Object(
-  {
-    type,
-    timestamp: { ...at, description: 'the time of the event, not of the sending' },
-    data: Type.Object({ ...entry, tenant_id: Uuid }),
-  },
-  { title: 'EventMessage' },
-)
+const EventMessage = Type.Object({
+  type,
+  timestamp: { ...at, description: 'the time of the event, not of the sending' },
+  data: Type.Object({ ...entry, tenant_id: Uuid }),
+})
 type EventMessage = Static<typeof EventMessage>
 
 /** The message for the reference. */
