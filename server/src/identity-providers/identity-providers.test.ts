@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type TestTenant } from '../../test/support/house.ts'
 import { newId } from '../kernel/id.ts'
-import { providerTypes } from './provider-config.ts'
+import { type ProviderType, providerTypes } from './provider-config.ts'
 
 const house = await openHouse()
 const acme = await house.tenant('Acme')
@@ -83,6 +83,49 @@ suite('creating an identity provider', () => {
     assert.deepEqual(await eventsOf(id), [
       { type: 'identity_provider.created', data: { enabled: true, provider_type: 'directory_a' } },
     ])
+  })
+
+  const service = {
+    domain: 'acme.example.com',
+    client_id: '0oa1b2',
+    tenant_id: 'acme',
+    base_url: 'https://acme.example.com',
+  }
+  const publicFields: [ProviderType, Record<string, unknown>][] = [
+    [
+      'cloud_identity_center',
+      { region: 'eu-central-1', identity_store_id: 'd-1234567890', account_id: '123456789012' },
+    ],
+    ['directory_a', { ...service, domains: ['acme.example.com'], admin_email: 'it@acme.example.com' }],
+    ['directory_b', { ...service, org_url: 'https://acme.example.com', sync_users: true }],
+    ['directory_c', { ...service, customer_id: 'C012345', sync_interval_minutes: 15 }],
+    ['chat_service', { ...service, team_id: 'T012345', workspace: 'Acme' }],
+    ['code_hosting', { ...service, organization: 'acme', app_id: 12345, installation_id: 67890 }],
+    ['incident_service', { ...service, subdomain: 'acme', region: 'eu' }],
+    ['custom_scim', service],
+  ]
+  for (const [provider_type, fields] of publicFields) {
+    test(`shows what is no secret of the type ${provider_type}, and nothing else, at any depth (S2)`, async () => {
+      const nested = Object.fromEntries(Object.keys(fields).map((name) => [name, { [name]: canary, value: [canary] }]))
+      const secrets = { api_token: canary, password: canary, domain_password: canary, more: { ...fields, key: canary } }
+      const made = await create(acme, { provider_type, config: { ...fields, ...secrets } })
+      const hidden = Object.fromEntries(Object.keys(secrets).map((name) => [name, '[redacted]']))
+      assert.deepEqual([made.status, made.body.config], [201, { ...fields, ...hidden }])
+      const inside = await create(acme, { provider_type, config: nested })
+      assert.deepEqual(new Set(Object.values(inside.body.config as object)), new Set(['[redacted]']))
+      assert.ok(!made.text.includes(canary) && !inside.text.includes(canary))
+    })
+  }
+
+  test('a caller who changes where the secrets go must send them again (S2)', async () => {
+    for (const [field, value] of Object.entries(service)) {
+      const { body } = await create(acme, { config: { ...service, token: canary } })
+      const change = {
+        config: { ...(body.config as object), [field]: value.replace('acme', 'evil').replace('0oa', '0ob') },
+      }
+      const reply = await as(acme, 'PATCH', `${path}/${body.id}`, change)
+      assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_input'], field)
+    }
   })
 
   for (const provider_type of providerTypes) {

@@ -1,7 +1,9 @@
 import {
   flagField,
   hostField,
+  idField,
   leading,
+  listField,
   numberField,
   portField,
   type ShownFields,
@@ -22,14 +24,38 @@ export const providerTypes = [
 ] as const
 export type ProviderType = (typeof providerTypes)[number]
 
-const everywhere = { schedule: textField, dry_run: flagField } as const satisfies ShownFields
+const everywhere = {
+  schedule: textField,
+  dry_run: flagField,
+  sync_users: flagField,
+  sync_groups: flagField,
+  sync_interval_seconds: numberField,
+  sync_interval_minutes: numberField,
+} as const satisfies ShownFields
+
+/** What names the customer's place at a service, and the program that signs in there: public, and where its secrets go. */
+const account = {
+  ...everywhere,
+  domain: hostField,
+  base_url: urlField,
+  url: urlField,
+  api_url: urlField,
+  token_url: urlField,
+  scim_url: urlField,
+  issuer: urlField,
+  tenant_id: leading(idField),
+  client_id: leading(idField),
+  region: hostField,
+} as const satisfies ShownFields
 
 /** Directories that are queried over SCIM or LDAP. */
 const directory = {
-  ...everywhere,
+  ...account,
+  domains: listField(hostField),
+  org_url: urlField,
+  customer_id: leading(idField),
+  admin_email: textField,
   protocol: leading(textField),
-  base_url: urlField,
-  url: urlField,
   host: hostField,
   port: portField,
   start_tls: leading(flagField),
@@ -43,7 +69,7 @@ const directory = {
 } as const satisfies ShownFields
 
 /** Services that push their users to Sallyport. */
-const pushing = { ...everywhere, base_url: urlField, url: urlField, organization: textField } as const
+const pushing = { ...account, organization: textField } as const satisfies ShownFields
 
 /** The one table of the fields of each type's config that replies show. Every other field is returned as `[redacted]`. */
 export const shownFieldsOf = {
@@ -58,8 +84,8 @@ export const shownFieldsOf = {
   directory_a: directory,
   directory_b: directory,
   directory_c: directory,
-  chat_service: pushing,
-  code_hosting: pushing,
-  incident_service: pushing,
+  chat_service: { ...pushing, workspace: textField, workspace_id: idField, team_id: idField },
+  code_hosting: { ...pushing, enterprise: textField, app_id: leading(idField), installation_id: leading(idField) },
+  incident_service: { ...pushing, subdomain: hostField, account_id: idField },
   custom_scim: pushing,
 } as const satisfies Record<ProviderType, ShownFields>

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { flagField, hostField, numberField, portField, type ShownField, textField, urlField } from './shown-field.ts'
+import {
+  flagField,
+  hostField,
+  idField,
+  listField,
+  numberField,
+  portField,
+  type ShownField,
+  textField,
+  urlField,
+} from './shown-field.ts'
 
 const fields: [string, ShownField, { shown: unknown[]; hidden: unknown[] }][] = [
   [
@@ -20,6 +30,22 @@ const fields: [string, ShownField, { shown: unknown[]; hidden: unknown[] }][] = 
     {
       shown: ['ldap.example.org', 'eu-central-1', '[::1]', 'ldap.example.org:636'],
       hidden: ['', 'admin:hunter2@ldap.example.org', 'a b', 'a/b', 'a\n', 1],
+    },
+  ],
+  [
+    'an id',
+    idField,
+    {
+      shown: ['0oa1b2c3', 'a-b_c.d', 'C012345', 42],
+      hidden: ['', 'a b', 'a\n', 'a:b', 'https://a', 'a@b', 'x'.repeat(201), 1.5, null, {}],
+    },
+  ],
+  [
+    'a list of hosts',
+    listField(hostField),
+    {
+      shown: [[], ['example.org', 'example.com']],
+      hidden: ['example.org', ['hunter 2'], [['a']], [1], Array(101).fill('a')],
     },
   ],
   [

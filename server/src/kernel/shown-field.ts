@@ -23,6 +23,12 @@ export const numberField: ShownField = { shows: (value) => typeof value === 'num
 
 export const flagField: ShownField = { shows: (value) => typeof value === 'boolean', leads: false }
 
+/** What a service calls an account, a customer or a program: a number, or letters, digits, dots, hyphens, underscores. */
+export const idField: ShownField = {
+  shows: (value) => Number.isSafeInteger(value) || (typeof value === 'string' && /^[A-Za-z0-9._-]{1,200}$/.test(value)),
+  leads: false,
+}
+
 /** A host or a region: letters, digits, dots, hyphens, and the colons and brackets of IPv6. */
 export const hostField: ShownField = { shows: ifText((text) => /^[A-Za-z0-9.:[\]-]+$/.test(text)), leads: true }
 
@@ -33,6 +39,13 @@ export const portField: ShownField = {
 
 /** An address without a user, a password, a query or a fragment: those carry secrets. */
 export const urlField: ShownField = { shows: ifText(isBareUrl), leads: true }
+
+const maxListed = 100
+
+/** A list of such values. If one may not be shown, none is. */
+export function listField(field: ShownField): ShownField {
+  return { ...field, shows: (value) => Array.isArray(value) && value.length <= maxListed && value.every(field.shows) }
+}
 
 /** The same field, marked as one that determines where or how safely secrets are sent. */
 export function leading(field: ShownField): ShownField {
