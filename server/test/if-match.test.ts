@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import type { Operation } from '../src/http/operation.ts'
 import { operations } from './support/house.ts'
 import { together } from './support/race.ts'
-import { addressed, sampleBodies } from './support/samples.ts'
+import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
-/** Every PATCH and PUT of a record takes `If-Match`, and every such record shows its `ETag`. */
+/** Every PATCH, PUT and DELETE of a record takes `If-Match`, and every such record shows its `ETag`. */
 const { house, ours, ourRecords: records } = await openStage()
 const { tenant_id, owner } = ours
 
@@ -107,6 +107,25 @@ for (const [name, operation] of changes) {
     assert.deepEqual(race.map(({ status }) => status).sort(), [200, 412, 412], race.map(({ text }) => text).join('\n'))
     assert.notEqual((await read()).etag, now)
     assert.equal((await call(method, url, sample, '*')).status, 200)
+  })
+}
+
+const passing = await makeRecords(house, ours)
+/** A policy takes its rule with it, so it comes last. */
+const deletions = Object.entries(operations)
+  .filter(([, { method, path }]) => method === 'DELETE' && readerAt(path)?.etag !== undefined)
+  .sort(([a], [b]) => Number(a === 'deletePolicy') - Number(b === 'deletePolicy'))
+
+for (const [name, operation] of deletions) {
+  test(`${name} deletes only the state that \`If-Match\` names (P3)`, async () => {
+    assert.ok(operation.takesIfMatch, 'it must take `If-Match`')
+    const url = addressed(operation.path, passing)
+    const { etag } = await call('GET', url)
+    for (const stale of ['"999"', `W/${etag}`]) assert.equal((await call('DELETE', url, undefined, stale)).status, 412)
+    assert.equal((await call('GET', url)).etag, etag)
+    assert.equal((await call('DELETE', url, undefined, `"999", ${etag}`)).status, 204)
+    assert.equal((await call('GET', url)).status, 404)
+    assert.equal((await call('DELETE', url, undefined, '*')).status, 404)
   })
 }
 

@@ -1,9 +1,10 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { requireLocal } from './group.ts'
-import { deleteLocalGroup, findGroup } from './group-store.ts'
+import { deleteLocalGroup, findGroup, lockGroup } from './group-store.ts'
 
 export const deleteGroup = operation({
   method: 'DELETE',
@@ -15,10 +16,19 @@ export const deleteGroup = operation({
   replies: { 204: null },
   errors: ['not_found'],
   changes: 'authority',
-  async run(ctx, { params }): Promise<undefined> {
-    if (await deleteLocalGroup(ctx, params.id)) return
-    const group = await findGroup(ctx.tx, params.id)
-    if (group === undefined) throw notFound('group')
-    await keepRefusal(ctx, { subject_type: 'group', subject_id: group.id }, async () => requireLocal(group))
+  takesIfMatch: true,
+  run(ctx, { params, header }): Promise<undefined> {
+    const tags = readIfMatch(header('if-match'))
+    return keepRefusal(ctx, { subject_type: 'group', subject_id: params.id }, () =>
+      ctx.tx.interactive(async (tx) => {
+        await lockGroup(tx, params.id)
+        const group = await findGroup(tx, params.id)
+        if (group === undefined) throw notFound('group')
+        requireLocal(group)
+        requireMatch(tags, recordTag(group))
+        await deleteLocalGroup({ ...ctx, tx }, params.id)
+        return undefined
+      }),
+    )
   },
 })

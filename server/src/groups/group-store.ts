@@ -74,18 +74,17 @@ export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChan
   return saved && asGroup(saved)
 }
 
-/** Deletes a local group with its memberships and mappings, and emits the event; false when there is no such group. */
-export async function deleteLocalGroup(ctx: WorkCtx, id: string): Promise<boolean> {
+/** Deletes a local group with its memberships and mappings, and emits the event. */
+export async function deleteLocalGroup(ctx: WorkCtx, id: string): Promise<void> {
   const { tx } = ctx
   const event = { type: 'group.deleted', subject_type: 'group', subject_id: id } as const
-  const [gone] = await tx.write([
+  await tx.write([
     sql`with gone as (
         delete from tenant_group
         where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and source = 'local' returning id),
       emitted as (${emit(ctx, event, sql`gone`)})
       select id from gone`,
   ])
-  return gone.length > 0
 }
 
 /** Locks a group until the transaction ends and returns the roles that it gives; only inside `interactive`. */

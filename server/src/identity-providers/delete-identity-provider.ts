@@ -1,4 +1,5 @@
 import { revokeKeysOfProvider } from '../api-keys/api-key-store.ts'
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -15,12 +16,17 @@ export const deleteIdentityProvider = operation({
   replies: { 204: null },
   errors: ['not_found'],
   changes: 'authority',
-  run: (ctx, { params }): Promise<undefined> =>
-    ctx.tx.interactive(async (tx) => {
+  takesIfMatch: true,
+  run(ctx, { params, header }): Promise<undefined> {
+    const tags = readIfMatch(header('if-match'))
+    return ctx.tx.interactive(async (tx) => {
       // Lock the provider first: a concurrent creation of a key for it waits, and then finds no provider.
-      if ((await lockProvider(tx, params.id)) === undefined) throw notFound('identity provider')
+      const before = await lockProvider(tx, params.id)
+      if (before === undefined) throw notFound('identity provider')
+      requireMatch(tags, recordTag(before.shown))
       await revokeKeysOfProvider({ ...ctx, tx }, params.id)
       await deleteLockedProvider({ ...ctx, tx }, params.id)
       return undefined
-    }),
+    })
+  },
 })

@@ -191,15 +191,14 @@ export function switchOff(ctx: WorkCtx, { id }: NotificationChannel, version: st
     ${emit(ctx, eventOf('disabled', id), sql`changed`)}`
 }
 
-/** Deletes a channel and emits an event; false when there is no such channel. */
-export async function deleteChannelById(ctx: WorkCtx, id: string): Promise<boolean> {
-  const [gone] = await ctx.tx.write([
+/** Deletes a locked channel and emits an event. */
+export async function deleteLockedChannel(ctx: WorkCtx, id: string): Promise<void> {
+  await ctx.tx.write([
     sql`with changed as (
         delete from notification_channel where tenant_id = ${ctx.tx.tenant_id} and id = ${id} returning id),
       emitted as (${emit(ctx, eventOf('deleted', id), sql`changed`)})
       select id from changed`,
   ])
-  return gone.length > 0
 }
 
 function eventOf(

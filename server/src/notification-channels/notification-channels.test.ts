@@ -145,7 +145,7 @@ suite('changing a channel', () => {
   })
 
   for (const change of [
-    { channel_type: 'email' },
+    { channel_type: 'webhook' },
     { config: {} },
     { to_addresses: [] },
     { name: null },

@@ -1,3 +1,4 @@
+import { readIfMatch, requireMatch, versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -15,11 +16,16 @@ export const deleteProvisioner = (countInUse: CountInUse) =>
     params: IdParams,
     replies: { 204: null },
     errors: ['not_found', 'provisioner_in_use'],
-    run: (ctx, { params }): Promise<undefined> =>
-      ctx.tx.interactive(async (tx) => {
-        if ((await lockProvisioner(tx, params.id, { links: true })) === undefined) throw notFound('provisioner')
+    takesIfMatch: true,
+    run(ctx, { params, header }): Promise<undefined> {
+      const tags = readIfMatch(header('if-match'))
+      return ctx.tx.interactive(async (tx) => {
+        const version = await lockProvisioner(tx, params.id, { links: true })
+        if (version === undefined) throw notFound('provisioner')
+        requireMatch(tags, versionTag({ version }))
         await requireUnused(tx, params.id, countInUse, 'to delete it')
         await deleteLockedProvisioner({ ...ctx, tx }, params.id)
         return undefined
-      }),
+      })
+    },
   })

@@ -1,8 +1,10 @@
+import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type EndAccess, requireOwnerLeft } from './lifecycle.ts'
 import { lockUser, saveUserDeletion } from './lifecycle-store.ts'
+import { findUser } from './user-store.ts'
 
 /** Deletes a user. It ends access as a deactivation does, permanently. The id is never reused; the address may be. */
 export const deleteUser = (endAccess: EndAccess) =>
@@ -16,13 +18,18 @@ export const deleteUser = (endAccess: EndAccess) =>
     replies: { 204: null },
     errors: ['not_found', 'last_owner'],
     changes: 'authority',
-    run: (ctx, { params }) =>
-      ctx.tx.interactive(async (tx) => {
+    takesIfMatch: true,
+    run(ctx, { params, header }) {
+      const tags = readIfMatch(header('if-match'))
+      return ctx.tx.interactive(async (tx) => {
         const inside = { ...ctx, tx }
         const user = await lockUser(tx, params.id)
         if (user === undefined) throw notFound('user')
         requireOwnerLeft(user)
+        const before = await findUser(tx, user.id)
+        requireMatch(tags, before && recordTag(before))
         await saveUserDeletion(inside, user, endAccess(inside, user.id, 'its holder was deleted'))
         return undefined
-      }),
+      })
+    },
   })
