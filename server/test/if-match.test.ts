@@ -84,6 +84,7 @@ for (const [name, operation] of changes) {
     const sample = sampleBodies[name]
 
     if (name === 'setAiProviderDefault') {
+      await house.asSuperuser('delete from ai_provider_default')
       const none = await call(method, url, sample, '*')
       assert.equal(none.status, 412, '`*` must match no record that does not exist')
       assert.equal((await call(method, url, otherBodies[name])).status, 200)

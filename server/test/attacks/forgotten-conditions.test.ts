@@ -48,8 +48,6 @@ async function asOurs(house: House, tenant: TestTenant, operationId: string, rec
   return house.call({ method: operation.method, url, body, ...credential, tenant_id: tenant.tenant_id })
 }
 
-for (const tenant of [ourTenant, theirTenant]) await asOurs(ours, tenant, 'setAiProviderDefault', {})
-
 const picture = await picturesOfAll(ours, 'event')
 
 const closed = Object.entries(operations).filter(([, { credential }]) => credential === 'any' || credential === 'user')

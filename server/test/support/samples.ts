@@ -136,6 +136,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   if (delivery === undefined) throw new Error('the channel that was tested has no delivery')
   const provider = await as(owner.api_key, 'POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
   const provisioner = await as(owner.api_key, 'POST', '/v1/provisioners', sampleBodies.createProvisioner)
+  await as(owner.api_key, 'PUT', '/v1/settings/ai-provider-default', sampleBodies.setAiProviderDefault)
   const replay = await replayOf(house, tenant)
   const group = await as(owner.api_key, 'POST', '/v1/groups', sampleBodies.createGroup)
   await as(owner.api_key, 'POST', `/v1/groups/${group}/members`, { user_id: people.user.user_id })
