@@ -4,6 +4,7 @@
  * differently, the statement does not parse; it never becomes two rules.
  */
 import { readUuid } from '../../kernel/id.ts'
+import { statementLimits } from './guard.ts'
 
 /** A range of the file, as offsets into the string. */
 type Stretch = { from: number; to: number }
@@ -70,13 +71,17 @@ function isSpace(text: string, at: number): boolean {
   return /\s/.test(text.charAt(at))
 }
 
+/** What `@id("<uuid>")` and `@ordinal("…")` may add to the longest statement, with white space around them. */
+const headBytes = 1_000
+
 function readStatement(file: string, stretches: readonly Stretch[]): FileStatement {
+  const text = textOf(file, stretches)
+  const start = stretches[0]?.from ?? 0
+  // The guard refuses it, so its annotations need not be read.
+  if (text.length > statementLimits.bytes + headBytes) return { text, start, stretches }
   let kept = stretches
   const found: Pick<FileStatement, 'id' | 'name' | 'ordinal'> = {}
-  const text = textOf(file, stretches)
-  const annotations = headAnnotations(text)
-  for (const { name, value, start, end } of annotations.toReversed()) {
-    if (!isPlain(name, start, annotations, text)) continue
+  for (const { name, value, start: from, end } of placeAnnotations(text).toReversed()) {
     const id = name === 'id' ? readUuid(value) : undefined
     if (name === 'ordinal') found.ordinal = value
     else if (id !== undefined) found.id = id
@@ -84,15 +89,20 @@ function readStatement(file: string, stretches: readonly Stretch[]): FileStateme
       found.name = value
       continue
     }
-    kept = without(kept, start, end)
+    kept = without(kept, from, end)
   }
-  return { text: textOf(file, kept), ...found, start: stretches[0]?.from ?? 0, stretches: kept }
+  return { text: textOf(file, kept), ...found, start, stretches: kept }
 }
 
-/** An annotation that occurs twice, or directly follows a word, is left for the engine to refuse. */
-function isPlain(name: string, start: number, annotations: readonly Annotation[], text: string): boolean {
-  if (name !== 'id' && name !== 'ordinal') return false
-  return annotations.filter((one) => one.name === name).length === 1 && !/\w/.test(text.charAt(start - 1))
+/** The `@id` and the `@ordinal`. One that occurs twice, or directly follows a word, is left for the engine to refuse. */
+function placeAnnotations(text: string): Annotation[] {
+  const byName = Map.groupBy(headAnnotations(text), ({ name }) => name)
+  return ['id', 'ordinal']
+    .flatMap((name) => {
+      const [one, ...others] = byName.get(name) ?? []
+      return one === undefined || others.length > 0 || /\w/.test(text.charAt(one.start - 1)) ? [] : one
+    })
+    .sort((a, b) => a.start - b.start)
 }
 
 function textOf(file: string, stretches: readonly Stretch[]): string {
