@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { jsonSchemaOf } from '../src/http/schema.ts'
 import { type BodyField, bodyWith, fieldsOf, isFree, pointerOf } from './support/body-fields.ts'
 import { draftsOnce } from './support/drafts-once.ts'
 import { operations } from './support/house.ts'
+import { oddDates } from './support/odd-dates.ts'
 import { longVariable } from './support/race.ts'
 import { addressed, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
@@ -77,6 +79,17 @@ for (const { name, send, sample, fields, takesText } of taking) {
       requireRefused(await send(bodyWith(sample, path, '{"\\u0000":1}')), pointer, 'NUL in a key')
     }
   })
+
+  const dates = fields.filter(({ schema }) => jsonSchemaOf(schema).format === 'date-time')
+  if (dates.length > 0) {
+    test(`${name} refuses dates that the database would refuse (I3)`, async () => {
+      for (const { path } of dates) {
+        for (const date of oddDates) {
+          requireRefused(await send(bodyWith(sample, path, JSON.stringify(date))), pointerOf(path), date)
+        }
+      }
+    })
+  }
 
   test(`${name} refuses keys that name a prototype (I4)`, async () => {
     for (const { path } of objects) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { jsonSchemaOf } from '../src/http/schema.ts'
 import { operations, type Reply } from './support/house.ts'
+import { oddDates } from './support/odd-dates.ts'
 import { addressed, type Records, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
@@ -38,19 +39,7 @@ function requireRefused(reply: Reply, statuses: readonly number[], what: string)
 
 /** Values that the database would refuse, by the format or type of the parameter. */
 const oddValues: Readonly<Record<string, readonly string[]>> = {
-  'date-time': [
-    '2026-11-22T10:00:00+16:00',
-    '2026-11-22T10:00:00-23:59',
-    '0000-01-01T00:00:00Z',
-    '0001-01-01T00:00:00+01:00',
-    '2026-02-30T00:00:00Z',
-    '2026-11-22T24:00:00Z',
-    '2026-11-22T10:00:60Z',
-    `2026-11-22T10:00:00.${'1'.repeat(200)}Z`,
-    '2026-11-22T10:00:00Z[UTC]',
-    '2026-11-22',
-    'infinity',
-  ],
+  'date-time': oddDates,
   uuid: ['0', '{}', 'me', '00000000-0000-0000-0000-00000000000g'],
   boolean: ['1', 'yes', 'TRUE'],
   integer: ['1.5', '1e3', '0x10', '-0', '9'.repeat(30)],
@@ -154,6 +143,54 @@ for (const [name, operation] of Object.entries(operations)) {
       requireRefused(reply, [400], other)
       assert.equal(reply.body.code, 'invalid_input')
       assert.match(reply.text, /cursor/)
+    }
+  })
+}
+
+/** Header values that Node's client may send. */
+const oddHeaders = [
+  '',
+  ' ',
+  '*',
+  '"',
+  '"a',
+  ',',
+  'W/',
+  'a b',
+  '\u00e9',
+  '0',
+  '{}',
+  'x'.repeat(5_000),
+  `"${'x'.repeat(5_000)}"`,
+  '%00',
+]
+
+for (const header of ['x-tenant-id', 'idempotency-key', 'if-match', 'x-api-key', 'authorization', 'last-event-id']) {
+  test(`an odd \`${header}\` is answered without a fault (I3)`, async () => {
+    for (const [method, path] of [
+      ['PATCH', '/v1/policies/{id}'],
+      ['POST', '/v1/groups'],
+      ['GET', '/v1/users/me/notifications/stream'],
+    ] as const) {
+      const body = method === 'GET' ? undefined : { name: 'odd' }
+      const credential = header === 'x-api-key' ? {} : { token: owner.token }
+      for (const value of oddHeaders) {
+        const headers = { [header]: value }
+        // A stream that begins does not end: without a body in the answer, it is HEAD.
+        const verb = method === 'GET' ? 'HEAD' : method
+        const reply = await house.call({
+          method: verb,
+          url: addressed(path, records),
+          body,
+          tenant_id,
+          ...credential,
+          headers,
+        })
+        assert.ok(
+          reply.status < 500,
+          `${header}: ${value.slice(0, 20)} at ${method} ${path}: ${reply.status} ${reply.text}`,
+        )
+      }
     }
   })
 }
