@@ -2,15 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openDatabase } from '../server/src/db/transaction.ts'
-import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
 import { openMailTransport } from '../server/src/notification-channels/mail/mail-transport.ts'
-import { createTenant } from '../server/src/tenants/create-tenant.flow.ts'
 import { type MailPeer, startMailPeer } from '../server/test/support/mail-peer.ts'
 import type { Bench, Effort } from './bench.ts'
 import { spread } from './ends.ts'
 import { type Caller, callerOf, meanwhile } from './meanwhile.ts'
 import { gather, startService } from './sallyport.ts'
+import { addTenant } from './tenant.ts'
 
 const connections = 20
 const recipientsOfOne = 50
@@ -133,19 +131,8 @@ async function transportAlone(peer: MailPeer, mails: number): Promise<number> {
 
 /** A new tenant with this many channels; signs its owner in. */
 async function seed(data_dir: string, base_url: string, { channels }: Size): Promise<Caller> {
-  const endpoint = await readRunningEmbedded(data_dir)
-  if (endpoint === undefined) throw new Error('the embedded database does not run')
-  const { host, port, superuser: user, password: secret } = endpoint
-  const database = openDatabase(
-    { host, port, user, database: 'sallyport', ...(secret && { password: secret }) },
-    { writes: 1, long: 1 },
-  )
-  const account = { email: 'owner@sender.example', password: 'a long enough password' }
-  const { tenant_id } = await createTenant(database, { name: 'Sender', owner: { ...account, name: 'Owner' } })
-  await database.close()
+  const caller = await addTenant(data_dir, base_url, 'sender')
   const call = callerOf(base_url)
-  const { token } = await call<{ token: string }>({ tenant_id, token: '' }, 'POST', '/v1/auth/login', account)
-  const caller = { tenant_id, token }
   for (let number = 0; number < channels; number += 1) {
     const to_addresses = Array.from({ length: recipientsOfOne }, (_, index) => `r${index}-${number}@ops.example`)
     await call(caller, 'POST', '/v1/notification-channels/email', {

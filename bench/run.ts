@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 import { deliveries } from './deliveries.ts'
+import { drafts } from './drafts.ts'
 import { endpoints } from './endpoints.ts'
 import { floods } from './floods.ts'
 import { grants } from './grants.ts'
@@ -9,7 +10,7 @@ import { replays } from './replays.ts'
 import { asMarkdown, writeReport } from './report.ts'
 
 /** Every bench, by its name. */
-const benches: Record<string, Bench> = { endpoints, grants, policy, replays, deliveries, floods }
+const benches: Record<string, Bench> = { endpoints, grants, policy, replays, deliveries, floods, drafts }
 
 const options = {
   rounds: { type: 'string', default: '4' },

@@ -1,10 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalidInput, Problem } from '../kernel/errors.ts'
+import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 export const bodyLimit = 1024 * 1024
 const maxNesting = 32
+
+/** Larger bodies are read one per turn of the event loop, so that many at once hold up no other request. */
+const ownTurnBytes = 16 * 1024
+const turn = periodicYield(0)
 
 /**
  * Bodies are strict JSON in UTF-8, or plain text when the operation has a field for it. An empty body counts as no body,
@@ -12,14 +17,11 @@ const maxNesting = 32
  */
 export function readBodiesStrictly(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    try {
-      const read = readBody(request.headers, body, request.routeOptions.config.bodyText)
-      if (request.routeOptions.config.keepsBody) request.sentBody = body.toString()
-      done(null, read)
-    } catch (problem) {
-      done(problem as Problem)
-    }
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (body.length > ownTurnBytes) await turn()
+    const read = readBody(request.headers, body, request.routeOptions.config.bodyText)
+    if (request.routeOptions.config.keepsBody) request.sentBody = body.toString()
+    return read
   })
 }
 

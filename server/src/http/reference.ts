@@ -45,7 +45,7 @@ export async function serveReference(server: FastifyInstance, describe: () => un
       uiConfig: { layout: 'BaseLayout' },
       staticCSP: true,
       // On plain http under a custom host name, the page would otherwise request its files over https without success.
-      transformStaticCSP: (header) => header.replace(/;?\s*upgrade-insecure-requests/, ''),
+      transformStaticCSP: (header) => without(header, 'upgrade-insecure-requests'),
       uiHooks: { preHandler: sendOwn },
     })
   }
@@ -56,6 +56,14 @@ export async function serveReference(server: FastifyInstance, describe: () => un
     return url === '/docs/json' ? sendDocument(request, reply) : undefined
   }
   await server.register(plugin)
+}
+
+/** A content security policy without one of its directives. */
+function without(policy: string, directive: string): string {
+  return policy
+    .split(';')
+    .filter((part) => part.trim() !== directive)
+    .join(';')
 }
 
 const emptyDocument = { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} } as const
@@ -82,6 +90,6 @@ export function acceptsGzip(header = ''): boolean {
 /** Whether `If-None-Match` names the state; the comparison ignores that an intermediary made the tag weak. */
 function matches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
-  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return tags.includes('*') || tags.includes(etag)
+  const listed = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return listed.includes('*') || listed.includes(etag)
 }

@@ -129,9 +129,8 @@ suite('changing a webhook channel', () => {
     assert.match(String(wrong.body.message), /is a field of a channel of type `email`; this one is of type `webhook`/)
     const other = await as('PATCH', `${path}/${mail.body.id}`, { url: sound.url, headers: null })
     assert.deepEqual([other.status, pointersOf(other)], [400, ['/url', '/headers']])
-    for (const channel of [id, mail.body.id]) {
-      assert.equal((await as('PATCH', `${path}/${channel}`, { channel_type: 'webhook' })).status, 400)
-    }
+    assert.equal((await as('PATCH', `${path}/${id}`, { channel_type: 'webhook' })).status, 200)
+    assert.equal((await as('PATCH', `${path}/${mail.body.id}`, { channel_type: 'webhook' })).status, 400)
   })
 
   test('is refused to an internal address (S1)', async () => {

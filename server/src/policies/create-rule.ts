@@ -1,7 +1,8 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import { beside } from '../kernel/beside.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { statementFromInput } from '../policy-engine/cedar/statement.ts'
+import { statementFromInput, statementModule } from '../policy-engine/cedar/statement.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRulesAtOnce } from './cases/change-rules.flow.ts'
 import { withoutIgnored } from './ignored-fields.ts'
@@ -23,7 +24,7 @@ export const createRule = operation({
   errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable'],
   etag: ruleTag,
   async run(ctx, { params, body }) {
-    const statement = statementFromInput(body)
+    const statement = await beside.run(ctx.tx.tenant_id, statementModule, statementFromInput, [body])
     const change = insertRule(ctx, { policy_id: params.id, statement, ordinal: body.ordinal })
     const [inserted] = await changeRulesAtOnce(ctx, change)
     if (!inserted?.has_policy) throw notFound('policy')

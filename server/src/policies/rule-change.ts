@@ -1,10 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import { changeStatement } from '../policy-engine/cedar/changed-statement.ts'
-import type { RuleStatement, StatementFields } from '../policy-engine/cedar/statement.ts'
+import { parseConditions } from '../policy-engine/cedar/parse.ts'
+import { type RuleStatement, type StatementFields, statementFromInput } from '../policy-engine/cedar/statement.ts'
 import type { Rule, RuleInput } from '../policy-engine/rule.ts'
 
 /** The result of a change of a rule; without a statement, the stored one stays, and so does the user who saved it. */
 export type RuleChange = { ordinal: number; statement: RuleStatement | undefined }
+
+/** For calls of these functions beside the main thread. */
+export const ruleChangeModule = import.meta.url
+
+/** Checks the texts of a change alone, for a rule that does not exist. */
+export function requireReadable(change: RuleInput): void {
+  if (change.policy_text !== undefined) statementFromInput(change)
+  else if (change.conditions?.trim()) parseConditions(change.conditions)
+}
 
 /**
  * The rule's changes; undefined where nothing changes.

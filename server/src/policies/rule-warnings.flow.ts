@@ -1,8 +1,9 @@
+import { beside } from '../kernel/beside.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type Scope, scopeFromFields } from '../policy-engine/cedar/scope.ts'
 import type { Rule } from '../policy-engine/rule.ts'
 import { findMissingPrincipal, findNeighbourhood } from './rule-store.ts'
-import { warningsFor } from './warnings.ts'
+import { warningsFor, warningsModule } from './warnings.ts'
 
 /**
  * The rule as a change returns it, with `warnings` where there are any. The change is already saved, so a warning that cannot be
@@ -16,7 +17,8 @@ export async function withWarnings(tx: Tx, rule: Rule, engine_warnings: readonly
 async function findWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string[]): Promise<readonly string[]> {
   const principal = namedPrincipal(scopeFromFields(rule))
   const missing = principal === undefined ? undefined : await findMissingPrincipal(tx, principal)
-  return warningsFor({ rule, engine_warnings, missing, ...(await findNeighbourhood(tx, rule)) })
+  const facts = { rule, engine_warnings, missing, ...(await findNeighbourhood(tx, rule)) }
+  return beside.run(tx.tenant_id, warningsModule, warningsFor, [facts])
 }
 
 /** The principal that the scope names: the user, or the group or role that the user must be in. */

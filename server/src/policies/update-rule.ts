@@ -1,16 +1,19 @@
+import { isDeepStrictEqual } from 'node:util'
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
-import { notFound } from '../kernel/errors.ts'
-import { parseConditions } from '../policy-engine/cedar/parse.ts'
-import { statementFromInput } from '../policy-engine/cedar/statement.ts'
+import { beside } from '../kernel/beside.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRules } from './cases/change-rules.flow.ts'
 import { withoutIgnored } from './ignored-fields.ts'
 import { RuleParams, ruleTag } from './policy.ts'
-import { changeRule } from './rule-change.ts'
-import { ruleAt, saveRule } from './rule-store.ts'
+import { changeRule, requireReadable, ruleChangeModule } from './rule-change.ts'
+import { findRule, ruleAt, saveRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.flow.ts'
+
+/** How often a change is attempted. An attempt fails if the rule changed while its new statement was read. */
+const maxAttempts = 5
 
 /** Changes the fields sent. Where no value is new, it changes nothing, emits no event, and returns the rule. */
 export const updateRule = operation({
@@ -23,25 +26,29 @@ export const updateRule = operation({
   body: SentBack(RuleInput, Rule),
   withoutIgnored,
   replies: { 200: Rule },
-  errors: ['case_broken', 'invalid_policy', 'not_found'],
+  errors: ['case_broken', 'invalid_policy', 'not_found', 'version_conflict'],
   etag: ruleTag,
   takesIfMatch: true,
   async run(ctx, { params, body, header }) {
     const tags = readIfMatch(header('if-match'))
-    requireReadable(body)
     const at = { policy_id: params.id, rule_id: params.rule_id }
-    const { rule, change } = await changeRules(ctx, ruleAt(ctx.tx, at), async (inside, [before]) => {
-      if (before === undefined) throw notFound('rule')
-      requireMatch(tags, ruleTag(before.rule))
-      const found = changeRule(before.rule, changeIn(RuleInput, body, before.rule))
-      return { change: found, rule: found === undefined ? before.rule : await saveRule(inside, at, found) }
-    })
-    return withWarnings(ctx.tx, rule, change?.statement?.warnings ?? [])
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const before = await findRule(ctx.tx, at)
+      // The texts are checked even so, as with every body.
+      if (before === undefined) {
+        await beside.run(ctx.tx.tenant_id, ruleChangeModule, requireReadable, [body])
+        throw notFound('rule')
+      }
+      const wanted = changeIn(RuleInput, body, before)
+      const change = await beside.run(ctx.tx.tenant_id, ruleChangeModule, changeRule, [before, wanted])
+      const saved = await changeRules(ctx, ruleAt(ctx.tx, at), async (inside, [now]) => {
+        if (now === undefined) throw notFound('rule')
+        requireMatch(tags, ruleTag(now.rule))
+        if (!isDeepStrictEqual(now.rule, before)) return undefined
+        return change === undefined ? now.rule : saveRule(inside, at, change)
+      })
+      if (saved !== undefined) return withWarnings(ctx.tx, saved, change?.statement?.warnings ?? [])
+    }
+    throw new Problem('version_conflict', 'the rule is changing just now; send the change again')
   },
 })
-
-/** Checks the texts alone, before it is known whether the rule exists. */
-function requireReadable(change: RuleInput): void {
-  if (change.policy_text !== undefined) statementFromInput(change)
-  else if (change.conditions?.trim()) parseConditions(change.conditions)
-}

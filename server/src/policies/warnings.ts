@@ -13,6 +13,9 @@ import type { StatementFields } from '../policy-engine/cedar/statement.ts'
 import { ruleSetsOf } from '../policy-engine/cedar/validate.ts'
 import type { ApprovalMode, Effect } from '../policy-engine/rule.ts'
 
+/** For calls of these functions beside the main thread. */
+export const warningsModule = import.meta.url
+
 /** Another rule of the tenant's enabled policies, as stored. */
 export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] | null } & {
   id: string

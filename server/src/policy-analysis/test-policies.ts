@@ -1,17 +1,17 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
+import { beside } from '../kernel/beside.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { PolicyCases, requireSoundCases } from '../policies/cases/case.ts'
+import { type PolicyCase, PolicyCases, requireSoundCases } from '../policies/cases/case.ts'
 import { listCases } from '../policies/cases/case-store.ts'
 import { CaseOutcomes, counted, tryCases } from '../policies/cases/outcome.ts'
 import { Draft, maxDraftBodyBytes, withoutIgnoredInDraft } from '../policies/drafts/draft.ts'
 import { readPresent } from '../policies/drafts/draft-store.ts'
-import { applyDraft } from '../policies/drafts/drafted.ts'
 import { draftEvaluator } from '../policy-engine/deciding/evaluate.ts'
-import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet, readRuleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
+import { draftTrialModule, tryDraft } from './try-draft.ts'
 
 /** Changes neither rules nor cases. */
 export const testPolicies = operation({
@@ -27,14 +27,13 @@ export const testPolicies = operation({
   errors: ['invalid_policy', 'unprocessable'],
   async run(ctx, { body }) {
     if (body.cases !== undefined) requireSoundCases(body.cases)
-    const { after, before } = await rulesToTry(ctx, body.draft)
     const cases = body.cases ?? (await listCases(ctx.tx))
-    return counted(ctx.actor.scopes, await tryCases(draftEvaluator, after, cases, before))
+    return counted(ctx.actor.scopes, await outcomesOf(ctx, cases, body.draft))
   },
 })
 
-async function rulesToTry({ tx, actor }: Ctx, draft: Draft | undefined): Promise<{ after: RuleSet; before?: RuleSet }> {
-  if (draft === undefined) return { after: await findRuleSet(tx, await readRuleSetVersion(tx)) }
+async function outcomesOf({ tx, actor }: Ctx, cases: readonly PolicyCase[], draft: Draft | undefined) {
+  if (draft === undefined) return tryCases(draftEvaluator, await findRuleSet(tx, await readRuleSetVersion(tx)), cases)
   const of = { id: newId(), author: actor.user_id, pointer: '/draft' }
-  return applyDraft(await readPresent(tx, draft), draft, of)
+  return beside.run(tx.tenant_id, draftTrialModule, tryDraft, [await readPresent(tx, draft), draft, of, cases])
 }

@@ -162,6 +162,7 @@ export const outsideModules: Readonly<Record<string, Listed>> = {
   'dns/promises': { at: { 'server/src/egress/egress.ts': 'checks each address before it is called' } },
   tls: { harmless: ['checkServerIdentity'] },
   child_process: { at: { 'server/src/embedded-postgres/': 'starts the embedded database' } },
+  worker_threads: { at: { 'server/src/kernel/beside': 'long computations run in a thread of their own' } },
   // Imported nowhere: `process` would hide a read of the environment, and the others would call out past egress/.
-  ...Object.fromEntries(['process', 'dns', 'http2', 'dgram', 'cluster', 'worker_threads'].map((name) => [name, {}])),
+  ...Object.fromEntries(['process', 'dns', 'http2', 'dgram', 'cluster'].map((name) => [name, {}])),
 }

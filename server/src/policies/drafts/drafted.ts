@@ -18,6 +18,9 @@ import {
   type Work,
 } from './draft-work.ts'
 
+/** For calls of these functions beside the main thread. */
+export const draftedModule = import.meta.url
+
 /** The current rules and the draft's, both ready for decisions. */
 export type Drafted = {
   before: RuleSet

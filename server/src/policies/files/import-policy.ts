@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { readIfMatch, recordTag, requireMatch } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
 import { Body, IdParams } from '../../http/schema.ts'
+import { beside } from '../../kernel/beside.ts'
 import { notFound, Problem } from '../../kernel/errors.ts'
 import { maxRules } from '../policy.ts'
 import { applyImport, tryImport } from './import-policy.flow.ts'
@@ -9,7 +10,7 @@ import { ImportResult, importResult } from './import-result.ts'
 import { findImportWarnings } from './import-warnings.flow.ts'
 import { maxFileBytes, PolicyFile, writePolicyFile } from './policy-file.ts'
 import { findPolicyAt } from './policy-file-store.ts'
-import { type ImportPlan, planImport } from './policy-import.ts'
+import { type ImportPlan, planImport, policyImportModule } from './policy-import.ts'
 
 /** How often an import is attempted. An attempt fails if the tenant's rules changed while it ran. */
 const maxAttempts = 3
@@ -39,7 +40,7 @@ export const importPolicy = operation({
       const { policy, version, rule_count } = found
       // The import is saved only on the rules of this version.
       if (tags !== undefined) requireMatch(tags, recordTag({ cedar: writePolicyFile(policy) }))
-      const plan = await planImport(body.cedar, policy.rules)
+      const plan = await beside.run(ctx.tx.tenant_id, policyImportModule, planImport, [body.cedar, policy.rules])
       requireRoom(rule_count, plan)
       const { added, changed, removed } = plan
       const isNothing = added.length + changed.length + removed.length === 0

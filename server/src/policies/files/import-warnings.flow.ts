@@ -1,10 +1,11 @@
+import { beside } from '../../kernel/beside.ts'
 import type { Tx } from '../../kernel/context.ts'
-import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import type { StatementFields } from '../../policy-engine/cedar/statement.ts'
 import type { Policy } from '../policy.ts'
 import { findNeighbourhood } from '../rule-store.ts'
-import { type NeighbourRule, warningsFor } from '../warnings.ts'
+import type { NeighbourRule } from '../warnings.ts'
 import { listedChanges } from './import-result.ts'
+import { importWarningsModule, warningsOfAll } from './import-warnings.ts'
 import type { ImportPlan } from './policy-import.ts'
 
 /** Above this many names in one reply none is compared with the known names, because that costs the square of their number. */
@@ -29,14 +30,8 @@ export async function findImportWarnings(
     const { others, known_actions } = await findNeighbourhood(tx, { id: policy.id, action_ids })
     const known = action_ids.length === 0 ? named : known_actions
     const rules = [...others.filter(notOf(policy)), ...(policy.enabled ? rulesAfter(policy, plan) : [])]
-    const yieldToEventLoop = periodicYield()
-    const warnings = new Map<string, readonly string[]>()
-    for (const { id, statement } of listed) {
-      await yieldToEventLoop()
-      const facts = { rule: statement.fields, engine_warnings: statement.warnings, known_actions: known }
-      warnings.set(id, warningsFor({ ...facts, others: rules.filter((other) => other.id !== id) }))
-    }
-    return warnings
+    const facts = { listed, rules, known_actions: known }
+    return await beside.run(tx.tenant_id, importWarningsModule, warningsOfAll, [facts])
   } catch {
     return new Map(listed.map(({ id, statement }) => [id, statement.warnings]))
   }

@@ -16,6 +16,9 @@ import { maxRules } from '../policy.ts'
 import { type FileFaults, gatherFaults } from './file-faults.ts'
 import { type RuleText, ruleTexts } from './policy-file.ts'
 
+/** For calls of these functions beside the main thread. */
+export const policyImportModule = import.meta.url
+
 /** A rule in the file: its id, and its number, line and ordinal there. */
 type Place = { id: string; number: number; line: number; ordinal: number }
 

@@ -1,19 +1,11 @@
 import { operation } from '../../http/operation.ts'
+import { beside } from '../../kernel/beside.ts'
 import { invalidInput } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
-import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import { maxDraftBodyBytes, withoutIgnoredInDraft } from '../../policies/drafts/draft.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
-import { applyDraft } from '../../policies/drafts/drafted.ts'
-import { draftEvaluator as evaluator } from '../../policy-engine/deciding/evaluate.ts'
-import { answerOf, InvariantsAnswer, InvariantsInput, scopesOf } from './invariant.ts'
-import { noAutoApproval } from './no-auto-approval.ts'
-import { permitsNothingNew } from './permits-nothing-new.ts'
-import { type ReadRule, readRules } from './read-rule.ts'
-import { openBudget } from './search.ts'
-
-/** The limits of one check: questions decided, and time to prove and to search. */
-const bounds = { questions: 2_000, milliseconds: 1_500 }
+import { checkDraft, draftCheckModule } from './check-draft.ts'
+import { InvariantsAnswer, InvariantsInput, scopesOf } from './invariant.ts'
 
 /** Checks the rules, or those of a draft, against invariants. Stores nothing. */
 export const checkInvariants = operation({
@@ -40,22 +32,14 @@ export const checkInvariants = operation({
       ])
     const present = await readPresent(ctx.tx, draft ?? { changes: [] })
     const of = { id: newId(), author: ctx.actor.user_id, pointer: '/draft' }
-    const { before, after } = await applyDraft(present, draft ?? { changes: [] }, of)
-    await evaluator.rules.prepare(before)
-    await evaluator.rules.prepare(after, before)
-    const yieldToEventLoop = periodicYield()
-    const known = new Map<string, ReadRule>()
-    const old = await readRules(before.rules, known, yieldToEventLoop)
-    const changed = await readRules(after.rules, known, yieldToEventLoop)
-    const answers: ReturnType<typeof answerOf>[] = []
-    for (const [index, check] of checks.entries()) {
-      const means = { evaluator, budget: openBudget(bounds, yieldToEventLoop), named: named[index] ?? [] }
-      const outcome =
-        check.no_auto_approval === undefined
-          ? await permitsNothingNew({ before, after, old, changed }, means)
-          : await noAutoApproval(after, changed, means)
-      answers.push(answerOf(outcome))
+    const asked = checks.map((check, index) => ({
+      isOfNews: check.permits_nothing_new === true,
+      named: named[index] ?? [],
+    }))
+    const args: Parameters<typeof checkDraft> = [present, draft ?? { changes: [] }, of, asked]
+    return {
+      rule_set_version: present.version,
+      checks: await beside.run(ctx.tx.tenant_id, draftCheckModule, checkDraft, args),
     }
-    return { rule_set_version: before.version, checks: answers }
   },
 })

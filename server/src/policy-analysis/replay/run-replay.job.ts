@@ -1,10 +1,11 @@
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { DueWork } from '../../jobs/work-list.ts'
+import { beside } from '../../kernel/beside.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
-import { applyDraft, type Drafted } from '../../policies/drafts/drafted.ts'
+import { applyDraft, type Drafted, draftedModule } from '../../policies/drafts/drafted.ts'
 import type { Span } from '../../requests/policy-question.ts'
 import { countRecorded, readRecordedPage } from '../../requests/recorded-question-store.ts'
 import { askBoth } from './ask-both.ts'
@@ -47,7 +48,8 @@ export const runReplay: DueWork = {
 }
 
 async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenReplay): Promise<Drafted> {
-  return applyDraft(await readPresent(tx, draft), draft, { id, author: created_by, pointer: '/draft' })
+  const of = { id, author: created_by, pointer: '/draft' }
+  return beside.run(tx.tenant_id, draftedModule, applyDraft, [await readPresent(tx, draft), draft, of])
 }
 
 /** Undefined where another worker has the replay now. */

@@ -12,6 +12,9 @@ import { parseConditions, parseStatement, printConditions, printStatement } from
 import { type Scope, type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
 import { findValid, namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'
 
+/** For calls of these functions beside the main thread. */
+export const statementModule = import.meta.url
+
 /** The stored fields of a rule other than its ids, ordinal and dates. Empty fields are absent. */
 export type StatementFields = ScopeFields & {
   effect: Effect
