@@ -20,7 +20,7 @@ export type Beside = {
 }
 
 /** A function of a module. */
-type Work<Args extends unknown[], Result> = (...args: Args) => Result | Promise<Result>
+export type Work<Args extends unknown[], Result> = (...args: Args) => Result | Promise<Result>
 /** A call as it is sent to the thread. */
 export type Call = { id: number; url: string; name: string; args: unknown[] }
 /** What the thread answers. A `Problem` crosses as its parts; any other error as itself. */

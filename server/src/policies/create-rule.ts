@@ -1,6 +1,5 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
-import { beside } from '../kernel/beside.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { statementFromInput, statementModule } from '../policy-engine/cedar/statement.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
@@ -9,6 +8,7 @@ import { withoutIgnored } from './ignored-fields.ts'
 import { maxRules, ruleTag } from './policy.ts'
 import { insertRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.flow.ts'
+import { workOnText } from './text-work.ts'
 
 /** Adds a rule to a policy: one statement, from text or from the structured fields. */
 export const createRule = operation({
@@ -24,7 +24,7 @@ export const createRule = operation({
   errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable'],
   etag: ruleTag,
   async run(ctx, { params, body }) {
-    const statement = await beside.run(ctx.tx.tenant_id, statementModule, statementFromInput, [body])
+    const statement = await workOnText(ctx.tx.tenant_id, body, statementModule, statementFromInput, [body])
     const change = insertRule(ctx, { policy_id: params.id, statement, ordinal: body.ordinal })
     const [inserted] = await changeRulesAtOnce(ctx, change)
     if (!inserted?.has_policy) throw notFound('policy')

@@ -1,8 +1,8 @@
-import { beside } from '../kernel/beside.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type Scope, scopeFromFields } from '../policy-engine/cedar/scope.ts'
 import type { Rule } from '../policy-engine/rule.ts'
 import { findMissingPrincipal, findNeighbourhood } from './rule-store.ts'
+import { workOnText } from './text-work.ts'
 import { warningsFor, warningsModule } from './warnings.ts'
 
 /**
@@ -18,7 +18,7 @@ async function findWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string
   const principal = namedPrincipal(scopeFromFields(rule))
   const missing = principal === undefined ? undefined : await findMissingPrincipal(tx, principal)
   const facts = { rule, engine_warnings, missing, ...(await findNeighbourhood(tx, rule)) }
-  return beside.run(tx.tenant_id, warningsModule, warningsFor, [facts])
+  return workOnText(tx.tenant_id, rule.policy_text, warningsModule, warningsFor, [facts])
 }
 
 /** The principal that the scope names: the user, or the group or role that the user must be in. */

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
-import { beside } from '../kernel/beside.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRules } from './cases/change-rules.flow.ts'
@@ -11,6 +10,7 @@ import { RuleParams, ruleTag } from './policy.ts'
 import { changeRule, requireReadable, ruleChangeModule } from './rule-change.ts'
 import { findRule, ruleAt, saveRule } from './rule-store.ts'
 import { withWarnings } from './rule-warnings.flow.ts'
+import { workOnText } from './text-work.ts'
 
 /** How often a change is attempted. An attempt fails if the rule changed while its new statement was read. */
 const maxAttempts = 5
@@ -36,11 +36,11 @@ export const updateRule = operation({
       const before = await findRule(ctx.tx, at)
       // The texts are checked even so, as with every body.
       if (before === undefined) {
-        await beside.run(ctx.tx.tenant_id, ruleChangeModule, requireReadable, [body])
+        await workOnText(ctx.tx.tenant_id, body, ruleChangeModule, requireReadable, [body])
         throw notFound('rule')
       }
-      const wanted = changeIn(RuleInput, body, before)
-      const change = await beside.run(ctx.tx.tenant_id, ruleChangeModule, changeRule, [before, wanted])
+      const texts: Parameters<typeof changeRule> = [before, changeIn(RuleInput, body, before)]
+      const change = await workOnText(ctx.tx.tenant_id, texts, ruleChangeModule, changeRule, texts)
       const saved = await changeRules(ctx, ruleAt(ctx.tx, at), async (inside, [now]) => {
         if (now === undefined) throw notFound('rule')
         requireMatch(tags, ruleTag(now.rule))

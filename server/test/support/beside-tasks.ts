@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isMainThread } from 'node:worker_threads'
 import { Problem } from '../../src/kernel/errors.ts'
 
-/** Functions that beside.test.ts calls in the thread. */
+/** Functions that tests call in the thread. */
 export const tasksModule = import.meta.url
 
 /** A shared count of the calls under way, and the most there were at once. */
@@ -30,3 +31,6 @@ export function fail(): never {
 export function stop(): void {
   process.exit(1)
 }
+
+/** Whether this runs in a thread of its own. */
+export const isBeside = () => !isMainThread
