@@ -40,7 +40,7 @@ test('ten ended grants are revoked first while two hundred others wait for the r
   const ending = await requestOn(10)
   await on.grantsAre(ending, 'active', 'successful')
   aws.settings.acts = { ms: 2_000, checks: 1 }
-  for (let requests = 0; requests < 4; requests += 1) await requestOn(50)
+  for (let requests = 0; requests < 10; requests += 1) await requestOn(20)
   const planned = `select from entitlement where tenant_id = $1`
   await until('many are planned', async () => (await count(planned, on.tenant_id)) >= 80, patienceMs)
   aws.settings.acts = { ms: 300, checks: 1 }
