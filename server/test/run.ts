@@ -72,8 +72,8 @@ const { server, stop } = await (on15 ? startTestServerOn15() : startTestServer()
 const outcomes: Outcome[] = []
 await runBatches(batches, {
   root,
-  // Tests spend much time waiting: run two more at a time than there are cores.
-  width: availableParallelism() + 2,
+  // Tests spend much time waiting: run three more at a time than there are cores.
+  width: availableParallelism() + 3,
   env: {
     ...process.env,
     NODE_COMPILE_CACHE: join(folder, 'compiled'),
