@@ -5,7 +5,7 @@ import { newId } from '../src/kernel/id.ts'
 import { metricTable } from '../src/metrics/metric-table.ts'
 import { openMetrics } from '../src/metrics/metrics.ts'
 import { watch } from '../src/metrics/watch.ts'
-import { testDatabase } from './support/database.ts'
+import { limitConnections, testDatabase } from './support/database.ts'
 import { readExposition } from './support/exposition.ts'
 import { freePort, startOnTestServer } from './support/sallyport.ts'
 import { until } from './support/wait.ts'
@@ -161,17 +161,15 @@ test('exports what only the database knows: due work, stuck work, and the lag of
 })
 
 test('shows that the database is down, omits unknown values, and continues when it is up again', async () => {
-  const { database, asSuperuser, service } = await testDatabase()
-  const read = watch({ metrics: openMetrics(), database, subscribers: [], ...idle })
+  const db = await testDatabase()
+  const read = watch({ metrics: openMetrics(), database: db.database, subscribers: [], ...idle })
   const up = async () => readExposition(await read()).get('sallyport_database_up')?.samples[0]?.value
   assert.equal(await up(), 1)
-  await asSuperuser(`alter database ${service.database} connection limit 0`)
-  await asSuperuser(`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`)
+  await limitConnections(db, 0)
   await until('the metrics show that the database is down', async () => (await up()) === 0)
   assert.deepEqual(readExposition(await read()).get('sallyport_due_work')?.samples, [])
   assert.deepEqual(readExposition(await read()).get('sallyport_stuck_revokes')?.samples, [])
-  await asSuperuser(`alter database ${service.database} connection limit -1`)
+  await limitConnections(db, -1)
   await until('the metrics show that the database is up', async () => (await up()) === 1)
   assert.equal(readExposition(await read()).get('sallyport_stuck_revokes')?.samples[0]?.value, 0)
 })

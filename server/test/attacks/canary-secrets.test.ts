@@ -13,6 +13,7 @@ import { writeToMailServer } from '../support/canary-mail.ts'
 import { databaseServer, giveToProvisioners, provisioner } from '../support/canary-provisioners.ts'
 import { openCanaryRun } from '../support/canary-run.ts'
 import { CanarySecrets } from '../support/canary-secrets.ts'
+import { limitConnections } from '../support/database.ts'
 import { fullBody } from '../support/full-bodies.ts'
 import { startScript } from '../support/sallyport.ts'
 import { answerOf, redirect_uri } from '../support/sign-in-stage.ts'
@@ -220,13 +221,9 @@ test('the database fails, then is gone, while secrets are in flight', async () =
   for (const name of tables) await asSuperuser(`alter table ${name} rename to ${name}_gone`)
   assert.ok((await giveSecrets()).filter((status) => status === 500).length >= 3)
   for (const name of tables) await asSuperuser(`alter table ${name}_gone rename to ${name}`)
-  const [row] = await asSuperuser<{ name: string }>('select current_database() as name')
-  await asSuperuser(`alter database ${row?.name} connection limit 0`)
-  await asSuperuser(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  )
+  await limitConnections(sallyport, 0)
   const statuses = await giveSecrets()
-  await asSuperuser(`alter database ${row?.name} connection limit -1`)
+  await limitConnections(sallyport, -1)
   assert.ok(statuses.includes(503), statuses.join(', '))
   await until('the service is ready again', async () => (await fetch(`${base_url}/readyz`)).ok)
 })

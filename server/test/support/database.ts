@@ -79,14 +79,31 @@ export async function makeDatabase(server: TestServer, template = templateDataba
   }
 }
 
-/**
- * When many databases are created and dropped at once, PostgreSQL can refuse one because another session has just deleted a
- * row: XX000.
- */
 async function dropDatabase(admin: Awaited<ReturnType<typeof connectAlone>>, name: string): Promise<void> {
-  await until(`${name} is dropped`, async () => {
+  await undisturbed(`${name} is dropped`, () => admin.query(`drop database if exists ${name} with (force)`))
+}
+
+/** Takes connections away from everybody but superusers: 0, or gives them back: -1. */
+export async function limitConnections(
+  { asSuperuser }: Pick<TestDatabase, 'asSuperuser'>,
+  limit: 0 | -1,
+): Promise<void> {
+  const [row] = await asSuperuser<{ name: string }>('select current_database() as name')
+  const text = `alter database ${row?.name} connection limit ${limit}`
+  await undisturbed(`${row?.name} has another limit`, () => asSuperuser(text))
+  if (limit === -1) return
+  await asSuperuser(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`)
+}
+
+/**
+ * While many databases are created and dropped at once, PostgreSQL can refuse to change or drop one because another session has
+ * just changed its catalog: XX000, with nothing done.
+ */
+async function undisturbed(what: string, attempt: () => Promise<unknown>): Promise<void> {
+  await until(what, async () => {
     try {
-      await admin.query(`drop database if exists ${name} with (force)`)
+      await attempt()
       return true
     } catch (error) {
       if ((error as { code?: string }).code === 'XX000') return false
