@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { emailKey, readEmail } from './email-address.ts'
+import { addressKeys, emailKey, mailDomainOf, readEmail, readMailDomain, sameAddress } from './email-address.ts'
 
 suite('an e-mail address', () => {
   const one = [
@@ -56,7 +56,7 @@ suite('an e-mail address', () => {
   }
 })
 
-suite('two spellings of an address are one person (R10)', () => {
+suite('two spellings of an address have one key (R10)', () => {
   const pairs: [string, string][] = [
     ['Anna@Example.COM', 'anna@example.com'],
     ['straße@example.com', 'STRASSE@example.com'],
@@ -71,6 +71,82 @@ suite('two spellings of an address are one person (R10)', () => {
   ]
   for (const [one, other] of pairs) test(`${one}, ${other}`, () => assert.equal(emailKey(one), emailKey(other)))
 
-  test('different addresses are different people', () =>
+  test('different addresses have different keys', () =>
     assert.notEqual(emailKey('ana@example.com'), emailKey('anna@example.com')))
+})
+
+suite('two addresses are the same', () => {
+  const pairs: [string, string][] = [
+    ['Anna@Example.COM', 'anna@example.com'],
+    ['jose\u0301@example.com', 'josé@example.com'],
+    ['paul@FUSSBALL.example', 'paul@fussball.example'],
+    ['paul@fußball.example', 'paul@xn--fuball-cta.example'],
+    ['paul@xn--fuball-cta.example', 'Paul@Fußball.example'],
+    ['paul@ｅxample.com', 'paul@example.com'],
+  ]
+  for (const [one, other] of pairs) {
+    test(`${one}, ${other}: and have a key in common (O20)`, () => {
+      assert.ok(sameAddress(one, other))
+      assert.ok(addressKeys(one).includes(emailKey(other)))
+    })
+  }
+
+  const others: [string, string][] = [
+    ['paul@fußball.example', 'paul@fussball.example'],
+    ['cfo@straße.example', 'cfo@strasse.example'],
+    ['jım@example.com', 'jim@example.com'],
+    ['İrmak@example.com', 'irmak@example.com'],
+    ['straße@example.com', 'strasse@example.com'],
+    ['ａnna@example.com', 'anna@example.com'],
+    ['ΟΔΟΣ@example.com', 'οδος@example.com'],
+    ['anna@example.com', 'anna@sub.example.com'],
+    // Without a domain in DNS, no address is certain, not even the same text.
+    ['anna@127.1', 'anna@127.1'],
+    ['anna@example.a_b', 'anna@example.a_b'],
+  ]
+  for (const [one, other] of others) {
+    test(`not ${one}, ${other} (O20)`, () => assert.equal(sameAddress(one, other), false))
+  }
+})
+
+suite('a mail domain', () => {
+  const cases: [string, string | undefined][] = [
+    ['example.com', 'example.com'],
+    ['EXAMPLE.Com', 'example.com'],
+    ['mail.example.com', 'mail.example.com'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['BÜCHER.example', 'xn--bcher-kva.example'],
+    ['xn--bcher-kva.example', 'xn--bcher-kva.example'],
+    // Looks like example.com, but one letter is Cyrillic.
+    ['ex\u0430mple.com', 'xn--exmple-4nf.com'],
+    // Full width, which DNS folds.
+    ['ｅｘａｍｐｌｅ.com', 'example.com'],
+    ['com', undefined],
+    ['', undefined],
+    ['.example.com', undefined],
+    ['example.com.', undefined],
+    ['example..com', undefined],
+    ['*.example.com', undefined],
+    ['a@example.com', undefined],
+    ['example.com/x', undefined],
+    ['ex%61mple.com', undefined],
+    ['example.com\u0000', undefined],
+    ['exam ple.com', undefined],
+    ['exam\u00adple.com', undefined],
+    ['-example.com', undefined],
+    ['127.0.0.1', undefined],
+    ['127.1', undefined],
+    ['0x7f.1', undefined],
+    [`${'a'.repeat(64)}.com`, undefined],
+    [`${'a.'.repeat(126)}com`, undefined],
+  ]
+  for (const [text, domain] of cases) {
+    test(`is ${domain ?? 'none'} for ${JSON.stringify(text)} (J8)`, () => assert.equal(readMailDomain(text), domain))
+  }
+})
+
+test('the domain of an address is the text after its last at sign (J8)', () => {
+  assert.equal(mailDomainOf('Ada@BÜCHER.example'), 'xn--bcher-kva.example')
+  assert.equal(mailDomainOf('a@example.com@evil.example'), 'evil.example')
+  assert.equal(mailDomainOf('nobody'), undefined)
 })

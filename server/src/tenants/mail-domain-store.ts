@@ -1,12 +1,15 @@
 import { sql } from '../db/sql.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import { maxMailDomains } from './mail-domain.ts'
 
-/** A domain that a tenant may send mail from, and since when. */
+/** The maximum number of domains of a tenant. */
+export const maxMailDomains = 100
+
+/** A mail domain of a tenant, and since when. */
 export type MailDomain = { domain: string; created_at: string }
 
-/** The domains that the tenant may send mail from, as an array to embed in another statement. */
+/** The mail domains of the tenant, as an array to embed in another statement. */
 export function mailDomainsAsArray(tx: Tx): Statement {
   return sql`array(select domain from tenant_mail_domain where tenant_id = ${tx.tenant_id}::uuid order by domain)`
 }
@@ -46,4 +49,12 @@ export async function deleteMailDomain(ctx: WorkCtx, domain: string): Promise<bo
 
 function eventOf({ tenant_id }: Tx, type: 'tenant.mail_domain_added' | 'tenant.mail_domain_removed', domain: string) {
   return { type, subject_type: 'tenant', subject_id: tenant_id, data: { domain } } as const
+}
+
+/** The tenants, two at most, that have this domain. */
+export async function listTenantsOfMailDomain(work: UnrestrictedTx, domain: string): Promise<string[]> {
+  const rows = await work.read(
+    sql<{ tenant_id: string }>`select tenant_id from tenant_mail_domain where domain = ${domain} limit 2`,
+  )
+  return rows.map((row) => row.tenant_id)
 }

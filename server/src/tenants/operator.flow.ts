@@ -4,12 +4,18 @@ import { insertApiKey } from '../api-keys/api-key-store.ts'
 import { makeKeyText } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
+import { readMailDomain } from '../kernel/email-address.ts'
 import { isUuid } from '../kernel/id.ts'
 import { hashPassword } from '../users/password.ts'
 import { type FoundUser, findUserByEmail, resetOwnerPassword } from '../users/user-store.ts'
 import { operatorCtx } from './create-tenant.flow.ts'
-import { maxMailDomains, readMailDomain } from './mail-domain.ts'
-import { deleteMailDomain, insertMailDomain, listTenantMailDomains, type MailDomain } from './mail-domain-store.ts'
+import {
+  deleteMailDomain,
+  insertMailDomain,
+  listTenantMailDomains,
+  type MailDomain,
+  maxMailDomains,
+} from './mail-domain-store.ts'
 import { makePassword } from './tenant.ts'
 import { findTenant, listTenantIds, readNow, type TenantRow } from './tenant-store.ts'
 
@@ -92,13 +98,13 @@ export async function issueKeyFor(
   return { ...(await insertApiKey(operatorCtx(tx), key)), key: text }
 }
 
-/** The domains that a tenant may send mail from, and since when. */
+/** The mail domains of a tenant, and since when. */
 export async function listMailDomains(database: Database, tenant_id: string): Promise<MailDomain[]> {
   return listTenantMailDomains(database.tenant(await requireTenant(database, tenant_id)))
 }
 
 /**
- * Lets a tenant send mail from a domain. `added`: false when it may already.
+ * Gives a tenant a mail domain. `added`: false when it has it already.
  * @throws Error with a message for an unknown tenant, for an invalid domain, and over the maximum number
  */
 export async function addMailDomain(
