@@ -20,7 +20,7 @@ test('of equal events the first twenty are kept, then each power of two, with th
 
 test('events differ by tenant, subject or cause, and the count starts again after a quarter of an hour', () => {
   let now = 5
-  const sample = createSampler(() => now)
+  const sample = createSampler({ clock: () => now })
   const isKept = (change: Partial<NewEvent> = {}, tenant = 'acme') =>
     sample(ctxOf(tenant), { ...event, ...change }) !== undefined
   for (let times = 0; times < 21; times += 1) isKept()
