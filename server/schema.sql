@@ -922,10 +922,16 @@ create table sign_in_setting (
   scopes text[] not null,
   version bigint not null default 1,
   updated_at timestamp with time zone not null default clock_timestamp(),
+  id uuid not null default gen_random_uuid(),
+  email_trust text not null default 'claim'::text,
+  subject_claim text not null default 'sub'::text,
   constraint sign_in_setting_pk PRIMARY KEY (tenant_id),
+  constraint sign_in_setting_tenant_id_id_uq UNIQUE (tenant_id, id),
   constraint sign_in_setting_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint sign_in_setting_client_id_ck CHECK (char_length(client_id) >= 1 AND char_length(client_id) <= 500),
-  constraint sign_in_setting_issuer_ck CHECK (char_length(issuer) >= 1 AND char_length(issuer) <= 2000)
+  constraint sign_in_setting_email_trust_ck CHECK (email_trust = ANY (ARRAY['claim'::text, 'always'::text, 'never'::text])),
+  constraint sign_in_setting_issuer_ck CHECK (char_length(issuer) >= 1 AND char_length(issuer) <= 2000),
+  constraint sign_in_setting_subject_claim_ck CHECK (subject_claim = ANY (ARRAY['sub'::text, 'oid'::text]))
 );
 alter table sign_in_setting enable row level security;
 alter table sign_in_setting force row level security;
@@ -933,7 +939,7 @@ create policy tenant_wall on sign_in_setting
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on sign_in_setting to sallyport_app;
-grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at) on sign_in_setting to sallyport_app;
+grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at, email_trust, subject_claim) on sign_in_setting to sallyport_app;
 
 create table sign_in_state (
   tenant_id uuid not null,
@@ -1075,12 +1081,16 @@ create table tenant_mail_domain (
   constraint tenant_mail_domain_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_mail_domain_domain_ck CHECK (length(domain) <= 253 AND domain ~ '^[a-z0-9-]+([.][a-z0-9-]+)+$'::text)
 );
+CREATE INDEX tenant_mail_domain_domain_ix ON tenant_mail_domain USING btree (domain);
 alter table tenant_mail_domain enable row level security;
 alter table tenant_mail_domain force row level security;
+create policy tenant_mail_domain_work on tenant_mail_domain for select to sallyport_work
+  using (true);
 create policy tenant_wall on tenant_mail_domain
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on tenant_mail_domain to sallyport_app;
+grant select (tenant_id, domain) on tenant_mail_domain to sallyport_work;
 
 create table tenant_user (
   tenant_id uuid not null,
@@ -1105,11 +1115,6 @@ create table tenant_user (
   deleted_at timestamp with time zone,
   issuer text,
   subject text,
-  link_key bigint generated always as 
-CASE
-    WHEN auth_provider = 'oidc'::text AND subject IS NULL AND deleted_at IS NULL THEN hashtextextended(email_key, 0::bigint)
-    ELSE NULL::bigint
-END stored,
   constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
   constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
@@ -1127,17 +1132,13 @@ END stored,
 );
 CREATE UNIQUE INDEX tenant_user_email_key_uq ON tenant_user USING btree (tenant_id, email_key) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX tenant_user_issuer_subject_uq ON tenant_user USING btree (tenant_id, issuer, subject) WHERE deleted_at IS NULL;
-CREATE INDEX tenant_user_link_key_ix ON tenant_user USING btree (link_key) WHERE link_key IS NOT NULL;
 CREATE INDEX tenant_user_subject_ix ON tenant_user USING btree (issuer, subject) WHERE subject IS NOT NULL;
 alter table tenant_user enable row level security;
 alter table tenant_user force row level security;
-create policy tenant_user_work on tenant_user for select to sallyport_work
-  using (deleted_at IS NULL AND subject IS NOT NULL OR link_key IS NOT NULL);
 create policy tenant_wall on tenant_user
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on tenant_user to sallyport_app;
-grant select (tenant_id, id, issuer, subject, link_key) on tenant_user to sallyport_work;
 CREATE TRIGGER tenant_user_authority AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
 

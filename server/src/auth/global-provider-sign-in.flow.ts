@@ -1,17 +1,21 @@
 /**
- * Sign-in through the operator's global provider. It begins elsewhere and finishes here. An account may belong to several
- * tenants: the tenant is the one that the provider names, or else the only one that knows the account.
+ * Sign-in through the operator's global provider. It begins elsewhere and finishes here. The tenant is the one that the
+ * provider's claim names, or the one that the operator gave the domain of the account's address, or else the only one there
+ * is. What the admins of a tenant enter never leads to their tenant: they could draw in, or lock out, the users of another.
  */
 import type { GlobalOidc } from '../config/config.ts'
-import type { Database } from '../db/transaction.ts'
+import type { Database, UnrestrictedTx } from '../db/transaction.ts'
 import { type AuthorizationAnswer, type ProviderSignIn, systemActor } from '../kernel/context.ts'
+import { mailDomainOf } from '../kernel/email-address.ts'
 import { newId, readUuid } from '../kernel/id.ts'
+import type { ClaimTrust } from '../settings/sign-in-setting.ts'
 import { findSignInSetting } from '../settings/sign-in-setting-store.ts'
-import { isTenant, listTenantsOfAccount } from '../users/provider-user-store.ts'
+import { listTenantsOfMailDomain } from '../tenants/mail-domain-store.ts'
+import { findOnlyTenant, hasTenant } from '../tenants/tenant-store.ts'
 import { admitAccount } from './admit-account.flow.ts'
 import type { Providers } from './oidc-provider.ts'
 import { readClock } from './oidc-state-store.ts'
-import { RefusedByProvider } from './redeemed-account.ts'
+import { type RedeemedAccount, RefusedByProvider } from './redeemed-account.ts'
 
 export type GlobalProviderSignIn = {
   database: Pick<Database, 'tenant' | 'work'>
@@ -21,6 +25,8 @@ export type GlobalProviderSignIn = {
   /** Refuses a sign-in whose tenant is unknown. */
   refuseUnknown(cause: string): never
 }
+
+const globalTrust: ClaimTrust = { subject_claim: 'sub', email_trust: 'claim' }
 
 /** Returns the user who signed in. */
 export async function finishGlobalSignIn(
@@ -33,21 +39,35 @@ export async function finishGlobalSignIn(
   if (iss !== undefined && iss !== global.issuer) return refuseUnknown('other_issuer')
   const { issuer, client_id, client_secret, tenant_claim } = global
   const client = { tenant_id: null, issuer, client_id, client_secret }
-  const redemption = { code, redirect_uri, bound: undefined, now: await readClock(database.work) }
+  const redemption = { code, redirect_uri, bound: undefined, now: await readClock(database.work), trust: globalTrust }
   const account = await providers.redeem(client, redemption, tenant_claim).catch((error: unknown) => {
     if (error instanceof RefusedByProvider) return refuseUnknown(error.message)
     throw error
   })
-  const named = tenant_claim === undefined ? undefined : account.claims[tenant_claim]
-  const tenants = named === undefined ? await listTenantsOfAccount(database.work, account) : [readTenantClaim(named)]
-  const [tenant_id] = tenants
-  if (tenant_id === undefined) return refuseUnknown('unknown_user')
-  if (tenants.length > 1) return refuseUnknown('several_tenants')
+  const found = await findTenantOf(database.work, account, tenant_claim)
+  if ('cause' in found) return refuseUnknown(found.cause)
+  const { tenant_id, named } = found
   const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id }
-  if (!(await isTenant(ctx.tx))) return refuseUnknown('unknown_tenant')
+  if (!(await hasTenant(database.work, tenant_id))) return refuseUnknown('unknown_tenant')
   // A tenant with a provider of its own creates users for that provider alone: accounts of another provider are not linked.
   const mayLink = (await findSignInSetting(ctx.tx))?.enabled !== true
-  return admitAccount(ctx, source_ip, account, { mayLink, mayCreate: named !== undefined })
+  return admitAccount(ctx, source_ip, account, { mayLink, mayCreate: named })
+}
+
+/** The tenant of an account, and whether the provider or the operator named it; or why there is none, for the log. */
+async function findTenantOf(
+  work: UnrestrictedTx,
+  account: RedeemedAccount,
+  tenant_claim: string | undefined,
+): Promise<{ tenant_id: string; named: boolean } | { cause: string }> {
+  const claim = tenant_claim === undefined ? undefined : account.claims[tenant_claim]
+  if (claim !== undefined) return { tenant_id: readTenantClaim(claim), named: true }
+  const domain = account.email_verified && account.email !== undefined ? mailDomainOf(account.email) : undefined
+  const [owner, ...others] = domain === undefined ? [] : await listTenantsOfMailDomain(work, domain)
+  if (others.length > 0) return { cause: 'domain_of_several_tenants' }
+  if (owner !== undefined) return { tenant_id: owner, named: true }
+  const only = await findOnlyTenant(work)
+  return only === undefined ? { cause: 'no_tenant_named' } : { tenant_id: only, named: false }
 }
 
 /** A claim that is not a UUID becomes a new id, which is no tenant's. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import * as client from 'openid-client'
 import type { Egress } from '../kernel/context.ts'
 import { fetchOver } from './oidc-fetch.ts'
+import { openProviderKeys, type ProviderKeys } from './provider-keys.ts'
 import { clockLeeway, RefusedByProvider } from './redeemed-account.ts'
 
 /** The service as a client of a provider. */
@@ -19,7 +20,16 @@ const maxCall = 5
 const cachedForMs = 600_000
 const maxCached = 1_000
 
-type Cached = { fingerprint: string; at: number; configuration: Promise<client.Configuration> }
+/** A provider as it describes itself. */
+export type OidcConfiguration = {
+  configuration: client.Configuration
+  /** The keys that sign its tokens. */
+  keys: ProviderKeys
+  /** A configuration that checks signed user info with the keys as they were fetched last. */
+  forUserInfo(): client.Configuration
+}
+
+type Cached = { fingerprint: string; at: number; found: Promise<OidcConfiguration> }
 
 /**
  * Fetches a provider's metadata and caches it for a while. Each tenant has one cache entry, so that a tenant that tries many
@@ -28,21 +38,21 @@ type Cached = { fingerprint: string; at: number; configuration: Promise<client.C
 export function openConfigurations(egress: Egress) {
   const cached = new Map<string | null, Cached>()
 
-  return (known: OidcClient): Promise<client.Configuration> => {
+  return (known: OidcClient): Promise<OidcConfiguration> => {
     const { tenant_id } = known
     const fingerprint = fingerprintOf(known)
-    const found = cached.get(tenant_id)
-    if (found?.fingerprint === fingerprint && performance.now() - found.at < cachedForMs) return found.configuration
-    const configuration = discover(known, egress)
-    const entry = { fingerprint, at: performance.now(), configuration }
+    const before = cached.get(tenant_id)
+    if (before?.fingerprint === fingerprint && performance.now() - before.at < cachedForMs) return before.found
+    const found = discover(known, egress)
+    const entry = { fingerprint, at: performance.now(), found }
     cached.delete(tenant_id)
     cached.set(tenant_id, entry)
-    configuration.catch(() => {
+    found.catch(() => {
       if (cached.get(tenant_id) === entry) cached.delete(tenant_id)
     })
     const [oldest] = cached.keys()
     if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest)
-    return configuration
+    return found
   }
 }
 
@@ -51,31 +61,54 @@ function fingerprintOf({ issuer, client_id, client_secret = '' }: OidcClient): s
   return JSON.stringify([issuer, client_id, createHash('sha256').update(client_secret).digest('base64')])
 }
 
-async function discover(known: OidcClient, egress: Egress): Promise<client.Configuration> {
+/**
+ * Fetches what a provider says of itself.
+ * @throws RefusedByProvider or an error of the library if the provider is another one, or says too little
+ */
+export async function discover(known: OidcClient, egress: Egress): Promise<OidcConfiguration> {
   const guardedFetch = fetchOver(egress, known.tenant_id === null ? 'operator' : 'tenant')
   // Whether an issuer may use http is decided elsewhere: by the operator, and by EGRESS_ALLOW.
   const execute = known.issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
-  const found = await client.discovery(new URL(known.issuer), known.client_id, undefined, client.None(), {
-    [client.customFetch]: guardedFetch,
-    timeout: maxCall,
-    execute,
-  })
+  const options = { [client.customFetch]: guardedFetch, timeout: maxCall, execute }
+  const found = await client
+    .discovery(new URL(known.issuer), known.client_id, undefined, client.None(), options)
+    .catch((error: unknown) => {
+      throw otherIssuer(error) ?? error
+    })
   const metadata = found.serverMetadata()
-  if (metadata.issuer !== known.issuer) {
-    throw new RefusedByProvider(`the provider calls itself \`${String(metadata.issuer).slice(0, 200)}\``)
+  if (metadata.issuer !== known.issuer) throw namesItself(metadata.issuer)
+  const open = (): client.Configuration => {
+    const configuration = new client.Configuration(
+      usedOf(metadata),
+      known.client_id,
+      { [client.clockTolerance]: clockLeeway },
+      authenticationOf(known, metadata.token_endpoint_auth_methods_supported),
+    )
+    configuration[client.customFetch] = guardedFetch
+    configuration.timeout = maxCall
+    for (const extend of execute) extend(configuration)
+    return configuration
   }
-  const configuration = new client.Configuration(
-    usedOf(metadata),
-    known.client_id,
-    { [client.clockTolerance]: clockLeeway },
-    authenticationOf(known, metadata.token_endpoint_auth_methods_supported),
-  )
-  configuration[client.customFetch] = guardedFetch
-  configuration.timeout = maxCall
-  for (const extend of execute) extend(configuration)
-  // Check the signature even though the token comes over TLS from the provider itself.
-  client.enableNonRepudiationChecks(configuration)
-  return configuration
+  const keys = openProviderKeys(known.issuer, metadata.jwks_uri, guardedFetch)
+  const forUserInfo = () => {
+    const configuration = open()
+    client.setJwksCache(configuration, keys.fetched())
+    client.enableNonRepudiationChecks(configuration)
+    return configuration
+  }
+  return { configuration: open(), keys, forUserInfo }
+}
+
+function namesItself(issuer: string): RefusedByProvider {
+  return new RefusedByProvider(`the provider names itself \`${issuer.slice(0, 200)}\`: use exactly that`)
+}
+
+/** The refusal, if the library's error is that the provider names another issuer. */
+function otherIssuer(error: unknown): RefusedByProvider | undefined {
+  if (!(error instanceof client.ClientError) || error.code !== 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')
+    return undefined
+  const { body } = error.cause as { body?: { issuer?: unknown } }
+  return typeof body?.issuer === 'string' ? namesItself(body.issuer) : undefined
 }
 
 /** The metadata that is used. The rest may be long and is not kept. */

@@ -3,7 +3,8 @@ import type { Egress } from '../kernel/context.ts'
 import { withinDeadline } from '../kernel/deadline.ts'
 import { Problem } from '../kernel/errors.ts'
 import { createSemaphore } from '../kernel/semaphore.ts'
-import { type OidcClient, openConfigurations } from './oidc-configuration.ts'
+import type { ClaimTrust } from '../settings/sign-in-setting.ts'
+import { discover, type OidcClient, type OidcConfiguration, openConfigurations } from './oidc-configuration.ts'
 import { type RedeemedAccount, RefusedByProvider, readAccount, requireForClient } from './redeemed-account.ts'
 
 export type Redemption = {
@@ -13,6 +14,7 @@ export type Redemption = {
   bound: { nonce: string; code_verifier: string } | undefined
   /** The database's clock. */
   now: Date
+  trust: ClaimTrust
 }
 
 export type AuthorizationRequest = {
@@ -53,7 +55,8 @@ export function openProviders(egress: Egress) {
     authorizationUrl: (known: OidcClient, request: AuthorizationRequest): Promise<string> =>
       guarded(known, async () => {
         const { redirect_uri, scopes, state, nonce, code_verifier } = request
-        const url = client.buildAuthorizationUrl(await configurationOf(known), {
+        const { configuration } = await configurationOf(known)
+        const url = client.buildAuthorizationUrl(configuration, {
           redirect_uri,
           scope: scopes.join(' '),
           state,
@@ -63,6 +66,17 @@ export function openProviders(egress: Egress) {
         })
         return url.href
       }),
+    /**
+     * Returns why this issuer cannot be used, as a half-sentence; undefined if it can. It fetches what the provider says of
+     * itself, and its keys.
+     */
+    findFault: (known: OidcClient): Promise<string | undefined> =>
+      guarded(known, async () => {
+        const { configuration, keys } = await discover(known, egress)
+        requireEndpoints(configuration.serverMetadata())
+        await keys.load()
+        return undefined
+      }).catch(faultOf),
     /**
      * Redeems a code for the account that it stands for.
      * @param wanted a claim to read from the user info when the identity token lacks it
@@ -77,7 +91,7 @@ export function openProviders(egress: Egress) {
 export type Providers = ReturnType<typeof openProviders>
 
 async function redeem(
-  configuration: client.Configuration,
+  { configuration, keys, forUserInfo }: OidcConfiguration,
   known: OidcClient,
   redemption: Redemption,
   wanted: string | undefined,
@@ -85,13 +99,17 @@ async function redeem(
   const began = performance.now()
   const tokens = await requestTokens(configuration, redemption)
   const claims = tokens.claims()
-  if (claims === undefined) throw new RefusedByProvider('the provider returned no identity token')
+  if (claims === undefined || tokens.id_token === undefined) {
+    throw new RefusedByProvider('the provider returned no identity token')
+  }
+  // Checked even though the token comes over TLS from the provider itself.
+  await keys.verify(tokens.id_token)
   const now = (redemption.now.getTime() + performance.now() - began) / 1000
   requireForClient(claims, known.client_id, now)
   const missing = claims.email === undefined || (wanted !== undefined && claims[wanted] === undefined)
   const more = missing && configuration.serverMetadata().userinfo_endpoint !== undefined
-  const info = more ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {}
-  return readAccount(known.issuer, claims, info)
+  const info = more ? await client.fetchUserInfo(forUserInfo(), tokens.access_token, claims.sub) : {}
+  return readAccount(known.issuer, claims, info, redemption.trust)
 }
 
 function requestTokens(configuration: client.Configuration, { code, redirect_uri, bound }: Redemption) {
@@ -109,6 +127,22 @@ function requestTokens(configuration: client.Configuration, { code, redirect_uri
   })
 }
 
+function requireEndpoints(metadata: client.ServerMetadata): void {
+  for (const endpoint of ['authorization_endpoint', 'token_endpoint'] as const) {
+    const address = URL.parse(metadata[endpoint] ?? '')
+    if (address === null || !/^https?:$/.test(address.protocol)) {
+      throw new RefusedByProvider(`the provider names no \`${endpoint}\``)
+    }
+  }
+}
+
+/** An error of a trial as a half-sentence. */
+function faultOf(error: unknown): string {
+  if (error instanceof RefusedByProvider) return `cannot be used: ${error.message}`
+  const cause = error instanceof Problem ? unreachableIn(error.cause) : undefined
+  return `cannot be used now: ${cause?.message ?? 'the provider does not answer correctly'}`
+}
+
 function unavailable(cause: unknown): Problem {
   const problem = new Problem('unavailable', 'the identity provider does not answer; sign in again in a moment')
   problem.cause = cause
@@ -118,10 +152,16 @@ function unavailable(cause: unknown): Problem {
 /** A provider that does not answer is unavailable. Every other error of the library is a refusal. */
 function problemOrRefusal(error: unknown): Error {
   if (error instanceof Problem || error instanceof RefusedByProvider) return error
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
-    if (cause.name === 'ProviderUnreachable' || cause.name === 'TimeoutError') return unavailable(error)
-  }
+  if (unreachableIn(error) !== undefined) return unavailable(error)
   return new RefusedByProvider(reasonOf(error), { cause: error })
+}
+
+/** The error that says why the provider could not be reached, if that is the cause. */
+function unreachableIn(error: unknown): Error | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    if (cause.name === 'ProviderUnreachable' || cause.name === 'TimeoutError') return cause
+  }
+  return undefined
 }
 
 /** The library's message. Text from the provider is not quoted, because it may hold tokens. */

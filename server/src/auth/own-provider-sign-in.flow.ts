@@ -64,7 +64,7 @@ export async function finishOwnSignIn(
   }
   const client = await clientOf(sealer, ctx.tx, setting)
   const { code, redirect_uri } = answer
-  const redemption = { code, redirect_uri, bound: taken, now: new Date(taken.now) }
+  const redemption = { code, redirect_uri, bound: taken, now: new Date(taken.now), trust: setting }
   const account = await providers.redeem(client, redemption).catch((error: unknown) => {
     const refusal = refusalFor(error)
     if (refusal === undefined) throw error

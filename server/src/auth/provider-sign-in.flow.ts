@@ -30,6 +30,10 @@ export function openProviderSignIn(options: ProviderSignInOptions): ProviderSign
   }
   const own = { database, sealer, states, providers, refuseUnknown }
   return {
+    findIssuerFault: async (tenant_id, issuer) =>
+      (await egress.findFault(issuer)) ??
+      // No client takes part: what a provider says of itself is for everybody.
+      (await providers.findFault({ tenant_id, issuer, client_id: 'trial', client_secret: undefined })),
     begin: (request) => beginOwnSignIn(own, request),
     finish: ({ state, ...answer }, from) =>
       state === undefined

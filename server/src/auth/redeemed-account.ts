@@ -1,5 +1,6 @@
 /** The account that a redeemed code stands for, from the checked identity token and the provider's user info. */
 import { readEmail } from '../kernel/email-address.ts'
+import type { ClaimTrust } from '../settings/sign-in-setting.ts'
 import type { ProviderAccount } from '../users/provider-user.ts'
 
 /** An account with all claims that its provider made about it. */
@@ -34,20 +35,37 @@ export function requireForClient(claims: { iat: number; azp?: unknown }, client_
  * else the user info.
  * @throws RefusedByProvider for an invalid subject
  */
-export function readAccount(issuer: string, claims: Claims & { sub: string }, info: Claims): RedeemedAccount {
-  const { sub: subject } = claims
-  if (subject.length === 0 || subject.length > 255 || subject.includes('\0') || !subject.isWellFormed()) {
-    throw new RefusedByProvider('the subject is empty, too long or malformed')
-  }
-  const { email, email_verified } = claims.email === undefined ? info : claims
+export function readAccount(
+  issuer: string,
+  claims: Claims,
+  info: Claims,
+  { subject_claim, email_trust }: ClaimTrust,
+): RedeemedAccount {
+  const source = claims.email === undefined ? info : claims
+  const { email } = source
   return {
     issuer,
-    subject,
+    subject: readSubject(claims[subject_claim], subject_claim),
     email: typeof email === 'string' ? readEmail(email) : undefined,
-    email_verified: email_verified === true,
+    email_verified: email_trust === 'claim' ? isVerified(source) : email_trust === 'always',
     name: readName(claims.name) ?? readName(info.name),
     claims: { ...info, ...claims },
   }
+}
+
+function readSubject(subject: unknown, claim: string): string {
+  const valid = typeof subject === 'string' && subject !== '' && subject.length <= 255 && !subject.includes('\0')
+  if (valid && subject.isWellFormed()) return subject
+  throw new RefusedByProvider(`the subject (\`${claim}\`) is missing, too long or malformed`)
+}
+
+/**
+ * Whether the provider vouches for the address. Microsoft Entra sends no `email_verified`. Its `xms_edov` says that the owner of
+ * the address’s domain is verified; Entra writes it as a boolean, a number or a text.
+ */
+function isVerified({ email_verified, xms_edov }: Claims): boolean {
+  if (email_verified !== undefined) return email_verified === true
+  return [true, 1, '1', 'true'].some((yes) => yes === xms_edov)
 }
 
 /** The name on one line, cut to 200 characters; undefined for an empty one or a value that is not text. */
@@ -61,7 +79,8 @@ function readName(claim: unknown): string | undefined {
 function lineOf(text: string, max: number): string {
   const line = text
     .toWellFormed()
-    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/\p{Bidi_C}+/gu, '')
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()
   return [...line].slice(0, max).join('')
 }

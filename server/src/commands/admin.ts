@@ -136,25 +136,27 @@ program
 
 const mailDomain = program
   .command('mail-domain')
-  .description('domains from which a tenant may send mail; docs/guides/mail.md says what they must allow first')
+  .description('domains of a tenant: it may send mail from them, and their people sign in to it by the global provider')
   .helpCommand(false)
 
 mailDomain
   .command('add')
-  .description('allow the tenant to send mail from addresses of a domain, but not of its subdomains')
+  .description('give the tenant a domain, without its subdomains; docs/guides/mail.md says what it must allow first')
   .argument('<tenant>', 'the tenant')
   .argument('<domain>', 'such as acme.example')
   .action((tenant_id: string, text: string) =>
     answer(async (database) => {
-      const { domain, added } = await addMailDomain(database, { tenant_id, domain: text })
+      const { domain, added, shared } = await addMailDomain(database, { tenant_id, domain: text })
       const how = added ? 'may now send' : 'could already send'
-      return { text: `the tenant ${how} mail from addresses of \`${domain}\``, data: { tenant_id, domain, added } }
+      const note = shared ? '\nanother tenant has this domain too, so nobody signs in by it at the global provider' : ''
+      const done = `the tenant ${how} mail from addresses of \`${domain}\`${note}`
+      return { text: done, data: { tenant_id, domain, added, shared } }
     }),
   )
 
 mailDomain
   .command('remove')
-  .description('stop the tenant from sending mail from a domain')
+  .description('take a domain from the tenant')
   .argument('<tenant>', 'the tenant')
   .argument('<domain>', 'such as acme.example')
   .action((tenant_id: string, text: string) =>

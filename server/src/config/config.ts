@@ -111,7 +111,8 @@ export const variableTable = {
     means: 'the redirect URIs that such a sign-in may begin with, comma-separated, compared exactly',
   },
   OIDC_TENANT_CLAIM: {
-    default: 'none: the only tenant where the user exists',
+    default:
+      'none: the tenant to which the operator gave the mail domain of the user’s verified address, or the only tenant',
     means:
       "the claim of that provider's tokens that holds the tenant's id; a user with that claim becomes a user of that tenant",
   },

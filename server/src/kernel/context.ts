@@ -86,6 +86,8 @@ export type ProviderSignIn = {
    * is not a browser.
    */
   begin(options: { tenant_id: string; redirect_uri: string; browser: string | null }): Promise<string>
+  /** Why a tenant cannot use this issuer, as a half-sentence; undefined if it can. It asks the provider. */
+  findIssuerFault(tenant_id: string, issuer: string): Promise<string | undefined>
   /**
    * Returns the user who signed in. `state`: of a sign-in that was begun here. `browsers`: the secrets in the cookies of the
    * calling browser; null if the caller is not a browser.

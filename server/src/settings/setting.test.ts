@@ -4,6 +4,7 @@ import { Problem } from '../kernel/errors.ts'
 import { readSettingValues, requireSettingKey, requireSettingValue, type SettingKey, settingKeys } from './setting.ts'
 
 const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
+  ['auth.allow_unverified_email', { takes: ['true', 'false'], refuses: ['', 'yes', 'TRUE', '1', ' true'] }],
   [
     'auth.password_min_length',
     { takes: ['8', '128'], refuses: ['7', '129', '', '8.0', '+8', '08', '1e2', ' 8', '8\n', '0x10', '٨', 'true'] },
@@ -80,6 +81,7 @@ for (const text of ['ai-provider-default', 'requests.unknown', '', 'constructor'
 
 test('a tenant without settings has the defaults', () => {
   assert.deepEqual(readSettingValues({}), {
+    'auth.allow_unverified_email': false,
     'auth.password_min_length': 8,
     'locale.default': 'en',
     'notifications.expiring_seconds': 900,

@@ -59,6 +59,11 @@ function setting<Value>(form: Form<Value>, byDefault: string, means: string) {
 
 /** The one table of all settings that a tenant may change: form, default as text, and meaning. */
 export const settingTable = {
+  'auth.allow_unverified_email': setting(
+    yesOrNo,
+    'false',
+    'whether an account of a provider whose address is not verified becomes a user, without roles, at its first sign-in',
+  ),
   'auth.password_min_length': setting(wholeNumber(8, 128), '8', 'the minimum length of a local user’s password'),
   'locale.default': setting(languageTag, 'en', 'the language of users who have chosen none'),
   'notifications.expiring_seconds': setting(

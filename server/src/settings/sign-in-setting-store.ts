@@ -1,9 +1,11 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Sealer, Tx, WorkCtx } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
 import { type CheckedSignIn, type StoredSignIn, shownSignIn } from './sign-in-setting.ts'
 
-const columns = sql`enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at`
+const columns = sql`id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, email_trust,
+  subject_claim, version, updated_at`
 
 /** Undefined when the tenant has set none, or there is no such tenant. */
 export async function findSignInSetting(tx: Tx): Promise<StoredSignIn | undefined> {
@@ -24,23 +26,26 @@ export async function saveSignInSetting(
   sealed: string | null | undefined,
 ): Promise<StoredSignIn | undefined> {
   const { tenant_id } = ctx.tx
-  const { enabled, issuer, client_id, redirect_uris, scopes } = checked
+  const { client_secret: _, ...now } = checked
+  const { enabled, issuer, client_id, redirect_uris, scopes, email_trust, subject_claim } = now
   const change = sealed === undefined ? 'kept' : sealed === null ? 'removed' : 'changed'
-  const { client_secret: _, updated_at: __, ...old } = shownSignIn(before)
-  const data = { old, new: { enabled, issuer, client_id, redirect_uris, scopes }, client_secret: change }
+  const { client_secret: _secret, updated_at: _at, id, ...old } = shownSignIn(before)
+  const data = { old, new: now, client_secret: change }
   const event = { type: 'setting.updated', subject_type: 'setting', subject_id: 'sign-in', data } as const
   const [[saved]] = await ctx.tx.write([
     sql<StoredSignIn>`with changed as (
         insert into sign_in_setting
-          (tenant_id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes)
-        values (${tenant_id}, ${enabled}, ${issuer}, ${client_id}, ${sealed ?? null},
-          ${redirect_uris}::text[], ${scopes}::text[])
+          (tenant_id, id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, email_trust,
+            subject_claim)
+        values (${tenant_id}, ${id ?? newId()}, ${enabled}, ${issuer}, ${client_id}, ${sealed ?? null},
+          ${redirect_uris}::text[], ${scopes}::text[], ${email_trust}, ${subject_claim})
         on conflict (tenant_id) do update set enabled = excluded.enabled, issuer = excluded.issuer,
           client_id = excluded.client_id,
           -- What is kept stays as it is now: it may have been sealed anew since it was read.
           sealed_client_secret = case when ${change === 'kept'} then sign_in_setting.sealed_client_secret
             else excluded.sealed_client_secret end,
           redirect_uris = excluded.redirect_uris, scopes = excluded.scopes,
+          email_trust = excluded.email_trust, subject_claim = excluded.subject_claim,
           version = sign_in_setting.version + 1, updated_at = clock_timestamp()
           where sign_in_setting.version = ${before?.version ?? null}::bigint
         returning ${columns}),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, DateTime, Nullable } from '../http/schema.ts'
+import { Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { allScopes, scopesLacking } from '../permissions/permission.ts'
 import { redacted } from '../secrets/sealed-config.ts'
@@ -8,15 +8,30 @@ const maxAddressLength = 2_000
 const maxRedirects = 50
 const Address = Type.String({ minLength: 1, maxLength: maxAddressLength })
 
-/** The settings of a tenant's own sign-in provider, as returned by the API. When unset, issuer and client_id are null. */
+/** Whether an address counts as verified: as the provider's claim says, always, or never. */
+export const emailTrusts = ['claim', 'always', 'never'] as const
+/** The claim that identifies a person. Microsoft Entra's `sub` differs for each application, its `oid` does not. */
+export const subjectClaims = ['sub', 'oid'] as const
+
+/** What a tenant relies on in the claims of its provider. */
+export type ClaimTrust = {
+  email_trust: (typeof emailTrusts)[number]
+  subject_claim: (typeof subjectClaims)[number]
+}
+const defaultTrust: ClaimTrust = { email_trust: 'claim', subject_claim: 'sub' }
+
+/** The settings of a tenant's own sign-in provider, as returned by the API. When unset, id, issuer and client_id are null. */
 export const SignInSetting = Type.Object(
   {
+    id: Nullable(Uuid),
     enabled: Type.Boolean(),
     issuer: Nullable(Type.String()),
     client_id: Nullable(Type.String()),
     client_secret: Nullable(Type.String({ description: '`[redacted]`, or null when there is none' })),
     redirect_uris: Type.Array(Type.String()),
     scopes: Type.Array(Type.String()),
+    email_trust: OneOf(emailTrusts),
+    subject_claim: OneOf(subjectClaims),
     updated_at: Type.Optional(DateTime),
   },
   { title: 'SignInSetting' },
@@ -51,13 +66,23 @@ export const SignInSettingInput = Body({
       description: 'the scopes requested from the provider; default: `openid`, `email` and `profile`',
     }),
   ),
+  email_trust: Type.Optional(
+    OneOf(emailTrusts, {
+      description:
+        'whether addresses count as verified: as `email_verified` (or Entra’s `xms_edov`) says, always, or never; default: `claim`',
+    }),
+  ),
+  subject_claim: Type.Optional(
+    OneOf(subjectClaims, { description: 'the claim that identifies a person; default: `sub`; for Entra: `oid`' }),
+  ),
 })
 export type SignInSettingInput = Static<typeof SignInSettingInput>
 
 const defaultScopes = ['openid', 'email', 'profile']
 
 /** The setting as stored. The secret is sealed. */
-export type StoredSignIn = {
+export type StoredSignIn = ClaimTrust & {
+  id: string
   enabled: boolean
   issuer: string
   client_id: string
@@ -72,24 +97,20 @@ export type StoredSignIn = {
 export type SecretChange = 'keep' | null | { secret: string }
 
 /** A caller's input, validated. */
-export type CheckedSignIn = Pick<StoredSignIn, 'enabled' | 'issuer' | 'client_id' | 'redirect_uris' | 'scopes'> & {
-  client_secret: SecretChange
-}
+export type CheckedSignIn = ClaimTrust &
+  Pick<StoredSignIn, 'enabled' | 'issuer' | 'client_id' | 'redirect_uris' | 'scopes'> & {
+    client_secret: SecretChange
+  }
 
 /**
  * Reads the setting that replaces `before`.
- * @param issuerFault the egress fault of the issuer's address, as a half-sentence
  * @throws Problem 400 naming each faulty field, and for a kept secret beside another issuer or client: otherwise a caller
  * who may change these could redirect the secret to itself
  */
-export function readSignInSetting(
-  input: SignInSettingInput,
-  before: StoredSignIn | undefined,
-  issuerFault: string | undefined,
-): CheckedSignIn {
+export function readSignInSetting(input: SignInSettingInput, before: StoredSignIn | undefined): CheckedSignIn {
   const { enabled = true, issuer, client_id, redirect_uris, scopes = defaultScopes } = input
   const client_secret = secretChange(input.client_secret, before)
-  const wrongIssuer = issuerFault ?? formFault(issuer)
+  const wrongIssuer = formFault(issuer)
   const faults: FaultyField[] = [
     ...(wrongIssuer === undefined ? [] : [{ pointer: '/issuer', why: wrongIssuer }]),
     ...secretFaults(client_secret, input, before),
@@ -101,6 +122,7 @@ export function readSignInSetting(
   ]
   if (faults.length > 0) throw invalidInput(faults)
   return {
+    ...trustIn(input),
     enabled,
     issuer,
     client_id,
@@ -110,12 +132,17 @@ export function readSignInSetting(
   }
 }
 
+function trustIn(input: SignInSettingInput): ClaimTrust {
+  const { email_trust = defaultTrust.email_trust, subject_claim = defaultTrust.subject_claim } = input
+  return { email_trust, subject_claim }
+}
+
 /** Every scope that a user can hold: `scim:provision` is for directories only. */
 const everyScope = allScopes.filter((scope) => scope !== 'scim:provision')
 
 /**
- * INVARIANT: a caller who sets the provider, the client or the redirect URIs could sign in as any user. So only a caller with
- * every scope may set them. Disabling and enabling the provider needs only the setting's own scope.
+ * INVARIANT: a caller who sets the provider, the client, the redirect URIs or the trust in claims could sign in as any user. So
+ * only a caller with every scope may set them. Disabling and enabling the provider needs only the setting's own scope.
  * @throws Problem 403 naming the scopes that the caller lacks
  */
 export function requireMayNameProvider(
@@ -123,14 +150,22 @@ export function requireMayNameProvider(
   input: SignInSettingInput,
   before: StoredSignIn | undefined,
 ): void {
+  const { email_trust, subject_claim } = trustIn(input)
   const same =
     before?.issuer === input.issuer &&
+    before.email_trust === email_trust &&
+    before.subject_claim === subject_claim &&
     before.client_id === input.client_id &&
     input.redirect_uris.every((address) => before.redirect_uris.includes(address))
   const lacking = same ? [] : scopesLacking(granter, everyScope)
   if (lacking.length === 0) return
   const message = `setting the sign-in provider decides who users are, and needs every scope; you lack ${lacking.join(', ')}`
   throw new Problem('forbidden', message, { details: { scopes: lacking } })
+}
+
+/** Whether the issuer is tried: one that is new, or about to be used again. A provider that fails just now can be disabled. */
+export function triesIssuer({ enabled, issuer }: CheckedSignIn, before: StoredSignIn | undefined): boolean {
+  return enabled && (before?.enabled !== true || before.issuer !== issuer)
 }
 
 function secretChange(sent: string | null | undefined, before: StoredSignIn | undefined): SecretChange {
@@ -180,10 +215,9 @@ function redirectFault(text: string): string | undefined {
 /** The setting as returned by the API. */
 export function shownSignIn(stored: StoredSignIn | undefined): SignInSetting {
   if (stored === undefined) {
-    const nothing = { issuer: null, client_id: null, client_secret: null, redirect_uris: [] }
-    return { enabled: false, ...nothing, scopes: defaultScopes }
+    const nothing = { id: null, issuer: null, client_id: null, client_secret: null, redirect_uris: [] }
+    return { enabled: false, ...nothing, scopes: defaultScopes, ...defaultTrust }
   }
-  const { enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, updated_at } = stored
-  const client_secret = sealed_client_secret === null ? null : redacted
-  return { enabled, issuer, client_id, client_secret, redirect_uris, scopes, updated_at }
+  const { sealed_client_secret, version: _, ...shown } = stored
+  return { ...shown, client_secret: sealed_client_secret === null ? null : redacted }
 }

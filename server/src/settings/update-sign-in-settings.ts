@@ -2,19 +2,20 @@ import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
-import { Problem } from '../kernel/errors.ts'
+import { invalidInput, Problem } from '../kernel/errors.ts'
 import {
   readSignInSetting,
   requireMayNameProvider,
   SignInSetting,
   SignInSettingInput,
   shownSignIn,
+  triesIssuer,
 } from './sign-in-setting.ts'
 import { findSignInSetting, saveSignInSetting, sealClientSecret } from './sign-in-setting-store.ts'
 
 /**
- * Replaces the settings of the tenant's sign-in provider as a whole. Setting another provider needs every scope. Sign-ins in
- * progress at the previous provider are refused.
+ * Replaces the settings of the tenant's sign-in provider as a whole. Setting another provider needs every scope, and the
+ * provider must answer. Sign-ins in progress at the previous provider are refused.
  */
 export const updateSignInSettings = operation({
   method: 'PUT',
@@ -35,9 +36,11 @@ export const updateSignInSettings = operation({
       requireMayNameProvider(ctx.actor.scopes, body, before),
     )
     requireMatch(tags, recordTag(shownSignIn(before)))
-    // Disabling the provider does not require an issuer that egress allows.
-    const fault = body.enabled === false ? undefined : await ctx.egress.findFault(body.issuer)
-    const checked = readSignInSetting(body, before, fault)
+    const checked = readSignInSetting(body, before)
+    if (triesIssuer(checked, before)) {
+      const why = await ctx.providerSignIn.findIssuerFault(ctx.tx.tenant_id, checked.issuer)
+      if (why !== undefined) throw invalidInput([{ pointer: '/issuer', why }])
+    }
     const { client_secret: change } = checked
     const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))
     const saved = await saveSignInSetting(ctx, checked, before, sealed)

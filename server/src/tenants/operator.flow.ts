@@ -13,6 +13,7 @@ import {
   deleteMailDomain,
   insertMailDomain,
   listTenantMailDomains,
+  listTenantsOfMailDomain,
   type MailDomain,
   maxMailDomains,
 } from './mail-domain-store.ts'
@@ -104,18 +105,21 @@ export async function listMailDomains(database: Database, tenant_id: string): Pr
 }
 
 /**
- * Gives a tenant a mail domain. `added`: false when it has it already.
+ * Gives a tenant a mail domain. `added`: false when it has it already. `shared`: another tenant has it too, so that it names no
+ * tenant when somebody signs in by the global provider.
  * @throws Error with a message for an unknown tenant, for an invalid domain, and over the maximum number
  */
 export async function addMailDomain(
   database: Database,
   wanted: { tenant_id: string; domain: string },
-): Promise<{ domain: string; added: boolean }> {
+): Promise<{ domain: string; added: boolean; shared: boolean }> {
   const domain = requireMailDomain(wanted.domain)
   const tx = database.tenant(await requireTenant(database, wanted.tenant_id))
-  if (await insertMailDomain(operatorCtx(tx), domain)) return { domain, added: true }
+  const added = await insertMailDomain(operatorCtx(tx), domain)
+  const shared = (await listTenantsOfMailDomain(database.work, domain)).length > 1
+  if (added) return { domain, added, shared }
   const there = await listTenantMailDomains(tx)
-  if (there.some((one) => one.domain === domain)) return { domain, added: false }
+  if (there.some((one) => one.domain === domain)) return { domain, added, shared }
   throw new Error(`the tenant has ${maxMailDomains} domains already; remove one first`)
 }
 

@@ -102,9 +102,12 @@ suite('domains that a tenant can send mail from', () => {
   test('are added and removed with one event each, and belong to one tenant (J8, T1)', async () => {
     const mailDomain = { tenant_id: acme, domain: 'BÜCHER.example' }
     const domain = 'xn--bcher-kva.example'
-    assert.deepEqual(await addMailDomain(db.database, mailDomain), { domain, added: true })
-    assert.deepEqual(await addMailDomain(db.database, mailDomain), { domain, added: false })
+    assert.deepEqual(await addMailDomain(db.database, mailDomain), { domain, added: true, shared: false })
+    assert.deepEqual(await addMailDomain(db.database, mailDomain), { domain, added: false, shared: false })
     assert.deepEqual([await namesOf(acme), await namesOf(other)], [[domain], []])
+    const both = { ...mailDomain, tenant_id: other }
+    assert.deepEqual(await addMailDomain(db.database, both), { domain, added: true, shared: true })
+    await removeMailDomain(db.database, both)
     await assert.rejects(removeMailDomain(db.database, { ...mailDomain, tenant_id: other }), /has no mail domain/)
     assert.deepEqual(await removeMailDomain(db.database, mailDomain), { domain })
     await assert.rejects(removeMailDomain(db.database, mailDomain), /has no mail domain/)

@@ -41,6 +41,12 @@ export async function hasTenant(work: UnrestrictedTx, id?: string): Promise<bool
   return (await work.read(sql`select id from tenant${which} limit 1`)).length > 0
 }
 
+/** The id of the only tenant; undefined when there are none, or several. */
+export async function findOnlyTenant(work: UnrestrictedTx): Promise<string | undefined> {
+  const [one, ...others] = await work.read(sql<{ id: string }>`select id from tenant limit 2`)
+  return others.length === 0 ? one?.id : undefined
+}
+
 /** A tenant as shown to the operator. */
 export type TenantRow = { id: string; name: string; created_at: string; users: number; owners: string[] }
 

@@ -1,26 +1,27 @@
 import { sql } from '../db/sql.ts'
-import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
-import { emailKey } from '../kernel/email-address.ts'
+import { addressKeys, emailKey } from '../kernel/email-address.ts'
 import { newId } from '../kernel/id.ts'
 import type { Candidate, ProviderAccount } from './provider-user.ts'
 
-/** The users, deleted ones included, who are or were linked to the account, and the user who has its address. */
+/** The users, deleted ones included, who are or were linked to the account, and the users who have its address or one like it. */
 export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccount): Promise<Candidate[]> {
+  const keys = email === undefined ? [] : addressKeys(email)
   return tx.read(sql<Candidate>`
-    select id, active, auth_provider, subject is not null as linked, deleted_at is not null as deleted,
+    select id, active, auth_provider, email, subject is not null as linked, deleted_at is not null as deleted,
       coalesce(issuer = ${issuer} and subject = ${subject}, false) as is_account
     from tenant_user
     where tenant_id = ${tx.tenant_id}
       and ((issuer = ${issuer} and subject = ${subject})
-        or (email_key = ${email === undefined ? null : emailKey(email)}::text and deleted_at is null))`)
+        or (email_key = any(${keys}::text[]) and deleted_at is null))`)
 }
 
 /** Links the account to a user without one. Undefined when the user can no longer be linked. */
 export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: string): Promise<string | undefined> {
-  const { issuer, subject } = account
-  const event = { type: 'user.linked', subject_type: 'user', subject_id: id, data: { issuer } } as const
+  const { issuer, subject, email } = account
+  const data = { issuer, subject, email }
+  const event = { type: 'user.linked', subject_type: 'user', subject_id: id, data } as const
   const [[linked]] = await ctx.tx.write([
     sql<{ id: string }>`with changed as (
       update tenant_user set issuer = ${issuer}, subject = ${subject}, email_verified = true,
@@ -33,14 +34,18 @@ export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: strin
   return linked?.id
 }
 
-/** Creates the user of an account. Undefined when another user has the account or its address already. */
+/**
+ * Creates the user of an account, with the role `user` only if its address is verified. Undefined when another user has the account
+ * or its address already.
+ */
 export async function insertProviderUser(
   ctx: WorkCtx,
   account: ProviderAccount & { email: string },
 ): Promise<string | undefined> {
   const { issuer, subject, email, email_verified, name = email.slice(0, email.indexOf('@')) } = account
   const id = newId()
-  const data = { roles: ['user'], auth_provider: 'oidc', is_owner: false, issuer }
+  const roles = email_verified ? ['user'] : []
+  const data = { roles, auth_provider: 'oidc', is_owner: false, issuer }
   const event = { type: 'user.created', subject_type: 'user', subject_id: id, data } as const
   const [[created]] = await ctx.tx.write([
     sql<{ id: string }>`with made as (
@@ -49,45 +54,36 @@ export async function insertProviderUser(
         ${subject})
       on conflict do nothing
       returning tenant_id, id),
-    given as (insert into user_role (tenant_id, user_id, role_id) select tenant_id, id, 'user' from made),
+    given as (insert into user_role (tenant_id, user_id, role_id) 
+      select tenant_id, id, role_id from made, unnest(${roles}::text[]) as role_id),
     emitted as (${emit(ctx, event, sql`made`)})
     select id from made`,
   ])
   return created?.id
 }
 
-/** Records the sign-in if the user is still active. Returns the time by the database's clock. */
+/**
+ * Records the sign-in if the user is still active, and that the user's address is verified if `verifies`. Returns the time by
+ * the database's clock.
+ */
 export async function noteSignIn(
   ctx: WorkCtx,
-  user_id: string,
+  { user_id, verifies }: { user_id: string; verifies: boolean },
   data: Record<string, unknown>,
 ): Promise<Date | undefined> {
-  const event = { type: 'auth.signed_in', subject_type: 'user', subject_id: user_id, data } as const
+  const about = { subject_type: 'user', subject_id: user_id } as const
+  const updated = { type: 'user.updated', ...about, data: { fields: ['email_verified'] } } as const
+  const whose = sql`tenant_id = ${ctx.tx.tenant_id} and id = ${user_id} and active`
   const [[noted]] = await ctx.tx.write([
-    sql<{ now: string }>`with who as (
-        select id from tenant_user where tenant_id = ${ctx.tx.tenant_id} and id = ${user_id} and active),
-      emitted as (${emit(ctx, event, sql`who`)})
+    sql<{ now: string }>`with who as (select id from tenant_user where ${whose}),
+      emitted as (${emit(ctx, { type: 'auth.signed_in', ...about, data }, sql`who`)})
       select clock_timestamp() as now from who`,
+    sql`with changed as (
+        update tenant_user set email_verified = true, updated_at = clock_timestamp()
+        where ${whose} and not email_verified and ${verifies}
+        returning id),
+      emitted as (${emit(ctx, updated, sql`changed`)})
+      select id from changed`,
   ])
   return noted && new Date(noted.now)
-}
-
-/** The tenants, two at most, where a user has the account, or else where a user with its address is still to be linked. */
-export async function listTenantsOfAccount(work: UnrestrictedTx, account: ProviderAccount): Promise<string[]> {
-  const { issuer, subject, email, email_verified } = account
-  const known = await work.read(
-    sql<{
-      tenant_id: string
-    }>`select tenant_id from tenant_user where issuer = ${issuer} and subject = ${subject} limit 2`,
-  )
-  if (known.length > 0) return known.map((row) => row.tenant_id)
-  if (email === undefined || !email_verified) return []
-  const waiting = await work.read(sql<{ tenant_id: string }>`
-    select distinct tenant_id from tenant_user where link_key = hashtextextended(${emailKey(email)}::text, 0) limit 2`)
-  return waiting.map((row) => row.tenant_id)
-}
-
-/** Whether there is such a tenant. */
-export async function isTenant(tx: Tx): Promise<boolean> {
-  return (await tx.read(sql`select id from tenant where id = ${tx.tenant_id}`)).length > 0
 }

@@ -4,17 +4,19 @@ import { type AccountDecision, type Candidate, decideAccount, type FirstSignIn }
 
 const waiting: Candidate = {
   ...{ id: 'u1', is_account: false, auth_provider: 'oidc' },
-  ...{ linked: false, active: true, deleted: false },
+  ...{ email: 'anna@example.com', linked: false, active: true, deleted: false },
 }
 const known: Candidate = { ...waiting, is_account: true, linked: true }
 const gone: Candidate = { ...known, active: false, deleted: true }
 const anna = { email: 'anna@example.com', email_verified: true }
-const all: FirstSignIn = { mayLink: true, mayCreate: true }
+const all: FirstSignIn = { mayLink: true, create: 'verified' }
+const like = { ...waiting, id: 'u2', email: 'ANNA@ｅxample.com' }
+const similar: Candidate = { ...waiting, id: 'u3', email: 'ａnna@example.com' }
 
 const decisions: [
   string,
   Candidate[],
-  { email?: undefined; email_verified?: boolean },
+  { email?: string | undefined; email_verified?: boolean },
   FirstSignIn,
   AccountDecision,
 ][] = [
@@ -23,9 +25,29 @@ const decisions: [
     [waiting, known],
     {},
     all,
-    { user_id: 'u1' },
+    { user_id: 'u1', verifies: true },
   ],
-  ['signs in as the user of the account without an address', [known], { email: undefined }, all, { user_id: 'u1' }],
+  [
+    'signs in as the user of the account without an address',
+    [known],
+    { email: undefined },
+    all,
+    { user_id: 'u1', verifies: false },
+  ],
+  [
+    'verifies no address of a known user that differs from the account’s, or that the provider does not vouch for',
+    [{ ...known, email: 'ａnna@example.com' }],
+    {},
+    all,
+    { user_id: 'u1', verifies: false },
+  ],
+  [
+    'verifies no address without the provider’s word',
+    [known],
+    { email_verified: false },
+    all,
+    { user_id: 'u1', verifies: false },
+  ],
   ['is refused while its user is inactive', [{ ...known, active: false }], {}, all, { cause: 'inactive' }],
   ['is linked to the user without an account who has its address', [waiting], {}, all, { link: 'u1' }],
   ['is never linked to a local user', [{ ...waiting, auth_provider: 'local' }], {}, all, { cause: 'address_taken' }],
@@ -46,7 +68,31 @@ const decisions: [
   ['is not linked if linking is not allowed', [waiting], {}, { ...all, mayLink: false }, { cause: 'other_provider' }],
   ['is not linked to an inactive user', [{ ...waiting, active: false }], {}, all, { cause: 'inactive' }],
   ['creates a user if no user has its address', [], {}, all, { create: { email: anna.email } }],
-  ['creates no user if creation is not allowed', [], {}, { ...all, mayCreate: false }, { cause: 'unknown_user' }],
+  ['creates no user if creation is not allowed', [], {}, { ...all, create: 'never' }, { cause: 'unknown_user' }],
+  [
+    'creates no user of an unverified address (O21)',
+    [],
+    { email_verified: false },
+    all,
+    { cause: 'address_not_verified' },
+  ],
+  [
+    'creates a user of an unverified address where the tenant allows it (O21)',
+    [],
+    { email_verified: false },
+    { ...all, create: 'any' },
+    { create: { email: anna.email } },
+  ],
+  ['is not linked by an address that is only similar (O20)', [similar], {}, all, { cause: 'address_similar' }],
+  ['is linked by the same address beside a similar one (O20)', [similar, like], {}, all, { link: 'u2' }],
+  ['is not linked if two users have the same address (O20)', [waiting, like], {}, all, { cause: 'address_taken' }],
+  [
+    'is not linked by an unverified address where unverified ones are allowed',
+    [waiting],
+    { email_verified: false },
+    { ...all, create: 'any' },
+    { cause: 'address_not_verified' },
+  ],
   ['creates no user without an address', [], { email: undefined }, all, { cause: 'no_address' }],
   ['does not bring a deleted user back', [gone], {}, all, { cause: 'unknown_user' }],
   ['is linked to the user who was created again for its address', [gone, waiting], {}, all, { link: 'u1' }],

@@ -1,3 +1,5 @@
+import { sameAddress } from '../kernel/email-address.ts'
+
 /** An account at a provider, as the provider vouches for it. */
 export type ProviderAccount = {
   issuer: string
@@ -13,21 +15,25 @@ export type ProviderAccount = {
 export type FirstSignIn = {
   /** Whether the account may be linked to the `oidc` user who has its address. */
   mayLink: boolean
-  mayCreate: boolean
+  /** Whether a user is created for the account: never, or of which addresses. */
+  create: 'never' | 'verified' | 'any'
 }
 
-/** A user who is or was linked to the account, or who has its address. */
+/** A user who is or was linked to the account, or who has its address or one like it. */
 export type Candidate = {
   id: string
   is_account: boolean
   auth_provider: string
+  email: string
   linked: boolean
   active: boolean
   deleted: boolean
 }
 
 /** The user that an account signs in as: a known one, one to link or one to create; or the cause of refusal, for the audit log. */
-export type AccountDecision = { user_id: string } | { link: string } | { create: { email: string } } | { cause: string }
+export type AccountDecision =
+  /** `verifies`: the provider vouches for the address that the user has. */
+  { user_id: string; verifies: boolean } | { link: string } | { create: { email: string } } | { cause: string }
 
 /** Decides by the account's subject. At the first sign-in it decides by the address, as far as `first` allows. */
 export function decideAccount(
@@ -37,28 +43,29 @@ export function decideAccount(
 ): AccountDecision {
   const living = candidates.filter((user) => !user.deleted)
   const known = living.find((user) => user.is_account)
-  if (known !== undefined) return known.active ? { user_id: known.id } : { cause: 'inactive' }
-  const { email } = account
+  const { email, email_verified } = account
+  if (known !== undefined) {
+    const verifies = email_verified && email !== undefined && sameAddress(known.email, email)
+    return known.active ? { user_id: known.id, verifies } : { cause: 'inactive' }
+  }
   if (email === undefined) return { cause: 'no_address' }
-  const [holder] = living
+  const exact = living.filter((user) => sameAddress(user.email, email))
+  const [holder] = exact.length > 0 ? exact : living
   if (holder !== undefined) {
-    const cause = linkFault(holder, account, first)
-    return cause === undefined ? { link: holder.id } : { cause }
+    const cause = exact.length > 1 ? 'address_taken' : linkFault(holder, email_verified, first)
+    if (cause !== undefined) return { cause }
+    return exact.length === 1 ? { link: holder.id } : { cause: 'address_similar' }
   }
   // A deleted user returns only when an administrator creates them again, not by signing in again.
-  const mayCreate = first.mayCreate && candidates.length === 0
-  return mayCreate ? { create: { email } } : { cause: 'unknown_user' }
+  if (first.create === 'never' || candidates.length > 0) return { cause: 'unknown_user' }
+  return first.create === 'any' || email_verified ? { create: { email } } : { cause: 'address_not_verified' }
 }
 
-/** Why the account may not be linked to the user who has its address; undefined when it may. */
-function linkFault(
-  holder: Candidate,
-  account: Pick<ProviderAccount, 'email_verified'>,
-  first: FirstSignIn,
-): string | undefined {
-  // INVARIANT: a matching address never links a local user, or a user who already has an account.
+/** Why no account may be linked to the user who has its address or one like it; undefined when an exact one may. */
+function linkFault(holder: Candidate, email_verified: boolean, first: FirstSignIn): string | undefined {
+  // INVARIANT: an address never links a local user, or a user who already has an account.
   if (holder.auth_provider !== 'oidc' || holder.linked) return 'address_taken'
-  if (!account.email_verified) return 'address_not_verified'
+  if (!email_verified) return 'address_not_verified'
   if (!first.mayLink) return 'other_provider'
   return holder.active ? undefined : 'inactive'
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Scope } from '../../src/permissions/permission.ts'
 import { systemRoles } from '../../src/roles/role.ts'
+import { openHostileProvider } from '../support/hostile-provider.ts'
 import { openHouse, type Person, type Reply } from '../support/house.ts'
 
 /**
@@ -177,8 +178,9 @@ suite('the settings that weaken a tenant’s protection', () => {
 
   test('that decide who users are need every scope; switching off needs less (P12)', async () => {
     const { tenant_id, owner, call, climber } = await openStage('settings:write', await house.tenant('sign-in'))
+    const { issuer } = (await openHostileProvider()).realm()
     const set = {
-      ...{ issuer: 'http://127.0.0.1:9', client_id: 'ours', client_secret: 'ours' },
+      ...{ issuer, client_id: 'ours', client_secret: 'ours' },
       redirect_uris: ['https://app.example.com/back', 'https://app.example.com/other'],
     }
     const put = (who: Pick<Person, 'token'>, change: object) =>
@@ -190,6 +192,8 @@ suite('the settings that weaken a tenant’s protection', () => {
       { redirect_uris: ['https://evil.example/back'] },
       { redirect_uris: [...set.redirect_uris, 'https://evil.example/back'] },
       { enabled: false, issuer: 'http://127.0.0.1:10' },
+      { email_trust: 'always' },
+      { subject_claim: 'oid' },
     ]) {
       const reply = await put(climber, change)
       assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'], JSON.stringify(change))
@@ -198,7 +202,7 @@ suite('the settings that weaken a tenant’s protection', () => {
       `select id from event where tenant_id = $1 and type = 'access.refused' and subject_id = 'sign-in'`,
       [tenant_id],
     )
-    assert.equal(refusals.length, 5)
+    assert.equal(refusals.length, 7)
     const narrower = { client_secret: '[redacted]', redirect_uris: set.redirect_uris.slice(0, 1) }
     for (const change of [{ enabled: false }, { enabled: true }, narrower]) {
       assert.equal((await put(climber, { client_secret: '[redacted]', ...change })).status, 200)

@@ -84,6 +84,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'api-keys → users': 'a key acts for the user who made it',
   'auth → api-keys': 'a key is a credential',
   'auth → settings': 'a tenant sets its provider',
+  'auth → tenants': 'the operator gives a tenant its mail domains',
   'auth → users': 'a token belongs to a user',
   'grants → db/client': 'a worker checks whether the database is reachable',
   'grants → provisioners': 'a grant is provisioned at a target through the driver interface',

@@ -24,7 +24,13 @@ async function exchange(misdeed: Misdeed): Promise<string> {
   const back = await realm.signIn(await providers.authorizationUrl(known, request), 'anna', anna)
   const code = back.searchParams.get('code') ?? ''
   const account = await providers
-    .redeem(known, { code, redirect_uri, bound, now: new Date() })
+    .redeem(known, {
+      code,
+      redirect_uri,
+      bound,
+      now: new Date(),
+      trust: { email_trust: 'claim', subject_claim: 'sub' },
+    })
     .catch((error: Error) => error)
   return account instanceof Error ? 'refused' : account.subject
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { addMailDomain } from '../../src/tenants/operator.flow.ts'
 import { openHouse } from '../support/house.ts'
 import {
   anna,
@@ -16,39 +17,40 @@ const idp = await openProviderOfAll()
 const stage = await openSignInStage(idp, asGlobal(idp))
 const { tenant, configure, finish, assertRefused, usersOf, makeOidcUser, walkElsewhere, house } = stage
 
-suite('a sign-in by the global provider', () => {
-  test('finds the user of the account, or the one invited user with that address, in the only tenant', async () => {
-    const id = await makeOidcUser('gina@example.com')
-    const gina = { email: 'gina@example.com', email_verified: true }
+/** What the operator alone may do: `npm run admin -- mail-domain add`. */
+const giveDomain = (domain: string, of = tenant()) => addMailDomain(house.database, { tenant_id: of.tenant_id, domain })
+
+suite('a sign-in by the global provider, by the domain that the operator gave a tenant,', () => {
+  test('creates a user there, and finds them again', async () => {
+    await giveDomain('gina.example')
+    const gina = { email: 'gina@gina.example', email_verified: true }
     const first = await finish(await walkElsewhere('gina', gina, { nonce: 'of the portal' }))
     assert.equal(first.status, 200, first.text)
-    assert.deepEqual([claimsOf(first).sub, claimsOf(first).tid], [id, tenant().tenant_id])
-    const second = await finish(await walkElsewhere('gina', { email: 'gina@other.example' }))
-    assert.equal(claimsOf(second).sub, id)
-    await makeOidcUser('gina@example.com', await house.tenant('a later one'))
-    assert.equal(claimsOf(await finish(await walkElsewhere('gina', gina))).sub, id)
+    assert.equal(claimsOf(first).tid, tenant().tenant_id)
+    assert.equal(claimsOf(await finish(await walkElsewhere('gina', gina))).sub, claimsOf(first).sub)
   })
 
-  test('creates no user if no claim names the tenant, and refuses an ambiguous address', async () => {
-    const hugo = { email: 'hugo@example.com', email_verified: true }
-    await assertRefused(await finish(await walkElsewhere('hugo', hugo)))
-    await makeOidcUser('hugo@example.com')
-    await makeOidcUser('hugo@example.com', await house.tenant('the other'))
-    await assertRefused(await finish(await walkElsewhere('hugo', hugo)))
-    assert.deepEqual(await usersOf(), [{ email: 'hugo@example.com', issuer: null, subject: null }])
+  test('links the one invited user with that address', async () => {
+    await giveDomain('hugo.example')
+    const id = await makeOidcUser('hugo@hugo.example')
+    const hugo = { email: 'Hugo@HUGO.example', email_verified: true }
+    assert.equal(claimsOf(await finish(await walkElsewhere('hugo', hugo))).sub, id)
   })
 
   test('links no user by an unverified address, nor one invited for the tenant’s own provider', async () => {
-    const ida = { email: 'ida@example.com', email_verified: true }
-    await makeOidcUser('ida@example.com')
+    await giveDomain('ida.example')
+    await makeOidcUser('ida@ida.example')
+    const ida = { email: 'ida@ida.example', email_verified: true }
+    const before = await usersOf()
     await assertRefused(await finish(await walkElsewhere('ida', { ...ida, email_verified: false })))
+    assert.deepEqual(await usersOf(), before)
     await configure()
     await assertRefused(await finish(await walkElsewhere('ida', ida)), 'other_provider')
   })
 
   test('accepts only its own redirect addresses, and a code once', async () => {
-    await makeOidcUser('jo@example.com')
-    const begun = await walkElsewhere('jo', { email: 'jo@example.com', email_verified: true })
+    await giveDomain('jo.example')
+    const begun = await walkElsewhere('jo', { email: 'jo@jo.example', email_verified: true })
     const before = idp.requestedPaths.length
     await assertRefused(await finish({ ...begun, redirect_uri }))
     await assertRefused(await finish({ ...begun, iss: 'https://evil.example' }))
@@ -57,12 +59,72 @@ suite('a sign-in by the global provider', () => {
     await assertRefused(await finish(begun))
   })
 
+  test('is refused for a domain of two tenants, and for a subdomain', async () => {
+    await giveDomain('kai.example')
+    const kai = { email: 'kai@kai.example', email_verified: true }
+    await assertRefused(await finish(await walkElsewhere('kai', { ...kai, email: 'kai@sub.kai.example' })))
+    await giveDomain('kai.example', await house.tenant('with the same domain'))
+    await assertRefused(await finish(await walkElsewhere('kai', kai)))
+  })
+
   test('is refused if no provider is configured (O3)', async () => {
     const without = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
     const body = await walkElsewhere('kim', anna)
     const before = idp.requestedPaths.length
     await assertRefused(await without.call({ method: 'POST', url: '/v1/auth/callback', body }))
     assert.equal(idp.requestedPaths.length, before)
+  })
+})
+
+suite('an admin of another tenant', () => {
+  test('draws nobody in by preparing a user with their address (O22)', async () => {
+    const victim = { email: 'nina@nobody.example', email_verified: true }
+    await makeOidcUser(victim.email)
+    await assertRefused(await finish(await walkElsewhere('nina', victim)))
+    assert.deepEqual(await usersOf(), [{ email: victim.email, issuer: null, subject: null }])
+  })
+
+  test('locks nobody out by preparing a user with their address, before or after their first sign-in (O22)', async () => {
+    await giveDomain('olga.example')
+    const victim = { email: 'olga@olga.example', email_verified: true }
+    const other = await house.tenant('of the other admin')
+    await makeOidcUser(victim.email, other)
+    const first = await finish(await walkElsewhere('olga', victim))
+    assert.equal(claimsOf(first).tid, tenant().tenant_id)
+    await makeOidcUser(victim.email, await house.tenant('of yet another admin'))
+    assert.equal(claimsOf(await finish(await walkElsewhere('olga', victim))).sub, claimsOf(first).sub)
+    assert.deepEqual(await usersOf(other), [{ email: victim.email, issuer: null, subject: null }])
+  })
+})
+
+suite('without a domain, the only tenant', async () => {
+  const alone = await openHouse({ EGRESS_ALLOW: '127.0.0.1', ...asGlobal(idp) })
+  const only = await alone.tenant('the only one')
+  const finishAlone = async (account: string, claims: object) =>
+    alone.call({ method: 'POST', url: '/v1/auth/callback', body: await walkElsewhere(account, claims) })
+  const invite = async (email: string) => {
+    const body = { email, name: 'Invited', roles: ['user'], auth_provider: 'oidc' }
+    const { token } = only.owner
+    return alone.call({ method: 'POST', url: '/v1/users', token, tenant_id: only.tenant_id, body })
+  }
+
+  test('has its invited users link, and creates none for strangers', async () => {
+    const pia = { email: 'pia@pia.example', email_verified: true }
+    await assertRefused(await finishAlone('pia', pia))
+    const { body } = await invite(pia.email)
+    const first = await finishAlone('pia', pia)
+    assert.deepEqual([claimsOf(first).sub, claimsOf(first).tid], [body.id, only.tenant_id])
+    assert.equal(claimsOf(await finishAlone('pia', { email: 'pia@other.example' })).sub, body.id)
+  })
+
+  test('is the only one no longer when a second is made: then nobody signs in without a domain (O22)', async () => {
+    const quin = { email: 'quin@quin.example', email_verified: true }
+    await invite(quin.email)
+    assert.equal((await finishAlone('quin', quin)).status, 200)
+    await alone.tenant('a second one')
+    await assertRefused(await finishAlone('quin', quin))
+    await addMailDomain(alone.database, { tenant_id: only.tenant_id, domain: 'quin.example' })
+    assert.equal((await finishAlone('quin', quin)).status, 200)
   })
 })
 
@@ -87,6 +149,8 @@ suite('a global provider whose claim names the tenant', async () => {
     for (const tid of [unknownTenant, 'there', `{${there.tenant_id}}`, 7, [there.tenant_id]]) {
       await assertRefused(await finishNamed('max', { ...max, tid }))
     }
-    assert.equal((await finishNamed('max', max)).status, 200, 'without the claim it is the only tenant')
+    await assertRefused(await finishNamed('max', max))
+    await addMailDomain(named.database, { tenant_id: there.tenant_id, domain: 'example.com' })
+    assert.equal((await finishNamed('max', max)).status, 200, 'without the claim, the domain names the tenant')
   })
 })

@@ -86,6 +86,43 @@ suite('an address does not link a user', () => {
   })
 })
 
+suite('a similar address', () => {
+  const pairs: [string, string][] = [
+    ['paul@fußball.example', 'paul@fussball.example'],
+    ['paul@fussball.example', 'paul@fußball.example'],
+    ['cfo@straße.example', 'cfo@strasse.example'],
+    ['jım@example.com', 'jim@example.com'],
+    ['jim@example.com', 'jım@example.com'],
+    ['ｊane@example.com', 'jane@example.com'],
+  ]
+  for (const [verified, prepared] of pairs) {
+    test(`links nobody: ${verified} is not ${prepared} (O20)`, async () => {
+      const of = await house.tenant('with similar addresses')
+      const { walk, finish, asOwner } = await set({}, of)
+      const body = { email: prepared, name: 'Prepared', roles: ['admin'], auth_provider: 'oidc' }
+      assert.equal((await asOwner('POST', '/v1/users', body)).status, 201)
+      const before = await people(of)
+      const reply = await finish(await walk('similar', { email: verified, email_verified: true }))
+      await assertRefused(reply, /address_similar/, of)
+      assert.equal(await people(of), before)
+    })
+  }
+
+  test('links, if only the domain is written in another form; the audit log names subject and address (O20)', async () => {
+    const of = await house.tenant('with one address in two forms')
+    const { realm, walk, finish, asOwner } = await set({}, of)
+    const body = { email: 'Paul@xn--fuball-cta.example', name: 'Paul', roles: ['user'], auth_provider: 'oidc' }
+    const { id } = (await asOwner('POST', '/v1/users', body)).body
+    const email = 'paul@fußball.example'
+    assert.equal(claimsOf(await finish(await walk('paul', { email, email_verified: true }))).sub, id)
+    const [event] = await house.asSuperuser<{ data: object }>(
+      `select data from event where tenant_id = $1 and type = 'user.linked'`,
+      [of.tenant_id],
+    )
+    assert.deepEqual(event?.data, { issuer: realm.issuer, subject: 'paul', email })
+  })
+})
+
 suite('later claims of a provider', () => {
   const grand = {
     groups: ['admin', 'Administrators', 'owner'],

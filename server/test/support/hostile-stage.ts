@@ -8,17 +8,16 @@ export async function openHostileStage() {
   const evil = await openHostileProvider()
   const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
   const tenant = await house.tenant('of a hostile provider')
-  const answerOfAll = await house.call({
-    method: 'POST',
-    url: '/v1/auth/callback',
-    body: { code: 'x', redirect_uri, state: 'x' },
-  })
+  const nonsense = { code: 'x', redirect_uri, state: 'x' }
+  const answerOfAll = await house.call({ method: 'POST', url: '/v1/auth/callback', body: nonsense })
 
-  /** Configures a provider with this misdeed; returns the steps of a sign-in through it. */
+  /** Configures a correct provider that has this misdeed from then on; returns the steps of a sign-in through it. */
   async function set(misdeed: Misdeed, of: TestTenant = tenant) {
-    const realm = evil.realm(misdeed)
+    const realm = evil.realm()
     const ways = signInWays(house, realm, () => of)
     await ways.configure()
+    realm.misdeed = misdeed
+    realm.received.length = 0
     return { realm, ...ways }
   }
 
@@ -78,13 +77,13 @@ export async function openHostileStage() {
   }
 }
 
-/** Tenants of which every refusal is logged: of many alike only the first twenty are, then a sample. */
+/** Tenants of which every refusal is kept: a hundred an hour are. */
 function successiveTenants(house: House, first: TestTenant) {
   let latest = first
   let refused = 0
   return {
     async unsampled(): Promise<TestTenant> {
-      if (refused++ % 15 === 0) latest = await house.tenant(`refused ${refused}`)
+      if (refused++ % 90 === 0) latest = await house.tenant(`refused ${refused}`)
       return latest
     },
     latest: () => latest,
