@@ -108,6 +108,7 @@ export function asAskQuestion(question: PlainQuestion): AskQuestion {
       email: `${user}@example.com`,
       name: user,
       active: true,
+      email_verified: false,
       auth_provider: 'local',
       is_owner: false,
       scopes: ['requests:create'],

@@ -59,7 +59,10 @@ type PageRow = {
   accounts: AccountForPolicy[]
 }
 
-/** The next questions of the span after the one with this id, the latest first. One round trip, one snapshot. */
+/**
+ * The next questions of the span after the one with this id, the latest first. One round trip, one snapshot. People are read as they
+ * are now: no recording holds facts about them, so that a fact that is new to policy is known for old recordings too.
+ */
 export async function readRecordedPage(
   tx: Tx,
   span: Span,

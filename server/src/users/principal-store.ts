@@ -9,8 +9,8 @@ import { type Discounted, groupsHeld, holdersOf, rolesHeld, scopesHeld } from '.
  */
 export function principalAsJson(tx: Tx, user_id: Statement, discounted?: Discounted): Statement<Principal> {
   const self = sql`u.id`
-  return sql`(select jsonb_build_object('id', u.id, 'email', u.email, 'name', u.name, 'active', u.active,
-      'auth_provider', u.auth_provider, 'is_owner', u.is_owner,
+  return sql`(select jsonb_build_object('id', u.id, 'email', u.email, 'email_verified', u.email_verified,
+      'name', u.name, 'active', u.active, 'auth_provider', u.auth_provider, 'is_owner', u.is_owner,
       'group_ids', array(${groupsHeld(tx, self, discounted)} order by 1),
       'role_ids', array(${rolesHeld(tx, self, discounted)} order by 1),
       'scopes', array(${scopesHeld(tx, self, discounted)} order by 1))

@@ -105,7 +105,12 @@ const own: Record<Flavour, { boolean: string[]; long: string[]; string: string[]
     string: ['resource.name'],
   },
   approve: {
-    boolean: ['resource.requester == principal', 'resource.requester in Group::"engineers"', 'resource.break_glass'],
+    boolean: [
+      'resource.requester == principal',
+      'resource.requester in Group::"engineers"',
+      'resource.break_glass',
+      'resource.requester.email_verified',
+    ],
     long: ['resource.duration_seconds'],
     string: ['resource.action', 'resource.requester.email'],
   },
@@ -118,6 +123,9 @@ const common = {
     'context.break_glass',
     'context["has_reason"]',
     'principal.active',
+    'principal.email_verified',
+    'principal.email like "*@example.com" && principal["email_verified"]',
+    'principal has email_verified',
     'principal.is_owner',
     'principal in Group::"engineers"',
     'principal in [Group::"engineers", Group::"others"]',

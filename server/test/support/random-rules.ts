@@ -16,6 +16,7 @@ const resources = ['resource', 'resource is cloud_account', 'resource == cloud_a
 const conditions = [
   '',
   'when { context.break_glass }',
+  'when { principal.email like "*@example.com" && principal.email_verified }',
   'unless { resource.hasTag("env") }',
   'when { context.duration_seconds * 9223372036854775807 > 0 }',
 ]
@@ -45,9 +46,15 @@ export const ruleOf = ({ text, place }: Drawn, index: number) => sampleRule(`rul
 
 /** A request for one account or two, with or without break-glass. */
 export const anyQuestion: fc.Arbitrary<AskQuestion> = fc
-  .record({ breakGlass: fc.boolean(), action: fc.constantFrom('ReadOnlyAccess', 'Admin', 'new'), wide: fc.boolean() })
-  .map(({ breakGlass, action, wide }) => ({
+  .record({
+    breakGlass: fc.boolean(),
+    action: fc.constantFrom('ReadOnlyAccess', 'Admin', 'new'),
+    wide: fc.boolean(),
+    email_verified: fc.boolean(),
+  })
+  .map(({ breakGlass, action, wide, email_verified }) => ({
     ...sampleQuestion,
+    principal: { ...sampleQuestion.principal, email_verified },
     action,
     resources: wide ? [sampleAccount, { ...sampleAccount, id: '2', tags: {} }] : [sampleAccount],
     context: { ...sampleQuestion.context, break_glass: breakGlass },

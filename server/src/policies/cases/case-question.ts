@@ -33,8 +33,11 @@ export function decideCase(ruleSet: RuleSet, one: PolicyCase, evaluator: PolicyE
 
 function principalOf(person: Person, byDefault: string, usual: readonly string[]): Principal {
   const { id = byDefault, active = true, auth_provider = 'local', is_owner = false, scopes = usual } = person
-  const { name = id, email = `${id}@example.com`, groups = [], roles = [] } = person
-  return { id, email, name, active, auth_provider, is_owner, scopes, group_ids: groups, role_ids: roles }
+  // False, as for the local user that a case describes by default: a case that was kept before the attribute existed then also
+  // has the safer answer.
+  const { name = id, email = `${id}@example.com`, email_verified = false, groups = [], roles = [] } = person
+  const facts = { id, email, email_verified, name, active, auth_provider, is_owner, scopes }
+  return { ...facts, group_ids: groups, role_ids: roles }
 }
 
 function resourceOf({ type, id, name = '', tags = {}, in: containers = [] }: CaseResource): Resource {

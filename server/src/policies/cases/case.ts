@@ -27,6 +27,7 @@ const Ids = (description: string) => Type.Array(Line(256), { maxItems: 100, desc
 const Person = Body({
   id: Type.Optional(Line(256, 'the id as in rules: `User::"<id>"`; `somebody` when absent')),
   email: Type.Optional(Line(254)),
+  email_verified: Type.Optional(Type.Boolean({ description: 'false when absent, as for a local user' })),
   name: Type.Optional(Line(200)),
   active: Type.Optional(Type.Boolean({ description: 'true when absent' })),
   auth_provider: Type.Optional(Line(64, '`local` when absent')),

@@ -54,7 +54,7 @@ test('the current rules are checked, and a question shows how they break an inva
 
 test('the question is a valid case without changes', async () => {
   const conditions =
-    'when { principal.scopes.contains("audit:read") && context.weekday == 6 && principal in Role::"admin" }'
+    'when { principal.scopes.contains("audit:read") && context.weekday == 6 && principal in Role::"admin" && principal.email_verified }'
   await create(onAccount('123456789012', { approval_mode: 'auto', conditions }))
   const { decision, ...question } =
     (await check({ checks: [noAutoIn({ scope_type: 'any' })] })).checks[0]?.counterexample ?? {}

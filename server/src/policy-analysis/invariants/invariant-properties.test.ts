@@ -40,7 +40,12 @@ const world = [
   resource('cloud_permission_set', 'p', []),
 ]
 const people = ['u', 'v'].flatMap((id) =>
-  subsets(['a', 'b']).map((role_ids) => ({ ...sampleQuestion.principal, id, role_ids, group_ids: [] })),
+  subsets(['a', 'b']).flatMap((role_ids) =>
+    [true, false].map((email_verified) => ({
+      ...sampleQuestion.principal,
+      ...{ id, role_ids, group_ids: [], email_verified },
+    })),
+  ),
 )
 const questions: AskQuestion[] = [true, false].flatMap((break_glass) =>
   people.flatMap((principal) =>
@@ -74,7 +79,8 @@ const anyRule = () => {
     'resource is cloud_storage_bucket',
     'resource is cloud_account in cloud_organizational_unit::"dev"',
   ])
-  return `${mode}${effect}(${principal}, ${action}, ${what});`
+  const condition = anyOf(['', '', '', ' when { principal.email_verified }', ' unless { principal.email_verified }'])
+  return `${mode}${effect}(${principal}, ${action}, ${what})${condition};`
 }
 const anyRules = () => Array.from({ length: 1 + Math.floor(Math.random() * 4) }, anyRule)
 
@@ -101,7 +107,7 @@ test('a proof holds for the questions of a small world, and a counterexample is 
     }
     const isIn = (question: AskQuestion) =>
       decideAsk(inNamed, { ...question, context: { ...question.context, break_glass: false } }, evaluator).allowed
-    const sample = questions.filter(() => Math.random() < 0.15)
+    const sample = questions.filter(() => Math.random() < 0.08)
     const auto = await noAutoApproval(fresh, await readRulesOf(fresh), {
       named: [{ scope: named, tags: {} }],
       evaluator,

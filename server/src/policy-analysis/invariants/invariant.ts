@@ -61,6 +61,7 @@ const Shown = Type.Object(
     who: Type.Object({
       id: Type.String(),
       email: Type.String(),
+      email_verified: Type.Boolean(),
       name: Type.String(),
       auth_provider: Type.String(),
       is_owner: Type.Boolean(),

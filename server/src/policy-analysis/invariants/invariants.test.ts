@@ -80,6 +80,18 @@ suite('no automatic approval is', () => {
       ],
     ],
     [
+      'refuted by a permit for verified addresses',
+      [`${auto} resource) when { principal.email like "*@corp.example" && principal.email_verified };`],
+    ],
+    [
+      'refuted for unverified addresses, which a forbid spares',
+      [`${auto} resource);`, 'forbid(principal, action, resource) when { principal.email_verified };'],
+    ],
+    [
+      'refuted for verified addresses, which a forbid spares',
+      [`${auto} resource);`, 'forbid(principal, action, resource) unless { principal.email_verified };'],
+    ],
+    [
       'refuted by a permit with alternative conditions',
       [
         `${auto} resource) when { principal.email like "*@corp.example" || principal.is_owner } unless { resource.name == "x" || resource.hasTag("y") };`,
@@ -156,6 +168,11 @@ suite('that nothing new is permitted is', () => {
     ['proved for the same rules', [one, wide, forbid], [one, wide, forbid]],
     ['proved for fewer permits and more forbids', [one, wide], [one, forbid]],
     ['proved for a narrower permit', [wide], [one]],
+    [
+      'proved for a permit that gets a further clause about the address',
+      [wide],
+      [wide.replace(';', ' when { principal.email_verified };')],
+    ],
     ['proved for a permit that gets conditions', [wide], [one.replace(';', when)]],
     ['proved if a person now decides', [`@approval_mode("auto") ${one}`], [one]],
     ['proved for a wider forbid', [wide, forbid.replace(';', when)], [wide, forbid]],
@@ -170,6 +187,11 @@ suite('that nothing new is permitted is', () => {
     ['refuted by a narrower forbid', [wide, forbid], [wide, forbid.replace(';', when)]],
     ['refuted by a forbid with another mode', [wide, forbid], [wide, `@approval_mode("auto") ${forbid}`]],
     ['shown broken by an emergency', [wide], [wide, `${emergency} resource);`]],
+    [
+      'refuted by a permit that no longer wants a verified address',
+      [wide.replace(';', ' when { principal.email like "*@corp.example" && principal.email_verified };')],
+      [wide.replace(';', ' when { principal.email like "*@corp.example" };')],
+    ],
     [
       'refuted by a longer duration',
       [wide.replace(';', ' when { context.duration_seconds <= 3600 };')],

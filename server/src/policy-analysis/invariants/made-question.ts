@@ -38,6 +38,7 @@ function principalOf({ id, groups, roles }: PrincipalWitness, constraints: Const
   return {
     id: text('id', id),
     email: text('email', 'somebody@example.com'),
+    email_verified: constraints.get('principal.email_verified')?.is === true,
     name: text('name', 'Somebody'),
     active: true,
     auth_provider: text('auth_provider', 'local'),

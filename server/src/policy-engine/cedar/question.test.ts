@@ -38,6 +38,7 @@ const smuggled: [name: string, principal: Partial<Principal>, resource: Partial<
   ['a name', { name: smuggle }, {}],
   ['a scope', { scopes: [smuggle] }, {}],
   ['a group', { group_ids: [smuggle] }, {}],
+  ['a verified address', { email_verified: smuggle as unknown as boolean }, {}],
   ['a tag', {}, { tags: { env: smuggle } }],
   ['an id', {}, { id: smuggle }],
   ['half a surrogate pair', { email: '\ud800' }, {}],

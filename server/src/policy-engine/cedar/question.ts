@@ -13,6 +13,8 @@ import { type AskedType, approveAction } from './schema.ts'
 export type Principal = {
   id: string
   email: string
+  /** The person's own identity provider vouches for the address. Always present: a rule need not test for it. */
+  email_verified: boolean
   name: string
   active: boolean
   auth_provider: string
@@ -125,6 +127,7 @@ function userEntity(user: Principal): EntityJson {
     uid: reference('User', user.id),
     attrs: {
       email: text(user.email, 'email'),
+      email_verified: truth(user.email_verified, 'email_verified'),
       name: text(user.name, 'name'),
       active: truth(user.active, 'active'),
       auth_provider: text(user.auth_provider, 'auth_provider'),

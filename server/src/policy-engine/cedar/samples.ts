@@ -4,6 +4,7 @@ import type { AccessRequest, ApproveQuestion, AskQuestion, Principal, Resource }
 const samplePrincipal: Principal = {
   id: 'ada',
   email: 'ada@example.com',
+  email_verified: false,
   name: 'Ada',
   active: true,
   auth_provider: 'local',

@@ -55,6 +55,10 @@ const user = {
   memberOfTypes: ['Group', 'Role'],
   shape: record({
     email: string,
+    email_verified: described(
+      boolean,
+      'the identity provider of the person vouches for `email`; false for a local user',
+    ),
     name: string,
     active: boolean,
     auth_provider: string,

@@ -71,6 +71,7 @@ const conditions = [
   '',
   'when { context.has_reason }',
   'unless { principal in Role::"admin" }',
+  'when { principal.email_verified }',
   'when { context.duration_seconds * 9223372036854775807 > 0 }',
   'when { resource.nothing }',
 ]
@@ -93,7 +94,12 @@ const ruleOf = ({ effect, approval_mode, scope, condition, ordinal }: Drawn, ind
 }
 
 const anyPrincipal: fc.Arbitrary<Principal> = fc
-  .record({ id: fc.constantFrom(...users), group_ids: fc.subarray(groups), role_ids: fc.subarray(roles) })
+  .record({
+    id: fc.constantFrom(...users),
+    email_verified: fc.boolean(),
+    group_ids: fc.subarray(groups),
+    role_ids: fc.subarray(roles),
+  })
   .map((drawn) => ({ ...sampleQuestion.principal, ...drawn }))
 const anyResource: fc.Arbitrary<Resource> = fc
   .record({
