@@ -55,7 +55,7 @@ function tagThere(body: Expr, wanted: boolean, { resource, mayReadAccounts }: Kn
 
 const notSo = 'that is not so'
 
-type Valued = { kind: ConditionWords['kind']; name: string; value: unknown; isShown: boolean }
+type Valued = { kind: ConditionWords['kind']; name: string; value: unknown; isShown: boolean; isVerified?: boolean }
 
 /** A string or boolean attribute of the resource or the person that a rule compares. */
 function valuedBy(expression: Expr, { principal, resource, mayReadAccounts }: Known): Valued | undefined {
@@ -75,6 +75,7 @@ function valuedBy(expression: Expr, { principal, resource, mayReadAccounts }: Kn
     name: `your \`${attribute}\``,
     value: principal[attribute as keyof Principal],
     isShown: true,
+    isVerified: attribute === 'email_verified',
   }
 }
 
@@ -82,13 +83,21 @@ function valueWords(body: Expr, wanted: boolean, known: Known): ConditionWords |
   const compared = comparison(body, known)
   if (compared === undefined) return undefined
   const { valued, like, of } = compared
-  const { kind, name, value, isShown } = valued
+  const { kind, name, value, isShown, isVerified } = valued
+  if (isVerified && of.length === 1) return { kind, ...verifiedWords(of[0] === wanted) }
   const is = `${like ? (wanted ? 'is like' : 'is not like') : wanted ? 'is' : 'is not'} ${either(of.map(quoted))}`
   return {
     kind,
     wanted: `where ${name} ${is}`,
     given: !isShown ? notSo : value === undefined ? 'it has none' : `it is ${quoted(value)}`,
   }
+}
+
+/** The name of the attribute says less to people than its meaning. */
+function verifiedWords(wanted: boolean): WantedWords {
+  return wanted
+    ? { wanted: 'to users whose e-mail address is verified', given: 'yours is not' }
+    : { wanted: 'to users whose e-mail address is not verified', given: 'yours is' }
 }
 
 type Comparison = { valued: Valued; like: boolean; of: unknown[] }

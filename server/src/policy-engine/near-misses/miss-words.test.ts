@@ -7,6 +7,7 @@ import {
   permitWhen,
   requester,
 } from '../../../test/support/near-misses.ts'
+import { sampleQuestion } from '../cedar/samples.ts'
 
 /** The text of a near-miss explanation, by the rule's condition or scope. */
 const long = { duration_seconds: 28_800 }
@@ -123,6 +124,28 @@ const table: [condition: string, question: PartialQuestion, wanted: string, give
   ['resource.hasTag("tier")', {}, 'where the resource has a tag `tier`', 'it has none', 'tag'],
   ['resource.name == "shop"', {}, 'where the resource’s name is "shop"', 'it is "sample"', 'name'],
   ['principal.is_owner', {}, 'where your `is_owner` is true', 'it is false', 'principal'],
+  ['principal.email_verified', {}, 'to users whose e-mail address is verified', 'yours is not', 'principal'],
+  [
+    'principal.email like "*@example.com" && principal.email_verified == true',
+    {},
+    'to users whose e-mail address is verified',
+    'yours is not',
+    'principal',
+  ],
+  [
+    '!principal.email_verified',
+    { principal: { ...sampleQuestion.principal, email_verified: true } },
+    'to users whose e-mail address is not verified',
+    'yours is',
+    'principal',
+  ],
+  [
+    'principal.email_verified == false',
+    { principal: { ...sampleQuestion.principal, email_verified: true } },
+    'to users whose e-mail address is not verified',
+    'yours is',
+    'principal',
+  ],
   [
     'principal.email like "*@example.org"',
     {},

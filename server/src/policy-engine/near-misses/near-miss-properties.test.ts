@@ -24,6 +24,7 @@ const conditions = [
   ['context.source_ip.isInRange(ip("10.99.0.0/16"))', '!context.source_ip.isInRange(ip("192.0.2.0/24"))'],
   ['resource.hasTag("hidden") && resource.getTag("hidden") == "hidden"', 'resource.getTag("env") != "hidden"'],
   ['principal in Group::"hidden"', 'principal.name == "hidden"', 'principal.scopes.contains("requests:create")'],
+  ['principal.email_verified', '!principal.email_verified'],
 ]
 const scopes = {
   principal: ['principal', 'principal in Group::"engineers"', 'principal in Group::"hidden"'],
@@ -69,9 +70,11 @@ const anyQuestion: fc.Arbitrary<AskQuestion> = fc
     hours: fc.integer({ min: 0, max: 160 }),
     via: fc.constantFrom('token' as const, 'api_key' as const),
     wide: fc.nat(3),
+    email_verified: fc.boolean(),
   })
-  .map(({ duration_seconds, has_reason, glass, hours, via, wide }) => ({
+  .map(({ duration_seconds, has_reason, glass, hours, via, wide, email_verified }) => ({
     ...sampleQuestion,
+    principal: { ...sampleQuestion.principal, email_verified },
     resources: wide === 0 ? [sampleAccount, { ...sampleAccount, id: '210987654321', tags: {} }] : [sampleAccount],
     context: {
       ...sampleQuestion.context,
