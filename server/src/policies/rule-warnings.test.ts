@@ -42,6 +42,22 @@ suite('warnings', () => {
     assert.match(String((await update(rule, { approval_mode: 'auto' })).body.warnings), /approves every request/)
   })
 
+  test('are returned with a change to a rule that trusts an address which nobody may have verified', async () => {
+    const conditions = 'when { principal.email like "*@ops.corp.example" }'
+    const trusting = /trusts `principal\.email`.*; add `&& principal\.email_verified` to its `when`$/
+    const rule = await create(onAccount('000000000001', { conditions }))
+    assert.match(rule.warnings?.join() ?? '', trusting)
+    const reordered = await update(rule, { ordinal: 7 })
+    assert.match(String(reordered.body.warnings), trusting)
+    const text = `forbid (principal, action, resource == cloud_account::"000000000002") ${conditions};`
+    assert.match(
+      (await create({ policy_text: text })).warnings?.join() ?? '',
+      /; add `\|\| !principal\.email_verified` to its `when`$/,
+    )
+    const cured = await update(rule, { conditions: conditions.replace(' }', ' && principal.email_verified }') })
+    assert.deepEqual([cured.status, cured.body.warnings], [200, undefined])
+  })
+
   test('name the rule that takes all effect from another, if its policy is enabled', async () => {
     const forbid = await create({ effect: 'forbid' })
     assert.match((await create(onAccount('000000000001'))).warnings?.join() ?? '', new RegExp(forbid.id))

@@ -3,7 +3,7 @@
  * the tenant's data.
  */
 
-import type { Expr } from '../policy-engine/cedar/engine.ts'
+import type { Clause, Expr } from '../policy-engine/cedar/engine.ts'
 import { attributeOf, formOf } from '../policy-engine/cedar/expression.ts'
 import { parseStatement } from '../policy-engine/cedar/parse.ts'
 import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
@@ -12,6 +12,7 @@ import { covers, type Scope, type ScopeFields, scopeFromFields } from '../policy
 import type { StatementFields } from '../policy-engine/cedar/statement.ts'
 import { ruleSetsOf } from '../policy-engine/cedar/validate.ts'
 import type { ApprovalMode, Effect } from '../policy-engine/rule.ts'
+import { unverifiedAddresses } from './unverified-address.ts'
 
 /** For calls of these functions beside the main thread. */
 export const warningsModule = import.meta.url
@@ -43,13 +44,15 @@ export type WarningFacts = {
 export function warningsFor(facts: WarningFacts): string[] {
   const { rule, others } = facts
   const scope = scopeFromFields(rule)
+  const clauses = rule.conditions === undefined ? [] : parseStatement(rule.policy_text).conditions
   return [
     ...facts.engine_warnings,
-    ...impossibleConditions(rule, scope),
+    ...impossibleConditions(rule, scope, clauses),
     ...impossibleRequests(scope),
     ...missingPrincipals(facts.missing),
     ...shadowed(rule, scope, others),
     ...repeats(rule, scope, others),
+    ...unverifiedAddresses(rule.effect, clauses),
     ...approvesEverything(rule, scope),
     ...emergencyOnly(rule),
     ...overlaps(rule, scope, others),
@@ -113,14 +116,12 @@ function repeats(rule: StatementFields, scope: Scope, others: readonly Neighbour
 }
 
 /** The kinds of question, emergency or not, in which a rule about requests never takes part. */
-function impossibleConditions(rule: StatementFields, scope: Scope): string[] {
-  if (rule.conditions === undefined || ruleSetsOf(scope.action).includes('approve')) return []
+function impossibleConditions(rule: Sided, scope: Scope, clauses: readonly Clause[]): string[] {
+  if (ruleSetsOf(scope.action).includes('approve')) return []
   const emergency = rule.approval_mode === 'break_glass'
   // A plain forbid takes part in every question.
   if (!emergency && rule.effect === 'forbid' && rule.approval_mode !== 'auto') return []
-  const impossible = parseStatement(rule.policy_text).conditions.some(
-    ({ kind, body }) => truthOf(body as Expr, emergency) === (kind === 'unless'),
-  )
+  const impossible = clauses.some(({ kind, body }) => truthOf(body as Expr, emergency) === (kind === 'unless'))
   if (!impossible) return []
   return emergency
     ? ['this rule can never match: its mode applies only to emergencies, and its conditions exclude them']

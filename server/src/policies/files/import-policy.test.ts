@@ -145,6 +145,17 @@ suite('a policy as a file', () => {
     })
   })
 
+  test('returns a warning of a rule that trusts an unverified address, in a dry run too', async () => {
+    const rule = (id: string, and = '') =>
+      account(id).replace(';', ` when { principal.email like "*@ops.example"${and} };`)
+    const cedar = `${rule('000000000001')}\n${rule('000000000002', ' && principal.email_verified')}`
+    for (const query of ['?dry_run=true', '']) {
+      const [first, second] = (await send(cedar, { query })).body.changes as { warnings?: string[] }[]
+      assert.match(String(first?.warnings), /; add `&& principal\.email_verified` to its `when`$/)
+      assert.equal(second?.warnings, undefined)
+    }
+  })
+
   test('is refused in a dry run too if it would break a required case', async () => {
     await create(onAccount('111122223333'))
     const kept = {
