@@ -14,8 +14,8 @@ export type Cast = {
   ben: Person
   cleo: Person
   dan: Person
-  /** The domain of this run's users: the rules of this run apply only to them. */
-  domain: string
+  /** The id of the group of this run's users: the rules of this run apply only to its members. */
+  group: string
 }
 
 /** The accounts of the demo; the numbers are not real. */
@@ -25,12 +25,15 @@ export const playground = { id: '444455556666', name: 'shop-playground' }
 /** Creates new users with addresses of this run's own, and signs each of them in. */
 export async function gather(stage: Stage, { base_url, tenant_id, api_key }: Place): Promise<Cast> {
   const owner = callerAt(base_url, { 'x-tenant-id': tenant_id, 'x-api-key': api_key })
-  const domain = `${randomBytes(4).toString('hex')}.demo.example`
+  const run = randomBytes(4).toString('hex')
+  const domain = `${run}.demo.example`
+  const { id: group } = await owner.ask<{ id: string }>(201, 'POST', '/v1/groups', { name: `Demo ${run}` })
 
   async function join(name: string, roles: string[]): Promise<Person> {
     const email = `${name.toLowerCase()}@${domain}`
     const password = randomBytes(18).toString('base64url')
     const { id } = await owner.ask<{ id: string }>(201, 'POST', '/v1/users', { email, name, password, roles })
+    await owner.ask(201, 'POST', `/v1/groups/${group}/members`, { user_id: id })
     const anybody = callerAt(base_url, { 'x-tenant-id': tenant_id })
     const signedIn = await anybody.ask<{ token: string }>(200, 'POST', '/v1/auth/login', { email, password })
     return { ...callerAt(base_url, { 'x-tenant-id': tenant_id, authorization: `Bearer ${signedIn.token}` }), id, name }
@@ -46,9 +49,9 @@ export async function gather(stage: Stage, { base_url, tenant_id, api_key }: Pla
         join('Ben', ['approver']),
         join('Cleo', ['approver']),
       ]),
-    () => `ada@${domain}, dan@…, ben@…, cleo@…: created for this run only`,
+    () => `ada@${domain}, dan@…, ben@…, cleo@…: created for this run only, in the group Demo ${run}`,
   )
-  return { owner, ada, ben, cleo, dan, domain }
+  return { owner, ada, ben, cleo, dan, group }
 }
 
 /** Fills the account cache and writes the policy. */
@@ -68,22 +71,22 @@ export async function setUp(stage: Stage, cast: Cast): Promise<void> {
   const policy_id = await stage.step(
     'The owner writes a policy. It applies only to the users of this run:',
     async () => {
-      const description = `Created by \`npm run demo\`; applies only to users at ${cast.domain}.`
+      const description = `Created by \`npm run demo\`; applies only to the users of that run.`
       const policy = { name: 'Demo', description }
       return (await owner.ask<{ id: string }>(201, 'POST', '/v1/policies', policy)).id
     },
   )
-  for (const { says, ...rule } of rulesFor(cast.domain)) {
+  for (const { says, ...rule } of rulesFor(cast.group)) {
     await stage.step(says, async () => {
       const made = await owner.ask<{ policy_text: string }>(201, 'POST', `/v1/policies/${policy_id}/rules`, rule)
-      require(made.policy_text.includes(cast.domain), `the rule reads \`${made.policy_text}\``)
+      require(made.policy_text.includes(cast.group), `the rule reads \`${made.policy_text}\``)
     })
   }
 }
 
 /** Five rules, each with its description: one from structured fields, the others in Cedar. */
-function rulesFor(domain: string) {
-  const people = `principal.email like "*@${domain}"`
+function rulesFor(group: string) {
+  const people = `principal in Group::"${group}"`
   const tagged = (env: string) => `resource.hasTag("env") && resource.getTag("env") == "${env}"`
   return [
     {
