@@ -15,7 +15,7 @@ import {
 /** Sign-ins that begin at an external portal, by the provider from the environment. */
 const idp = await openProviderOfAll()
 const stage = await openSignInStage(idp, asGlobal(idp))
-const { tenant, configure, finish, assertRefused, usersOf, makeOidcUser, walkElsewhere, house } = stage
+const { tenant, asOwner, configure, finish, assertRefused, usersOf, makeOidcUser, walkElsewhere, house } = stage
 
 /** What the operator alone may do: `npm run admin -- mail-domain add`. */
 const giveDomain = (domain: string, of = tenant()) => addMailDomain(house.database, { tenant_id: of.tenant_id, domain })
@@ -46,6 +46,14 @@ suite('a sign-in by the global provider, by the domain that the operator gave a 
     assert.deepEqual(await usersOf(), before)
     await configure()
     await assertRefused(await finish(await walkElsewhere('ida', ida)), 'other_provider')
+  })
+
+  test('finds no tenant by an unverified address, even where the tenant allows unverified ones (O21)', async () => {
+    await giveDomain('ines.example')
+    await asOwner('PUT', '/v1/settings/auth.allow_unverified_email', { value: 'true' })
+    const ines = { email: 'ines@ines.example', email_verified: false }
+    await assertRefused(await finish(await walkElsewhere('ines', ines)))
+    assert.deepEqual(await usersOf(), [])
   })
 
   test('accepts only its own redirect addresses, and a code once', async () => {
