@@ -1,4 +1,5 @@
 import { subscribers } from './app.ts'
+import { findUnreachableTenants } from './auth/global-provider-sign-in.flow.ts'
 import { hasSigningKey } from './auth/signing-key-store.ts'
 import { openTokenKeys } from './auth/token-keys.flow.ts'
 import { type Config, readConfig } from './config/config.ts'
@@ -59,6 +60,8 @@ async function openService(types: DriverTypes): Promise<void> {
       baseUrl: config.public_url,
       log: say,
     })
+    const unreachable = await findUnreachableTenants(running.background.work, config.oidc)
+    if (unreachable !== undefined) say(unreachable)
     if (config.database_url === undefined) await releaseLeases(running.background)
     running.app.startWorkers()
     await listen('', config, () => running.app.server.listen({ host: config.host, port: config.port }))

@@ -10,7 +10,7 @@ import { mailDomainOf } from '../kernel/email-address.ts'
 import { newId, readUuid } from '../kernel/id.ts'
 import type { ClaimTrust } from '../settings/sign-in-setting.ts'
 import { findSignInSetting } from '../settings/sign-in-setting-store.ts'
-import { listTenantsOfMailDomain } from '../tenants/mail-domain-store.ts'
+import { countTenantsByMailDomain, listTenantsOfMailDomain } from '../tenants/mail-domain-store.ts'
 import { findOnlyTenant, hasTenant } from '../tenants/tenant-store.ts'
 import { admitAccount } from './admit-account.flow.ts'
 import type { Providers } from './oidc-provider.ts'
@@ -68,6 +68,18 @@ async function findTenantOf(
   if (owner !== undefined) return { tenant_id: owner, named: true }
   const only = await findOnlyTenant(work)
   return only === undefined ? { cause: 'no_tenant_named' } : { tenant_id: only, named: false }
+}
+
+/** Says which tenants cannot be found by a sign-in through the global provider, for the operator; undefined when all can. */
+export async function findUnreachableTenants(
+  work: UnrestrictedTx,
+  global: GlobalOidc | undefined,
+): Promise<string | undefined> {
+  if (global === undefined || global.tenant_claim !== undefined) return undefined
+  const { tenants, without } = await countTenantsByMailDomain(work)
+  if (tenants < 2 || without === 0) return undefined
+  const means = 'set OIDC_TENANT_CLAIM, or run `npm run admin -- mail-domain add TENANT DOMAIN` for each'
+  return `OIDC_ISSUER is set, but ${without} of ${tenants} tenants have no mail domain, so nobody signs in to them by it: ${means}`
 }
 
 /** A claim that is not a UUID becomes a new id, which is no tenant's. */

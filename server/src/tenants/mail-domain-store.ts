@@ -58,3 +58,12 @@ export async function listTenantsOfMailDomain(work: UnrestrictedTx, domain: stri
   )
   return rows.map((row) => row.tenant_id)
 }
+
+/** How many tenants there are, and how many of them have no mail domain. */
+export async function countTenantsByMailDomain(work: UnrestrictedTx): Promise<{ tenants: number; without: number }> {
+  const [counted] = await work.read(sql<{ tenants: number; without: number }>`
+    select count(*)::integer as tenants, (count(*) filter (where not exists (
+        select from tenant_mail_domain d where d.tenant_id = t.id)))::integer as without
+    from tenant t`)
+  return counted ?? { tenants: 0, without: 0 }
+}

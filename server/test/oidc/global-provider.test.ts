@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { findUnreachableTenants } from '../../src/auth/global-provider-sign-in.flow.ts'
 import { addMailDomain } from '../../src/tenants/operator.flow.ts'
 import { openHouse } from '../support/house.ts'
 import {
@@ -161,4 +162,21 @@ suite('a global provider whose claim names the tenant', async () => {
     await addMailDomain(named.database, { tenant_id: there.tenant_id, domain: 'example.com' })
     assert.equal((await finishNamed('max', max)).status, 200, 'without the claim, the domain names the tenant')
   })
+})
+
+test('the operator hears of tenants to which nobody can sign in by the global provider', async () => {
+  const several = await openHouse()
+  const { work } = several.database
+  const global = { issuer: 'https://id.example.com', client_id: 'c', client_secret: 's', redirect_uris: [] }
+  const said = (tenant_claim?: string) => findUnreachableTenants(work, { ...global, tenant_claim })
+  const first = await several.tenant('the first')
+  assert.equal(await said(), undefined)
+  const other = await several.tenant('the second')
+  assert.match(String(await said()), /2 of 2 tenants have no mail domain/)
+  assert.equal(await said('tid'), undefined)
+  assert.equal(await findUnreachableTenants(work, undefined), undefined)
+  await addMailDomain(several.database, { tenant_id: first.tenant_id, domain: 'first.example' })
+  assert.match(String(await said()), /1 of 2 tenants/)
+  await addMailDomain(several.database, { tenant_id: other.tenant_id, domain: 'second.example' })
+  assert.equal(await said(), undefined)
 })
