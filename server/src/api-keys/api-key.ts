@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, DateTime, Nullable, Uuid } from '../http/schema.ts'
+import { Body, DateTime, Name, Nullable, Uuid } from '../http/schema.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { readMoment } from '../kernel/moment.ts'
@@ -39,7 +39,7 @@ export const MadeApiKey = Type.Object(
 )
 
 export const NewApiKeyInput = Body({
-  name: Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}+$' }),
+  name: Name(200),
   scopes: Type.Optional(
     Type.Array(Type.String({ maxLength: 100 }), {
       maxItems: 500,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { AnyObject } from '../http/schema.ts'
+import { AnyObject, Line } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 
 /** The maximum number of entries in one call, and the maximum size of their JSON together. */
@@ -13,14 +13,9 @@ export const maxUnits = 16
 const unitForm = /^ou-[0-9a-z]{4}-[0-9a-z]{8}$/
 const maxFaultsShown = 20
 
-/** One line without control characters: no name needs them, and every log and cursor would have to escape them. */
-function Line(maxLength: number, description: string) {
-  return Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description })
-}
-
-const id = Line(128, "the entry's own id, by which a later call updates it")
-const account_id = Line(128, 'the account number; access can be requested only to one of 12 digits')
-const name = Line(200, 'a display name; default: the account number')
+const aboutId = { description: "the entry's own id, by which a later call updates it" }
+const aboutNumber = { description: 'the account number; access can be requested only to one of 12 digits' }
+const aboutName = { description: 'a display name; default: the account number' }
 const rank = Type.Integer({
   minimum: -2_147_483_648,
   maximum: 2_147_483_647,
@@ -28,15 +23,24 @@ const rank = Type.Integer({
 })
 
 /** An entry of the account cache. */
-export const CloudAccount = Type.Object({ id, name, account_id, metadata: AnyObject, rank }, { title: 'CloudAccount' })
+export const CloudAccount = Type.Object(
+  {
+    id: Type.String(aboutId),
+    name: Type.String(aboutName),
+    account_id: Type.String(aboutNumber),
+    metadata: AnyObject,
+    rank,
+  },
+  { title: 'CloudAccount' },
+)
 export type CloudAccount = Static<typeof CloudAccount>
 
 /** An entry as sent by a caller. */
 export const CloudAccountInput = Type.Object(
   {
-    id,
-    account_id,
-    name: Type.Optional(name),
+    id: Line(128, aboutId),
+    account_id: Line(128, aboutNumber),
+    name: Type.Optional(Line(200, aboutName)),
     metadata: Type.Optional(AnyObject),
     rank: Type.Optional(rank),
   },

@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { Body, DateTime, OneOf, Uuid } from '../http/schema.ts'
+import { Body, DateTime, Name, OneOf, Uuid } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
 
 /** Where a group and its members are managed: here, or in a directory only. */
 export const groupSources = ['local', 'scim', 'identity_provider'] as const
 export type GroupSource = (typeof groupSources)[number]
 
-/** One line that is not blank. Need not be unique. */
-const GroupName = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\p{Cc}\\S]*[^\\p{Cc}\\s]\\P{Cc}*$' })
+const GroupName = Name(200, { description: 'need not be unique' })
 const GroupDescription = Type.String({ maxLength: 2000 })
 
 /** A group as returned by the API. */

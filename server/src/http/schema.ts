@@ -4,6 +4,7 @@ import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { readMoment } from '../kernel/moment.ts'
+import { linePattern, lineRule, namePattern, nameRule } from '../kernel/one-line-name.ts'
 
 type JsonSchema = {
   type?: string
@@ -32,6 +33,16 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
 /** A string enum. */
 export function OneOf<const Values extends readonly string[]>(values: Values, options: object = {}) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...options })
+}
+
+/** A name that a caller sends: one line that is not blank. Replies show names as plain strings, since older ones may break the rule. */
+export function Name(maxLength: number, options: { description?: string } = {}) {
+  return Type.String({ minLength: 1, maxLength, pattern: namePattern, ...options })
+}
+
+/** One line that a caller sends. It may be blank, and empty with a `minLength` of 0. */
+export function Line(maxLength: number, options: { description?: string; minLength?: number } = {}) {
+  return Type.String({ minLength: 1, maxLength, pattern: linePattern, ...options })
 }
 
 export const Uuid = Type.String({ format: 'uuid' })
@@ -146,6 +157,8 @@ function explain(fault: Fault): FaultyField[] {
       return [{ pointer: instancePath, why: `must be one of ${asList(params.allowedValues).join(', ')}` }]
     case 'format':
       return [{ pointer: instancePath, why: formats[String(params.format)] ?? `must be a ${String(params.format)}` }]
+    case 'pattern':
+      return [{ pointer: instancePath, why: patterns[String(params.pattern)] ?? message }]
     case 'boolean':
       return []
     default:
@@ -157,6 +170,9 @@ function explain(fault: Fault): FaultyField[] {
 const formats: Readonly<Record<string, string>> = {
   'date-time': 'must be a date-time of the years 0001 to 9999, such as `2026-11-22T10:00:00Z`',
 }
+
+/** What to send, where the pattern itself would not tell a person. */
+const patterns: Readonly<Record<string, string>> = { [linePattern]: lineRule, [namePattern]: nameRule }
 
 function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []

@@ -1,13 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { AnyObject, Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { providerTypes } from './provider-config.ts'
 
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: '^\\P{Cc}+$',
-  description: 'a display name; need not be unique',
-})
+const ProviderName = Name(200, { description: 'a display name; need not be unique' })
 const config = {
   type: 'object',
   additionalProperties: true,
@@ -35,7 +30,7 @@ export const IdentityProvider = Type.Object(
 export type IdentityProvider = Static<typeof IdentityProvider>
 
 export const NewIdentityProvider = Body({
-  name: Name,
+  name: ProviderName,
   provider_type: OneOf(providerTypes),
   config: Type.Optional(Type.Unsafe<Record<string, unknown>>(config)),
   enabled: Type.Optional(Type.Boolean({ description: 'default: true' })),
@@ -43,7 +38,7 @@ export const NewIdentityProvider = Body({
 
 /** A change of a provider: only the sent fields change. */
 export const IdentityProviderChange = Body({
-  name: Type.Optional(Name),
+  name: Type.Optional(ProviderName),
   config: Type.Optional(Type.Unsafe<Record<string, unknown>>(config)),
   enabled: Type.Optional(Type.Boolean()),
 })

@@ -1,18 +1,12 @@
 /** Formats text for people: user input, durations and moments, as plain text. */
+import { onOneLine } from './one-line-name.ts'
 import { readZone } from './time-zone.ts'
 
 const maxLineLength = 200
-/** Line ends, other control characters and marks that change the text direction: with them, a name could forge the text around it. */
-const forging = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
-
-/** Whether a text is displayed as written: one line, no control characters, no marks that change the text direction. */
-export function isPlainLine(text: string): boolean {
-  return text.search(forging) === -1
-}
 
 /** User input on one line of at most `max` characters. */
 export function line(text: string, max = maxLineLength): string {
-  const flat = text.replace(forging, ' ').trim()
+  const flat = onOneLine(text)
   const characters = [...flat]
   return characters.length <= max ? flat : `${characters.slice(0, max).join('')}…`
 }

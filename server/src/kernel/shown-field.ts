@@ -1,4 +1,4 @@
-import { isPlainLine } from './plain-words.ts'
+import { isPlainLine } from './one-line-name.ts'
 
 /** A field of a config that may be shown. A value that is not in the field's form counts as a secret. */
 export type ShownField = {

@@ -1,24 +1,18 @@
 import { Type } from 'typebox'
 import { type EventType, eventTable } from '../events/catalogue.ts'
-import { DateTime, OneOf, Uuid } from '../http/schema.ts'
+import { DateTime, Name, OneOf, Uuid } from '../http/schema.ts'
 import type { FaultyField } from '../kernel/errors.ts'
-import { isPlainLine } from '../kernel/plain-words.ts'
-
-const maxNameLength = 200
+import { isPlainLine, lineRule } from '../kernel/one-line-name.ts'
 
 /** The events that a channel may name. */
 export const filterableEvents = (Object.keys(eventTable) as EventType[]).filter((type) => eventTable[type].filterable)
 
-export const Name = Type.String({
-  minLength: 1,
-  maxLength: maxNameLength,
-  description: 'for people; need not be unique',
-})
+export const ChannelName = Name(200, { description: 'for people; need not be unique' })
 export const Filters = Type.Array(OneOf(filterableEvents), { maxItems: 100, description: 'empty: every event' })
 
 /** The fields of every new channel. */
 export const newFields = {
-  name: Name,
+  name: ChannelName,
   enabled: Type.Optional(Type.Boolean({ description: 'true when absent' })),
   event_filters: Type.Optional(Filters),
 }
@@ -57,9 +51,7 @@ export function nameFaults(name: string | undefined): FaultyField[] {
 
 /** Text for a mail's header must be one plain line: no second header, and no text that displays differently from how it is written. */
 export function lineFaults(pointer: string, text: string): FaultyField[] {
-  if (!isPlainLine(text)) {
-    return [{ pointer, why: 'must be one line, without control characters or marks that change the text direction' }]
-  }
+  if (!isPlainLine(text)) return [{ pointer, why: lineRule }]
   return text.includes('=?')
     ? [{ pointer, why: 'must not contain `=?`, which mail programs decode: write the text unencoded' }]
     : []

@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { Body, OneOf } from '../http/schema.ts'
+import { Body, Line, OneOf } from '../http/schema.ts'
 import { emailKey, readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { blank, type Common, changeCommon, lineFaults, nameFaults, newFields, shownFields } from './channel-fields.ts'
 
 /** The recipients of a channel, at most. */
 const maxRecipients = 50
-const maxPrefixLength = 100
 
 export const Recipients = Type.Array(Type.String({ maxLength: 1000 }), {
   minItems: 1,
@@ -17,10 +16,7 @@ export const Sender = Type.String({
   maxLength: 1000,
   description: "one address, in place of the tenant's `notifications.from_address`",
 })
-export const Prefix = Type.String({
-  maxLength: maxPrefixLength,
-  description: 'put before the subject of every mail',
-})
+export const Prefix = Line(100, { minLength: 0, description: 'put before the subject of every mail' })
 
 /** A channel that sends events to mailboxes, as in replies. */
 export const EmailChannel = Type.Object(

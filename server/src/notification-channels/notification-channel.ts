@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { recordTag } from '../http/if-match.ts'
 import { AnyObject, Body, Nullable, OneOf } from '../http/schema.ts'
 import { invalidInput } from '../kernel/errors.ts'
-import { Filters, Name } from './channel-fields.ts'
+import { ChannelName, Filters } from './channel-fields.ts'
 import { EmailChannel, Prefix, Recipients, Sender } from './email-channel.ts'
 import { Headers, Url, WebhookChannel } from './webhook-channel.ts'
 
@@ -39,7 +39,7 @@ const ownFields = {
 
 /** A change of a channel: only the fields sent change. Null removes a sender, a prefix or headers. */
 export const ChannelChange = Body({
-  name: Type.Optional(Name),
+  name: Type.Optional(ChannelName),
   enabled: Type.Optional(Type.Boolean()),
   event_filters: Type.Optional(Filters),
   ...ownFields.email,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { recordTag } from '../http/if-match.ts'
-import { Body, DateTime, Uuid } from '../http/schema.ts'
+import { Body, DateTime, Name, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { Rule } from '../policy-engine/rule.ts'
@@ -12,13 +12,8 @@ const maxIds = 10_000
 /** Leaves room above for a billion policies that are added last. */
 const maxPriority = 1_000_000_000
 
-/** One line, without control characters, because every log and list would have to escape them. */
-export const PolicyName = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-  description: 'For people; need not be unique.',
-})
+const aboutName = { description: 'For people; need not be unique.' }
+export const PolicyName = Name(200, aboutName)
 export const PolicyDescription = Type.String({ maxLength: 2000 })
 export const PolicyEnabled = Type.Boolean({ description: 'The rules of a disabled policy decide nothing.' })
 export const PolicyPriority = Type.Integer({
@@ -31,7 +26,7 @@ export const PolicyPriority = Type.Integer({
 export const Policy = Type.Object(
   {
     id: Uuid,
-    name: PolicyName,
+    name: Type.String(aboutName),
     description: PolicyDescription,
     enabled: PolicyEnabled,
     priority: Type.Integer(),

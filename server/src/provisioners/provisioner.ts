@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { AnyObject, Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { Serves } from './serving.ts'
@@ -66,12 +66,7 @@ export const ProvisionerWithSecrets = Type.Object(
   { title: 'ProvisionerWithSecrets' },
 )
 
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: '^\\P{Cc}+$',
-  description: 'for people; need not be unique',
-})
+const ProvisionerName = Name(200, { description: 'for people; need not be unique' })
 
 const Config = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
@@ -86,7 +81,7 @@ const CorrectsDrift = Type.Boolean({
 })
 
 export const NewProvisioner = Body({
-  name: Name,
+  name: ProvisionerName,
   provisioner_type: OneOf(provisionerTypes),
   config: Type.Optional(Config),
   serves: Type.Optional(Serves),
@@ -98,7 +93,7 @@ export const NewProvisioner = Body({
 
 /** A change of a provisioner: only the fields sent change. */
 export const ProvisionerChange = Body({
-  name: Type.Optional(Name),
+  name: Type.Optional(ProvisionerName),
   config: Type.Optional(Config),
   serves: Type.Optional(Serves),
   enabled: Type.Optional(Type.Boolean()),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { versionTag } from '../http/if-match.ts'
-import { Body, DateTime, OneOf } from '../http/schema.ts'
+import { Body, DateTime, Name, OneOf } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
 import { allScopes, isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
 import { blastLevels, blastRadius } from './blast-radius.ts'
@@ -47,8 +47,7 @@ export function isCreationRole(text: string): text is CreationRoleId {
   return creationRoleIds.some((id) => id === text)
 }
 
-/** One line that is not blank. Need not be unique. */
-const RoleName = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\p{Cc}\\S]*[^\\p{Cc}\\s]\\P{Cc}*$' })
+const RoleName = Name(200, { description: 'not the name of a system role; need not be unique' })
 const RoleDescription = Type.String({ maxLength: 2000 })
 const RoleScopes = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: 500,

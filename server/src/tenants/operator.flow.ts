@@ -6,6 +6,7 @@ import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import { readMailDomain } from '../kernel/email-address.ts'
 import { isUuid } from '../kernel/id.ts'
+import { isName, nameRule } from '../kernel/one-line-name.ts'
 import { hashPassword } from '../users/password.ts'
 import { type FoundUser, findUserByEmail, resetOwnerPassword } from '../users/user-store.ts'
 import { operatorCtx } from './create-tenant.flow.ts'
@@ -91,7 +92,8 @@ export async function issueKeyFor(
     expires_in,
   }: Omit<KeyToIssue, 'email' | 'tenant_id'> & { user: { id: string; scopes: readonly string[] } },
 ): Promise<ApiKey & { key: string }> {
-  if (!/^\P{Cc}{1,200}$/u.test(name)) throw new Error('the name of a key is 1 to 200 characters on one line')
+  if (!isName(name)) throw new Error(`the name of a key ${nameRule}`)
+  if ([...name].length > 200) throw new Error('the name of a key is longer than 200 characters; use a shorter one')
   const held = requireKeyScopes(new Set(user.scopes), scopes === 'all' ? user.scopes : scopes)
   const end = expires_in === null ? null : new Date((await readNow(tx)).getTime() + expires_in * 1000).toISOString()
   const { id, text, secret_hash } = makeKeyText('api')

@@ -24,6 +24,8 @@ before(async () => {
 test('a tenant with a faulty name, address or password is not created', async () => {
   const bad: [Parameters<typeof createTenant>[1], RegExp][] = [
     [{ name: '', owner }, /name/],
+    [{ name: 'X\u202e', owner }, /name/],
+    [{ name: 'X', owner: { ...owner, name: 'Owner\u200f' } }, /name/],
     [{ name: 'X', owner: { ...owner, email: 'nobody' } }, /email/],
     [{ name: 'X', owner: { ...owner, password: 'short' } }, /password/],
   ]
@@ -85,6 +87,8 @@ suite('issuing a key', () => {
       [{ tenant_id: newId() }, /no tenant/],
       [{ tenant_id: 'acme' }, /no tenant/],
       [{ name: '' }, /name of a key/],
+      [{ name: 'ci\u202e' }, /name of a key/],
+      [{ name: 'x'.repeat(201) }, /name of a key/],
     ]
     for (const [more, why] of faulty) {
       await assert.rejects(

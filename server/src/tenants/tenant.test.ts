@@ -30,5 +30,6 @@ test('a duration is given in minutes, hours or days', () => {
 
 test('a tenant has a name on one line, of 1 to 200 characters', () => {
   for (const name of ['Acme', 'Müller & Söhne', '😀'.repeat(200)]) assert.equal(tenantNameFault(name), undefined)
-  for (const name of ['', '  ', 'a\nb', '\0', 'a'.repeat(201)]) assert.ok(tenantNameFault(name), JSON.stringify(name))
+  for (const name of ['', '  ', 'a\nb', '\0', 'a\u202eb', 'a\u200f', 'a\u2028b', 'a'.repeat(201)])
+    assert.ok(tenantNameFault(name), JSON.stringify(name))
 })

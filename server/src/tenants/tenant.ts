@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { NewEvent } from '../events/emit.ts'
+import { isName, nameRule } from '../kernel/one-line-name.ts'
 
 /** A new tenant's owner, with the password as typed. */
 export type OwnerToMake = { email: string; name: string; password: string }
@@ -10,7 +11,7 @@ export const ownerRoles = ['admin'] as const
 /** Returns the fault of a tenant's name as a half-sentence; undefined for a valid one. */
 export function tenantNameFault(name: string): string | undefined {
   if ([...name].length > 200) return 'is longer than 200 characters'
-  return /^[^\p{Cc}\S]*[^\p{Cc}\s]\P{Cc}*$/u.test(name) ? undefined : 'must be a name on one line'
+  return isName(name) ? undefined : nameRule
 }
 
 export function tenantCreated(tenant_id: string): NewEvent {

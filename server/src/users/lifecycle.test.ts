@@ -30,6 +30,8 @@ suite('a change of a user', () => {
     ['without effect is none', {}, { name: 'Ada', active: true }, []],
     ['of the name emits an event', {}, { name: 'Ada L.' }, ['user.updated']],
     ['to a name of two lines is refused', {}, { name: 'Ada\nL.' }, 'invalid_input'],
+    ['to a name that changes the text direction is refused', {}, { name: 'Ada\u200f' }, 'invalid_input'],
+    ['with a present name that changes the text direction is none', { name: 'Ada\u200f' }, { name: 'Ada\u200f' }, []],
     ['to a name of spaces is refused', {}, { name: ' ' }, 'invalid_input'],
     ['deactivates an active user', {}, { active: false }, ['user.deactivated']],
     ['does not deactivate twice', gone, { active: false }, []],

@@ -5,9 +5,12 @@ import { invalidInput, Problem } from '../kernel/errors.ts'
 import { scopesLacking } from '../permissions/permission.ts'
 import { nameFault } from './user.ts'
 
+const aboutName = 'on one line, without control characters or marks that change the text direction; or the present name'
+
 /** The body of a change by a user administrator. Omitted fields stay as they are. */
 export const UserChange = Body({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  // Without a pattern: the present name is accepted whatever it is, so that a caller can send back what they read.
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: aboutName })),
   active: Type.Optional(
     Type.Boolean({ description: 'false cancels the user’s requests and revokes their grants; true reactivates them' }),
   ),

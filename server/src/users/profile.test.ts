@@ -45,6 +45,8 @@ suite('a name that a user chooses (I10)', () => {
     ['with an escape', 'Ada\u001b[31m', /invisible/],
     ['with a C1 control', 'Ada\u0085', /one line/],
     ['with a direction override', 'Ada \u202eecalevoL', /invisible/],
+    ['with a mark of the direction', 'Ada\u200f', /invisible/],
+    ['with an Arabic letter mark', 'Ada\u061c', /invisible/],
     ['with a direction isolate', '\u2066Ada\u2069', /invisible/],
     ['with a space of no width', 'Ada\u200bLovelace', /invisible/],
     ['with a byte order mark', '\ufeffAda', /invisible/],
@@ -74,6 +76,12 @@ suite('a change of the caller’s own profile', () => {
       const problem = problemOf(() => readProfileChange(ada, { first_name }))
       assert.equal(problem.code, 'invalid_input')
     }
+  })
+
+  test('takes a name of before the rule as it is', () => {
+    const local = { ...unnamed, auth_provider: 'local' as const, display_name: 'Ada\u200f' }
+    assert.deepEqual(readProfileChange(local, { display_name: 'Ada\u200f' }), { display_name: 'Ada\u200f' })
+    assert.throws(() => readProfileChange(local, { display_name: 'Eve\u200f' }))
   })
 
   test('has only the given fields, in NFC', () => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
+import { isPlainLine } from '../kernel/one-line-name.ts'
 import { avatarFault } from './avatar.ts'
 import { type AuthProvider, authProviders } from './user.ts'
 
@@ -24,7 +25,9 @@ const maxNameLength = 100
 /** NFC turns at most four code points into one, so a longer text is too long after it and is not checked further. */
 const maxRawNameLength = 4 * maxNameLength
 
-const inWords = `at most ${maxNameLength} characters after NFC; empty or null: none`
+const inWords =
+  `at most ${maxNameLength} characters after NFC, on one line, without marks that change the text direction and other ` +
+  'invisible characters; empty or null: none'
 const OwnName = Type.Optional(Nullable(Type.String({ description: inWords })))
 
 /** The body of endpoint 19. Omitted fields stay as they are. */
@@ -56,8 +59,10 @@ const managedFields: readonly (keyof ProfileInput)[] = ['first_name', 'last_name
  */
 export function readProfileChange(before: Managed, input: ProfileInput): ProfileChange {
   const given = nameFields.filter((field) => input[field] !== undefined && !isPresent(before, field, input))
+  // A name of before a rule can be sent back with the others.
+  const changed = given.filter((field) => (input[field] || null) !== before[field])
   const faults: FaultyField[] = [
-    ...given.flatMap((field) => fault(field, nameFault(before.auth_provider, field, input[field] ?? ''))),
+    ...changed.flatMap((field) => fault(field, nameFault(before.auth_provider, field, input[field] ?? ''))),
     ...(typeof input.avatar_base64 === 'string' ? fault('avatar_base64', avatarFault(input.avatar_base64)) : []),
   ]
   if (faults.length > 0) throw invalidInput(faults)
@@ -86,8 +91,8 @@ function nameFault(auth_provider: AuthProvider, field: keyof ProfileInput, text:
   return ownNameFault(text)
 }
 
-/** Line breaks and other control characters, characters that reverse the text direction, and characters without width. */
-const unwanted = /[\p{Cc}\p{Zl}\p{Zp}\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]/u
+/** Characters without width, except the joiners that emojis and some scripts need. */
+const widthless = /[\u200b\u2060\ufeff]/u
 const visible = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
 
 /** Returns the fault of a name that a user chose, as a half-sentence; undefined for a valid or empty one. */
@@ -96,7 +101,7 @@ export function ownNameFault(text: string): string | undefined {
   // Check the length first: NFC takes a minute for a body full of accents.
   const length = text.length > 2 * maxRawNameLength ? undefined : [...text.normalize('NFC')].length
   if (length === undefined || length > maxNameLength) return `is too long: use at most ${maxNameLength} characters`
-  if (unwanted.test(text)) return 'must be on one line, without invisible characters'
+  if (!isPlainLine(text) || widthless.test(text)) return 'must be on one line, without invisible characters'
   return visible.test(text) ? undefined : 'must have a visible character; leave it empty for none'
 }
 

@@ -26,6 +26,7 @@ suite('a new user', () => {
       '/password',
     ],
     ['with a name of spaces', () => read({ name: '  ' }), 'invalid_input', '/name'],
+    ['with a name that changes the text direction', () => read({ name: 'Anna \u202e' }), 'invalid_input', '/name'],
     ['with a name of two lines', () => read({ name: 'Anna\nO' }), 'invalid_input', '/name'],
     ['with two addresses', () => read({ email: 'a@b.co,c@d.co' }), 'invalid_input', '/email'],
     ['with an invalid avatar', () => read({ avatar_base64: 'x' }), 'invalid_input', '/avatar_base64'],

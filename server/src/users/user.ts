@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
+import { isName, nameRule } from '../kernel/one-line-name.ts'
 import { scopesLacking } from '../permissions/permission.ts'
 import { type CreationRoleId, creationRoleIds, isCreationRole, systemRoles } from '../roles/role.ts'
 import { avatarFault } from './avatar.ts'
@@ -32,7 +33,7 @@ export type ListedUser = Static<typeof ListedUser>
 /** The body of endpoint 11. */
 export const NewUserInput = Body({
   email: Type.String({ maxLength: 1000, description: 'one bare e-mail address' }),
-  name: Type.String({ minLength: 1, maxLength: 200 }),
+  name: Name(200),
   password: Type.Optional(Type.String({ maxLength: 1000, description: 'for local users only' })),
   roles: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 500, description: 'user, approver, admin' }),
   auth_provider: Type.Optional(OneOf(authProviders, { description: 'default: `local`' })),
@@ -83,7 +84,7 @@ function passwordNeed(provider: AuthProvider, password: string | undefined): str
 
 /** Returns the fault of a user's name as a half-sentence; undefined for a valid one. */
 export function nameFault(name: string): string | undefined {
-  return /^[^\p{Cc}\S]*[^\p{Cc}\s]\P{Cc}*$/u.test(name) ? undefined : 'must be a name on one line'
+  return isName(name) ? undefined : nameRule
 }
 
 /** The roles without repeats, in the order of the table. */

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { type Static, Type } from 'typebox'
 import { recordTag } from '../../http/if-match.ts'
-import { Body, OneOf, Uuid } from '../../http/schema.ts'
+import { Body, Line, OneOf, Uuid } from '../../http/schema.ts'
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
 import { readZone } from '../../kernel/time-zone.ts'
 import { findActionFault, findIdFault } from '../../policy-engine/cedar/reference-faults.ts'
@@ -16,21 +16,15 @@ import { readReference } from './reference.ts'
 /** The maximum number of cases of a tenant. */
 export const maxCases = 1_000
 
-/** One line: no control characters. */
-function Line(maxLength: number, description?: string) {
-  const described = description === undefined ? {} : { description }
-  return Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$', ...described })
-}
-
 const Ids = (description: string) => Type.Array(Line(256), { maxItems: 100, description })
 
 const Person = Body({
-  id: Type.Optional(Line(256, 'the id as in rules: `User::"<id>"`; `somebody` when absent')),
+  id: Type.Optional(Line(256, { description: 'the id as in rules: `User::"<id>"`; `somebody` when absent' })),
   email: Type.Optional(Line(254)),
   email_verified: Type.Optional(Type.Boolean({ description: 'false when absent, as for a local user' })),
   name: Type.Optional(Line(200)),
   active: Type.Optional(Type.Boolean({ description: 'true when absent' })),
-  auth_provider: Type.Optional(Line(64, '`local` when absent')),
+  auth_provider: Type.Optional(Line(64, { description: '`local` when absent' })),
   is_owner: Type.Optional(Type.Boolean()),
   groups: Type.Optional(Ids('ids of groups, as in rules')),
   roles: Type.Optional(Ids('ids of roles, own and by group: `approver`, or the uuid of a role of your own')),
@@ -47,7 +41,7 @@ const Tags = Type.Unsafe<Record<string, string>>({
 const CaseResource = Body({
   type: OneOf(askedTypes),
   id: Type.String({ minLength: 1, maxLength: 2_048, description: 'the format depends on the type' }),
-  name: Type.Optional(Type.String({ maxLength: 200 })),
+  name: Type.Optional(Line(200, { minLength: 0 })),
   tags: Type.Optional(Tags),
   in: Type.Optional(
     Type.Array(Line(2_200), {
@@ -63,9 +57,9 @@ const CaseContext = Body({
   has_reason: Type.Optional(Type.Boolean({ description: 'true when absent' })),
   break_glass: Type.Optional(Type.Boolean()),
   now: Type.Optional(Type.String({ format: 'date-time', description: 'a Wednesday at noon when absent' })),
-  time_zone: Type.Optional(Line(64, 'the time zone for weekday and minute; `UTC` when absent')),
+  time_zone: Type.Optional(Line(64, { description: 'the time zone for weekday and minute; `UTC` when absent' })),
   via: Type.Optional(OneOf(['token', 'api_key'])),
-  source_ip: Type.Optional(Line(64, '`192.0.2.1` when absent')),
+  source_ip: Type.Optional(Line(64, { description: '`192.0.2.1` when absent' })),
 })
 export type CaseContext = Static<typeof CaseContext>
 
@@ -85,7 +79,7 @@ export const expectation = {
 /** A case as it is sent, stored and returned. */
 export const PolicyCase = Type.Object(
   {
-    case: Line(200, 'the unique name of the case, a sentence'),
+    case: Line(200, { description: 'the unique name of the case, a sentence' }),
     required: Type.Optional(
       Type.Boolean({ description: 'a change of the rules that would break the case is refused; false when absent' }),
     ),

@@ -1,0 +1,40 @@
+/**
+ * Names and labels of one line, as people read them on a screen, in a mail and in the audit log. They contain no line ends, no other control
+ * characters and no marks that change the text direction (`\p{Bidi_Control}`): with those, a name could look like another one, or forge the
+ * text around it.
+ */
+
+/** One line of text. It may be blank. */
+const line = /^[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u
+
+/** One line that is not blank. The classes do not overlap, so that no text makes it slow. */
+const name =
+  /^[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\S]*[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\s][^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u
+
+const lineEnds = /[\p{Cc}\u2028\u2029]+/gu
+const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
+
+/** The same as patterns of a schema. */
+export const linePattern = line.source
+export const namePattern = name.source
+
+const without = 'without control characters or marks that change the text direction'
+
+/** What is wrong with another text, as half-sentences. */
+export const lineRule = `must be one line, ${without}`
+export const nameRule = `must be a name on one line, ${without}`
+
+/** Whether a text is displayed as written: one line, no control characters, no marks that change the text direction. */
+export function isPlainLine(text: string): boolean {
+  return line.test(text)
+}
+
+/** Whether a text is a name: a plain line that is not blank. */
+export function isName(text: string): boolean {
+  return name.test(text)
+}
+
+/** A text that nobody can be asked to correct, as a plain line: marks of the direction are left out, the rest becomes spaces. */
+export function onOneLine(text: string): string {
+  return text.replace(directionMarks, '').replace(lineEnds, ' ').trim()
+}
