@@ -786,7 +786,8 @@ create table role (
   version integer not null default 1,
   constraint role_pk PRIMARY KEY (tenant_id, id),
   constraint role_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
-  constraint role_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+  constraint role_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint role_name_system_ck CHECK (system OR (lower(btrim(NORMALIZE(name, NFKC)) COLLATE "C") <> ALL (ARRAY['user'::text, 'approver'::text, 'admin'::text, 'auditor'::text])))
 );
 alter table role enable row level security;
 alter table role force row level security;

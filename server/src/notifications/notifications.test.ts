@@ -33,9 +33,9 @@ beforeEach(async () => {
   tenant_id = newId()
   await asSuperuser('insert into tenant (id, name) values ($1, $2)', [tenant_id, 'Acme'])
   await asSuperuser(
-    `insert into role (tenant_id, id, name, scopes) values ($1, 'user', 'User', '{requests:create}'),
-      ($1, 'approver', 'Approver', '{requests:create,requests:approve}'), ($1, 'lead', 'Lead', '{requests:approve}')`,
-    [tenant_id],
+    `insert into role (tenant_id, id, name, system, scopes) values ($1, 'user', 'User', true, '{requests:create}'),
+      ($1, 'approver', 'Approver', true, '{requests:create,requests:approve}'), ($1, 'lead', 'L', false, $2)`,
+    [tenant_id, ['requests:approve']],
   )
   dana = await person('Dana', 'approver')
   kim = await person('Kim', 'approver', 'lead')

@@ -1,10 +1,10 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
-import { asRole, NewRoleInput, Role, requireMayGive, requireScopes, roleTag } from './role.ts'
+import { asRole, NewRoleInput, Role, requireCustomName, requireMayGive, requireScopes, roleTag } from './role.ts'
 import { insertRole } from './role-store.ts'
 
-/** Creates a custom role. The role must carry no scope that the caller lacks. */
+/** Creates a custom role. The role must carry no scope that the caller lacks, and must not have a system role's name. */
 export const createRole = operation({
   method: 'POST',
   path: '/v1/roles',
@@ -20,6 +20,7 @@ export const createRole = operation({
     const scopes = requireScopes(body.scopes)
     const id = newId()
     return keepRefusal(ctx, { subject_type: 'role', subject_id: id }, async () => {
+      requireCustomName(name)
       requireMayGive(ctx.actor.scopes, scopes)
       return asRole(await insertRole(ctx, { id, name, description, scopes }))
     })

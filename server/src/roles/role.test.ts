@@ -9,6 +9,7 @@ import {
   type RoleChange,
   type RoleRow,
   readRoleIds,
+  requireCustomName,
   requireScopes,
   systemRoles,
 } from './role.ts'
@@ -56,6 +57,49 @@ test('scopes are sorted in the order of the table, each once; only unknown ones 
 
 test('ids of roles are compared in lower case, each once', () => {
   assert.deepEqual(readRoleIds(['Admin', 'admin', 'ABCD']), ['admin', 'abcd'])
+})
+
+suite('the name of a custom role', () => {
+  const refused: [name: string, spelling: string, role: string][] = [
+    ['in the same spelling', 'Admin', 'Admin'],
+    ['in lower case', 'auditor', 'Auditor'],
+    ['in upper case', 'APPROVER', 'Approver'],
+    ['with spaces around it', '  User\u00a0\u3000', 'User'],
+    ['in full width', 'ＡＤＭＩＮ', 'Admin'],
+    ['in mathematical letters', '𝓐𝓭𝓶𝓲𝓷', 'Admin'],
+    ['in circled letters', 'Ⓤⓢⓔⓡ', 'User'],
+    ['with a long s', 'U\u017fer', 'User'],
+    ['with a dotless i', 'Adm\u0131n', 'Admin'],
+    ['with a dotted capital I', 'AUD\u0130TOR', 'Auditor'],
+    ['with a space of no width inside', 'Ad\u200bmin', 'Admin'],
+    ['with a joiner before a space at its end', 'Admin \u200d', 'Admin'],
+    ['with a byte order mark before it', '\ufeffAdmin', 'Admin'],
+    ['with a soft hyphen', 'Audi\u00adtor', 'Auditor'],
+    ['with a variation selector', 'User\ufe0f', 'User'],
+    ['with a tag', 'User\u{e0041}', 'User'],
+    ['with an invisible letter', 'Approver\u3164', 'Approver'],
+    ['with a mark of the direction', 'Admin\u200f', 'Admin'],
+    ['with an interlinear annotation', 'Admin\ufffb', 'Admin'],
+  ]
+  for (const [name, spelling, role] of refused) {
+    test(`is not a system role’s name ${name} (P2)`, () => {
+      const { code, message } = problemOf(() => requireCustomName(spelling))
+      assert.deepEqual([code, message], ['forbidden', `the system role \`${role}\` has this name; choose another name`])
+    })
+  }
+
+  const taken = [
+    'Desk',
+    'Admins',
+    'Administrator',
+    'Ad min',
+    'Super Admin',
+    'Users',
+    'Auditor (custom)',
+    'Ådmin',
+    '管理者',
+  ]
+  for (const name of taken) test(`can be ${name}`, () => requireCustomName(name))
 })
 
 suite('a change of a role', () => {
@@ -109,8 +153,16 @@ suite('a change of a role', () => {
     })
   }
 
+  test('can send the present name, even that of a system role (P2)', () => {
+    const before = { ...role, name: 'Admin\u200b' }
+    assert.deepEqual(planChange(before, { description: 'x' }, editor([])).fields, ['description'])
+    assert.deepEqual(planChange(before, { name: before.name, scopes: [] }, editor([])).fields, ['scopes'])
+    assert.equal(problemOf(() => planChange(before, { name: 'Admin' }, editor([]))).code, 'forbidden')
+  })
+
   const refused: [string, RoleRow, RoleChange, ReturnType<typeof editor>, unknown][] = [
     ['of the system', { ...role, id: 'admin', system: true }, { name: 'x' }, editor([...allScopes]), undefined],
+    ['to the name of a system role (P2)', role, { name: 'admin\u200b' }, editor([...allScopes]), undefined],
     ['of the system, even without fields', { ...role, system: true }, {}, editor([...allScopes]), undefined],
     [
       'that adds a scope which the editor lacks (P1)',

@@ -138,6 +138,20 @@ export function requireMayGive(giver: ReadonlySet<string>, given: Iterable<strin
   throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }
 
+/** What readers take for the same name: without characters that nobody sees, without case (by way of `ı` and `İ` too), trimmed. */
+function foldName(name: string): string {
+  const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu, '')
+  return visible.toUpperCase().toLowerCase().replaceAll('i\u0307', 'i').trim()
+}
+
+/** @throws Problem 403 for the name of a system role, in any spelling: readers would take the custom role for it. */
+export function requireCustomName(name: string): void {
+  const folded = foldName(name)
+  const taken = Object.values(systemRoles).find((role) => foldName(role.name) === folded)
+  if (taken === undefined) return
+  throw new Problem('forbidden', `the system role \`${taken.name}\` has this name; choose another name`)
+}
+
 /** A validated change of a role: the result and the differences. */
 export type PlannedChange = {
   to: Pick<RoleRow, 'name' | 'description' | 'scopes'>
@@ -150,7 +164,8 @@ export type PlannedChange = {
  * Plans the change of a role.
  * @param editor their scopes; `holds`: whether they hold the role itself, directly or by a group
  * @param change with scopes that exist
- * @throws Problem 403 for a system role, for a scope that the editor lacks, and for more scopes in a role that they hold
+ * @throws Problem 403 for a system role, for the name of one, for a scope that the editor lacks, and for more scopes in a role that
+ * they hold
  */
 export function planChange(
   role: RoleRow,
@@ -159,6 +174,8 @@ export function planChange(
 ): PlannedChange {
   if (role.system) throw systemRoleFixed(role.id)
   const to = { ...pickKept(role), ...change }
+  // A role that already has such a name keeps it until its name changes.
+  if (to.name !== role.name) requireCustomName(to.name)
   const added = to.scopes.filter((scope) => !role.scopes.includes(scope))
   const removed = role.scopes.filter((scope) => !to.scopes.includes(scope))
   requireMayGive(editor.scopes, added)

@@ -65,7 +65,7 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
   },
   P: {
     1: 'adding a scope that one lacks, or any scope to one’s own role',
-    2: 'changing a system role by another spelling of its id',
+    2: 'changing a system role by another spelling of its id; a role with the name of one',
     3: 'two changes of one role at once',
     4: 'a key with more scopes than its creator',
     5: 'approving one’s own request by token, key, or a key’s key',

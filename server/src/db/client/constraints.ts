@@ -14,6 +14,7 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
   tenant_user_email_key_uq: { code: 'user_exists', message: 'a user with this e-mail address already exists' },
   tenant_user_deleted: { code: 'not_found', message: 'user not found' },
   role_system_fixed: { code: 'forbidden', message: 'a system role cannot be changed; create a role of your own' },
+  role_name_system_ck: { code: 'forbidden', message: 'a system role has this name; choose another name' },
   user_role_role_id_fk: roleMoved,
   group_role_role_id_fk: roleMoved,
   group_member_group_id_fk: { code: 'not_found', message: 'group or user not found' },
