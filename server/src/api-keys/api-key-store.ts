@@ -1,10 +1,11 @@
 import { allOf, sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
-import type { Tx, WorkCtx } from '../kernel/context.ts'
+import { conferredBySynced } from '../groups/group-member-store.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { scopesAsArray } from '../users/user-store.ts'
-import { type ApiKey, type ApiKeyRow, apiKeyOf } from './api-key.ts'
+import { type ApiKey, type ApiKeyRow, apiKeyOf, scimMakerScopes } from './api-key.ts'
 import type { KeyKind } from './api-key-text.ts'
 
 const record = sql`id, name, scopes, created_by, last_used_at, expires_at, revoked_at, revoked_by, created_at,
@@ -17,17 +18,32 @@ export type ApiKeyToInsert = {
   scopes: readonly string[]
   created_by: string
   expires_at: string | null
-  /** `api` by default. */
-  kind?: KeyKind
-  identity_provider_id?: string | null
+}
+
+/** Inserts a new key for the API and emits the event. */
+export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<ApiKey> {
+  const made = await insertKey(ctx, { ...key, kind: 'api', identity_provider_id: null }, sql`true`)
+  if (made === undefined) throw new Error('a key was inserted and not returned')
+  return made
 }
 
 /**
- * Inserts a new key and emits the event.
+ * Inserts a new SCIM key and emits the event. Undefined when the actor lacks a scope that the creator of one needs: one of
+ * `scimMakerScopes`, or one that the groups of a directory give at this moment.
  * @throws Problem 422 when the tenant has no such identity provider
  */
-export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<ApiKey> {
-  const { kind = 'api', identity_provider_id = null } = key
+export function insertScimKey(
+  ctx: WorkCtx,
+  key: ApiKeyToInsert & { identity_provider_id: string },
+): Promise<ApiKey | undefined> {
+  const needed = sql`(${[...scimMakerScopes]}::text[] || array(${conferredBySynced(ctx.tx)}))`
+  return insertKey(ctx, { ...key, kind: 'scim' }, sql`${needed} <@ ${[...ctx.actor.scopes]}::text[]`)
+}
+
+type KeyToInsert = ApiKeyToInsert & { kind: KeyKind; identity_provider_id: string | null }
+
+async function insertKey(ctx: WorkCtx, key: KeyToInsert, condition: Statement): Promise<ApiKey | undefined> {
+  const { identity_provider_id } = key
   const link = identity_provider_id !== null && { identity_provider_id }
   const event = {
     type: 'api_key.created',
@@ -39,14 +55,15 @@ export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<A
     sql<ApiKeyRow>`with made as (
         insert into api_key (tenant_id, id, name, secret_hash, scopes, created_by, expires_at, kind,
           identity_provider_id)
-        values (${ctx.tx.tenant_id}, ${key.id}, ${key.name}, ${key.secret_hash}, ${key.scopes}, ${key.created_by},
-          ${key.expires_at}, ${kind}, ${identity_provider_id})
+        select ${ctx.tx.tenant_id}::uuid, ${key.id}::uuid, ${key.name}::text, ${key.secret_hash}::bytea,
+          ${key.scopes}::text[], ${key.created_by}::uuid, ${key.expires_at}::timestamptz, ${key.kind}::text,
+          ${identity_provider_id}::uuid
+        where ${condition}
         returning ${record}),
       emitted as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
-  if (made === undefined) throw new Error('a key was inserted and not returned')
-  return apiKeyOf(made)
+  return made && apiKeyOf(made)
 }
 
 /** One page, the newest first. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { problemOf } from '../../test/support/problem.ts'
 import { Problem } from '../kernel/errors.ts'
 import {
   type NewApiKeyInput,
@@ -7,6 +8,8 @@ import {
   requireFutureEnd,
   requireKeyReach,
   requireKeyScopes,
+  requireMayMakeScimKey,
+  scimMakerScopes,
 } from './api-key.ts'
 
 function codeOf(work: () => unknown): string | undefined {
@@ -49,7 +52,7 @@ suite('the reach of a new key', () => {
   const scim = { name: 'scim', identity_provider_id }
 
   test('is the API, with the requested scopes, when no identity provider is named', () => {
-    assert.deepEqual(requireKeyReach(maker, api), { kind: 'api', scopes: ['users:read'], identity_provider_id: null })
+    assert.deepEqual(requireKeyReach(maker, api), { kind: 'api', scopes: ['users:read'] })
   })
 
   for (const scopes of [{}, { scopes: ['scim:provision'] }]) {
@@ -65,7 +68,6 @@ suite('the reach of a new key', () => {
     ['cannot be both', maker, { ...scim, scopes: ['scim:provision', 'users:read'] }, 'unprocessable'],
     ['cannot be the API with an identity provider', maker, { ...scim, scopes: ['users:read'] }, 'unprocessable'],
     ['cannot be empty with an identity provider', maker, { ...scim, scopes: [] }, 'unprocessable'],
-    ['cannot be SCIM for a caller who cannot change providers (P4)', new Set(['api_keys:write']), scim, 'forbidden'],
   ]
   for (const [name, holder, input, code] of refused) {
     test(name, () =>
@@ -74,6 +76,33 @@ suite('the reach of a new key', () => {
         code,
       ),
     )
+  }
+})
+
+suite('the creator of a SCIM key', () => {
+  const [keys, providers, users, groups] = scimMakerScopes
+  const cases: [string, string[], string[], string[]][] = [
+    ['needs the scopes to write keys, providers, users and groups', [...scimMakerScopes], [], []],
+    ['needs no scope for SCIM itself', [...scimMakerScopes, 'users:read'], [], []],
+    ['cannot lack the scope of keys', [providers, users, groups], [], [keys]],
+    ['cannot lack the scope of providers (P4)', [keys, users, groups], [], [providers]],
+    ['cannot lack the scope of users', [keys, providers, groups], [], [users]],
+    ['cannot lack the scope of groups', [keys, providers, users], [], [groups]],
+    ['needs what the groups give', [...scimMakerScopes, 'roles:write'], ['roles:write', users], []],
+    [
+      'gets all lacking scopes named, each once',
+      [keys, users],
+      ['roles:write', groups],
+      [providers, groups, 'roles:write'],
+    ],
+  ]
+  for (const [name, held, conferred, lacking] of cases) {
+    test(name, () => {
+      const make = () => requireMayMakeScimKey(new Set(held), conferred)
+      if (lacking.length === 0) return make()
+      const { code, details } = problemOf(make)
+      assert.deepEqual([code, details], ['forbidden', { scopes: lacking }])
+    })
   }
 })
 

@@ -4,7 +4,6 @@ import { invalidInput, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { readMoment } from '../kernel/moment.ts'
 import { isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
-import type { KeyKind } from './api-key-text.ts'
 
 /** The public record of a key: never the key itself, nor its hash. */
 export const ApiKey = Type.Object(
@@ -54,24 +53,20 @@ export const NewApiKeyInput = Body({
 export type NewApiKeyInput = Static<typeof NewApiKeyInput>
 
 /** What a new key gives access to, and its scopes there. */
-type KeyReach = { kind: KeyKind; scopes: Scope[]; identity_provider_id: string | null }
+type KeyReach = { kind: 'api'; scopes: Scope[] } | { kind: 'scim'; scopes: Scope[]; identity_provider_id: string }
 
 /**
  * The reach of a new key. An API key holds at most its creator's scopes. A SCIM key holds `scim:provision`, which no user
- * has; a user who may change identity providers creates it.
+ * has; `requireMayMakeScimKey` says who may create it.
  * @throws Problem 400 without scopes, 422 for scopes that do not exist or are not SCIM's, 403 naming those that the creator lacks
  */
 export function requireKeyReach(maker: ReadonlySet<string>, input: NewApiKeyInput): KeyReach {
   const { scopes, identity_provider_id } = input
   if (identity_provider_id !== undefined) {
-    return {
-      kind: 'scim',
-      scopes: requireScimScopes(maker, scopes),
-      identity_provider_id: stored(identity_provider_id),
-    }
+    return { kind: 'scim', scopes: requireScimScopes(scopes), identity_provider_id: stored(identity_provider_id) }
   }
   if (scopes === undefined) throw invalidInput([{ pointer: '/scopes', why: 'is required' }])
-  return { kind: 'api', scopes: requireKeyScopes(maker, scopes), identity_provider_id: null }
+  return { kind: 'api', scopes: requireKeyScopes(maker, scopes) }
 }
 
 function stored(id: string): string {
@@ -82,17 +77,35 @@ function stored(id: string): string {
 
 const scimScope = 'scim:provision' satisfies Scope
 
-function requireScimScopes(maker: ReadonlySet<string>, requested: readonly string[] = [scimScope]): Scope[] {
+function requireScimScopes(requested: readonly string[] = [scimScope]): Scope[] {
   if (requested.length !== 1 || requested[0] !== scimScope) {
     const message = `a key of an identity provider has the scope \`${scimScope}\` and no other; omit \`scopes\``
     throw new Problem('unprocessable', message, { details: { scopes: requested, allowed: [scimScope] } })
   }
-  const lacking = scopesLacking(maker, ['identity_providers:write'])
-  if (lacking.length > 0) {
-    const message = `creating a key of an identity provider needs the right to change it; you lack ${lacking.join(', ')}`
-    throw new Problem('forbidden', message, { details: { scopes: lacking } })
-  }
   return [scimScope]
+}
+
+/** The scopes that the creator of a SCIM key needs in every tenant: the key writes users, groups and their members. */
+export const scimMakerScopes = [
+  'api_keys:write',
+  'identity_providers:write',
+  'users:write',
+  'groups:write',
+] as const satisfies readonly Scope[]
+
+/**
+ * INVARIANT: a key gives nobody more rights than its creator has. A SCIM key can make anybody a member of a group that a directory
+ * manages, and so give them the scopes of that group.
+ * @param conferred the scopes that these groups give
+ * @throws Problem 403 naming all scopes that the creator lacks
+ */
+export function requireMayMakeScimKey(maker: ReadonlySet<string>, conferred: readonly string[]): void {
+  const lacking = scopesLacking(maker, [...scimMakerScopes, ...conferred])
+  if (lacking.length === 0) return
+  const message =
+    'a SCIM key writes users, groups and their members, so its creator needs the scopes for that and every scope that the ' +
+    `directory's groups give; you lack ${lacking.join(', ')}`
+  throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }
 
 /**

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { openHouse, type Reply, type TestTenant } from '../../test/support/house.ts'
+import { findSyncedScopes } from '../groups/group-member-store.ts'
 import { newId } from '../kernel/id.ts'
+import { insertScimKey } from './api-key-store.ts'
 
 const house = await openHouse()
 const acme = await house.tenant('Acme')
@@ -74,6 +76,140 @@ suite('a SCIM key', () => {
       }
     }
   })
+})
+
+suite('whoever creates a SCIM key', () => {
+  const needed = ['api_keys:write', 'identity_providers:write', 'users:write', 'groups:write']
+  let desk: TestTenant
+  let directory: string
+
+  before(async () => {
+    desk = await house.tenant('Desk')
+    directory = await makeProvider(desk)
+  })
+
+  const role = async (...scopes: string[]) =>
+    String((await as(desk, 'POST', '/v1/roles', { name: 'a role', scopes })).body.id)
+
+  /** Tries as a user who holds these scopes and no others. */
+  async function tryWith(scopes: readonly string[], more: object = { identity_provider_id: directory }) {
+    const { user_id, token } = desk.people.auditor
+    await as(desk, 'PUT', `/v1/users/${user_id}/roles`, { roles: [await role(...scopes)] })
+    const body = { name: 'scim', ...more }
+    return house.call({ method: 'POST', url: '/v1/api-keys', token, tenant_id: desk.tenant_id, body })
+  }
+
+  /** A group of this source that gives these scopes. */
+  async function group(source: string, ...scopes: string[]): Promise<string> {
+    const id = newId()
+    await house.asSuperuser('insert into tenant_group (tenant_id, id, name, source) values ($1, $2, $3, $3)', [
+      ...[desk.tenant_id, id, source],
+    ])
+    const role_ids = [await role(...scopes)]
+    const mapped = await as(desk, 'PUT', `/v1/groups/${id}/role-mappings`, { role_ids })
+    assert.equal(mapped.status, 200, mapped.text)
+    return id
+  }
+  const giveNothing = (id: string) => as(desk, 'PUT', `/v1/groups/${id}/role-mappings`, { role_ids: [] })
+
+  const count = async () => {
+    const [row] = await house.asSuperuser<{ keys: number; events: number }>(
+      `select (select count(*)::integer from api_key where tenant_id = $1 and kind = 'scim') as keys,
+        (select count(*)::integer from event where tenant_id = $1 and type = 'api_key.created') as events`,
+      [desk.tenant_id],
+    )
+    return row
+  }
+
+  /** Asserts a refusal that names these scopes, and is in the audit log of the provider. */
+  async function requireRefused(reply: Reply, lacking: readonly string[]) {
+    assert.deepEqual([reply.status, reply.body.code, reply.body.details], [403, 'forbidden', { scopes: lacking }])
+    const [last] = await house.asSuperuser<{ type: string; data: { scopes?: string[] } }>(
+      'select type, data from event where tenant_id = $1 and subject_id = $2 order by seq desc limit 1',
+      [desk.tenant_id, directory],
+    )
+    assert.deepEqual([last?.type, last?.data.scopes], ['access.refused', lacking])
+  }
+
+  test('needs no more than the scopes of keys, providers, users and groups', async () => {
+    const made = await tryWith(needed)
+    assert.deepEqual([made.status, made.body.scopes], [201, ['scim:provision']], made.text)
+  })
+
+  for (const scope of needed.slice(1)) {
+    test(`needs ${scope}, and is refused on record without it (P4)`, async () => {
+      const before = await count()
+      await requireRefused(await tryWith([...needed, 'audit:read'].filter((one) => one !== scope)), [scope])
+      assert.deepEqual(await count(), before)
+    })
+  }
+
+  test('needs api_keys:write as for every key (P4)', async () => {
+    assert.equal((await tryWith(needed.slice(1))).status, 403)
+  })
+
+  for (const source of ['scim', 'identity_provider']) {
+    test(`needs every scope that a group of the source ${source} gives, since the key can give it (P9)`, async () => {
+      const id = await group(source, 'policies:write', 'roles:read', 'users:write')
+      const before = await count()
+      await requireRefused(await tryWith(needed), ['policies:write', 'roles:read'])
+      await requireRefused(await tryWith(['api_keys:write', 'groups:write', 'roles:read']), [
+        ...['identity_providers:write', 'users:write', 'policies:write'],
+      ])
+      assert.deepEqual(await count(), before)
+      assert.equal((await tryWith([...needed, 'policies:write', 'roles:read'])).status, 201)
+      await giveNothing(id)
+      assert.equal((await tryWith(needed)).status, 201)
+    })
+  }
+
+  test('needs no scope of a local group, nor of another tenant’s', async () => {
+    const id = await group('local', 'policies:write')
+    await house.asSuperuser(`insert into tenant_group (tenant_id, id, name, source) values ($1, $2, 'g', 'scim')`, [
+      ...[acme.tenant_id, id],
+    ])
+    const body = { role_ids: ['admin'] }
+    assert.equal((await as(acme, 'PUT', `/v1/groups/${id}/role-mappings`, body)).status, 200)
+    assert.equal((await tryWith(needed)).status, 201)
+  })
+
+  test('is refused by the database when a group gets a role between the check and the insert (P9)', async () => {
+    const actor = { kind: 'user', user_id: desk.owner.user_id, api_key_id: null, scopes: new Set(needed) } as const
+    const ctx = { tx: house.database.tenant(desk.tenant_id), actor, request_id: 'test' }
+    const key = { name: 'scim', secret_hash: Buffer.alloc(32), scopes: [], created_by: desk.owner.user_id }
+    const insert = () => insertScimKey(ctx, { ...key, id: newId(), expires_at: null, identity_provider_id: directory })
+    assert.deepEqual(await findSyncedScopes(ctx.tx), [])
+    const id = await group('scim', 'settings:write')
+    const before = await count()
+    assert.equal(await insert(), undefined)
+    assert.deepEqual(await count(), before)
+    await giveNothing(id)
+    assert.notEqual(await insert(), undefined)
+  })
+
+  test('for a provider that does not exist is told so, and of other scopes than SCIM’s before missing rights', async () => {
+    const unknown = await tryWith(needed, { identity_provider_id: newId() })
+    assert.deepEqual([unknown.status, unknown.body.code], [422, 'unprocessable'], unknown.text)
+    const others = await tryWith(['api_keys:write'], { identity_provider_id: directory, scopes: ['api_keys:write'] })
+    assert.deepEqual([others.status, others.body.code], [422, 'unprocessable'], others.text)
+  })
+})
+
+test('a key with more scopes than its creator holds is refused on record (P4)', async () => {
+  const { token } = acme.people.approver
+  const own = await as(acme, 'POST', '/v1/roles', { name: 'a role', scopes: ['api_keys:write'] })
+  await as(acme, 'PUT', `/v1/users/${acme.people.approver.user_id}/roles`, { roles: [own.body.id] })
+  const body = { name: 'ci', scopes: ['users:read', 'api_keys:write'] }
+  const reply = await house.call({ method: 'POST', url: '/v1/api-keys', token, tenant_id: acme.tenant_id, body })
+  assert.deepEqual([reply.status, reply.body.details], [403, { scopes: ['users:read'] }], reply.text)
+  const kept = await house.asSuperuser<{ data: { scopes: string[] } }>(
+    `select data from event where tenant_id = $1 and type = 'access.refused' and subject_type = 'api_key'`,
+    [acme.tenant_id],
+  )
+  assert.deepEqual(
+    kept.map(({ data }) => data.scopes),
+    [['users:read']],
+  )
 })
 
 suite('listing the keys of one identity provider', () => {

@@ -14,6 +14,23 @@ function conferred(tx: Tx, group_id: string): Statement {
 }
 
 /**
+ * The scopes (`scope`) that groups managed by a directory give their members: a select to embed in another statement. A group does not
+ * record which provider manages it, so that a provider's key may add members to each of them.
+ */
+export function conferredBySynced(tx: Tx): Statement {
+  return sql`select distinct scope from tenant_group g
+    join group_role gr on gr.tenant_id = g.tenant_id and gr.group_id = g.id
+    join role r on r.tenant_id = gr.tenant_id and r.id = gr.role_id, unnest(r.scopes) as scope
+    where g.tenant_id = ${tx.tenant_id}::uuid and g.source in ('scim', 'identity_provider')`
+}
+
+/** The scopes that groups managed by a directory give their members now. */
+export async function findSyncedScopes(tx: Tx): Promise<string[]> {
+  const rows = await tx.read(sql<{ scope: string }>`${conferredBySynced(tx)} order by scope`)
+  return rows.map(({ scope }) => scope)
+}
+
+/**
  * Makes a user a member of a group and emits the event. Undefined when the user or the group does not exist, the group is
  * not local or gives a scope that the actor lacks, or the user is a member already.
  */

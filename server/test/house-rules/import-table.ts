@@ -80,6 +80,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Pairs of modules where the first may import the second's nouns, stores and flows, each with the reason. */
 export const listedPairs: Readonly<Record<string, string>> = {
+  'api-keys → groups': 'a SCIM key can give what the groups of a directory give',
   'api-keys → permissions': 'a key holds scopes',
   'api-keys → users': 'a key acts for the user who made it',
   'auth → api-keys': 'a key is a credential',
