@@ -1,5 +1,6 @@
 /** The account that a redeemed code stands for, from the checked identity token and the provider's user info. */
 import { readEmail } from '../kernel/email-address.ts'
+import { onOneLine } from '../kernel/one-line-name.ts'
 import type { ClaimTrust } from '../settings/sign-in-setting.ts'
 import type { ProviderAccount } from '../users/provider-user.ts'
 
@@ -77,10 +78,5 @@ function readName(claim: unknown): string | undefined {
 
 /** Cuts a foreign text to one line of `max` characters that the database can store. */
 function lineOf(text: string, max: number): string {
-  const line = text
-    .toWellFormed()
-    .replace(/\p{Bidi_C}+/gu, '')
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .trim()
-  return [...line].slice(0, max).join('')
+  return [...onOneLine(text.toWellFormed())].slice(0, max).join('')
 }

@@ -40,7 +40,7 @@ suite('a password hash', async () => {
     ['no hash at all', 'correct horse battery', undefined, false],
     ['a hash of the reference implementation', 'password', reference, true],
     ['a wrong password for it', 'passwore', reference, false],
-    ['a hash that was changed', 'correct horse battery', `${phc.slice(0, -2)}AA`, false],
+    ['a hash that was changed', 'correct horse battery', phc.slice(0, -2) + (phc.endsWith('AA') ? 'BA' : 'AA'), false],
     ['a hash that was cut', 'correct horse battery', phc.slice(0, -30), false],
     ['a hash of another kind', 'x', '$2b$12$abcdefghijklmnopqrstuv', false],
     ['a valid hash with too much memory', 'right', trueHash({ memory: 131_073, passes: 1, parallelism: 1 }), false],
