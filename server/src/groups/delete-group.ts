@@ -3,9 +3,12 @@ import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
+import { requireMayTake } from '../roles/role.ts'
 import { requireLocal } from './group.ts'
+import { findConferred } from './group-member-store.ts'
 import { deleteLocalGroup, findGroup, lockGroup } from './group-store.ts'
 
+/** Deletes a local group. It must give no scope that the caller lacks, because its members lose what it gave. */
 export const deleteGroup = operation({
   method: 'DELETE',
   path: '/v1/groups/{id}',
@@ -25,6 +28,7 @@ export const deleteGroup = operation({
         const group = await findGroup(tx, params.id)
         if (group === undefined) throw notFound('group')
         requireLocal(group)
+        requireMayTake(ctx.actor.scopes, await findConferred(tx, params.id))
         requireMatch(tags, recordTag(group))
         await deleteLocalGroup({ ...ctx, tx }, params.id)
         return undefined

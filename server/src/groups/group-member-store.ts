@@ -7,10 +7,15 @@ import type { GroupMember, Membership } from './group.ts'
 const record = sql`group_id, user_id, membership_source, created_at`
 
 /** The scopes (`scope`) that a group gives its members: a select to embed in another statement. */
-function conferred(tx: Tx, group_id: string): Statement {
-  return sql`select distinct scope from group_role gr
+function conferred(tx: Tx, group_id: string): Statement<{ scope: string }> {
+  return sql<{ scope: string }>`select distinct scope from group_role gr
     join role r on r.tenant_id = gr.tenant_id and r.id = gr.role_id, unnest(r.scopes) as scope
     where gr.tenant_id = ${tx.tenant_id}::uuid and gr.group_id = ${group_id}::uuid`
+}
+
+/** The scopes that a group gives its members. */
+export async function findConferred(tx: Tx, group_id: string): Promise<string[]> {
+  return (await tx.read(sql<{ scope: string }>`${conferred(tx, group_id)} order by 1`)).map(({ scope }) => scope)
 }
 
 /**
@@ -81,7 +86,10 @@ export function listGroupMembersPage(tx: Tx, group_id: string, page: PageRequest
     where ${allOf(conditions)} order by user_id limit ${page.limit + 1}`)
 }
 
-/** Removes a user from a local group and emits the event; false when they are not a member, or the group is not local. */
+/**
+ * Removes a user from a local group and emits the event; false when they are not a member, or the group is not local or gives
+ * a scope that the actor lacks.
+ */
 export async function deleteLocalMember(ctx: WorkCtx, group_id: string, user_id: string): Promise<boolean> {
   const { tx } = ctx
   const event = {
@@ -95,6 +103,7 @@ export async function deleteLocalMember(ctx: WorkCtx, group_id: string, user_id:
         delete from group_member m using tenant_group g
         where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = ${group_id}::uuid and m.user_id = ${user_id}::uuid
           and g.tenant_id = m.tenant_id and g.id = m.group_id and g.source = 'local'
+          and array(${conferred(tx, group_id)}) <@ ${[...ctx.actor.scopes]}::text[]
         returning m.user_id),
       emitted as (${emit(ctx, event, sql`gone`)})
       select user_id from gone`,

@@ -3,14 +3,14 @@ import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { planRoles, RoleIds, readRoleIds } from '../roles/role.ts'
+import { planRoles, RoleIds, readRoleIds, requireMayTake, scopesOfRoles } from '../roles/role.ts'
 import { findRoles } from '../roles/role-store.ts'
 import { Group } from './group.ts'
 import { findGroup, lockRoleMappings, saveRoleMappings } from './group-store.ts'
 
 /**
- * Replaces the roles that a group gives its members, whether it is local or managed by a directory. Added roles must carry
- * no scope that the caller lacks.
+ * Replaces the roles that a group gives its members, whether it is local or managed by a directory. Neither an added nor a
+ * removed role may carry a scope that the caller lacks.
  */
 export const setGroupRoleMappings = operation({
   method: 'PUT',
@@ -32,7 +32,9 @@ export const setGroupRoleMappings = operation({
       ctx.tx.interactive(async (tx) => {
         const held = await lockRoleMappings(tx, params.id)
         if (held === undefined) throw notFound('group')
-        const change = planRoles(held, wanted, await findRoles(tx, wanted), ctx.actor.scopes)
+        const known = await findRoles(tx, [...held, ...wanted])
+        const change = planRoles(held, wanted, known, ctx.actor.scopes)
+        requireMayTake(ctx.actor.scopes, scopesOfRoles(known, change.removed))
         const before = await findGroup(tx, params.id)
         requireMatch(tags, before && recordTag(before))
         if (change.added.length + change.removed.length > 0) await saveRoleMappings({ ...ctx, tx }, params.id, change)

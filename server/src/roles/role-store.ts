@@ -104,7 +104,8 @@ export async function saveRole(ctx: WorkCtx, id: string, change: PlannedChange):
 }
 
 /**
- * Deletes a custom role that no user holds and no group gives, and emits the event; false when it may not be deleted.
+ * Deletes a custom role that no user holds and no group gives, and that carries no scope which the actor lacks, and emits the
+ * event; false when it may not be deleted.
  * `tags`: one of them must be the role's tag, as `roleTag` makes it; undefined: any version.
  */
 export async function deleteUnusedRole(
@@ -118,6 +119,7 @@ export async function deleteUnusedRole(
     sql`with gone as (
         delete from role
         where tenant_id = ${tenant_id}::uuid and id = ${id}::text and not system
+          and scopes <@ ${[...ctx.actor.scopes]}::text[]
           and (${tags ?? null}::text[] is null or format('"%s"', version) = any(${tags ?? null}::text[]))
           and not exists (select from user_role where tenant_id = ${tenant_id}::uuid and role_id = ${id}::text)
           and not exists (select from group_role where tenant_id = ${tenant_id}::uuid and role_id = ${id}::text)

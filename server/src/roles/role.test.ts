@@ -10,7 +10,9 @@ import {
   type RoleRow,
   readRoleIds,
   requireCustomName,
+  requireMayTake,
   requireScopes,
+  scopesOfRoles,
   systemRoles,
 } from './role.ts'
 
@@ -119,11 +121,11 @@ suite('a change of a role', () => {
     ['without fields changes nothing', {}, editor([]), [], [], []],
     ['to the same values changes nothing', { name: 'Desk', scopes: role.scopes }, editor([]), [], [], []],
     ['of its name leaves its scopes', { name: 'Front' }, editor([]), ['name'], [], []],
-    ['removes scopes that the editor lacks', { scopes: [] }, editor([]), ['scopes'], [], role.scopes],
+    ['removes scopes that the editor has', { scopes: [] }, editor(role.scopes), ['scopes'], [], role.scopes],
     [
-      'leaves scopes that the editor lacks',
+      'leaves a scope that the editor lacks',
       { scopes: ['users:write'] },
-      editor([]),
+      editor(['users:read']),
       ['scopes'],
       [],
       ['users:read', 'roles:write'],
@@ -139,7 +141,7 @@ suite('a change of a role', () => {
     [
       'by a holder can remove scopes',
       { scopes: ['users:read'] },
-      editor([], true),
+      editor(['users:read', 'users:write'], true),
       ['scopes'],
       [],
       ['users:write', 'roles:write'],
@@ -172,10 +174,24 @@ suite('a change of a role', () => {
       { scopes: ['settings:write'] },
     ],
     [
+      'that removes a scope which the editor lacks (P34)',
+      role,
+      { scopes: ['roles:write'] },
+      editor(['users:read']),
+      { scopes: ['users:write'] },
+    ],
+    [
+      'that removes a scope, by a key of a holder that lacks it (P34)',
+      role,
+      { scopes: [] },
+      editor([], true),
+      { scopes: ['users:read', 'users:write'] },
+    ],
+    [
       'that swaps scopes, by a holder of the role (P1)',
       role,
       { scopes: ['users:read', 'audit:read'] },
-      editor(['audit:read'], true),
+      editor(['audit:read', 'users:write'], true),
       { scopes: ['audit:read'] },
     ],
   ]
@@ -185,6 +201,39 @@ suite('a change of a role', () => {
       assert.deepEqual([problem.code, problem.details], ['forbidden', details])
     })
   }
+})
+
+suite('taking scopes away', () => {
+  const cases: [string, string[], string[], string[]][] = [
+    ['of which there are none needs none', [], [], []],
+    ['needs each of them', ['users:read', 'audit:read'], ['audit:read', 'users:read'], []],
+    ['needs no others', ['users:read'], ['users:read', 'audit:read'], []],
+    ['names those that the taker lacks, each once (P34)', ['a:x', 'b:y', 'a:x'], ['b:y'], ['a:x']],
+    ['compares scopes exactly (P34)', ['users:write'], ['Users:write', 'users:*', 'users'], ['users:write']],
+    [
+      'needs the scope of directories, which no user holds (P34)',
+      ['scim:provision'],
+      [...allScopes.slice(0, 5)],
+      ['scim:provision'],
+    ],
+  ]
+  for (const [name, taken, held, lacking] of cases) {
+    test(name, () => {
+      if (lacking.length === 0) return requireMayTake(new Set(held), taken)
+      const problem = problemOf(() => requireMayTake(new Set(held), taken))
+      assert.deepEqual([problem.code, problem.details], ['forbidden', { scopes: lacking }])
+      assert.match(problem.message, /ask a user who holds it$/)
+    })
+  }
+
+  test('by removing roles counts the scopes of the removed ones alone', () => {
+    const known = [
+      { id: 'a', scopes: ['x', 'y'] },
+      { id: 'b', scopes: ['z'] },
+    ]
+    assert.deepEqual(scopesOfRoles(known, ['a', 'gone']), ['x', 'y'])
+    assert.deepEqual(scopesOfRoles(known, []), [])
+  })
 })
 
 suite('the plan of given and removed roles', () => {
@@ -204,7 +253,7 @@ suite('the plan of given and removed roles', () => {
   const taken: [string, string[], string[], string[], string[], string[]][] = [
     ['is empty for the same roles', ['admin'], ['admin'], [], [], []],
     ['adds one role', ['empty'], ['desk', 'empty'], ['users:read'], ['desk'], []],
-    ['removes one role, even if the caller lacks its scopes', ['admin', 'desk'], ['desk'], [], [], ['admin']],
+    ['removes one role, whose scopes the caller of the plan checks', ['admin', 'desk'], ['desk'], [], [], ['admin']],
     ['needs no scopes for a role that stays', ['admin'], ['admin', 'empty'], [], ['empty'], []],
     ['removes all roles', ['admin', 'desk'], [], [], [], ['admin', 'desk']],
   ]

@@ -152,6 +152,23 @@ export function requireCustomName(name: string): void {
   throw new Problem('forbidden', `the system role \`${taken.name}\` has this name; choose another name`)
 }
 
+/**
+ * The mirror of `requireMayGive`: only somebody who could give a scope may take it away. Otherwise a caller with few rights
+ * could disarm those who have more.
+ * @param instead what else the caller can do
+ * @throws Problem 403 naming the taken scopes that the taker lacks
+ */
+export function requireMayTake(
+  taker: ReadonlySet<string>,
+  taken: Iterable<string>,
+  instead = 'ask a user who holds it',
+): void {
+  const lacking = scopesLacking(taker, taken)
+  if (lacking.length === 0) return
+  const message = `you cannot take away a scope that you lack: ${lacking.join(', ')}; ${instead}`
+  throw new Problem('forbidden', message, { details: { scopes: lacking } })
+}
+
 /** A validated change of a role: the result and the differences. */
 export type PlannedChange = {
   to: Pick<RoleRow, 'name' | 'description' | 'scopes'>
@@ -164,8 +181,8 @@ export type PlannedChange = {
  * Plans the change of a role.
  * @param editor their scopes; `holds`: whether they hold the role itself, directly or by a group
  * @param change with scopes that exist
- * @throws Problem 403 for a system role, for the name of one, for a scope that the editor lacks, and for more scopes in a role that
- * they hold
+ * @throws Problem 403 for a system role, for the name of one, for a scope added or removed that the editor lacks, and for more
+ *   scopes in a role that they hold
  */
 export function planChange(
   role: RoleRow,
@@ -179,6 +196,7 @@ export function planChange(
   const added = to.scopes.filter((scope) => !role.scopes.includes(scope))
   const removed = role.scopes.filter((scope) => !to.scopes.includes(scope))
   requireMayGive(editor.scopes, added)
+  requireMayTake(editor.scopes, removed)
   if (editor.holds && added.length > 0) {
     const message = 'you hold this role yourself and may only remove scopes from it; another administrator may add them'
     throw new Problem('forbidden', message, { details: { scopes: added } })
@@ -202,7 +220,7 @@ export type GivenRole = { id: string; scopes: readonly string[] }
 
 /**
  * Plans which roles to add and remove so that `wanted` replaces `held`.
- * @param known the wanted roles that exist
+ * @param known the wanted roles that exist; it may contain others
  * @throws Problem 422 naming the wanted roles that do not exist, 403 when an added role carries a scope that the giver lacks
  */
 export function planRoles(
@@ -222,6 +240,11 @@ export function planRoles(
     added.flatMap((role) => role.scopes),
   )
   return { added: added.map((role) => role.id), removed: held.filter((id) => !wanted.includes(id)) }
+}
+
+/** The scopes of those roles among `known`. */
+export function scopesOfRoles(known: readonly GivenRole[], ids: readonly string[]): string[] {
+  return known.filter((role) => ids.includes(role.id)).flatMap((role) => role.scopes)
 }
 
 function quoted(texts: readonly string[]): string {

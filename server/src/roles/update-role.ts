@@ -8,9 +8,9 @@ import { asRole, planChange, Role, RoleChange, RoleParams, readRoleId, requireSc
 import { lockRole, saveRole } from './role-store.ts'
 
 /**
- * Changes the sent fields of a custom role. The editor cannot give it a system role's name, nor add a scope that they lack, nor
- * any scope to a role that they hold. A change without effect writes nothing and emits no event. Of two concurrent changes, the second applies to the
- * result of the first and writes only the fields that it sent.
+ * Changes the sent fields of a custom role. The editor cannot give it a system role's name, nor add or remove a scope that they
+ * lack, nor add any scope to a role that they hold. A change without effect writes nothing and emits no event. Of two concurrent
+ * changes, the second applies to the result of the first and writes only the fields that it sent.
  */
 export const updateRole = operation({
   method: 'PATCH',

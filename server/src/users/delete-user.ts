@@ -1,12 +1,16 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { type EndAccess, requireOwnerLeft } from './lifecycle.ts'
+import { type EndAccess, requireMayTakeFrom, requireOwnerLeft } from './lifecycle.ts'
 import { lockUser, saveUserDeletion } from './lifecycle-store.ts'
 import { findUser } from './user-store.ts'
 
-/** Deletes a user. It ends access as a deactivation does, permanently. The id is never reused; the address may be. */
+/**
+ * Deletes a user. It ends access as a deactivation does, permanently, and needs every scope that the user holds. The id is
+ * never reused; the address may be.
+ */
 export const deleteUser = (endAccess: EndAccess) =>
   operation({
     method: 'DELETE',
@@ -19,17 +23,20 @@ export const deleteUser = (endAccess: EndAccess) =>
     errors: ['not_found', 'last_owner'],
     changes: 'authority',
     takesIfMatch: true,
-    run(ctx, { params, header }) {
+    run(ctx, { params, header }): Promise<undefined> {
       const tags = readIfMatch(header('if-match'))
-      return ctx.tx.interactive(async (tx) => {
-        const inside = { ...ctx, tx }
-        const user = await lockUser(tx, params.id)
-        if (user === undefined) throw notFound('user')
-        requireOwnerLeft(user)
-        const before = await findUser(tx, user.id)
-        requireMatch(tags, before && recordTag(before))
-        await saveUserDeletion(inside, user, endAccess(inside, user.id, 'its holder was deleted'))
-        return undefined
-      })
+      return keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>
+        ctx.tx.interactive(async (tx) => {
+          const inside = { ...ctx, tx }
+          const user = await lockUser(tx, params.id)
+          if (user === undefined) throw notFound('user')
+          requireMayTakeFrom(user, ctx.actor)
+          requireOwnerLeft(user)
+          const before = await findUser(tx, user.id)
+          requireMatch(tags, before && recordTag(before))
+          await saveUserDeletion(inside, user, endAccess(inside, user.id, 'its holder was deleted'))
+          return undefined
+        }),
+      )
     },
   })

@@ -181,7 +181,7 @@ suite('a deactivated user', () => {
         tenant_id,
         body,
       })
-    assert.equal((await desk({ active: false })).status, 200)
+    assert.equal((await deactivate(admin.user_id)).status, 200)
     const refused = await desk({ active: true })
     assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'])
     assert.equal((await call(owner, 'PATCH', `/v1/users/${admin.user_id}`, { active: true })).status, 200)

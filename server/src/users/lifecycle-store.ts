@@ -10,10 +10,16 @@ import { scopesAsArray } from './user-store.ts'
  * such user. Only inside `interactive`.
  */
 export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefined> {
-  const locked = await tx.read(sql<Omit<LockedUser, 'other_owners'>>`
-    select u.id, u.name, u.active, u.is_owner, ${scopesAsArray(tx)} as scopes from tenant_user u
-    where u.tenant_id = ${tx.tenant_id} and u.deleted_at is null and (u.id = ${id} or u.is_owner and u.active)
-    order by u.id for no key update of u`)
+  const which = sql`u.tenant_id = ${tx.tenant_id} and u.deleted_at is null
+    and (u.id = ${id} or u.is_owner and u.active)`
+  // Two statements, so that the second sees the writes of the previous lock holder, such as a role or a membership.
+  const [held, found] = await tx.write([
+    sql<{ id: string }>`select u.id from tenant_user u where ${which} order by u.id for no key update`,
+    sql<Omit<LockedUser, 'other_owners'>>`select u.id, u.name, u.active, u.is_owner, ${scopesAsArray(tx)} as scopes
+      from tenant_user u where ${which} order by u.id`,
+  ])
+  // An owner who was reactivated meanwhile is not locked, and does not count.
+  const locked = found.filter((one) => held.some(({ id }) => id === one.id))
   const user = locked.find((one) => one.id === id)
   return user && { ...user, other_owners: locked.filter((one) => one !== user && one.is_owner && one.active).length }
 }

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { problemOf } from '../../test/support/problem.ts'
+import { type Actor, systemActor } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import { type LockedUser, requireMayChange, requireOwnerLeft, type UserChange } from './lifecycle.ts'
+import {
+  type LockedUser,
+  requireMayChange,
+  requireMayTakeFrom,
+  requireOwnerLeft,
+  type UserChange,
+} from './lifecycle.ts'
 
 const ada: LockedUser = {
   id: 'ada',
@@ -11,7 +19,8 @@ const ada: LockedUser = {
   scopes: ['requests:create'],
   other_owners: 1,
 }
-const granter = new Set(['users:write', 'requests:create'])
+const desk = new Set(['users:write', 'requests:create'])
+const actor: Actor = { kind: 'user', user_id: 'desk', api_key_id: null, scopes: desk }
 
 function outcome(work: () => unknown): unknown {
   try {
@@ -43,10 +52,18 @@ suite('a change of a user', () => {
       'forbidden',
     ],
     [
-      'deactivates a user with scopes that the caller lacks',
+      'does not deactivate a user with scopes that the caller lacks (P34)',
       { scopes: ['roles:write'] },
       { active: false },
-      ['user.deactivated'],
+      'forbidden',
+    ],
+    ['needs no scope to deactivate again', { ...gone, scopes: ['roles:write'] }, { active: false }, []],
+    ['needs no scope to rename', { scopes: ['roles:write'] }, { name: 'A' }, ['user.updated']],
+    [
+      'reports the missing scope before the last owner',
+      { ...owner, scopes: ['roles:write'] },
+      { active: false },
+      'forbidden',
     ],
     ['of both emits both events', gone, { name: 'A', active: true }, ['user.updated', 'user.reactivated']],
     ['deactivates an owner while there is another', { is_owner: true }, { active: false }, ['user.deactivated']],
@@ -57,10 +74,36 @@ suite('a change of a user', () => {
   for (const [name, user, change, expected] of cases) {
     test(name, () =>
       assert.deepEqual(
-        outcome(() => requireMayChange({ ...ada, ...user }, change, granter)),
+        outcome(() => requireMayChange({ ...ada, ...user }, change, actor)),
         expected,
       ),
     )
+  }
+})
+
+suite('taking rights from a user', () => {
+  const strong = { id: 'ada', scopes: ['users:write', 'roles:write', 'audit:read'] }
+  const key: Actor = { ...actor, kind: 'api_key', api_key_id: 'k' }
+  const cases: [string, Pick<LockedUser, 'id' | 'scopes'>, Actor, string[] | undefined][] = [
+    ['needs nothing where they hold nothing', { ...strong, scopes: [] }, { ...actor, scopes: new Set() }, undefined],
+    ['is allowed with the same scopes', { ...strong, scopes: ['users:write'] }, actor, undefined],
+    ['is refused, naming only the missing scopes (P34)', strong, actor, ['roles:write', 'audit:read']],
+    ['is allowed to the user themself', strong, { ...actor, user_id: 'ada' }, undefined],
+    [
+      'is refused to a key of the user with fewer scopes (P34)',
+      strong,
+      { ...key, user_id: 'ada' },
+      ['roles:write', 'audit:read'],
+    ],
+    ['is allowed to a key with all scopes', strong, { ...key, scopes: new Set(strong.scopes) }, undefined],
+    ['is refused to no person', { ...strong, scopes: ['audit:read'] }, systemActor, ['audit:read']],
+  ]
+  for (const [name, user, by, lacking] of cases) {
+    test(name, () => {
+      if (lacking === undefined) return requireMayTakeFrom(user, by)
+      const problem = problemOf(() => requireMayTakeFrom(user, by))
+      assert.deepEqual([problem.code, problem.details], ['forbidden', { scopes: lacking }])
+    })
   }
 })
 

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Body } from '../http/schema.ts'
-import type { Statement, WorkCtx } from '../kernel/context.ts'
+import type { Actor, Statement, WorkCtx } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { scopesLacking } from '../permissions/permission.ts'
+import { requireMayTake } from '../roles/role.ts'
 import { nameFault } from './user.ts'
 
 const aboutName = 'on one line, without control characters or marks that change the text direction; or the present name'
@@ -38,9 +39,10 @@ export type EndAccess = (ctx: WorkCtx, user_id: string, reason: string) => State
 
 /**
  * Returns the events of a change; none when it changes nothing.
- * @throws Problem 400 for an invalid name, 409 `last_owner`, 403 for reactivating a user with scopes that `granter` lacks
+ * @throws Problem 400 for an invalid name, 403 for deactivating or reactivating a user with scopes that the actor lacks,
+ *   409 `last_owner`
  */
-export function requireMayChange(user: LockedUser, change: UserChange, granter: ReadonlySet<string>): ChangeEvent[] {
+export function requireMayChange(user: LockedUser, change: UserChange, actor: Actor): ChangeEvent[] {
   const events: ChangeEvent[] = []
   if (change.name !== undefined && change.name !== user.name) {
     const why = nameFault(change.name)
@@ -48,14 +50,25 @@ export function requireMayChange(user: LockedUser, change: UserChange, granter: 
     events.push('user.updated')
   }
   if (change.active === false && user.active) {
+    requireMayTakeFrom(user, actor)
     requireOwnerLeft(user)
     events.push('user.deactivated')
   }
   if (change.active === true && !user.active) {
-    requireMayReactivate(user, granter)
+    requireMayReactivate(user, actor.scopes)
     events.push('user.reactivated')
   }
   return events
+}
+
+/**
+ * Deleting, deactivating or demoting a user takes rights from them, so the caller must hold every scope that the user holds.
+ * Users may always do it to themselves, but not through an API key: a key with few scopes must not bring down its creator.
+ * @throws Problem 403 naming the scopes that the actor lacks
+ */
+export function requireMayTakeFrom(user: Pick<LockedUser, 'id' | 'scopes'>, actor: Actor): void {
+  if (actor.kind === 'user' && actor.user_id === user.id) return
+  requireMayTake(actor.scopes, user.scopes, 'suspend the user, or ask a user who holds it')
 }
 
 /** @throws Problem 409 when the tenant would be left without an active owner */

@@ -5,11 +5,15 @@ import { Body, IdParams } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { planRoles, RoleIds, readRoleIds } from '../roles/role.ts'
 import { findRoles } from '../roles/role-store.ts'
+import { requireMayTakeFrom } from './lifecycle.ts'
 import { User } from './user.ts'
 import { lockOwnRoles, saveOwnRoles } from './user-role-store.ts'
 import { findUser } from './user-store.ts'
 
-/** Replaces a user's own roles. Roles from groups stay. The caller cannot grant a scope that they lack. */
+/**
+ * Replaces a user's own roles. Roles from groups stay. The caller cannot grant a scope that they lack. Removing a role needs
+ * every scope that the user holds.
+ */
 export const setUserRoles = operation({
   method: 'PUT',
   path: '/v1/users/{id}/roles',
@@ -31,6 +35,7 @@ export const setUserRoles = operation({
         const held = await lockOwnRoles(tx, params.id)
         if (held === undefined) throw notFound('user')
         const change = planRoles(held.roles, wanted, await findRoles(tx, wanted), ctx.actor.scopes)
+        if (change.removed.length > 0) requireMayTakeFrom({ id: params.id, scopes: held.scopes }, ctx.actor)
         if (held.is_owner && change.removed.includes('admin')) {
           throw new Problem(
             'last_owner',

@@ -10,8 +10,8 @@ import { User } from './user.ts'
 import { findUser } from './user-store.ts'
 
 /**
- * Changes a user. A deactivation invalidates the user's tokens and keys at once. The same transaction cancels their requests
- * and revokes their grants. A change without effect writes nothing and emits no event.
+ * Changes a user. A deactivation needs every scope that the user holds, and invalidates the user's tokens and keys at once. The
+ * same transaction cancels their requests and revokes their grants. A change without effect writes nothing and emits no event.
  */
 export const updateUser = (endAccess: EndAccess) =>
   operation({
@@ -37,7 +37,7 @@ export const updateUser = (endAccess: EndAccess) =>
           const before = await findUser(tx, user.id)
           if (before === undefined) throw notFound('user')
           const change = changeIn(UserChange, body, before)
-          const events = requireMayChange(user, change, ctx.actor.scopes)
+          const events = requireMayChange(user, change, ctx.actor)
           requireMatch(tags, recordTag(before))
           const leaves = events.includes('user.deactivated')
           const ending = leaves ? endAccess(inside, user.id, 'its holder was deactivated') : []

@@ -1,9 +1,10 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
+import { scopesAsArray } from './user-store.ts'
 
-/** A user's own roles, and whether they own the tenant. */
-export type OwnRoles = { is_owner: boolean; roles: string[] }
+/** A user's own roles, every scope that they hold (by groups too), and whether they own the tenant. */
+export type OwnRoles = { is_owner: boolean; roles: string[]; scopes: string[] }
 
 /** Locks and returns a user's own roles until the transaction ends; only inside `interactive`. */
 export async function lockOwnRoles(tx: Tx, user_id: string): Promise<OwnRoles | undefined> {
@@ -12,7 +13,8 @@ export async function lockOwnRoles(tx: Tx, user_id: string): Promise<OwnRoles | 
   const [, [found]] = await tx.write([
     sql`select from tenant_user where tenant_id = ${tenant_id} and id = ${user_id} for no key update`,
     sql<OwnRoles>`select u.is_owner, array(select role_id from user_role
-        where tenant_id = ${tenant_id}::uuid and user_id = u.id order by role_id) as roles
+        where tenant_id = ${tenant_id}::uuid and user_id = u.id order by role_id) as roles,
+        ${scopesAsArray(tx)} as scopes
       from tenant_user u where u.tenant_id = ${tenant_id} and u.id = ${user_id} and u.deleted_at is null`,
   ])
   return found

@@ -95,6 +95,8 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     31: 'a mapping that confers more than its author holds',
     32: 'the author of a service account who approves its request',
     33: 'a reason that imitates a ticket',
+    34: 'taking rights, or a person, with fewer rights than they hold',
+    35: 'a suspended person who goes on',
   },
   R: {
     1: 'two approvals at once',
