@@ -1116,6 +1116,7 @@ create table tenant_user (
   deleted_at timestamp with time zone,
   issuer text,
   subject text,
+  suspended_until timestamp with time zone,
   constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
   constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
@@ -1140,7 +1141,7 @@ create policy tenant_wall on tenant_user
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on tenant_user to sallyport_app;
-CREATE TRIGGER tenant_user_authority AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER tenant_user_authority AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.deleted_at IS DISTINCT FROM new.deleted_at OR old.suspended_until IS DISTINCT FROM new.suspended_until) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
 
 create table user_password (

@@ -129,6 +129,8 @@ import { getOwnProfile } from './users/get-own-profile.ts'
 import { getUser } from './users/get-user.ts'
 import { listUsers } from './users/list-users.ts'
 import { setUserRoles } from './users/set-user-roles.ts'
+import { suspendUser } from './users/suspend-user.ts'
+import { unsuspendUser } from './users/unsuspend-user.ts'
 import { updateOwnPreferences } from './users/update-own-preferences.ts'
 import { updateOwnProfile } from './users/update-own-profile.ts'
 import { updateUser } from './users/update-user.ts'
@@ -197,6 +199,8 @@ export const operations: Record<string, Operation> = {
   getUser,
   updateUser: updateUser(endAccessOf),
   deleteUser: deleteUser(endAccessOf),
+  suspendUser: suspendUser(endAccessOf),
+  unsuspendUser,
   getOwnProfile,
   updateOwnProfile,
   getOwnPreferences,

@@ -67,6 +67,15 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     const id = await someUser()
     return () => call('DELETE', `/v1/users/${id}`)
   },
+  suspendUser: async () => {
+    const id = await someUser()
+    return () => call('POST', `/v1/users/${id}/suspend`)
+  },
+  unsuspendUser: async () => {
+    const id = await someUser()
+    await call('POST', `/v1/users/${id}/suspend`)
+    return () => call('POST', `/v1/users/${id}/unsuspend`)
+  },
   setUserRoles: async () => {
     const id = await someUser()
     return () => call('PUT', `/v1/users/${id}/roles`, { roles: ['user', 'approver'] })
@@ -143,6 +152,7 @@ const statements: [says: string, text: string, notifies: boolean][] = [
   ['a key is deleted', `delete from api_key ${whose}`, true],
   ['a user’s profile changes', `update tenant_user set name = 'Y', updated_at = clock_timestamp() ${whose}`, false],
   ['a user is active as before', `update tenant_user set active = active ${whose}`, false],
+  ['a user is suspended', `update tenant_user set suspended_until = now() ${whose} and not is_owner`, true],
   ['a user is deactivated', `update tenant_user set active = false ${whose} and not is_owner`, true],
   ['a role has another name', `update role set name = 'Z' ${whose} and not system`, false],
   ['a role has other scopes', `update role set scopes = '{}' ${whose} and not system`, true],

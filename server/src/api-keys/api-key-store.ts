@@ -4,6 +4,7 @@ import { emit } from '../events/emit.ts'
 import { conferredBySynced } from '../groups/group-member-store.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
+import { isActive } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import { type ApiKey, type ApiKeyRow, apiKeyOf, scimMakerScopes } from './api-key.ts'
 import type { KeyKind } from './api-key-text.ts'
@@ -135,8 +136,8 @@ export type KeyStatus = {
 }
 
 /**
- * Undefined for a key that does not exist, is not of this `kind`, is revoked or expired, or whose creator is no longer
- * active.
+ * Undefined for a key that does not exist, is not of this `kind`, is revoked or expired, or whose creator is not
+ * active now.
  */
 export async function findKeyStatus(tx: Tx, id: string, kind: KeyKind): Promise<KeyStatus | undefined> {
   const [status] = await tx.read(sql<KeyStatus>`
@@ -145,7 +146,8 @@ export async function findKeyStatus(tx: Tx, id: string, kind: KeyKind): Promise<
       (k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute') as unused_lately
     from api_key k join tenant_user u on u.tenant_id = k.tenant_id and u.id = k.created_by
     where k.tenant_id = ${tx.tenant_id} and k.id = ${id} and k.kind = ${kind} and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > clock_timestamp()) and u.active`)
+      and (k.expires_at is null or k.expires_at > clock_timestamp())
+      and ${isActive(sql`u`)}`)
   return status
 }
 

@@ -136,11 +136,14 @@ suite('signing in', () => {
 })
 
 test('each cause of a refused sign-in has its own name', () => {
-  const anna = { user_id: newId(), active: true, auth_provider: 'local', hash: 'x' }
+  const anna = { user_id: newId(), active: true, suspended: false, auth_provider: 'local', hash: 'x' }
+  const nobody = { user_id: null, active: null, suspended: null, auth_provider: null, hash: null }
   const cases: [string | undefined, string | undefined][] = [
-    [causeOfRefusal({ user_id: null, active: null, auth_provider: null, hash: null }, true), 'unknown_user'],
+    [causeOfRefusal(nobody, true), 'unknown_user'],
     [causeOfRefusal({ ...anna, auth_provider: 'oidc' }, true), 'not_local'],
     [causeOfRefusal({ ...anna, active: false }, true), 'inactive'],
+    [causeOfRefusal({ ...anna, active: false, suspended: true }, true), 'inactive'],
+    [causeOfRefusal({ ...anna, suspended: true }, true), 'suspended'],
     [causeOfRefusal(anna, false), 'wrong_password'],
     [causeOfRefusal(anna, true), undefined],
   ]

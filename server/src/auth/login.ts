@@ -7,6 +7,7 @@ import { rateLimited } from '../kernel/bucket.ts'
 import type { Actor, Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { verifyPassword } from '../users/password.ts'
+import { inactiveCause } from '../users/provider-user.ts'
 import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
 import { countFailure, recordSignIn } from '../users/sign-in-failure-store.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
@@ -88,6 +89,5 @@ function refusal(): Problem {
 export function causeOfRefusal(found: Omit<SignIn, 'now' | 'limited_for'>, matches: boolean): string | undefined {
   if (found.user_id === null) return 'unknown_user'
   if (found.auth_provider !== 'local') return 'not_local'
-  if (!found.active) return 'inactive'
-  return matches ? undefined : 'wrong_password'
+  return inactiveCause(found) ?? (matches ? undefined : 'wrong_password')
 }

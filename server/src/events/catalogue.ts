@@ -47,6 +47,11 @@ export const eventTable = {
   'user.updated': { filterable: true, means: 'the name or the profile of a user was changed' },
   'user.deactivated': { filterable: true, means: 'a user was deactivated; their requests and access have ended' },
   'user.reactivated': { filterable: true, means: 'a deactivated user was reactivated' },
+  'user.suspended': {
+    filterable: true,
+    means: 'a user was suspended for 24 hours; their requests and access have ended',
+  },
+  'user.unsuspended': { filterable: true, means: 'the suspension of a user was ended early' },
   'user.deleted': { filterable: true, means: 'a user was deleted; their requests and access have ended' },
   'api_key.created': { filterable: true, means: 'an API key was created' },
   'api_key.revoked': { filterable: true, means: 'an API key was revoked' },

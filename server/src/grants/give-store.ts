@@ -3,6 +3,7 @@ import { emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
+import { isActive } from '../users/active-store.ts'
 import type { Waiting } from './convergence.ts'
 import { grantsOf, isWanted, lateEffectFor, ours } from './entitlement-store.ts'
 import { assign, assignEither, isBefore } from './grant-transition-store.ts'
@@ -22,8 +23,8 @@ export const noGrants: StillPermitted = { grant_ids: [], rulesUnchanged: sql`tru
 function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, rulesUnchanged }: StillPermitted): Statement {
   return sql`permitted as (
       select g.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
-      where ${grantsOf(tx, item)} and g.id = any(${[...grant_ids]}::uuid[]) and g.status = 'pending' and u.active
-        and ${rulesUnchanged}
+      where ${grantsOf(tx, item)} and g.id = any(${[...grant_ids]}::uuid[]) and g.status = 'pending'
+        and ${isActive(sql`u`)} and ${rulesUnchanged}
       for share of u)`
 }
 

@@ -3,6 +3,7 @@ import { emitEach } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageRequest } from '../kernel/page.ts'
+import { isActive } from '../users/active-store.ts'
 import { isWaitedForBeside } from './entitlement-store.ts'
 import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from './grant.ts'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
@@ -148,7 +149,7 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
   const [[retried], [now]] = await tx.write([
     sql<GrantRow>`with holder as (
         select u.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
-        where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and u.active for share of u),
+        where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isActive(sql`u`)} for share of u),
       retried as (
         update access_grant g set ${assign('retry')}, entitlement_id = null,
           ended_by = null, last_error = null, target_reference = null,
@@ -159,8 +160,8 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
         returning g.*),
       emitted as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
       select ${columns} from retried g`,
-    sql<{ status: GrantStatus; was_active: boolean; active: boolean }>`select g.status, u.active,
-        g.activated_at is not null as was_active
+    sql<{ status: GrantStatus; was_active: boolean; active: boolean }>`select g.status,
+        ${isActive(sql`u`)} as active, g.activated_at is not null as was_active
       from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
       where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
   ])

@@ -232,18 +232,22 @@ for (const joins of [false, true]) {
     await withWorkers(() => on.grantsAre(request, 'active', 'successful'), works)
   })
 
-  test(`a holder who is deactivated between the evaluation and ${where} is given nothing (R6)`, async () => {
-    const on = await stage(`race of people, ${where}`)
-    await on.rule(permit)
-    if (joins) await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', keyOf(on))
-    const request = await on.approve(await on.ask(on.account('300000000001')))
-    // As if the deactivation had not reached their grants yet.
-    const deactivate = () =>
-      house.asSuperuser('update tenant_user set active = false where id = $1', [on.people.user.user_id])
-    const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'), interrupted(deactivate))
-    assert.match(grant?.end_reason ?? '', /the account is deactivated/)
-    assert.equal(await on.heldAt('300000000001'), joins ? 1 : 0)
-  })
+  for (const [verb, change] of [
+    ['deactivated', 'active = false'],
+    ['suspended', `suspended_until = now() + interval '1 hour'`],
+  ]) {
+    test(`a holder who is ${verb} between the evaluation and ${where} is given nothing (R6, P35)`, async () => {
+      const on = await stage(`race of people, ${where}`)
+      await on.rule(permit)
+      if (joins) await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', keyOf(on))
+      const request = await on.approve(await on.ask(on.account('300000000001')))
+      // As if the change had not reached their grants yet.
+      const leave = () => house.asSuperuser(`update tenant_user set ${change} where id = $1`, [on.people.user.user_id])
+      const [grant] = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'), interrupted(leave))
+      assert.match(grant?.end_reason ?? '', /the account is deactivated or suspended/)
+      assert.equal(await on.heldAt('300000000001'), joins ? 1 : 0)
+    })
+  }
 }
 
 test('a rule that is removed between the evaluation and the refusal refuses nothing (R7)', async () => {

@@ -131,11 +131,16 @@ test('policy is evaluated at every retry: refused while it forbids, given once i
   await on.grantsAre(failing, 'active', 'successful')
 })
 
-test('a grant of a deactivated user cannot be retried (R6)', async () => {
+test('a grant of a deactivated or suspended user cannot be retried (R6, P35)', async () => {
   const { id } = await refusedByTarget('400000000010')
-  await house.asSuperuser('update tenant_user set active = false where id = $1', [people.user.user_id])
-  await notRetryable(id, 'failed', /its holder is deactivated/, people.admin)
-  await house.asSuperuser('update tenant_user set active = true where id = $1', [people.user.user_id])
+  for (const [leave, comeBack] of [
+    ['active = false', 'active = true'],
+    [`suspended_until = now() + interval '1 hour'`, 'suspended_until = now()'],
+  ]) {
+    await house.asSuperuser(`update tenant_user set ${leave} where id = $1`, [people.user.user_id])
+    await notRetryable(id, 'failed', /its holder is deactivated or suspended/, people.admin)
+    await house.asSuperuser(`update tenant_user set ${comeBack} where id = $1`, [people.user.user_id])
+  }
 })
 
 /** Waits until a revoke act for the account is under way. */

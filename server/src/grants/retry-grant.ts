@@ -25,7 +25,7 @@ export const retryGrant = operation({
       not_failed: `it has not failed, it is ${status}`,
       was_active: 'it was active before, so it cannot begin again; make a new request',
       deadline_over: 'more than an hour has passed since its approval; make a new request',
-      holder_inactive: 'its holder is deactivated',
+      holder_inactive: 'its holder is deactivated or suspended',
     }[outcome.refused]
     throw new Problem('grant_not_retryable', `the grant cannot be retried: ${why}`, { details: { status } })
   },

@@ -40,6 +40,15 @@ export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
   'user.reactivated': did('user', 'reactivated {it}', () => ({
     next: 'Access that had ended stays ended: they must request it again.',
   })),
+  'user.suspended': did('user', 'suspended {it} for 24 hours', (facts) => ({
+    facts: [['Suspended until', momentIn(facts, 'until')]],
+    next:
+      `The suspension ends by itself at ${momentIn(facts, 'until')}. Their requests and their access have ended with it; ` +
+      'their roles stay. To keep them out, deactivate the user.',
+  })),
+  'user.unsuspended': did('user', 'ended the suspension of {it}', () => ({
+    next: 'Access that had ended stays ended: they must request it again.',
+  })),
   'user.deleted': did('user', 'deleted {it}', () => ({ next: 'Their requests and their access have ended with it.' })),
   'group.created': did('group', 'created {it}', ({ data }) => ({ facts: [['Kept by', textIn(data, 'source')]] })),
   'group.updated': did('group', 'changed {it}', changed),

@@ -74,6 +74,20 @@ export async function findChannelFacts(tx: Tx, { at, subject_id }: DeliveredEven
   return found && { ...event, subject_type: 'notification_channel', name: found.name }
 }
 
+/** The user whom an event is about, for people who may read users. */
+export async function findUserFacts(
+  tx: Tx,
+  { at, actor_id, subject_id, data }: DeliveredEvent,
+): Promise<RecordFacts | undefined> {
+  const [found] = await tx.read(
+    sql<{ name: string; actor: string }>`select u.name || ' (' || u.email || ')' as name,
+        coalesce(actor.name, ${ourselves}::text) as actor
+      from tenant_user u left join tenant_user actor on actor.tenant_id = u.tenant_id and actor.id = ${actor_id}::uuid
+      where u.tenant_id = ${tx.tenant_id}::uuid and u.id = ${subject_id}::uuid`,
+  )
+  return found && { ...found, at, subject_type: 'user', subject_id, zone: 'UTC', data, people: {}, roles: {} }
+}
+
 function person(row: Statement): Statement {
   return sql`jsonb_build_object('name', ${row}.name, 'email', null)`
 }

@@ -14,9 +14,10 @@ export const audiences = {
   every_approver: 'every user with `requests:approve`, except the requester',
   administrators: 'every user with `policies:write` or `users:write`',
   channel_keepers: 'every user with `notification_channels:write`',
+  owners: 'every owner of the tenant, except the one who did it and the user concerned',
 } as const
 export type Audience = keyof typeof audiences
-export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers'>
+export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers' | 'owners'>
 
 /** Scopes of users who can fix a request that no user may decide: by changing a rule, or by appointing an approver. */
 export const repairScopes: readonly Scope[] = ['policies:write', 'users:write']
@@ -25,6 +26,7 @@ export const repairScopes: readonly Scope[] = ['policies:write', 'users:write']
 export type Rule<To extends Audience, Facts> = { to: To; when?: { means: string; holds(facts: Facts): boolean } }
 
 export const channelEvent = 'notification_channel.disabled' satisfies EventType
+export const suspensionEvent = 'user.suspended' satisfies EventType
 
 /** Every event of a request or a grant; null: no notification. */
 type Rules = {
@@ -33,7 +35,7 @@ type Rules = {
     : Type extends GrantEvent
       ? Rule<'holder', GrantFacts>
       : null
-} & { [channelEvent]: Rule<'channel_keepers', RecordFacts> }
+} & { [channelEvent]: Rule<'channel_keepers', RecordFacts>; [suspensionEvent]: Rule<'owners', RecordFacts> }
 
 /** In the other modes, a rule or an emergency has already decided. */
 const aPersonDecides = {
@@ -64,6 +66,7 @@ export const notificationRules: Rules = {
   // The result is a separate event: active, or failed again.
   'grant.retried': null,
   [channelEvent]: { to: 'channel_keepers' },
+  [suspensionEvent]: { to: 'owners' },
 }
 
 /** The events that have a notification rule. */

@@ -4,6 +4,7 @@ import { newId } from '../kernel/id.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import type { Scope } from '../permissions/permission.ts'
 import { holdersOf } from '../roles/holding-store.ts'
+import { isActive } from '../users/active-store.ts'
 import type { NotificationRow } from './notification.ts'
 
 const columns = sql`id, event_type, title, body, resource_type, resource_id, read_at, created_at`
@@ -103,7 +104,7 @@ export type NewNotification = {
   event_type: string
   title: string
   body: string
-  resource_type: 'access_request' | 'access_grant' | 'notification_channel'
+  resource_type: 'access_request' | 'access_grant' | 'notification_channel' | 'user'
   resource_id: string
 }
 
@@ -143,7 +144,7 @@ export async function* listHolders(tx: Tx, scopes: readonly Scope[], except: str
   let after: string | null = null
   for (let count = 0; count < maxHolders; count += batchSize) {
     const holders: { id: string }[] = await tx.read(sql<{ id: string }>`select person.id from tenant_user person
-      where person.tenant_id = ${tx.tenant_id}::uuid and person.active
+      where person.tenant_id = ${tx.tenant_id}::uuid and ${isActive(sql`person`)}
         and (${except}::uuid is null or person.id <> ${except}::uuid)
         and (${after}::uuid is null or person.id > ${after}::uuid) and person.id in (${holdersOf(tx, scopes)})
       order by person.id limit ${batchSize}`)
@@ -151,4 +152,13 @@ export async function* listHolders(tx: Tx, scopes: readonly Scope[], except: str
     after = holders.at(-1)?.id ?? null
     if (holders.length < batchSize) return
   }
+}
+
+/** Active owners of the tenant, without `except`. */
+export async function listOwners(tx: Tx, except: readonly (string | null)[]): Promise<string[]> {
+  const owners = await tx.read(sql<{ id: string }>`select person.id from tenant_user person
+    where person.tenant_id = ${tx.tenant_id}::uuid and person.is_owner and ${isActive(sql`person`)}
+      and person.id <> all(array_remove(${[...except]}::uuid[], null))
+    order by person.id limit ${maxHolders}`)
+  return owners.map(({ id }) => id)
 }

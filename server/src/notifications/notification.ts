@@ -8,7 +8,9 @@ export const Notification = Type.Object(
     event_type: Type.String(),
     title: Type.String({ description: 'plain text, never markup' }),
     body: Type.String({ description: 'plain text, never markup' }),
-    resource_type: Type.Optional(Type.String({ description: 'access_request, access_grant or notification_channel' })),
+    resource_type: Type.Optional(
+      Type.String({ description: 'access_request, access_grant, notification_channel or user' }),
+    ),
     resource_id: Type.Optional(Uuid),
     read_at: Type.Optional(DateTime),
     created_at: DateTime,

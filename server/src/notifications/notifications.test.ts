@@ -210,8 +210,8 @@ suite('a notification', () => {
 
   test('of a record that no longer exists goes to no user', async () => {
     await handle(await happened('request.approved', newId()))
-    await handle(await happened('grant.expired', newId()))
-    await handle(await happened('notification_channel.disabled', newId()))
+    const others = ['grant.expired', 'notification_channel.disabled', 'user.suspended'] as const
+    for (const type of others) await handle(await happened(type, newId()))
     assert.deepEqual(await counts(), [0, 0, 0, 0])
   })
 })

@@ -3,7 +3,7 @@ import type { Tx, WorkCtx } from '../kernel/context.ts'
 import type { GrantEvent, RequestEvent } from '../messages/event-facts.ts'
 import { type Message, paragraphOf } from '../messages/message.ts'
 import { grantMessage, isGrantEvent, isRequestEvent, recordMessage, requestMessage } from '../messages/message-table.ts'
-import { findChannelFacts, findGrantFacts, findRequestFacts } from './notification-facts-store.ts'
+import { findChannelFacts, findGrantFacts, findRequestFacts, findUserFacts } from './notification-facts-store.ts'
 import {
   applies,
   channelEvent,
@@ -11,8 +11,9 @@ import {
   notifiedEvents,
   type RequestAudience,
   repairScopes,
+  suspensionEvent,
 } from './notification-rules.ts'
-import { insertNotifications, listHolders, type NewNotification } from './notification-store.ts'
+import { insertNotifications, listHolders, listOwners, type NewNotification } from './notification-store.ts'
 
 /** The ids of users who may decide the request at that moment, in batches. */
 export type WhoMayDecide = (tx: Tx, request_id: string, at: Date) => AsyncIterable<string[]>
@@ -32,6 +33,7 @@ export function notifyPeople(whoMayDecide: WhoMayDecide): Subscriber {
       for (const event of events) {
         if (isOfGrant(event)) grants.push(event)
         if (event.type === channelEvent) await notifyOfChannel(ctx, event)
+        if (event.type === suspensionEvent) await notifyOfSuspension(ctx, event)
         if (!isRequestEvent(event.type)) continue
         await notifyOfGrants(ctx, grants)
         grants = []
@@ -74,6 +76,13 @@ async function notifyOfChannel({ tx }: WorkCtx, event: DeliveredEvent): Promise<
     administrators,
     newNotification(event, 'notification_channel', recordMessage(channelEvent, facts)),
   )
+}
+
+async function notifyOfSuspension({ tx }: WorkCtx, event: DeliveredEvent): Promise<void> {
+  const facts = await findUserFacts(tx, event)
+  if (facts === undefined) return
+  const owners = await listOwners(tx, [event.actor_id, event.subject_id])
+  await notifyAll(tx, [owners], newNotification(event, 'user', recordMessage(suspensionEvent, facts)))
 }
 
 function newNotification(

@@ -72,13 +72,18 @@ test('a decision by rules that changed meanwhile is not written, and a written o
   assert.equal(decision?.v, fresh.rule_set_version)
 })
 
-test('a requester who is deactivated between the evaluation and the write gets no request (R6)', async () => {
-  const on = await stage('shut out meanwhile')
-  const decision = await on.decide()
-  await house.asSuperuser('update tenant_user set active = false where id = $1', [on.people.user.user_id])
-  assert.equal(await on.insert(decision), undefined)
-  assert.equal(await on.kept(), 0)
-})
+for (const [verb, change] of [
+  ['deactivated', 'active = false'],
+  ['suspended', `suspended_until = now() + interval '1 hour'`],
+]) {
+  test(`a requester who is ${verb} between the evaluation and the write gets no request (R6, P35)`, async () => {
+    const on = await stage('shut out meanwhile')
+    const decision = await on.decide()
+    await house.asSuperuser(`update tenant_user set ${change} where id = $1`, [on.people.user.user_id])
+    assert.equal(await on.insert(decision), undefined)
+    assert.equal(await on.kept(), 0)
+  })
+}
 
 suite('a person’s decision that comes too late writes nothing and reports the guard that refused it', async () => {
   const on = await requestStage(house, 'decided too late')

@@ -42,13 +42,19 @@ suite('the possible approvers of a request', () => {
     assert.deepEqual(await mayDecide(own), ids(owner, people.admin))
   })
 
-  test('include no deactivated user', async () => {
-    const id = await on.ask(on.account('100000000001'))
-    await house.asSuperuser('update tenant_user set active = false where id = $1', [people.approver.user_id])
-    const may = await mayDecide(id)
-    await house.asSuperuser('update tenant_user set active = true where id = $1', [people.approver.user_id])
-    assert.deepEqual(may, ids(owner, people.admin))
-  })
+  for (const [who, leave, comeBack] of [
+    ['deactivated', 'active = false', 'active = true'],
+    ['suspended', `suspended_until = now() + interval '1 hour'`, 'suspended_until = now()'],
+  ]) {
+    test(`include no ${who} user (P35)`, async () => {
+      const id = await on.ask(on.account('100000000001'))
+      await house.asSuperuser(`update tenant_user set ${leave} where id = $1`, [people.approver.user_id])
+      const may = await mayDecide(id)
+      await house.asSuperuser(`update tenant_user set ${comeBack} where id = $1`, [people.approver.user_id])
+      assert.deepEqual(may, ids(owner, people.admin))
+      assert.deepEqual(await mayDecide(id), ids(...everybody))
+    })
+  }
 
   test('are none for a request that does not exist', async () => {
     assert.deepEqual(await mayDecide(on.tenant_id), [])

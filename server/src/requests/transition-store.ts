@@ -6,6 +6,7 @@ import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import { rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
+import { isActive } from '../users/active-store.ts'
 import { keepDecision } from './decision-store.ts'
 import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import { insertReminder } from './reminder-store.ts'
@@ -56,8 +57,8 @@ export async function insertRequest(
           ${decision.audit_session}::boolean, ${JSON.stringify(requested.places)}::jsonb, ${when.via}::text,
           ${when.source_ip}::text, ${when.now.toISOString()}::timestamptz, ${when.now.toISOString()}::timestamptz,
           case when ${!atOnce}::boolean then clock_timestamp() + make_interval(secs => ${pending_ttl_seconds}) end
-        from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${requester_id} and u.active
-          and ${rulesAreStill(tx, decision.rule_set_version)}
+        from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${requester_id}
+          and ${isActive(sql`u`)} and ${rulesAreStill(tx, decision.rule_set_version)}
         for share of u
         returning *),
       kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, requested, when }, saved)}),
@@ -93,7 +94,9 @@ type DecisionRow = RequestRow & { held_status: AccessRequest['status']; held_by:
 
 /**
  * pending → approved (with its grants) or denied, with the decision and the event. One guarded statement: it saves nothing where
- * the request is no longer pending, or where the rules changed since the evaluation.
+ * the request is no longer pending, where the rules changed since the evaluation, or where the person is no longer active. A
+ * suspension or deactivation of the person commits either before this and refuses it, or after it. INVARIANT: a transaction locks
+ * users before requests, so no deadlock occurs.
  */
 export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<SavedDecision> {
   const { tx } = ctx
@@ -102,15 +105,20 @@ export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Pro
   const question = { kind: 'approve', principal_id: decided_by, requested, when } as const
   const event = { type: `request.${status}`, subject_type: 'request', subject_id: requested.id } as const
   const [[row]] = await tx.write([
-    sql<DecisionRow>`with held as materialized (
+    sql<DecisionRow>`with decider as materialized (
+        select u.id from tenant_user u
+        where u.tenant_id = ${tx.tenant_id} and u.id = ${decided_by} and ${isActive(sql`u`)} for share of u),
+      held as materialized (
         select status as held_status, decided_by as held_by,
           status = 'pending' and next_look_at > clock_timestamp() as is_waiting
-        from access_request where tenant_id = ${tx.tenant_id} and id = ${requested.id} for no key update),
+        from access_request where tenant_id = ${tx.tenant_id} and id = ${requested.id}
+          and (select count(*) from decider) >= 0
+        for no key update),
       decided as (
         update access_request set status = ${status}, decided_by = ${decided_by}, next_look_at = null,
           decision_reasoning = ${decision.reasoning}, updated_at = clock_timestamp()
         from held where tenant_id = ${tx.tenant_id} and id = ${requested.id} and status = 'pending' and is_waiting
-          and ${rulesAreStill(tx, permitted.rule_set_version)}
+          and exists (select from decider) and ${rulesAreStill(tx, permitted.rule_set_version)}
         returning access_request.*),
       kept as (${keepDecision(tx, permitted, question, decided)}),
       granted as (${status === 'approved' ? insertGrants(requested.places, requested.action, decided) : sql`select 1`}),

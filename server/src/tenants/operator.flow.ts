@@ -79,6 +79,8 @@ export async function issueKey(database: Database, wanted: KeyToIssue): Promise<
   if (user === undefined) throw new Error(`there is no user \`${wanted.email}\` in this tenant`)
   if (!user.active)
     throw new Error(`the user \`${wanted.email}\` is not active, so the key would not work; reactivate them`)
+  if (user.suspended)
+    throw new Error(`the user \`${wanted.email}\` is suspended, so the key would not work yet; unsuspend them`)
   return issueKeyFor(tx, { ...wanted, user })
 }
 

@@ -20,6 +20,7 @@ const {
   held,
   deactivate,
   deleteUser,
+  suspend,
   signIn,
   eventsOf,
   typesOf,
@@ -65,12 +66,13 @@ suite('changing a user', () => {
   })
 })
 
-for (const [verb, leave, event] of [
-  ['deactivated', deactivate, 'user.deactivated'],
-  ['deleted', deleteUser, 'user.deleted'],
+for (const [verb, leave, event, account] of [
+  ['deactivated', deactivate, 'user.deactivated', '000000000002'],
+  ['deleted', deleteUser, 'user.deleted', '000000000001'],
+  ['suspended', suspend, 'user.suspended', '000000000003'],
 ] as const) {
   suite(`a user who is ${verb}`, () => {
-    test('is locked out at once: token, key and password are refused (A6)', async () => {
+    test('is locked out at once: token, key and password are refused (A6, P35)', async () => {
       const person = await newcomer()
       const url = '/v1/requests'
       const tries = () =>
@@ -90,7 +92,7 @@ for (const [verb, leave, event] of [
       )
     })
 
-    test('keeps no open request or grant, and each end has an event', async () => {
+    test('keeps no open request or grant, and each end has an event (P35)', async () => {
       const person = await newcomer()
       const pending = await ask(person)
       const { request_id, grant_id } = await held(person)
@@ -119,8 +121,7 @@ for (const [verb, leave, event] of [
       )
     })
 
-    test('gets no access that was approved before, and loses the access that was given (R6)', async () => {
-      const account = verb === 'deleted' ? '000000000001' : '000000000002'
+    test('gets no access that was approved before, and loses the access that was given (R6, P35)', async () => {
       const [early, late] = [await newcomer(), await newcomer()]
       const unplanned = await held(early, account)
       assert.ok((await leave(early.user_id)).status < 300)

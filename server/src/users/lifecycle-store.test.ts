@@ -10,20 +10,33 @@ import { linkGrant } from '../grants/plan-store.ts'
 /** Users who leave during another operation, stopped at the moment where the two meet. */
 const house = await openHouse()
 const life = await comingAndGoing(house, 'races')
-const { tenant_id, people, call, newcomer, asking, ask, held, deactivate, deleteUser, requestIs, leftOf } = life
+const { tenant_id, people, call, newcomer, asking, ask, deactivate, deleteUser, suspend, held, requestIs, leftOf } =
+  life
 const tx = house.database.tenant(tenant_id)
 
-for (const [verb, leave] of [
-  ['deactivated', deactivate],
-  ['deleted', deleteUser],
-] as const) {
+const ways = [
+  {
+    verb: 'deactivated',
+    leave: deactivate,
+    change: sql`active = false`,
+    method: 'PATCH',
+    path: '',
+    body: { active: false },
+  },
+  { verb: 'deleted', leave: deleteUser, change: sql`active = false`, method: 'DELETE', path: '' },
+  {
+    ...{ verb: 'suspended', leave: suspend, method: 'POST', path: '/suspend' },
+    change: sql`suspended_until = clock_timestamp() + interval '1 hour'`,
+  },
+]
+for (const { verb, leave, change, method, path, body } of ways) {
   suite(`a user who is ${verb}`, () => {
     test('while they request access has nothing left', async () => {
       const person = await newcomer()
       const replies: Promise<Reply>[] = []
       await tx.interactive(async (inside) => {
         await inside.write([
-          sql`update tenant_user set active = false where tenant_id = ${tenant_id} and id = ${person.user_id}`,
+          sql`update tenant_user set ${change} where tenant_id = ${tenant_id} and id = ${person.user_id}`,
         ])
         replies.push(call(person, 'POST', '/v1/requests', asking()))
         // The request has either ended already, or waits for this transaction.
@@ -79,6 +92,22 @@ for (const [verb, leave] of [
       await house.asSuperuser('update entitlement set next_look_at = null where target_key = $1', [grant_id])
     })
 
+    test('while they decide a request has decided nothing (R6, P35)', async () => {
+      const approver = await newcomer(['approver'])
+      const id = await ask(people.user)
+      const replies: Promise<Reply>[] = []
+      await tx.interactive(async (inside) => {
+        await inside.write([
+          sql`update tenant_user set ${change} where tenant_id = ${tenant_id} and id = ${approver.user_id}`,
+        ])
+        replies.push(call(approver, 'POST', `/v1/requests/${id}/approve`, {}))
+        await aLockIsWaitedFor(house, inside)
+      })
+      const [reply] = await Promise.all(replies)
+      assert.deepEqual([reply?.status, reply?.body.code], [403, 'policy_denied'], reply?.text)
+      assert.equal(await requestIs(id), 'pending')
+    })
+
     test('always leaves one owner, even when two owners remove each other at once (P16)', async () => {
       for (let round = 0; round < 8; round += 1) {
         const fresh = await house.tenant('two owners')
@@ -86,15 +115,16 @@ for (const [verb, leave] of [
         await house.asSuperuser('update tenant_user set is_owner = true where id = $1', [second.user_id])
         const by = (person: Person, of: Person) =>
           house.call({
-            method: verb === 'deleted' ? 'DELETE' : 'PATCH',
-            url: `/v1/users/${of.user_id}`,
+            method,
+            url: `/v1/users/${of.user_id}${path}`,
             token: person.token,
             tenant_id: fresh.tenant_id,
-            ...(verb === 'deactivated' && { body: { active: false } }),
+            ...(body !== undefined && { body }),
           })
         const replies = await Promise.all([by(fresh.owner, second), by(second, fresh.owner)])
         const [left] = await house.asSuperuser(
-          'select count(*)::integer as owners from tenant_user where tenant_id = $1 and is_owner and active',
+          `select count(*)::integer as owners from tenant_user
+            where tenant_id = $1 and is_owner and active and suspended_until is null`,
           [fresh.tenant_id],
         )
         assert.deepEqual(left, { owners: 1 }, replies.map((reply) => reply.status).join())

@@ -1,6 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { isActive, isSuspended } from './active-store.ts'
 import type { ChangeEvent, LockedUser, UserChange } from './lifecycle.ts'
 import { scopesAsArray } from './user-store.ts'
 
@@ -11,17 +12,19 @@ import { scopesAsArray } from './user-store.ts'
  */
 export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefined> {
   const which = sql`u.tenant_id = ${tx.tenant_id} and u.deleted_at is null
-    and (u.id = ${id} or u.is_owner and u.active)`
+    and (u.id = ${id} or u.is_owner and ${isActive(sql`u`)})`
   // Two statements, so that the second sees the writes of the previous lock holder, such as a role or a membership.
   const [held, found] = await tx.write([
     sql<{ id: string }>`select u.id from tenant_user u where ${which} order by u.id for no key update`,
-    sql<Omit<LockedUser, 'other_owners'>>`select u.id, u.name, u.active, u.is_owner, ${scopesAsArray(tx)} as scopes
+    sql<Omit<LockedUser, 'other_owners'>>`select u.id, u.name, u.active, u.is_owner,
+        ${isSuspended(sql`u`)} as suspended, ${scopesAsArray(tx)} as scopes
       from tenant_user u where ${which} order by u.id`,
   ])
   // An owner who was reactivated meanwhile is not locked, and does not count.
   const locked = found.filter((one) => held.some(({ id }) => id === one.id))
   const user = locked.find((one) => one.id === id)
-  return user && { ...user, other_owners: locked.filter((one) => one !== user && one.is_owner && one.active).length }
+  const others = locked.filter((one) => one !== user && one.is_owner && one.active && !one.suspended)
+  return user && { ...user, other_owners: others.length }
 }
 
 /** Writes the change of a locked user and its events, then runs the `ending` statements. */
@@ -43,6 +46,31 @@ export async function saveUserChange(
       ),
     ),
     ...ending,
+  ])
+}
+
+const suspensionHours = 24
+
+/** Suspends a locked user, from now on, and emits the event, then runs the `ending` statements. */
+export async function saveSuspension(ctx: WorkCtx, { id }: LockedUser, ending: Statement[]): Promise<void> {
+  const { tx } = ctx
+  const [[saved]] = await tx.write([
+    sql<{ until: string }>`update tenant_user set updated_at = clock_timestamp(),
+        suspended_until = clock_timestamp() + make_interval(hours => ${suspensionHours})
+      where tenant_id = ${tx.tenant_id} and id = ${id} returning suspended_until as until`,
+  ])
+  if (saved === undefined) throw new Error('a locked user was not found')
+  const event = { type: 'user.suspended', subject_type: 'user', subject_id: id, data: { until: saved.until } } as const
+  await tx.write([emit(ctx, event), ...ending])
+}
+
+/** Ends the suspension of a locked user and emits the event. */
+export async function endSuspension(ctx: WorkCtx, { id }: LockedUser): Promise<void> {
+  const { tx } = ctx
+  await tx.write([
+    sql`update tenant_user set suspended_until = null, updated_at = clock_timestamp()
+      where tenant_id = ${tx.tenant_id} and id = ${id}`,
+    emit(ctx, { type: 'user.unsuspended', subject_type: 'user', subject_id: id }),
   ])
 }
 

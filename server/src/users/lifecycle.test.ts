@@ -6,6 +6,8 @@ import { Problem } from '../kernel/errors.ts'
 import {
   type LockedUser,
   requireMayChange,
+  requireMayRestore,
+  requireMaySuspend,
   requireMayTakeFrom,
   requireOwnerLeft,
   type UserChange,
@@ -15,6 +17,7 @@ const ada: LockedUser = {
   id: 'ada',
   name: 'Ada',
   active: true,
+  suspended: false,
   is_owner: false,
   scopes: ['requests:create'],
   other_owners: 1,
@@ -105,6 +108,35 @@ suite('taking rights from a user', () => {
       assert.deepEqual([problem.code, problem.details], ['forbidden', { scopes: lacking }])
     })
   }
+})
+
+suite('a user to suspend', () => {
+  const strong = { scopes: ['roles:write'] }
+  const cases: [string, Partial<LockedUser>, string | undefined][] = [
+    ['can be any user, with any scopes', strong, undefined],
+    ['can be suspended already', { suspended: true }, undefined],
+    ['can be an owner while there is another', { is_owner: true }, undefined],
+    ['cannot be the last active owner (P16)', { is_owner: true, other_owners: 0 }, 'last_owner'],
+    ['cannot be deactivated', { active: false }, 'unprocessable'],
+    ['cannot be a deactivated owner', { active: false, is_owner: true, other_owners: 0 }, 'unprocessable'],
+  ]
+  for (const [name, user, expected] of cases) {
+    test(name, () =>
+      assert.equal(
+        outcome(() => requireMaySuspend({ ...ada, ...user })),
+        expected,
+      ),
+    )
+  }
+
+  test('gets their rights back only from a caller who holds them (P34)', () => {
+    assert.equal(
+      outcome(() => requireMayRestore(ada, desk)),
+      undefined,
+    )
+    const problem = problemOf(() => requireMayRestore(strong, desk))
+    assert.deepEqual([problem.code, problem.details], ['forbidden', { scopes: ['roles:write'] }])
+  })
 })
 
 suite('a user to delete', () => {

@@ -23,17 +23,18 @@ export type LockedUser = {
   id: string
   name: string
   active: boolean
+  suspended: boolean
   is_owner: boolean
   scopes: string[]
-  /** The number of other active owners of the tenant. */
+  /** The number of other owners of the tenant who are active and not suspended. */
   other_owners: number
 }
 
 export type ChangeEvent = 'user.updated' | 'user.deactivated' | 'user.reactivated'
 
 /**
- * Returns the statements that cancel a user's requests and revoke their grants, to run in the transaction that deactivates
- * the user. It is passed in, because requests and grants depend on users and not the other way round.
+ * Returns the statements that cancel a user's requests and revoke their grants, to run in the transaction that deactivates or
+ * suspends the user. It is passed in, because requests and grants depend on users and not the other way round.
  */
 export type EndAccess = (ctx: WorkCtx, user_id: string, reason: string) => Statement[]
 
@@ -55,7 +56,7 @@ export function requireMayChange(user: LockedUser, change: UserChange, actor: Ac
     events.push('user.deactivated')
   }
   if (change.active === true && !user.active) {
-    requireMayReactivate(user, actor.scopes)
+    requireMayRestore(user, actor.scopes)
     events.push('user.reactivated')
   }
   return events
@@ -77,8 +78,19 @@ export function requireOwnerLeft(user: LockedUser): void {
   throw new Problem('last_owner', 'this user is the last active owner; a tenant must keep at least one')
 }
 
-/** Reactivating a user restores their scopes, so the caller must hold each of them. */
-function requireMayReactivate(user: LockedUser, granter: ReadonlySet<string>): void {
+/** @throws Problem 422 for a deactivated user, 409 `last_owner` */
+export function requireMaySuspend(user: LockedUser): void {
+  if (!user.active) {
+    throw new Problem('unprocessable', 'this user is deactivated and can do nothing already; no suspension is needed')
+  }
+  requireOwnerLeft(user)
+}
+
+/**
+ * Reactivating a user, or ending their suspension, restores their scopes, so the caller must hold each of them.
+ * @throws Problem 403 naming the scopes that the granter lacks
+ */
+export function requireMayRestore(user: Pick<LockedUser, 'scopes'>, granter: ReadonlySet<string>): void {
   const lacking = scopesLacking(granter, user.scopes)
   if (lacking.length === 0) return
   const message = `you cannot grant a scope that you lack; this user holds ${lacking.join(', ')}`

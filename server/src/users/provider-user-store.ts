@@ -3,14 +3,17 @@ import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { addressKeys, emailKey } from '../kernel/email-address.ts'
 import { newId } from '../kernel/id.ts'
+import { isActive, isSuspended } from './active-store.ts'
 import type { Candidate, ProviderAccount } from './provider-user.ts'
+
+const self = sql`tenant_user`
 
 /** The users, deleted ones included, who are or were linked to the account, and the users who have its address or one like it. */
 export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccount): Promise<Candidate[]> {
   const keys = email === undefined ? [] : addressKeys(email)
   return tx.read(sql<Candidate>`
-    select id, active, auth_provider, email, subject is not null as linked, deleted_at is not null as deleted,
-      coalesce(issuer = ${issuer} and subject = ${subject}, false) as is_account
+    select id, active, ${isSuspended(self)} as suspended, auth_provider, email, subject is not null as linked,
+      deleted_at is not null as deleted, coalesce(issuer = ${issuer} and subject = ${subject}, false) as is_account
     from tenant_user
     where tenant_id = ${tx.tenant_id}
       and ((issuer = ${issuer} and subject = ${subject})
@@ -26,7 +29,8 @@ export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: strin
     sql<{ id: string }>`with changed as (
       update tenant_user set issuer = ${issuer}, subject = ${subject}, email_verified = true,
         updated_at = clock_timestamp()
-      where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and auth_provider = 'oidc' and subject is null and active
+      where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and auth_provider = 'oidc' and subject is null
+        and ${isActive(self)}
       returning id),
     emitted as (${emit(ctx, event, sql`changed`)})
     select id from changed`,
@@ -54,7 +58,7 @@ export async function insertProviderUser(
         ${subject})
       on conflict do nothing
       returning tenant_id, id),
-    given as (insert into user_role (tenant_id, user_id, role_id) 
+    given as (insert into user_role (tenant_id, user_id, role_id)
       select tenant_id, id, role_id from made, unnest(${roles}::text[]) as role_id),
     emitted as (${emit(ctx, event, sql`made`)})
     select id from made`,
@@ -73,7 +77,7 @@ export async function noteSignIn(
 ): Promise<Date | undefined> {
   const about = { subject_type: 'user', subject_id: user_id } as const
   const updated = { type: 'user.updated', ...about, data: { fields: ['email_verified'] } } as const
-  const whose = sql`tenant_id = ${ctx.tx.tenant_id} and id = ${user_id} and active`
+  const whose = sql`tenant_id = ${ctx.tx.tenant_id} and id = ${user_id} and ${isActive(self)}`
   const [[noted]] = await ctx.tx.write([
     sql<{ now: string }>`with who as (select id from tenant_user where ${whose}),
       emitted as (${emit(ctx, { type: 'auth.signed_in', ...about, data }, sql`who`)})

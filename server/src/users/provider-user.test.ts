@@ -4,7 +4,7 @@ import { type AccountDecision, type Candidate, decideAccount, type FirstSignIn }
 
 const waiting: Candidate = {
   ...{ id: 'u1', is_account: false, auth_provider: 'oidc' },
-  ...{ email: 'anna@example.com', linked: false, active: true, deleted: false },
+  ...{ email: 'anna@example.com', linked: false, active: true, suspended: false, deleted: false },
 }
 const known: Candidate = { ...waiting, is_account: true, linked: true }
 const gone: Candidate = { ...known, active: false, deleted: true }
@@ -49,6 +49,7 @@ const decisions: [
     { user_id: 'u1', verifies: false },
   ],
   ['is refused while its user is inactive', [{ ...known, active: false }], {}, all, { cause: 'inactive' }],
+  ['is refused while its user is suspended (P35)', [{ ...known, suspended: true }], {}, all, { cause: 'suspended' }],
   ['is linked to the user without an account who has its address', [waiting], {}, all, { link: 'u1' }],
   ['is never linked to a local user', [{ ...waiting, auth_provider: 'local' }], {}, all, { cause: 'address_taken' }],
   [
@@ -67,6 +68,7 @@ const decisions: [
   ],
   ['is not linked if linking is not allowed', [waiting], {}, { ...all, mayLink: false }, { cause: 'other_provider' }],
   ['is not linked to an inactive user', [{ ...waiting, active: false }], {}, all, { cause: 'inactive' }],
+  ['is not linked to a suspended user (P35)', [{ ...waiting, suspended: true }], {}, all, { cause: 'suspended' }],
   ['creates a user if no user has its address', [], {}, all, { create: { email: anna.email } }],
   ['creates no user if creation is not allowed', [], {}, { ...all, create: 'never' }, { cause: 'unknown_user' }],
   [

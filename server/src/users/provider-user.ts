@@ -27,6 +27,7 @@ export type Candidate = {
   email: string
   linked: boolean
   active: boolean
+  suspended: boolean
   deleted: boolean
 }
 
@@ -45,8 +46,9 @@ export function decideAccount(
   const known = living.find((user) => user.is_account)
   const { email, email_verified } = account
   if (known !== undefined) {
+    const cause = inactiveCause(known)
     const verifies = email_verified && email !== undefined && sameAddress(known.email, email)
-    return known.active ? { user_id: known.id, verifies } : { cause: 'inactive' }
+    return cause === undefined ? { user_id: known.id, verifies } : { cause }
   }
   if (email === undefined) return { cause: 'no_address' }
   const exact = living.filter((user) => sameAddress(user.email, email))
@@ -67,5 +69,11 @@ function linkFault(holder: Candidate, email_verified: boolean, first: FirstSignI
   if (holder.auth_provider !== 'oidc' || holder.linked) return 'address_taken'
   if (!email_verified) return 'address_not_verified'
   if (!first.mayLink) return 'other_provider'
-  return holder.active ? undefined : 'inactive'
+  return inactiveCause(holder)
+}
+
+/** Why the user may not sign in at present, for the audit log; undefined when they may. */
+export function inactiveCause({ active, suspended }: { active: boolean | null; suspended: boolean | null }) {
+  if (!active) return 'inactive'
+  return suspended ? 'suspended' : undefined
 }

@@ -4,15 +4,17 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
+import { isActive, isSuspended } from './active-store.ts'
 import { accountOf } from './sign-in-failure.ts'
 import { limitedFor } from './sign-in-failure-store.ts'
-import type { ListedUser, NewUser, User } from './user.ts'
+import { type ListedUser, type NewUser, type Stored, type User, userOf } from './user.ts'
 
 /** A new user as stored: the password only as its hash. */
 export type UserToInsert = Omit<NewUser, 'password'> & { id: string; password_hash: string | null; is_owner: boolean }
 
+const u = sql`u`
 const listed = sql`u.id, u.email, u.name, u.auth_provider, u.active, u.email_verified, u.is_owner, u.created_at,
-  u.updated_at`
+  u.updated_at, case when ${isSuspended(u)} then u.suspended_until end as suspended_until`
 
 function rolesOf(tx: Tx): Statement {
   return sql`array(select role_id from user_role where tenant_id = ${tx.tenant_id}::uuid and user_id = u.id
@@ -23,14 +25,14 @@ function rolesOf(tx: Tx): Statement {
  * The statement that inserts a user with password and roles and emits the event. Addresses are compared by `email_key`: the
  * database refuses a second user with the same key.
  */
-function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<User> {
+function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<Stored<User>> {
   const event = {
     type: 'user.created',
     subject_type: 'user',
     subject_id: user.id,
     data: { roles: user.roles, auth_provider: user.auth_provider, is_owner: user.is_owner },
   } as const
-  return sql`with made as (
+  return sql<Stored<User>>`with made as (
       insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, is_owner, avatar_base64)
       values (${ctx.tx.tenant_id}, ${user.id}, ${user.email}, ${emailKey(user.email)}, ${user.name},
         ${user.auth_provider}, ${user.is_owner}, ${user.avatar_base64})
@@ -50,21 +52,24 @@ function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<User> {
 export async function insertUser(ctx: WorkCtx, user: UserToInsert): Promise<User> {
   const [[made]] = await ctx.tx.write([userInsert(ctx, user)])
   if (made === undefined) throw new Error('a user was inserted and not returned')
-  return made
+  return userOf<User>(made)
 }
 
 /** One page in the order of creation. */
-export function listUsersPage(tx: Tx, page: PageRequest): Promise<ListedUser[]> {
+export async function listUsersPage(tx: Tx, page: PageRequest): Promise<ListedUser[]> {
   const conditions = [sql`u.tenant_id = ${tx.tenant_id} and u.deleted_at is null`]
   if (page.after !== undefined) conditions.push(sql`u.id > ${page.after[0]}::uuid`)
-  return tx.read(sql<ListedUser>`select ${listed}, ${rolesOf(tx)} as roles from tenant_user u
+  const rows = await tx.read(sql<Stored<ListedUser>>`select ${listed}, ${rolesOf(tx)} as roles from tenant_user u
     where ${allOf(conditions)} order by u.id limit ${page.limit + 1}`)
+  return rows.map(userOf<ListedUser>)
 }
 
 export async function findUser(tx: Tx, id: string): Promise<User | undefined> {
-  const [user] = await tx.read(sql<User>`select ${listed}, u.avatar_base64, ${rolesOf(tx)} as roles from tenant_user u
-    where u.tenant_id = ${tx.tenant_id} and u.id = ${id} and u.deleted_at is null`)
-  return user
+  const [user] = await tx.read(
+    sql<Stored<User>>`select ${listed}, u.avatar_base64, ${rolesOf(tx)} as roles from tenant_user u
+      where u.tenant_id = ${tx.tenant_id} and u.id = ${id} and u.deleted_at is null`,
+  )
+  return user && userOf<User>(user)
 }
 
 /** A user's current scopes, from own roles and groups, as one value to embed in another statement on `u`. */
@@ -75,18 +80,22 @@ export function scopesAsArray(tx: Tx): Statement {
 /** A user's scopes, and the time by the database's clock. */
 export type Authority = { id: string; scopes: string[]; now: string }
 
-/** The authority of an active user; undefined for an unknown or inactive one. */
+/** The authority of an active user; undefined for an unknown, inactive or suspended one. */
 export async function findAuthority(tx: Tx, user_id: string): Promise<Authority | undefined> {
   const [authority] = await tx.read(sql<Authority>`
     select u.id, ${scopesAsArray(tx)} as scopes, clock_timestamp() as now from tenant_user u
-    where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and u.active`)
+    where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and ${isActive(u)}`)
   return authority
 }
 
-/** The data that a sign-in is checked against. `user_id`, `active`, `auth_provider` and `hash` are null for an unknown user. */
+/**
+ * The data that a sign-in is checked against. `user_id`, `active`, `suspended`, `auth_provider` and `hash` are null for an unknown
+ * user.
+ */
 export type SignIn = {
   user_id: string | null
   active: boolean | null
+  suspended: boolean | null
   auth_provider: string | null
   hash: string | null
   /** Seconds until the account is under its limit again; null when it is now. */
@@ -97,8 +106,8 @@ export type SignIn = {
 /** Undefined when there is no such tenant. */
 export async function findSignIn(tx: Tx, email: string): Promise<SignIn | undefined> {
   const [found] = await tx.read(sql<SignIn>`
-    select u.id as user_id, u.active, u.auth_provider, p.hash, ${limitedFor(tx, accountOf(email))} as limited_for,
-      clock_timestamp() as now
+    select u.id as user_id, u.active, ${isSuspended(u)} as suspended, u.auth_provider, p.hash,
+      ${limitedFor(tx, accountOf(email))} as limited_for, clock_timestamp() as now
     from tenant t
     left join tenant_user u on u.tenant_id = t.id and u.email_key = ${emailKey(email)} and u.deleted_at is null
     left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
@@ -112,13 +121,16 @@ export type FoundUser = {
   email: string
   is_owner: boolean
   active: boolean
+  suspended: boolean
   auth_provider: string
   scopes: string[]
 }
 
 export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser | undefined> {
   const [user] = await tx.read(sql<FoundUser>`
-    select u.id, u.email, u.is_owner, u.active, u.auth_provider, ${scopesAsArray(tx)} as scopes from tenant_user u
+    select u.id, u.email, u.is_owner, u.active, ${isSuspended(u)} as suspended, u.auth_provider,
+      ${scopesAsArray(tx)} as scopes
+    from tenant_user u
     where u.tenant_id = ${tx.tenant_id} and u.email_key = ${emailKey(email)} and u.deleted_at is null`)
   return user
 }

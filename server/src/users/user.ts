@@ -21,6 +21,9 @@ const known = {
   is_owner: Type.Boolean(),
   created_at: DateTime,
   updated_at: DateTime,
+  suspended_until: Type.Optional(
+    Type.String({ format: 'date-time', description: 'present while the user is suspended, whatever `active` says' }),
+  ),
 }
 
 export const User = Type.Object({ ...known, avatar_base64: Nullable(Type.String()) }, { title: 'User' })
@@ -29,6 +32,13 @@ export type User = Static<typeof User>
 /** A user in a list, without the picture: pictures would make a page of 50 MB. */
 export const ListedUser = Type.Object(known, { title: 'ListedUser' })
 export type ListedUser = Static<typeof ListedUser>
+
+/** A record of a user as stored, where null stands for a field that is left out. */
+export type Stored<Shown extends ListedUser> = Omit<Shown, 'suspended_until'> & { suspended_until: string | null }
+
+export function userOf<Shown extends ListedUser>({ suspended_until, ...rest }: Stored<Shown>) {
+  return { ...rest, ...(suspended_until !== null && { suspended_until }) }
+}
 
 /** The body of endpoint 11. */
 export const NewUserInput = Body({

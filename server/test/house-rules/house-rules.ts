@@ -1,6 +1,6 @@
 import { columns, exports, length, names } from './file-rules.ts'
 import { imports, kinds, libraries, nodeModules, verbs, workspaces } from './import-rules.ts'
-import { calls, clock, environment, statements, statementsMade } from './place-rules.ts'
+import { activeUsers, calls, clock, environment, statements, statementsMade } from './place-rules.ts'
 import type { Rule } from './rule.ts'
 
 /** Every house rule, by the name that the tests use. */
@@ -19,5 +19,6 @@ export const houseRules = {
   clock,
   statements,
   statementsMade,
+  activeUsers,
   calls,
 } as const satisfies Record<string, Rule>

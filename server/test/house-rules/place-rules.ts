@@ -59,6 +59,25 @@ export const statementsMade: Rule = {
   find: (source) => outside(statementMadeAt, source, statementMade, 'makes a statement without the tag'),
 }
 
+const activeAt: Exceptions = {
+  'server/src/users/active-store.ts': 'the condition itself',
+  'server/src/users/user-store.ts': 'shows the column, with the suspension beside it',
+  'server/src/users/lifecycle-store.ts': 'changes the column, and counts the suspension itself',
+}
+
+export const activeUsers: Rule = {
+  sentence: 'whether a user is active is asked by `isActive`, because a suspended user is not',
+  find: (source) =>
+    source.path.endsWith('-store.ts')
+      ? outside(
+          activeAt,
+          source,
+          /\b(?:u|\w*user|person|holder|requester|approver|decider|owner)\.active\b/,
+          'reads the column',
+        )
+      : [],
+}
+
 const callsAt: Exceptions = {
   'server/src/commands/demo/caller.ts': 'an API client: it calls the one server that it is given',
 }

@@ -175,6 +175,8 @@ export const trials: [RuleName, string, string, string, number[]][] = [
   ['environment', 'accepts the rest of the process', 'server/src/users/user.ts', 'process.pid\n', []],
   ['environment', 'accepts config/', 'server/src/config/config.ts', 'const url = process.env.URL\n', []],
   ['environment', 'ignores comments', 'server/src/users/user.ts', '// not process.env\n', []],
+  ['activeUsers', 'refuses the column', 'server/src/grants/a-store.ts', 'sql`select from x u where u.active`\n', [1]],
+  ['activeUsers', 'accepts a table of that name', 'server/src/grants/a-store.ts', 'sql`select id from active`\n', []],
   ['clock', 'refuses new Date()', 'server/src/grants/grant.ts', 'const now = new Date()\n', [1]],
   ['clock', 'refuses Date.now', 'server/src/grants/grant.ts', '\n\nif (end < Date.now()) {}\n', [3]],
   ['clock', 'refuses new Date without parentheses', 'server/src/grants/grant.ts', 'const now = new Date\n', [1]],

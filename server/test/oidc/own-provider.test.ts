@@ -101,6 +101,22 @@ suite('a sign-in by the tenant’s own provider', () => {
     await assertRefused(await signIn('bob', { ...anna, email: 'bob@example.com' }), 'inactive')
   })
 
+  test('is refused to a suspended user, linked or not, until the suspension ends (O13, P35)', async () => {
+    const suspend = (id: unknown, by: string) =>
+      house.asSuperuser(`update tenant_user set suspended_until = now() + $2::interval where id = $1`, [id, by])
+    const { sub } = claimsOf(await signIn('carl'))
+    await suspend(sub, '1 hour')
+    await assertRefused(await signIn('carl'), 'suspended')
+    await suspend(sub, '-1 second')
+    assert.equal(claimsOf(await signIn('carl')).sub, sub)
+    const waiting = await makeOidcUser('dora@example.com')
+    const dora = { ...anna, email: 'dora@example.com' }
+    await suspend(waiting, '1 hour')
+    await assertRefused(await signIn('dora', dora), 'suspended')
+    await suspend(waiting, '-1 second')
+    assert.equal(claimsOf(await signIn('dora', dora)).sub, waiting)
+  })
+
   test('is refused to a deleted user until they are created again', async () => {
     const { sub } = claimsOf(await signIn('anna-6'))
     await house.asSuperuser('update tenant_user set active = false, deleted_at = now() where id = $1', [sub])

@@ -41,6 +41,7 @@ export async function comingAndGoing(house: House, name: string) {
 
   const deactivate = (id: string, by = owner) => call(by, 'PATCH', `/v1/users/${id}`, { active: false })
   const deleteUser = (id: string, by = owner) => call(by, 'DELETE', `/v1/users/${id}`)
+  const suspend = (id: string, by = owner) => call(by, 'POST', `/v1/users/${id}/suspend`)
   const signIn = (email: string) =>
     house.call({ method: 'POST', url: '/v1/auth/login', tenant_id, body: { email, password } })
 
@@ -56,6 +57,7 @@ export async function comingAndGoing(house: House, name: string) {
     held,
     deactivate,
     deleteUser,
+    suspend,
     signIn,
   }
 }

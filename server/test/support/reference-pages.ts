@@ -125,7 +125,7 @@ function notificationsPage(): Page {
     title: 'Notifications',
     from: 'server/src/notifications/notification-rules.ts and server/src/messages/',
     about:
-      'Who is notified of what, once for each event: of requests, of access, and of a channel that is gone. How it is asked for, and when reminders come, is on ' +
+      'Who is notified of what, once for each event: of requests, of access, of a suspended user, and of a channel that is gone. How it is asked for, and when reminders come, is on ' +
       'the page [Notifications](../guides/notifications.md).',
     body: table(['event', 'notified', 'title, for example', 'body, for example'], rows),
   }

@@ -144,6 +144,8 @@ const records: Samples<RecordFacts> = {
   'user.updated': { name: bob, data: { fields: ['name'] } },
   'user.deactivated': { name: bob },
   'user.reactivated': { name: bob },
+  'user.suspended': { name: bob, data: { until: '2026-03-02T08:05:09.120Z' } },
+  'user.unsuspended': { name: bob },
   'user.deleted': { name: bob },
   'api_key.created': {
     name: 'nightly report',

@@ -7,7 +7,7 @@ import type { Subject, Verdict } from './verdict.ts'
 
 /** Denials that no rule can change. */
 export const notOffered = {
-  deactivated: 'the account is deactivated',
+  deactivated: 'the account is deactivated or suspended',
   approve: '`approve` cannot be requested: it is the action of deciding a request',
   nothing: 'the request names no resource',
 } as const
