@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { deliver } from '../events/deliver.ts'
+import { listHolders } from './notification-store.ts'
 import { notifyPeople } from './notify-people.subscriber.ts'
 
 const house = await openHouse()
@@ -60,4 +61,20 @@ test('an owner who suspends a user is not notified of it, and nobody is of its e
   }
   await deliverAll()
   assert.deepEqual(await house.asSuperuser('select from notification where tenant_id = $1', [tenant_id]), [])
+})
+
+test('a suspended user is notified of nothing that goes to the holders of a scope (P35)', async () => {
+  const { tenant_id, owner, people } = await house.tenant('holders')
+  const holders = async () => {
+    const batches = await Array.fromAsync(listHolders(house.database.tenant(tenant_id), ['requests:approve'], null))
+    return batches.flat().sort()
+  }
+  const all = [owner, people.admin, people.approver].map(({ user_id }) => user_id).sort()
+  assert.deepEqual(await holders(), all)
+  const url = `/v1/users/${people.approver.user_id}/suspend`
+  assert.equal((await house.call({ method: 'POST', url, token: owner.token, tenant_id })).status, 200)
+  assert.deepEqual(
+    await holders(),
+    all.filter((id) => id !== people.approver.user_id),
+  )
 })

@@ -23,8 +23,7 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
   // An owner who was reactivated meanwhile is not locked, and does not count.
   const locked = found.filter((one) => held.some(({ id }) => id === one.id))
   const user = locked.find((one) => one.id === id)
-  const others = locked.filter((one) => one !== user && one.is_owner && one.active && !one.suspended)
-  return user && { ...user, other_owners: others.length }
+  return user && { ...user, other_owners: locked.filter((one) => one !== user).length }
 }
 
 /** Writes the change of a locked user and its events, then runs the `ending` statements. */

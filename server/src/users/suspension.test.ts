@@ -3,8 +3,10 @@ import { suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { findKeyStatus } from '../api-keys/api-key-store.ts'
+import { systemActor } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { issueKey } from '../tenants/operator.flow.ts'
+import { linkUser, noteSignIn } from './provider-user-store.ts'
 
 /** How a suspension begins and ends, over HTTP. leaving.test.ts has what it shares with a deactivation. */
 const house = await openHouse()
@@ -153,6 +155,19 @@ suite('a suspended user', () => {
     await endIn(admin.user_id, '-1 second')
     assert.equal(await works(), true)
     assert.match((await issueKey(house.database, wanted)).key, /^sp/)
+  })
+
+  test('is neither linked nor signed in when the suspension comes between the reading and the writing (P35)', async () => {
+    const body = { email: 'late@example.com', name: 'Late', roles: ['user'], auth_provider: 'oidc' }
+    const user_id = await created('/v1/users', body)
+    const ctx = { tx: house.database.tenant(tenant_id), actor: systemActor, request_id: 'test' }
+    const account = { issuer: 'https://id.example.com', subject: 'late', email: body.email, email_verified: true }
+    const link = () => linkUser(ctx, { ...account, name: undefined }, user_id)
+    await suspend(user_id)
+    assert.deepEqual([await link(), await noteSignIn(ctx, user_id, {})], [undefined, undefined])
+    await endIn(user_id, '-1 second')
+    assert.equal(await link(), user_id)
+    assert.ok((await noteSignIn(ctx, user_id, {})) instanceof Date)
   })
 
   test('is not counted as an approver: a request that only they could decide is reported (P35)', async () => {
