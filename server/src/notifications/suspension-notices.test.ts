@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
 import { deliver } from '../events/deliver.ts'
 import { listHolders } from './notification-store.ts'
 import { notifyPeople } from './notify-people.subscriber.ts'
@@ -10,8 +11,17 @@ const house = await openHouse()
 const nobody = async function* () {
   yield []
 }
+/** A transaction of another test, in another database of the server, may hold the newest events back for a while. */
 async function deliverAll(): Promise<void> {
-  await deliver(house.database, notifyPeople(nobody), (_name, id) => assert.fail(`event ${id} failed`))
+  const subscriber = notifyPeople(nobody)
+  await until('every event is delivered', async () => {
+    await deliver(house.database, subscriber, (_name, id) => assert.fail(`event ${id} failed`))
+    const behind = await house.asSuperuser(
+      'select from event e join event_cursor c on c.subscriber = $1 where (e.xid, e.seq) > (c.xid, c.seq) limit 1',
+      [subscriber.name],
+    )
+    return behind.length === 0
+  })
 }
 
 test('the active owners are notified of a suspension, but not the one who did it or the suspended user', async () => {
