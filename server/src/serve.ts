@@ -101,7 +101,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         ...{ database, rootKeys, sealer, egress, global: config.oidc },
         onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
       }),
-      authenticate: authenticateWith({
+      ...authenticateWith({
         ...{ database, tokens: tokenKeys, admissions, limitBySource: config.limit_by_source },
         onFailure: (error) => server.log.warn(error),
       }),

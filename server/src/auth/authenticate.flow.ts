@@ -1,7 +1,7 @@
 import { findKeyStatus, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
 import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
-import type { Admission, PresentedCredential } from '../http/admission.ts'
+import type { Authenticate, Prove } from '../http/admission.ts'
 import { sourceOf } from '../http/source.ts'
 import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
 import { newId } from '../kernel/id.ts'
@@ -22,15 +22,16 @@ export type AuthenticateOptions = {
 }
 
 /**
- * Makes the pipeline's credential check, which returns undefined for an invalid credential. Rights are never read from a
- * credential. They come from the database, read at this request or moments ago and unchanged since.
+ * Makes the pipeline's credential checks, which return undefined for an invalid credential. Rights are never read from a
+ * credential. They come from the database: read at this moment (`prove`), or at this request or moments ago and unchanged since
+ * (`authenticate`).
  */
-export function authenticateWith(options: AuthenticateOptions) {
+export function authenticateWith(options: AuthenticateOptions): { authenticate: Authenticate; prove: Prove } {
   const { admissions } = options
   const noteUse = useRecorder(options)
   const guesses = options.limitBySource ? limitGuesses() : undefined
 
-  return async ({ authorization, api_key }: PresentedCredential, address: string): Promise<Admission | undefined> => {
+  const authenticate: Authenticate = async ({ authorization, api_key }, address) => {
     if (authorization !== undefined) {
       const digest = digestOf('token', authorization)
       const admission = await admissions.admit(digest, () => proveToken(options, authorization))
@@ -46,6 +47,13 @@ export function authenticateWith(options: AuthenticateOptions) {
     if (admission !== undefined && !isKnown) guesses.remember(digest, address)
     return admission
   }
+  const prove: Prove = async ({ authorization, api_key = '' }) => {
+    const proof = await (authorization === undefined
+      ? proveKey(options, api_key, noteUse)
+      : proveToken(options, authorization))
+    return proof?.admission
+  }
+  return { authenticate, prove }
 }
 
 const guessLimit: Limit = { name: 'invalid_credentials', quota: 100, seconds: 60 }

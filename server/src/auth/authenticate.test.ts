@@ -3,6 +3,7 @@ import { before, suite, test } from 'node:test'
 import { CompactSign, generateKeyPair, SignJWT } from 'jose'
 import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../db/sql.ts'
+import type { Authenticate } from '../http/admission.ts'
 import { newId } from '../kernel/id.ts'
 import { rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
 import { createTenant, operatorCtx } from '../tenants/create-tenant.flow.ts'
@@ -22,20 +23,15 @@ const neverKept = createAdmissionCache({ isFresh: () => false })
 const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct horse battery' }
 
 let tokens: TokenKeys
-let authenticate: ReturnType<typeof authenticateWith>
+let authenticate: Authenticate
 let tenant_id: string
 let owner_id: string
 
 before(async () => {
   const both = await Promise.all([open(), open()])
   tokens = both[0]
-  authenticate = authenticateWith({
-    database: db.database,
-    tokens,
-    admissions: neverKept,
-    limitBySource: false,
-    onFailure,
-  })
+  const limits = { admissions: neverKept, limitBySource: false }
+  authenticate = authenticateWith({ database: db.database, tokens, ...limits, onFailure }).authenticate
   const made = await createTenant(db.database, { name: 'Acme', owner })
   tenant_id = made.tenant_id
   owner_id = made.owner.id

@@ -40,7 +40,7 @@ const server = await buildServer({
     public_url: 'http://127.0.0.1',
     providerSignIn: noProviders(db.database),
     streams: noStreamHub,
-    authenticate: authenticateWith({
+    ...authenticateWith({
       database: db.database,
       tokens,
       admissions: createAdmissionCache({ isFresh: () => false }),

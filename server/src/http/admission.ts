@@ -22,6 +22,20 @@ export type PresentedCredential = { authorization: string | undefined; api_key: 
  */
 export type Authenticate = (presented: PresentedCredential, address: string) => Promise<Admission | undefined>
 
+/** The same from the database at this moment, never from a cache, and not counted: for a credential that was admitted. */
+export type Prove = (presented: PresentedCredential) => Promise<Admission | undefined>
+
+/** The credential of a request. @throws Problem 400 for two */
+export function presentedCredential({ headers }: FastifyRequest): PresentedCredential {
+  const { authorization } = headers
+  const api_key = headers['x-api-key'] as string | undefined
+  if (authorization === undefined || api_key === undefined) return { authorization, api_key }
+  throw new Problem(
+    'ambiguous_credentials',
+    'the request carries both `Authorization` and `X-API-Key`; send only one of them',
+  )
+}
+
 /** What a caller must show for an operation. */
 type Demand = { credential: CredentialKind; scope: string | null }
 
@@ -35,15 +49,7 @@ export async function findAdmission(
   request: FastifyRequest,
 ): Promise<Admission | undefined> {
   if (credential === 'none' || credential === 'tenant') return undefined
-  const { authorization } = request.headers
-  const api_key = request.headers['x-api-key'] as string | undefined
-  if (authorization !== undefined && api_key !== undefined) {
-    throw new Problem(
-      'ambiguous_credentials',
-      'the request carries both `Authorization` and `X-API-Key`; send only one of them',
-    )
-  }
-  const admission = await authenticate({ authorization, api_key }, request.ip)
+  const admission = await authenticate(presentedCredential(request), request.ip)
   if (admission === undefined) {
     throw new Problem('unauthenticated', 'the credential is missing or not valid; send a valid token or API key')
   }

@@ -14,13 +14,17 @@ import { invalidInput, notFound, type Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
 import {
+  type Admission,
   type Authenticate,
   findAdmission,
   findRefusal,
+  type Prove,
+  presentedCredential,
   requireSingleHeaders,
   requireTenantHeader,
 } from './admission.ts'
 import { type Answer, answerOnce, type KeyedAnswer } from './answer-once.ts'
+import { confirmedTx, requireSameRights } from './confirmed-tx.ts'
 import type { CursorCodec } from './cursor.ts'
 import { keyedCall, readKey, takesKey } from './idempotency-key.ts'
 import type { Limits } from './limits.ts'
@@ -38,6 +42,7 @@ export type PipelineParts = {
   providerSignIn: ProviderSignIn
   streams: StreamHub
   authenticate: Authenticate
+  prove: Prove
   /** Drops the cached rights of a tenant's users. */
   dropAdmissions(tenant_id: string): void
   /** Records a refusal in the audit log of the credential's own tenant. */
@@ -46,14 +51,18 @@ export type PipelineParts = {
   afterWrite(): void
 }
 
+type Target = { parts: PipelineParts; operationId: string; operation: Operation }
+
 /** A tenant without rows: operations without a tenant see nothing. */
 const noTenant = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The steps of every operation, in this order: single headers → credential → rate limits → tenant header → tenant match →
- * permission, all before the body is read; then body and query → run. The reply schema and the error reply follow in `server.ts`.
+ * permission, all before the body is read; then, for a change, the credential again → body and query → run. The reply schema and
+ * the error reply follow in `server.ts`.
  */
 export function pipeline(parts: PipelineParts, limits: Limits, operationId: string, operation: Operation) {
+  const target = { parts, operationId, operation }
   const checks = {
     query: operation.query === undefined ? undefined : compileCheck(operation.query),
     body: operation.body === undefined ? undefined : compileCheck(operation.body),
@@ -80,11 +89,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
       providerSignIn: parts.providerSignIn,
       streams: parts.streams,
     }
-    const refusal = admission === undefined ? undefined : findRefusal(admission, tenant_id, operation)
-    if (refusal !== undefined) {
-      await parts.recordRefusal(ctx, operationId, refusal)
-      throw refusal
-    }
+    if (admission !== undefined) await requireAllowed(target, ctx, admission, tenant_id)
     return ctx
   }
 
@@ -93,10 +98,11 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
    * `Idempotency-Key`, returns what `finish` makes of the result, or made of it in an earlier call.
    */
   async function run(
-    ctx: Ctx,
+    admitted: Ctx,
     request: FastifyRequest,
     finish: (body: unknown) => Answer,
   ): Promise<{ body: unknown } | KeyedAnswer> {
+    const ctx = await admitAgain(target, admitted, request)
     const key = takesKey(operation) ? readKey(headerOf(request, 'idempotency-key')) : undefined
     const params = readParams(operation.params, request.params as Record<string, string>)
     const query = operation.query === undefined ? undefined : readQuery(operation.query, request.query)
@@ -125,7 +131,36 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     }
   }
 
-  return { admit, run, mayGoOn: (ctx: Ctx, request: FastifyRequest) => mayGoOn(parts, operation, ctx, request) }
+  return { admit, run, mayGoOn: (ctx: Ctx, request: FastifyRequest) => mayGoOn(target, ctx, request) }
+}
+
+/** @throws Problem 403 where the admission does not allow the operation in this tenant; the refusal is recorded. */
+async function requireAllowed(
+  { parts, operationId, operation }: Target,
+  ctx: Ctx,
+  admission: Admission,
+  tenant_id: string,
+): Promise<void> {
+  const refusal = findRefusal(admission, tenant_id, operation)
+  if (refusal === undefined) return
+  await parts.recordRefusal(ctx, operationId, refusal)
+  throw refusal
+}
+
+/**
+ * Admits the caller of a change again once the body is there: a body may take its time, and the caller's rights may have ended
+ * meanwhile. What an administrator changes is also confirmed before it commits.
+ */
+async function admitAgain(target: Target, before: Ctx, request: FastifyRequest): Promise<Ctx> {
+  const { parts, operation } = target
+  const admission = operation.method === 'GET' ? undefined : await findAdmission(parts.authenticate, operation, request)
+  if (admission === undefined) return before
+  const { actor, now } = admission
+  const ctx = { ...before, actor, now }
+  await requireAllowed(target, ctx, admission, ctx.tx.tenant_id)
+  if (operation.scope?.endsWith(':write') !== true) return ctx
+  const confirm = async () => requireSameRights(actor, await parts.prove(presentedCredential(request)))
+  return { ...ctx, tx: confirmedTx(ctx.tx, confirm) }
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {
@@ -134,7 +169,7 @@ function headerOf(request: FastifyRequest, name: string): string | undefined {
 }
 
 /** Reauthorizes a running stream: whether the caller could begin it now. */
-async function mayGoOn(parts: PipelineParts, operation: Operation, { tx }: Ctx, request: FastifyRequest) {
+async function mayGoOn({ parts, operation }: Target, { tx }: Ctx, request: FastifyRequest) {
   const admission = await findAdmission(parts.authenticate, operation, request).catch(() => undefined)
   return admission !== undefined && findRefusal(admission, tx.tenant_id, operation) === undefined
 }
