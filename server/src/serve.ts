@@ -38,6 +38,8 @@ export type AppOptions = {
   config: Config
   /** For requests. */
   database: Database
+  /** For the check of rights before a change commits, which must not wait for connections that changes hold. */
+  confirming: Database
   /** For due work and events. */
   background: Database
   /** For revokes, which neither requests nor other work may delay; undefined: the same as `background`. */
@@ -69,7 +71,7 @@ export type App = {
 
 /** Builds the service from the lists of `app.ts`. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, background, rootKeys, tokenKeys, driverTypes, metrics } = options
+  const { config, database, confirming, background, rootKeys, tokenKeys, driverTypes, metrics } = options
   const { revocation = background, watching = database } = options
   const loops: Loop[] = []
   const streamHub = openStreamHub(background)
@@ -102,7 +104,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
       }),
       ...authenticateWith({
-        ...{ database, tokens: tokenKeys, admissions, limitBySource: config.limit_by_source },
+        ...{ database, confirming, tokens: tokenKeys, admissions, limitBySource: config.limit_by_source },
         onFailure: (error) => server.log.warn(error),
       }),
       streams: streamHub,

@@ -19,6 +19,8 @@ import { bootstrap } from './tenants/bootstrap.flow.ts'
 /** Connections by purpose: each purpose has its own, so that a flood of one cannot delay another. */
 const connections = {
   requests: { writes: 8, long: 4 },
+  /** The check of rights before a change commits: the change waits for it, and holds one of the connections above. */
+  confirming: { writes: 1, long: 1 },
   /** Due work and events. */
   background: { writes: 2, long: 2 },
   /** Revokes. */
@@ -88,6 +90,7 @@ async function listen(prefix: '' | 'METRICS_', at: { host: string; port: number 
 
 async function serve(config: Config, opened: OpenedDatabase, driverTypes: DriverTypes) {
   const database = openDatabase(opened.service, connections.requests)
+  const confirming = openDatabase(opened.service, connections.confirming)
   const background = openDatabase(opened.service, connections.background)
   const revocation = openDatabase(opened.service, connections.revocation)
   const watching = openDatabase(opened.service, connections.watching)
@@ -97,7 +100,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
   const metrics = config.metrics && openMetrics()
   const listenTo = opened.service
-  const databases = { database, background, revocation, watching }
+  const databases = { database, confirming, background, revocation, watching }
   const app = await createApp({ config, ...databases, listenTo, rootKeys, tokenKeys, driverTypes, metrics })
   if (metrics !== undefined) countQuestions(policyEvaluator, metrics)
   const closeMetrics = await publishMetrics(
@@ -105,7 +108,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
     metrics && {
       metrics,
       database: watching,
-      pools: { requests: database, background, revocation, watching },
+      pools: { requests: database, confirming, background, revocation, watching },
       subscribers: subscribers.map(({ name }) => name),
       underWay: () => app.server.underWay,
       followsChanges: app.followsChanges,

@@ -13,6 +13,8 @@ import type { TokenKeys } from './token-keys.flow.ts'
 
 export type AuthenticateOptions = {
   database: Database
+  /** For `prove`: a caller that holds a connection of `database` may wait for it. */
+  confirming: Database
   tokens: TokenKeys
   admissions: AdmissionCache
   /** Whether each address is limited in how many invalid credentials it may send. */
@@ -27,7 +29,7 @@ export type AuthenticateOptions = {
  * (`authenticate`).
  */
 export function authenticateWith(options: AuthenticateOptions): { authenticate: Authenticate; prove: Prove } {
-  const { admissions } = options
+  const { admissions, confirming } = options
   const noteUse = useRecorder(options)
   const guesses = options.limitBySource ? limitGuesses() : undefined
 
@@ -42,15 +44,15 @@ export function authenticateWith(options: AuthenticateOptions): { authenticate: 
     const digest = digestOf('api_key', api_key)
     const isKnown = guesses === undefined || guesses.isGood(digest)
     if (!isKnown) guesses.count(address)
-    const admission = await admissions.admit(digest, () => proveKey(options, api_key, noteUse))
+    const admission = await admissions.admit(digest, () => proveKey(options.database, api_key, noteUse))
     if (admission === undefined && isKnown) guesses?.forget(digest, address)
     if (admission !== undefined && !isKnown) guesses.remember(digest, address)
     return admission
   }
   const prove: Prove = async ({ authorization, api_key = '' }) => {
     const proof = await (authorization === undefined
-      ? proveKey(options, api_key, noteUse)
-      : proveToken(options, authorization))
+      ? proveKey(confirming, api_key)
+      : proveToken({ ...options, database: confirming }, authorization))
     return proof?.admission
   }
   return { authenticate, prove }
@@ -100,10 +102,11 @@ async function proveToken({ database, tokens }: AuthenticateOptions, header: str
   return { admission: { tenant_id: claims.tid, actor, via: 'token', now }, isLive }
 }
 
+/** `noteUse` is called when the recorded use of the key is older than a minute. */
 async function proveKey(
-  { database }: AuthenticateOptions,
+  database: Pick<Database, 'work' | 'tenant'>,
   text: string,
-  noteUse: (tenant_id: string, id: string) => void,
+  noteUse?: (tenant_id: string, id: string) => void,
 ): Promise<Proof | undefined> {
   const key = readKeyText(text)
   if (key === undefined || key.kind !== 'api') return undefined
@@ -112,7 +115,7 @@ async function proveKey(
   // The record's kind is checked too: anyone with a secret can write another prefix and its checksum around it.
   const status = await findKeyStatus(database.tenant(tenant_id), key.id, 'api')
   if (status === undefined || !sameHash(status.secret_hash, key.secret_hash)) return undefined
-  if (status.unused_lately) noteUse(tenant_id, key.id)
+  if (status.unused_lately) noteUse?.(tenant_id, key.id)
   const creatorScopes = new Set(status.user_scopes)
   const scopes = new Set(status.key_scopes.filter((scope) => creatorScopes.has(scope)))
   const actor = { kind: 'api_key', user_id: status.user_id, api_key_id: key.id, scopes } as const

@@ -31,7 +31,13 @@ before(async () => {
   const both = await Promise.all([open(), open()])
   tokens = both[0]
   const limits = { admissions: neverKept, limitBySource: false }
-  authenticate = authenticateWith({ database: db.database, tokens, ...limits, onFailure }).authenticate
+  authenticate = authenticateWith({
+    database: db.database,
+    confirming: db.database,
+    tokens,
+    ...limits,
+    onFailure,
+  }).authenticate
   const made = await createTenant(db.database, { name: 'Acme', owner })
   tenant_id = made.tenant_id
   owner_id = made.owner.id

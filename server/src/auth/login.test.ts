@@ -42,6 +42,7 @@ const server = await buildServer({
     streams: noStreamHub,
     ...authenticateWith({
       database: db.database,
+      confirming: db.database,
       tokens,
       admissions: createAdmissionCache({ isFresh: () => false }),
       limitBySource: false,

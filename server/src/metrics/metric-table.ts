@@ -58,7 +58,7 @@ export const metricTable = {
     kind: 'gauge',
     labels: ['pool'],
     means:
-      'open connections, by pool: `requests`, `background` for due work and events, `revocation` for revoking access, `watching` for health and metrics',
+      'open connections, by pool: `requests`, `confirming` for checking rights before a change commits, `background` for due work and events, `revocation` for revoking access, `watching` for health and metrics',
   },
   sallyport_database_busy: {
     kind: 'gauge',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/transaction.ts'
 import type { Statement, Tx } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { openHouse, type Person, type Reply } from '../support/house.ts'
@@ -222,4 +223,37 @@ suite('a call whose body comes after the caller’s rights have ended', () => {
     const reply = await slowly({ token: person.token }, 'POST', '/v1/users', accomplice(), async () => undefined)
     assert.equal(reply.statusCode, 201, reply.body)
   })
+})
+
+test('changes that hold every connection do not wait for another one to check their caller (S1)', async () => {
+  const busy = await openHouse()
+  const { tenant_id: of, owner: by } = await busy.tenant('with a user of many groups')
+  // Their rights take longer to read than a read of the connection that all calls share may take.
+  await busy.asSuperuser(
+    `with made as (insert into tenant_group (tenant_id, id, name, source)
+        select $1, gen_random_uuid(), 'group ' || n, 'local' from generate_series(1, 2000) as n returning id),
+      given as (insert into group_role (tenant_id, group_id, role_id) select $1, id, 'admin' from made)
+      insert into group_member (tenant_id, group_id, user_id, membership_source)
+        select $1, id, $2, 'local' from made`,
+    [of, by.user_id],
+  )
+  const send = (method: string, url: string, body: unknown) =>
+    busy.call({ method, url, body, token: by.token, tenant_id: of })
+  const named = (name: string) => ({ email: address(), name, roles: [], auth_provider: 'oidc' })
+  const ids: string[] = []
+  for (const name of ['A', 'B', 'C', 'D']) ids.push(String((await send('POST', '/v1/users', named(name))).body.id))
+  const beside = openDatabase(busy.service, { writes: 1, long: 1 })
+  const replies = ids.map(() => Promise.resolve<Reply | undefined>(undefined))
+  await beside.tenant(of).interactive(async (inside) => {
+    await inside.write([sql`select from tenant_user where tenant_id = ${of} and id = any(${ids}::uuid[]) for update`])
+    ids.forEach((id, n) => {
+      replies[n] = send('PATCH', `/v1/users/${id}`, { name: 'Z' })
+    })
+    await until('three changes hold a connection each', async () => {
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return (await busy.asSuperuser(waiting)).length === 3
+    })
+  })
+  for (const reply of await Promise.all(replies)) assert.equal(reply?.status, 200, reply?.text)
+  await beside.close()
 })

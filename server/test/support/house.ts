@@ -7,7 +7,7 @@ import { driverTypes, operations } from '../../src/app.ts'
 import { openTokenKeys, type TokenKeys } from '../../src/auth/token-keys.flow.ts'
 import { type Environment, readConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/sql.ts'
-import type { Database } from '../../src/db/transaction.ts'
+import { type Database, openDatabase } from '../../src/db/transaction.ts'
 import { systemActor, type Tx, type WorkCtx } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { type SystemRoleId, systemRoles } from '../../src/roles/role.ts'
@@ -59,12 +59,16 @@ export async function houseOn(
   { env = {}, through = itself, rootKey }: { env?: Environment; through?: Through; rootKey: Buffer },
 ) {
   const database = through(db.database)
+  const confirming = openDatabase(db.service, { writes: 1, long: 1 })
   const rootKeys = rootKeysOf([rootKeyOf(rootKey)])
   const config = readConfig({ LOG_LEVEL: 'silent', ...unlimited, ...env })
   const onFailure = (error: unknown) => console.error(error)
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
-  const app = await createApp({ config, database, background: database, rootKeys, tokenKeys, driverTypes })
-  db.atEnd(() => app.stop())
+  const app = await createApp({ config, database, confirming, background: database, rootKeys, tokenKeys, driverTypes })
+  db.atEnd(async () => {
+    await app.stop()
+    await confirming.close()
+  })
   return {
     ...db,
     app,
