@@ -8,7 +8,7 @@ import { refuseSignIn } from './sign-in-refusal.flow.ts'
 const maxAttempts = 3
 
 /** How an account may become a user at its first sign-in. */
-type MayBecomeUser = { mayLink: boolean; mayCreate: boolean }
+type MayBecomeUser = { mayBegin: boolean; mayCreate: boolean }
 
 /** Finds, links or creates the user of an account and records the sign-in. Refuses an account without a user. */
 export async function admitAccount(
@@ -30,9 +30,9 @@ export async function admitAccount(
 async function findOrCreateUser(
   ctx: WorkCtx,
   account: ProviderAccount,
-  { mayLink, mayCreate }: MayBecomeUser,
+  { mayBegin, mayCreate }: MayBecomeUser,
 ): Promise<{ user_id: string; verifies: boolean } | { cause: string }> {
-  const first: FirstSignIn = { mayLink, create: mayCreate ? await addressesFor(ctx.tx, account) : 'never' }
+  const first: FirstSignIn = { mayBegin, create: mayCreate ? await addressesFor(ctx.tx, account) : 'never' }
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const decided = decideAccount(await findCandidates(ctx.tx, account), account, first)
     if ('user_id' in decided || 'cause' in decided) return decided

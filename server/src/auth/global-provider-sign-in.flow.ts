@@ -49,9 +49,9 @@ export async function finishGlobalSignIn(
   const { tenant_id, named } = found
   const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id }
   if (!(await hasTenant(database.work, tenant_id))) return refuseUnknown('unknown_tenant')
-  // A tenant with a provider of its own creates users for that provider alone: accounts of another provider are not linked.
-  const mayLink = (await findSignInSetting(ctx.tx))?.enabled !== true
-  return admitAccount(ctx, source_ip, account, { mayLink, mayCreate: named })
+  // The people of a tenant with a provider of its own begin there.
+  const mayBegin = (await findSignInSetting(ctx.tx))?.enabled !== true
+  return admitAccount(ctx, source_ip, account, { mayBegin, mayCreate: named })
 }
 
 /** The tenant of an account, and whether the provider or the operator named it; or why there is none, for the log. */

@@ -29,11 +29,20 @@ const maxExchangeMs = 10_000
 /** The maximum number of exchanges in flight with one provider, so that a hanging provider holds no more. */
 const maxAtOnce = 32
 
+/** Trials take no places of sign-ins, and the trials of one tenant no places of another. */
+const maxTrials = 8
+
+function triesOthers(): Problem {
+  return new Problem('unavailable', 'other issuers are being tried; retry in a moment')
+}
+
 /** The calls that sign-in makes to providers. Each provider has its own concurrency limit. */
 export function openProviders(egress: Egress) {
   const configurationOf = openConfigurations(egress)
   const tooMany = () => unavailable(new Error('too many exchanges with the provider are in flight'))
   const exchanges = createSemaphore({ limit: maxAtOnce, maxWaiting: 0, refusal: tooMany })
+  const trials = createSemaphore({ limit: maxTrials, maxWaiting: 0, refusal: triesOthers })
+  const trialsOfTenant = createSemaphore({ limit: 1, maxWaiting: 0, refusal: triesOthers })
   const tooLong = (): never => {
     throw unavailable(new Error('the provider takes too long'))
   }
@@ -69,14 +78,18 @@ export function openProviders(egress: Egress) {
     /**
      * Returns why this issuer cannot be used, as a half-sentence; undefined if it can. It fetches what the provider says of
      * itself, and its keys.
+     * @throws Problem 503 while other issuers are tried
      */
-    findFault: (known: OidcClient): Promise<string | undefined> =>
-      guarded(known, async () => {
-        const { configuration, keys } = await discover(known, egress)
-        requireEndpoints(configuration.serverMetadata())
-        await keys.load()
-        return undefined
-      }).catch(faultOf),
+    async findFault(known: OidcClient): Promise<string | undefined> {
+      const limited = () => trials.run(() => tryIssuer(known, egress))
+      const ofTenant = () => trialsOfTenant.run(limited, { key: String(known.tenant_id) })
+      try {
+        return await withinDeadline(maxExchangeMs, ofTenant, () => 'cannot be used now: it takes too long')
+      } catch (error) {
+        if (error instanceof Problem) throw error
+        return `cannot be used${unreachableIn(error) === undefined ? '' : ' now'}: ${faultIn(error)}`
+      }
+    },
     /**
      * Redeems a code for the account that it stands for.
      * @param wanted a claim to read from the user info when the identity token lacks it
@@ -127,20 +140,22 @@ function requestTokens(configuration: client.Configuration, { code, redirect_uri
   })
 }
 
-function requireEndpoints(metadata: client.ServerMetadata): void {
+/** @throws RefusedByProvider or an error of the library if nobody could sign in by this issuer */
+async function tryIssuer(known: OidcClient, egress: Egress): Promise<undefined> {
+  const { configuration, keys } = await discover(known, egress)
+  const metadata = configuration.serverMetadata()
   for (const endpoint of ['authorization_endpoint', 'token_endpoint'] as const) {
     const address = URL.parse(metadata[endpoint] ?? '')
     if (address === null || !/^https?:$/.test(address.protocol)) {
       throw new RefusedByProvider(`the provider names no \`${endpoint}\``)
     }
   }
+  await keys.load()
 }
 
-/** An error of a trial as a half-sentence. */
-function faultOf(error: unknown): string {
-  if (error instanceof RefusedByProvider) return `cannot be used: ${error.message}`
-  const cause = error instanceof Problem ? unreachableIn(error.cause) : undefined
-  return `cannot be used now: ${cause?.message ?? 'the provider does not answer correctly'}`
+/** What is wrong with a provider, in words. */
+function faultIn(error: unknown): string {
+  return (unreachableIn(error) ?? refusalOf(error)).message
 }
 
 function unavailable(cause: unknown): Problem {
@@ -152,8 +167,11 @@ function unavailable(cause: unknown): Problem {
 /** A provider that does not answer is unavailable. Every other error of the library is a refusal. */
 function problemOrRefusal(error: unknown): Error {
   if (error instanceof Problem || error instanceof RefusedByProvider) return error
-  if (unreachableIn(error) !== undefined) return unavailable(error)
-  return new RefusedByProvider(reasonOf(error), { cause: error })
+  return unreachableIn(error) === undefined ? refusalOf(error) : unavailable(error)
+}
+
+function refusalOf(error: unknown): RefusedByProvider {
+  return error instanceof RefusedByProvider ? error : new RefusedByProvider(reasonOf(error), { cause: error })
 }
 
 /** The error that says why the provider could not be reached, if that is the cause. */

@@ -70,7 +70,12 @@ export async function finishOwnSignIn(
     if (refusal === undefined) throw error
     return refuseSignIn(ctx, { ...refusal, source_ip })
   })
-  return admitAccount(ctx, source_ip, account, { mayLink: true, mayCreate: true })
+  // An exchange may take ten seconds: what the tenant has set meanwhile counts.
+  const after = await findSignInSetting(ctx.tx)
+  if (after?.version !== setting.version) {
+    return refuseSignIn(ctx, { cause: after?.enabled ? 'provider_changed' : 'provider_disabled', source_ip })
+  }
+  return admitAccount(ctx, source_ip, account, { mayBegin: true, mayCreate: true })
 }
 
 async function clientOf(sealer: Sealer, tx: Tx, setting: StoredSignIn): Promise<OidcClient> {

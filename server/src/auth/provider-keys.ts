@@ -12,7 +12,7 @@ const betweenFetchesMs = 10_000
 const maxFetchMs = 5_000
 
 export type ProviderKeys = {
-  /** Fetches the keys. */
+  /** Fetches the keys. @throws RefusedByProvider if there are none */
   load(): Promise<void>
   /**
    * Checks the signature of an identity token. A token of an unknown key makes the service fetch the keys again, at most
@@ -56,7 +56,10 @@ export function openProviderKeys(issuer: string, jwks_uri: string | undefined, c
   })
   return {
     fetched: () => ({ jwks: cache.jwks, uat: Math.floor(cache.uat / 1000) }),
-    load: () => keys.reload().catch((error: unknown) => refuse(error)),
+    async load() {
+      await keys.reload().catch((error: unknown) => refuse(error))
+      if (cache.jwks.keys.length === 0) throw new RefusedByProvider('the provider publishes no keys')
+    },
     async verify(token) {
       const fetchedJustBefore = keys.coolingDown
       try {

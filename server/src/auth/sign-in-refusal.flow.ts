@@ -9,12 +9,33 @@ export function invalidAuthorizationCode(): Problem {
 
 type Refusal = { cause: string; source_ip: string; issuer?: string; reason?: string; problem?: Problem }
 
-/** Every refusal of a provider's account is kept, up to a hundred of a tenant in an hour; then they are counted. */
-const sampler = createSampler({ keptWhole: 100, windowMs: 3_600_000, keyOf: ({ tx }) => [tx.tenant_id] })
+/** The causes that need no account at the provider: anybody can bring them about. */
+const ofStrangers: ReadonlySet<unknown> = new Set([
+  ...['state_used', 'state_expired', 'redirect_uri', 'other_issuer', 'other_browser', 'not_begun_by_browser'],
+  ...['provider_disabled', 'provider_changed'],
+])
+
+const ofProviders: ReadonlySet<unknown> = new Set(['provider', 'provider_unavailable'])
+
+function sourceOf(cause: unknown): 'stranger' | 'provider' | 'account' {
+  if (ofStrangers.has(cause)) return 'stranger'
+  return ofProviders.has(cause) ? 'provider' : 'account'
+}
+
+/** A hundred refusals of each source are kept in an hour; then they are counted. So no source hides another's. */
+const sampler = createSampler({
+  keptWhole: 100,
+  windowMs: 3_600_000,
+  keyOf: ({ tx }, { data: { cause } = {} }) => [tx.tenant_id, sourceOf(cause)],
+})
 
 /** Refuses a sign-in through a provider and records the cause in the tenant's audit log. */
 export function refuseSignIn(ctx: WorkCtx, { problem = invalidAuthorizationCode(), ...data }: Refusal): Promise<never> {
   const { tenant_id } = ctx.tx
-  const event = { type: 'auth.refused', subject_type: 'tenant', subject_id: tenant_id, data } as const
-  return refuseSampled(ctx, problem, event, sampler)
+  return refuseSampled(
+    ctx,
+    problem,
+    { type: 'auth.refused', subject_type: 'tenant', subject_id: tenant_id, data },
+    sampler,
+  )
 }

@@ -89,6 +89,14 @@ export type Declaration<
   replyText?(reply: Reply<Replies>): string
   /** The field that takes a body sent as `text/plain`. */
   bodyText?: string
+  /**
+   * Work that waits for others, such as a call to an address, before `run`. With an `Idempotency-Key`, `run` is one transaction and
+   * holds a connection; `prepare` holds none. It writes nothing but refusals.
+   */
+  prepare?(
+    ctx: Ctx,
+    input: Input<StaticOr<Params, undefined>, StaticOr<Query, undefined>, StaticOr<Body, undefined>>,
+  ): Promise<void>
   run(
     ctx: Ctx,
     input: Input<StaticOr<Params, undefined>, StaticOr<Query, undefined>, StaticOr<Body, undefined>>,
@@ -118,6 +126,7 @@ export type Operation = {
   readonly streams: StreamType | undefined
   readonly replyText: ((reply: never) => string) | undefined
   readonly bodyText: string | undefined
+  readonly prepare: ((ctx: Ctx, input: Input<never, never, never>) => Promise<void>) | undefined
   run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
 }
 
@@ -151,6 +160,7 @@ export function operation<
     streams: declared.streams,
     replyText: declared.replyText,
     bodyText: declared.bodyText,
+    prepare: declared.prepare as Operation['prepare'],
     run: declared.run as Operation['run'],
   }
 }

@@ -112,6 +112,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     const page = readPage(parts.cursors, [ctx.tx.tenant_id, operationId, JSON.stringify(params)], query ?? {})
     const header = (name: string) => headerOf(request, name)
     const input = { params, query, body, page, header, sent: request.sentBody } as never
+    await operation.prepare?.(ctx, input)
     const answer = await thenDrop(ctx, async () => {
       if (key === undefined) return { body: await operation.run(ctx, input) }
       const asked = { query, body, if_match: header('if-match') }

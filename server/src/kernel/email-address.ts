@@ -15,7 +15,17 @@ const maxEmailLength = 254
 export function readEmail(text: string): string | undefined {
   if (text.length > maxEmailLength) return undefined
   const email = text.normalize('NFC')
-  return emailForm.test(email) && emailForm.test(emailKey(email)) ? email : undefined
+  return emailForm.test(email) && emailForm.test(emailKey(email)) && spellsItsDomain(email) ? email : undefined
+}
+
+/**
+ * Whether the domain is written as DNS has it, or as people read that. Other spellings of a domain (characters that DNS drops, half
+ * of it encoded) would be further addresses of the same mailbox.
+ */
+function spellsItsDomain(email: string): boolean {
+  const written = email.slice(email.lastIndexOf('@') + 1)
+  const domain = readMailDomain(written)
+  return domain !== undefined && [domain, domainToUnicode(domain)].includes(written.toLowerCase())
 }
 
 /**
@@ -23,7 +33,8 @@ export function readEmail(text: string): string | undefined {
  * equals `i`. A tenant has at most one user for each key. A key proves nothing about the person: see `sameAddress`.
  */
 export function emailKey(email: string): string {
-  const folded = email.normalize('NFKC').toUpperCase().toLowerCase()
+  // Twice: `ẞ` becomes `ß` first, and that `ss`.
+  const folded = email.normalize('NFKC').toUpperCase().toLowerCase().toUpperCase().toLowerCase()
   return folded.replaceAll('i\u0307', 'i').normalize('NFKC')
 }
 

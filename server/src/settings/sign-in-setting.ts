@@ -5,6 +5,8 @@ import { allScopes, scopesLacking } from '../permissions/permission.ts'
 import { redacted } from '../secrets/sealed-config.ts'
 
 const maxAddressLength = 2_000
+/** An issuer and a subject are one key of an index, which holds 2,700 bytes. */
+const maxIssuerLength = 500
 const maxRedirects = 50
 const Address = Type.String({ minLength: 1, maxLength: maxAddressLength })
 
@@ -42,7 +44,7 @@ export const SignInSettingInput = Body({
   enabled: Type.Optional(Type.Boolean({ description: 'default: true' })),
   issuer: Type.String({
     minLength: 1,
-    maxLength: maxAddressLength,
+    maxLength: maxIssuerLength,
     description: 'exactly as the provider names itself: `https://id.example.com`',
   }),
   client_id: Type.String({ minLength: 1, maxLength: 500 }),
@@ -190,10 +192,11 @@ function secretFaults(
   ]
 }
 
-/** Checks the form of an issuer: no query and no fragment, as OpenID Connect Discovery requires. */
+/** Checks the form of an issuer: a web address without a query and a fragment, as OpenID Connect Discovery requires. */
 function formFault(text: string): string | undefined {
   const url = URL.parse(text)
-  if (url === null) return 'must be an https address'
+  if (url === null || !/^https?:\/\/\S+$/.test(text)) return 'must be an https address'
+  if (url.username !== '' || url.password !== '') return 'must not hold a name or a password'
   return /[?#]|\/\.well-known\//.test(text)
     ? 'must be the issuer itself, without a query or a well-known path'
     : undefined

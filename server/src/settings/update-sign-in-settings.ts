@@ -1,7 +1,9 @@
+import type { Static } from 'typebox'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
-import { operation } from '../http/operation.ts'
+import { type Input, operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import {
   readSignInSetting,
@@ -13,6 +15,9 @@ import {
 } from './sign-in-setting.ts'
 import { findSignInSetting, saveSignInSetting, sealClientSecret } from './sign-in-setting-store.ts'
 
+const SentSetting = SentBack(SignInSettingInput, SignInSetting)
+type SentSetting = Static<typeof SentSetting>
+
 /**
  * Replaces the settings of the tenant's sign-in provider as a whole. Setting another provider needs every scope, and the
  * provider must answer. Sign-ins in progress at the previous provider are refused.
@@ -23,24 +28,19 @@ export const updateSignInSettings = operation({
   summary: 'Set the sign-in provider of the tenant',
   credential: 'any',
   scope: 'settings:write',
-  body: SentBack(SignInSettingInput, SignInSetting),
+  body: SentSetting,
   replies: { 200: SignInSetting },
   errors: ['version_conflict'],
   etag: recordTag,
   takesIfMatch: true,
-  async run(ctx, { body: sent, header }) {
-    const tags = readIfMatch(header('if-match'))
-    const before = await findSignInSetting(ctx.tx)
-    const body = changeIn(SignInSettingInput, sent, shownSignIn(before))
-    await keepRefusal(ctx, { subject_type: 'setting', subject_id: 'sign-in' }, async () =>
-      requireMayNameProvider(ctx.actor.scopes, body, before),
-    )
-    requireMatch(tags, recordTag(shownSignIn(before)))
-    const checked = readSignInSetting(body, before)
-    if (triesIssuer(checked, before)) {
-      const why = await ctx.providerSignIn.findIssuerFault(ctx.tx.tenant_id, checked.issuer)
-      if (why !== undefined) throw invalidInput([{ pointer: '/issuer', why }])
-    }
+  async prepare(ctx, input) {
+    const { before, checked } = await readChange(ctx, input)
+    if (!triesIssuer(checked, before)) return
+    const why = await ctx.providerSignIn.findIssuerFault(ctx.tx.tenant_id, checked.issuer)
+    if (why !== undefined) throw invalidInput([{ pointer: '/issuer', why }])
+  },
+  async run(ctx, input) {
+    const { before, checked, tags } = await readChange(ctx, input)
     const { client_secret: change } = checked
     const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))
     const saved = await saveSignInSetting(ctx, checked, before, sealed)
@@ -54,3 +54,15 @@ export const updateSignInSettings = operation({
     return shownSignIn(saved)
   },
 })
+
+/** The change that the caller sends, if it is valid and the caller may make it, and what it changes. */
+async function readChange(ctx: Ctx, { body: sent, header }: Pick<Input<never, never, SentSetting>, 'body' | 'header'>) {
+  const tags = readIfMatch(header('if-match'))
+  const before = await findSignInSetting(ctx.tx)
+  const body = changeIn(SignInSettingInput, sent, shownSignIn(before))
+  await keepRefusal(ctx, { subject_type: 'setting', subject_id: 'sign-in' }, async () =>
+    requireMayNameProvider(ctx.actor.scopes, body, before),
+  )
+  requireMatch(tags, recordTag(shownSignIn(before)))
+  return { tags, before, checked: readSignInSetting(body, before) }
+}

@@ -3,6 +3,7 @@ import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { addressKeys, emailKey } from '../kernel/email-address.ts'
 import { newId } from '../kernel/id.ts'
+import { onOneLine } from '../kernel/one-line-name.ts'
 import { isActive, isSuspended } from './active-store.ts'
 import type { Candidate, ProviderAccount } from './provider-user.ts'
 
@@ -23,7 +24,7 @@ export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccou
 /** Links the account to a user without one. Undefined when the user can no longer be linked. */
 export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: string): Promise<string | undefined> {
   const { issuer, subject, email } = account
-  const data = { issuer, subject, email }
+  const data = { issuer, subject: onOneLine(subject), email }
   const event = { type: 'user.linked', subject_type: 'user', subject_id: id, data } as const
   const [[linked]] = await ctx.tx.write([
     sql<{ id: string }>`with changed as (

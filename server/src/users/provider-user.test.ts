@@ -9,7 +9,7 @@ const waiting: Candidate = {
 const known: Candidate = { ...waiting, is_account: true, linked: true }
 const gone: Candidate = { ...known, active: false, deleted: true }
 const anna = { email: 'anna@example.com', email_verified: true }
-const all: FirstSignIn = { mayLink: true, create: 'verified' }
+const all: FirstSignIn = { mayBegin: true, create: 'verified' }
 const like = { ...waiting, id: 'u2', email: 'ANNA@ｅxample.com' }
 const similar: Candidate = { ...waiting, id: 'u3', email: 'ａnna@example.com' }
 
@@ -66,9 +66,16 @@ const decisions: [
     all,
     { cause: 'address_not_verified' },
   ],
-  ['is not linked if linking is not allowed', [waiting], {}, { ...all, mayLink: false }, { cause: 'other_provider' }],
+  ['is not linked if linking is not allowed', [waiting], {}, { ...all, mayBegin: false }, { cause: 'other_provider' }],
   ['is not linked to an inactive user', [{ ...waiting, active: false }], {}, all, { cause: 'inactive' }],
   ['is not linked to a suspended user (P35)', [{ ...waiting, suspended: true }], {}, all, { cause: 'suspended' }],
+  [
+    'creates no user while the tenant has another provider',
+    [],
+    {},
+    { ...all, mayBegin: false },
+    { cause: 'other_provider' },
+  ],
   ['creates a user if no user has its address', [], {}, all, { create: { email: anna.email } }],
   ['creates no user if creation is not allowed', [], {}, { ...all, create: 'never' }, { cause: 'unknown_user' }],
   [

@@ -13,8 +13,8 @@ export type ProviderAccount = {
 
 /** What is allowed at the first sign-in of an account in a tenant. */
 export type FirstSignIn = {
-  /** Whether the account may be linked to the `oidc` user who has its address. */
-  mayLink: boolean
+  /** Whether the account may become a user at all, by a link or as a new one: not while the tenant has another provider. */
+  mayBegin: boolean
   /** Whether a user is created for the account: never, or of which addresses. */
   create: 'never' | 'verified' | 'any'
 }
@@ -58,6 +58,7 @@ export function decideAccount(
     if (cause !== undefined) return { cause }
     return exact.length === 1 ? { link: holder.id } : { cause: 'address_similar' }
   }
+  if (!first.mayBegin) return { cause: 'other_provider' }
   // A deleted user returns only when an administrator creates them again, not by signing in again.
   if (first.create === 'never' || candidates.length > 0) return { cause: 'unknown_user' }
   return first.create === 'any' || email_verified ? { create: { email } } : { cause: 'address_not_verified' }
@@ -68,7 +69,7 @@ function linkFault(holder: Candidate, email_verified: boolean, first: FirstSignI
   // INVARIANT: an address never links a local user, or a user who already has an account.
   if (holder.auth_provider !== 'oidc' || holder.linked) return 'address_taken'
   if (!email_verified) return 'address_not_verified'
-  if (!first.mayLink) return 'other_provider'
+  if (!first.mayBegin) return 'other_provider'
   return inactiveCause(holder)
 }
 
