@@ -7,7 +7,7 @@ import type { GlobalOidc } from '../config/config.ts'
 import type { Database, UnrestrictedTx } from '../db/transaction.ts'
 import { type AuthorizationAnswer, type ProviderSignIn, systemActor } from '../kernel/context.ts'
 import { mailDomainOf } from '../kernel/email-address.ts'
-import { newId, readUuid } from '../kernel/id.ts'
+import { readUuid } from '../kernel/id.ts'
 import type { ClaimTrust } from '../settings/sign-in-setting.ts'
 import { findSignInSetting } from '../settings/sign-in-setting-store.ts'
 import { countTenantsByMailDomain, listTenantsOfMailDomain } from '../tenants/mail-domain-store.ts'
@@ -48,7 +48,6 @@ export async function finishGlobalSignIn(
   if ('cause' in found) return refuseUnknown(found.cause)
   const { tenant_id, named } = found
   const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id }
-  if (!(await hasTenant(database.work, tenant_id))) return refuseUnknown('unknown_tenant')
   // The people of a tenant with a provider of its own begin there.
   const mayBegin = (await findSignInSetting(ctx.tx))?.enabled !== true
   return admitAccount(ctx, source_ip, account, { mayBegin, mayCreate: named })
@@ -61,7 +60,7 @@ async function findTenantOf(
   tenant_claim: string | undefined,
 ): Promise<{ tenant_id: string; named: boolean } | { cause: string }> {
   const claim = tenant_claim === undefined ? undefined : account.claims[tenant_claim]
-  if (claim !== undefined) return { tenant_id: readTenantClaim(claim), named: true }
+  if (claim !== undefined) return findClaimedTenant(work, claim)
   const domain = account.email_verified && account.email !== undefined ? mailDomainOf(account.email) : undefined
   const [owner, ...others] = domain === undefined ? [] : await listTenantsOfMailDomain(work, domain)
   if (others.length > 0) return { cause: 'domain_of_several_tenants' }
@@ -82,7 +81,8 @@ export async function findUnreachableTenants(
   return `OIDC_ISSUER is set, but ${without} of ${tenants} tenants have no mail domain, so nobody signs in to them by it: ${means}`
 }
 
-/** A claim that is not a UUID becomes a new id, which is no tenant's. */
-function readTenantClaim(claim: unknown): string {
-  return (typeof claim === 'string' ? readUuid(claim) : undefined) ?? newId()
+async function findClaimedTenant(work: UnrestrictedTx, claim: unknown) {
+  const tenant_id = typeof claim === 'string' ? readUuid(claim) : undefined
+  const isKnown = tenant_id !== undefined && (await hasTenant(work, tenant_id))
+  return isKnown ? { tenant_id, named: true } : { cause: 'unknown_tenant' }
 }

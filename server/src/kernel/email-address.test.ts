@@ -37,6 +37,10 @@ suite('an e-mail address', () => {
     'with an encoded word': '=?utf-8?q?a=40evil.example=20?=@example.com',
     'with a wide at sign': 'a\uff20example.com',
     'whose letters hide a dot': 'a@example\u2488com',
+    'whose host has a letter that DNS drops': 'a@exam\u00adple.com',
+    'whose host is half encoded': 'a@xn--bcher-kva.bücher.example',
+    'whose host has wide letters': 'a@ｅxample.com',
+    'whose host is in composed wide digits': 'a@①.example',
     'with a name too long': `${'a'.repeat(65)}@example.com`,
     'too long': `a@${'b.'.repeat(130)}com`,
   }
@@ -58,6 +62,7 @@ suite('an e-mail address', () => {
 
 suite('two spellings of an address have one key (R10)', () => {
   const pairs: [string, string][] = [
+    ['straẞe@example.com', 'strasse@example.com'],
     ['Anna@Example.COM', 'anna@example.com'],
     ['straße@example.com', 'STRASSE@example.com'],
     ['ırmak@example.com', 'IRMAK@example.com'],

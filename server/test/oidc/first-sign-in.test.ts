@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { Misdeed } from '../support/hostile-provider.ts'
 import { openHostileStage } from '../support/hostile-stage.ts'
 import type { TestTenant } from '../support/house.ts'
 import { claimsOf } from '../support/sign-in-stage.ts'
@@ -85,7 +86,7 @@ suite('an address counts as verified', () => {
 })
 
 suite('a person is identified', () => {
-  test('by `oid`, where the tenant says so, whatever their `sub` is (O11)', async () => {
+  test('by oid, where the tenant says so, whatever their `sub` is (O11)', async () => {
     const of = await house.tenant('with Entra')
     const { walk, finish, configure } = await set({}, of)
     await configure({ subject_claim: 'oid' })
@@ -96,7 +97,7 @@ suite('a person is identified', () => {
   })
 
   for (const oid of [undefined, null, '', 7, ['b0a1'], 'x'.repeat(256), 'a\0b']) {
-    test(`not without a valid \`oid\`: ${JSON.stringify(oid)?.slice(0, 20)} (O8)`, async () => {
+    test(`not without a valid oid: ${JSON.stringify(oid)?.slice(0, 20)} (O8)`, async () => {
       const of = await house.tenant('with Entra, and without oid')
       const { walk, finish, configure } = await set({}, of)
       await configure({ subject_claim: 'oid' })
@@ -113,17 +114,44 @@ test('a provider’s name for a person contains no characters that reorder or br
   assert.equal((await asOwner('GET', `/v1/users/${sub}`)).body.name, 'Ada Love lace')
 })
 
-test('refusals are all kept, up to a hundred of a tenant in an hour, and then counted', async () => {
-  const of = await house.tenant('of many refusals')
-  const { walk, finish } = await set({}, of)
-  const used = await walk('anna', { email: 'anna@example.com', email_verified: true })
-  for (let n = 0; n <= 200; n += 1) await finish(used)
-  const rows = await house.asSuperuser<{ times: number | null }>(
-    `select (data -> 'times')::integer as times from event where tenant_id = $1 and type = 'auth.refused' order by seq`,
-    [of.tenant_id],
-  )
-  assert.deepEqual(
-    rows.map((row) => row.times),
-    [...Array(100).fill(null), 128],
-  )
+suite('refusals are all kept, up to a hundred in an hour, and then counted:', () => {
+  const refused = async (name: string, sub: string, claims: object, misdeed: Misdeed = {}) => {
+    const of = await house.tenant(name)
+    const { realm, walk, finish } = await set({}, of)
+    const used = await walk('someone', { email: 'anna@example.com', email_verified: true })
+    for (let n = 0; n <= 200; n += 1) await finish(used)
+    realm.misdeed = misdeed
+    const { status } = await finish(await walk(sub, claims))
+    assert.equal(status, 401)
+    return house.asSuperuser<{ cause: string; times: number | null; count: number }>(
+      `select data ->> 'cause' as cause, (data -> 'times')::integer as times, count(*)::integer as count from event
+        where tenant_id = $1 and type = 'auth.refused' group by 1, 2 order by min(seq)`,
+      [of.tenant_id],
+    )
+  }
+  const strangers = [
+    { cause: 'state_used', times: null, count: 100 },
+    { cause: 'state_used', times: 128, count: 1 },
+  ]
+
+  test('those of strangers do not hide that of an account (O13)', async () => {
+    const vera = { email: 'vera@example.com', email_verified: false }
+    const rows = await refused('of an account', 'vera', vera)
+    assert.deepEqual(rows, [...strangers, { cause: 'address_not_verified', times: null, count: 1 }])
+  })
+
+  test('nor that of a provider, nor does a provider hide that of an account (O13)', async () => {
+    const of = await house.tenant('of many codes')
+    const vera = { email: 'vera@example.com', email_verified: true }
+    const denied: Misdeed = { answer: { token: (good) => ({ ...good, status: 400 }) } }
+    const rows = await refused('of a provider', 'vera', vera, denied)
+    assert.deepEqual(rows, [...strangers, { cause: 'provider', times: null, count: 1 }])
+    const { walk, finish } = await set({}, of)
+    for (let n = 0; n <= 100; n += 1) await finish({ ...(await walk('vera', vera)), code: 'made up' })
+    await assertRefused(
+      await finish(await walk('vera', { ...vera, email_verified: false })),
+      /address_not_verified/,
+      of,
+    )
+  })
 })

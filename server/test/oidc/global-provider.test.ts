@@ -49,6 +49,16 @@ suite('a sign-in by the global provider, by the domain that the operator gave a 
     await assertRefused(await finish(await walkElsewhere('ida', ida)), 'other_provider')
   })
 
+  test('creates no user while the tenant has a provider of its own, until that is disabled', async () => {
+    await giveDomain('iva.example')
+    await configure()
+    const iva = { email: 'iva@iva.example', email_verified: true }
+    await assertRefused(await finish(await walkElsewhere('iva', iva)), 'other_provider')
+    assert.deepEqual(await usersOf(), [])
+    await configure({ enabled: false })
+    assert.equal((await finish(await walkElsewhere('iva', iva))).status, 200)
+  })
+
   test('finds no tenant by an unverified address, even where the tenant allows unverified ones (O21)', async () => {
     await giveDomain('ines.example')
     await asOwner('PUT', '/v1/settings/auth.allow_unverified_email', { value: 'true' })

@@ -54,6 +54,15 @@ suite('the settings of sign-in', () => {
     ['an issuer on a private network', { issuer: 'https://10.0.0.1' }, '/issuer'],
     ['an issuer by plain http', { issuer: 'http://93.184.216.34' }, '/issuer'],
     ['an issuer on the cloud’s metadata address', { issuer: 'https://169.254.169.254' }, '/issuer'],
+    [
+      'an issuer with a query, of a provider that is disabled',
+      { issuer: 'https://id.example.com/?x', enabled: false },
+      '/issuer',
+    ],
+    ['an issuer with a password', { issuer: 'https://a:b@93.184.216.34', enabled: false }, '/issuer'],
+    ['an issuer of another kind', { issuer: 'ldap://93.184.216.34', enabled: false }, '/issuer'],
+    ['an issuer with a space', { issuer: 'https://93.184.216.34 ', enabled: false }, '/issuer'],
+    ['an issuer that is too long', { issuer: `https://93.184.216.34/${'x'.repeat(480)}`, enabled: false }, '/issuer'],
     ['an issuer with a query', { issuer: 'https://93.184.216.34/?x' }, '/issuer'],
     ['no redirect_uri', { redirect_uris: [] }, '/redirect_uris'],
     ['a redirect_uri by plain http', { redirect_uris: ['http://app.example.com/back'] }, '/redirect_uris/0'],
@@ -104,6 +113,7 @@ suite('an issuer is tried before it is saved, and is refused', () => {
     ['without a token endpoint', { metadata: (good) => ({ ...good, token_endpoint: 'token' }) }, /`token_endpoint`/],
     ['without keys', { metadata: (good) => ({ ...good, jwks_uri: undefined }) }, /`jwks_uri`/],
     ['if its keys cannot be read', { answer: { jwks: (good) => ({ ...good, body: '[]' }) } }, /keys/],
+    ['if it has no keys', { keys: () => [] }, /publishes no keys/],
     ['if its keys are missing', { answer: { jwks: (good) => ({ ...good, status: 404 }) } }, /keys.*404/],
   ]
   for (const [name, misdeed, why] of faults) {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { mock, suite, test } from 'node:test'
-import type { Misdeed, Step, Worse } from '../support/hostile-provider.ts'
+import { newId } from '../../src/kernel/id.ts'
+import type { Misdeed, Realm, Step, Worse } from '../support/hostile-provider.ts'
 import { assertSecretKept, claiming, openHostileStage } from '../support/hostile-stage.ts'
-import { anna, claimsOf, type Finish, signInWays } from '../support/sign-in-stage.ts'
+import type { Reply, TestTenant } from '../support/house.ts'
+import { anna, claimsOf, type Finish, own, redirect_uri, signInWays } from '../support/sign-in-stage.ts'
 import type { Json } from '../support/token-forge.ts'
+import { until } from '../support/wait.ts'
 
 /** A slow provider, and the caching of a provider's data. */
 const stage = await openHostileStage()
@@ -65,6 +68,79 @@ suite('a slow provider', () => {
     realm.misdeed.answer = {}
     const reply = await finish(await walk('again', { ...anna, email: 'again@example.com' }))
     assert.equal(reply.status, 200, reply.text)
+  })
+})
+
+suite('a setting that changes while a sign-in is under way', () => {
+  const changes: [string, object, string][] = [
+    ['to another client', { client_id: 'another' }, 'provider_changed'],
+    ['to less trust', { email_trust: 'never' }, 'provider_changed'],
+    ['and is disabled', { enabled: false }, 'provider_disabled'],
+  ]
+  for (const [name, change, cause] of changes) {
+    test(`${name}: no user is signed in (O13)`, async () => {
+      const of = await house.tenant(`whose setting changes ${name}`)
+      const { realm, walk, finish, configure } = await set({}, of)
+      const answer = await walk('anna', anna, of)
+      const before = await people(of)
+      realm.misdeed = { meanwhile: async (step) => step === 'token' && configure(change) }
+      await stage.assertRefused(await finish(answer), new RegExp(cause), of)
+      assert.equal(await people(of), before)
+    })
+  }
+})
+
+suite('trials of issuers that hang', () => {
+  let trying: (() => void)[] = []
+  const hangs: Misdeed = { meanwhile: () => new Promise<void>((done) => trying.push(done)) }
+  const hanging = evil.realm(hangs)
+  const put = ({ owner, tenant_id }: TestTenant, { issuer }: Realm, headers = {}) => {
+    const body = { issuer, client_id: own.client_id, client_secret: own.client_secret, redirect_uris: [redirect_uri] }
+    return house.call({ method: 'PUT', url: '/v1/settings/sign-in', token: owner.token, tenant_id, body, headers })
+  }
+  /** Does something while the tenants try the issuer; returns the answers to the trials, which are faults. */
+  async function meanwhile(tenants: TestTenant[], work: () => Promise<void>, headers = {}): Promise<Reply[]> {
+    trying = []
+    hanging.misdeed = hangs
+    const replies = tenants.map((of) => put(of, hanging, headers))
+    await until('the issuers are being tried', async () => trying.length === tenants.length)
+    await work()
+    hanging.misdeed = { answer: { discovery: (good) => ({ ...good, status: 503 }) } }
+    for (const done of trying) done()
+    return Promise.all(replies)
+  }
+  /** A trial has a deadline, so on a slow machine it may be over before the work begins: then again. */
+  const untilRefused = (tenants: TestTenant[], of: TestTenant) =>
+    until('another trial is refused', async () => {
+      const replies: Reply[] = []
+      await meanwhile(tenants, async () => {
+        replies.push(await put(of, evil.realm()))
+      })
+      return replies[0]?.status === 503 && /other issuers are being tried/.test(replies[0].text)
+    })
+
+  test('take no place of a sign-in or of another tenant, and hold no connection (O14, S1)', async () => {
+    const of = await house.tenant('that tries')
+    const other = await house.tenant('that tries too')
+    const { walk, finish } = await set({}, of)
+    const key = { 'idempotency-key': newId() }
+    const work = async () => {
+      assert.deepEqual([house.database.load().busy, house.database.load().waiting], [0, 0])
+      assert.equal((await finish(await walk('anna', anna, of))).status, 200)
+      assert.equal((await put(other, evil.realm())).status, 200)
+    }
+    const [reply] = await meanwhile([of], work, key)
+    assert.deepEqual([reply?.status, reply?.body.code], [400, 'invalid_input'], reply?.text)
+    hanging.misdeed = {}
+    assert.equal((await put(of, hanging, key)).status, 200, 'the answer to the trial is not kept')
+    const third = await house.tenant('that tries twice')
+    await untilRefused([third], third)
+  })
+
+  test('are at most eight (O14, S1)', async () => {
+    const tenants: TestTenant[] = []
+    for (let n = 0; n < 9; n += 1) tenants.push(await house.tenant(`number ${n} that tries`))
+    await untilRefused(tenants.slice(1), tenants[0] ?? assert.fail())
   })
 })
 

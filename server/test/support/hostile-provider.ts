@@ -27,6 +27,8 @@ export type Misdeed = {
   /** The answer of the token endpoint. */
   tokens?(good: Json): unknown
   userinfo?(good: Json): unknown
+  /** What happens while a step is under way, before its answer. */
+  meanwhile?(step: string): Promise<unknown>
   /** Replaces the final answer of a step. */
   answer?: Partial<Record<Step, (good: Answer) => Answer | Worse>>
 }
@@ -52,11 +54,11 @@ export type Realm = {
  * realm is a separate provider. It is closed when the file's tests are done.
  */
 export async function openHostileProvider() {
-  const realms = new Map<string, (path: string, request: IncomingMessage, form: URLSearchParams) => Answer | Worse>()
+  const realms = new Map<string, ReturnType<typeof makeRealm>['serve']>()
   const server = createServer((request, reply) => {
     const [, realm = '', path = ''] = /^\/([^/]*)([^?]*)/.exec(request.url ?? '') ?? []
-    void formOf(request).then((form) => {
-      send(reply, realms.get(realm)?.(path, request, form) ?? { status: 404, headers: {}, body: '' })
+    void formOf(request).then(async (form) => {
+      send(reply, (await realms.get(realm)?.(path, request, form)) ?? { status: 404, headers: {}, body: '' })
     })
   })
   await new Promise<void>((done) => {
@@ -94,10 +96,11 @@ function makeRealm(issuer: string, misdeed: Misdeed) {
       const reply = await fetch(url, { redirect: 'manual' })
       return new URL(reply.headers.get('location') ?? '')
     },
-    serve(path: string, request: IncomingMessage, form: URLSearchParams): Answer | Worse {
+    async serve(path: string, request: IncomingMessage, form: URLSearchParams): Promise<Answer | Worse> {
       const step = steps[path] ?? path
       const { authorization } = request.headers
       received.push({ step, authorization, form })
+      await realm.misdeed.meanwhile?.(step)
       const good = goodAnswer(step, request, form)
       const worse = realm.misdeed.answer?.[step as Step]
       return worse === undefined ? good : worse(good)
