@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { findUnreachableTenants } from '../auth/global-provider-sign-in.flow.ts'
 import { readConfig } from '../config/config.ts'
 import { type Database, openDatabase } from '../db/transaction.ts'
 import { openForOperator } from '../embedded-postgres/open-database.ts'
@@ -60,6 +61,8 @@ tenant
         name,
         owner: { email: options.owner, name: options.name ?? options.owner, password },
       })
+      const unreachable = await findUnreachableTenants(database.work, config.oidc)
+      if (unreachable !== undefined) console.error(`warning: ${unreachable}`)
       const data = { ...made, name, owner: { id: owner.id, email: owner.email, password } }
       return {
         text:

@@ -42,9 +42,12 @@ export const eventTable = {
   'user.created': { filterable: true, means: 'a user was created' },
   'user.linked': {
     filterable: true,
-    means: 'a user who was created for a provider signed in there for the first time',
+    means: 'a user who was created for a provider signed in there for the first time; with the account and its address',
   },
-  'user.updated': { filterable: true, means: 'the name or the profile of a user was changed' },
+  'user.updated': {
+    filterable: true,
+    means: 'the name or the profile of a user was changed, or a provider verified their address',
+  },
   'user.deactivated': { filterable: true, means: 'a user was deactivated; their requests and access have ended' },
   'user.reactivated': { filterable: true, means: 'a deactivated user was reactivated' },
   'user.suspended': {
