@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { Body, DateTime, Nullable, OneOf } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { allScopes, scopesLacking } from '../permissions/permission.ts'
 import { redacted } from '../secrets/sealed-config.ts'
@@ -25,15 +25,15 @@ const defaultTrust: ClaimTrust = { email_trust: 'claim', subject_claim: 'sub' }
 /** The settings of a tenant's own sign-in provider, as returned by the API. When unset, id, issuer and client_id are null. */
 export const SignInSetting = Type.Object(
   {
-    id: Nullable(Uuid),
+    id: Nullable(Type.String({ format: 'uuid', description: 'of the provider; it stays when the settings change' })),
     enabled: Type.Boolean(),
     issuer: Nullable(Type.String()),
     client_id: Nullable(Type.String()),
     client_secret: Nullable(Type.String({ description: '`[redacted]`, or null when there is none' })),
     redirect_uris: Type.Array(Type.String()),
     scopes: Type.Array(Type.String()),
-    email_trust: OneOf(emailTrusts),
-    subject_claim: OneOf(subjectClaims),
+    email_trust: OneOf(emailTrusts, { description: 'whose word makes an address verified' }),
+    subject_claim: OneOf(subjectClaims, { description: 'the claim that identifies a person' }),
     updated_at: Type.Optional(DateTime),
   },
   { title: 'SignInSetting' },
