@@ -4,7 +4,7 @@ import { type ErrorCode, Problem } from '../kernel/errors.ts'
 import { createSemaphore } from '../kernel/semaphore.ts'
 import { errorText } from './error-reply.ts'
 import type { KeyedCall } from './idempotency-key.ts'
-import { keepAnswer, takeKey } from './kept-answer-store.ts'
+import { findKeptAnswer, keepAnswer, takeKey } from './kept-answer-store.ts'
 
 /** An answer as it is sent; the text is empty when there is no body. */
 export type Answer = { status: number; etag?: string; text: string }
@@ -34,20 +34,30 @@ const keyedCalls = createSemaphore({
 /**
  * Does the work once for a key, regardless of repeated calls and crashed processes: its writes and its answer are one
  * transaction. A refusal is also an answer, and is kept with its entry in the audit log. A fault is not an answer: it rolls
- * everything back.
+ * everything back. `prepare` runs before the transaction, unless the call was answered already.
  * @throws Problem 409 while the first call is running, 422 when the key was used for another request, and what `work` throws
  */
-export async function answerOnce(ctx: Ctx, call: KeyedCall, work: (ctx: Ctx) => Promise<Answer>): Promise<KeyedAnswer> {
+export async function answerOnce(
+  ctx: Ctx,
+  call: KeyedCall,
+  work: (ctx: Ctx) => Promise<Answer>,
+  prepare?: () => Promise<void>,
+): Promise<KeyedAnswer> {
   const { tx, sealer } = ctx
   const place: SealedPlace = { table: 'kept_answer', id: call.id.toString('hex'), field: 'sealed_answer' }
+  const replayed = async (by: Tx, sealed_answer: string) =>
+    replay(JSON.parse(await sealer.unseal(by, sealed_answer, place)) as Kept, call)
+  if (prepare !== undefined) {
+    const sealed_answer = await findKeptAnswer(tx, call.id)
+    if (sealed_answer !== undefined) return replayed(tx, sealed_answer)
+    await prepare()
+  }
   const once = async (inside: Tx): Promise<KeyedAnswer | Problem> => {
     const { taken, sealed_answer } = await takeKey(inside, call.id)
     if (!taken) {
       throw new Problem('idempotency_in_progress', 'the first call with this `Idempotency-Key` is still running')
     }
-    if (sealed_answer !== undefined) {
-      return replay(JSON.parse(await sealer.unseal(inside, sealed_answer, place)) as Kept, call)
-    }
+    if (sealed_answer !== undefined) return replayed(inside, sealed_answer)
     const done = await answerOrRefusal(() => work({ ...ctx, tx: inSteps(inside) }))
     if (done instanceof Problem && temporaryErrors.includes(done.code)) return done
     const answer = done instanceof Problem ? { status: done.status, text: errorText(done) } : done

@@ -1,6 +1,17 @@
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 
+function keptAnswer(tx: Tx, id: Buffer) {
+  return sql<{ sealed_answer: string }>`select sealed_answer from kept_answer
+    where tenant_id = ${tx.tenant_id} and id = ${id} and expires_at > clock_timestamp()`
+}
+
+/** What is stored under the key, whether or not a call with it is under way. */
+export async function findKeptAnswer(tx: Tx, id: Buffer): Promise<string | undefined> {
+  const [kept] = await tx.read(keptAnswer(tx, id))
+  return kept?.sealed_answer
+}
+
 /** The expired rows of the tenant that each call with a key deletes, at most. */
 const sweptAtOnce = 20
 
@@ -12,8 +23,7 @@ export async function takeKey(tx: Tx, id: Buffer): Promise<{ taken: boolean; sea
   // Two statements: the second sees what was committed before the key was released.
   const [[lock], [kept]] = await tx.write([
     sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${String(id.readBigInt64BE())}::bigint) as taken`,
-    sql<{ sealed_answer: string }>`select sealed_answer from kept_answer
-      where tenant_id = ${tx.tenant_id} and id = ${id} and expires_at > clock_timestamp()`,
+    keptAnswer(tx, id),
   ])
   return { taken: lock?.taken === true, sealed_answer: kept?.sealed_answer }
 }

@@ -26,7 +26,7 @@ import {
 import { type Answer, answerOnce, type KeyedAnswer } from './answer-once.ts'
 import { confirmedTx, requireSameRights } from './confirmed-tx.ts'
 import type { CursorCodec } from './cursor.ts'
-import { keyedCall, readKey, takesKey } from './idempotency-key.ts'
+import { type KeyedCall, keyedCall, readKey, takesKey } from './idempotency-key.ts'
 import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
@@ -112,13 +112,10 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     const page = readPage(parts.cursors, [ctx.tx.tenant_id, operationId, JSON.stringify(params)], query ?? {})
     const header = (name: string) => headerOf(request, name)
     const input = { params, query, body, page, header, sent: request.sentBody } as never
-    await operation.prepare?.(ctx, input)
-    const answer = await thenDrop(ctx, async () => {
-      if (key === undefined) return { body: await operation.run(ctx, input) }
-      const asked = { query, body, if_match: header('if-match') }
-      const call = keyedCall(key, { tenant_id: ctx.tx.tenant_id, actor: ctx.actor }, { operationId, params, asked })
-      return answerOnce(ctx, call, async (inside) => finish(await operation.run(inside, input)))
-    })
+    const asked = { query, body, if_match: header('if-match') }
+    const caller = { tenant_id: ctx.tx.tenant_id, actor: ctx.actor }
+    const call = key === undefined ? undefined : keyedCall(key, caller, { operationId, params, asked })
+    const answer = await thenDrop(ctx, () => carryOut(operation, ctx, input, call, finish))
     if (operation.method !== 'GET') parts.afterWrite()
     return answer
   }
@@ -133,6 +130,22 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   }
 
   return { admit, run, mayGoOn: (ctx: Ctx, request: FastifyRequest) => mayGoOn(target, ctx, request) }
+}
+
+/** Runs the operation, once if the call has a key. */
+async function carryOut(
+  operation: Operation,
+  ctx: Ctx,
+  input: never,
+  call: KeyedCall | undefined,
+  finish: (body: unknown) => Answer,
+): Promise<{ body: unknown } | KeyedAnswer> {
+  const prepare = operation.prepare && (async () => operation.prepare?.(ctx, input))
+  if (call === undefined) {
+    await prepare?.()
+    return { body: await operation.run(ctx, input) }
+  }
+  return answerOnce(ctx, call, async (inside) => finish(await operation.run(inside, input)), prepare)
 }
 
 /** @throws Problem 403 where the admission does not allow the operation in this tenant; the refusal is recorded. */

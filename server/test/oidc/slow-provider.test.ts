@@ -132,7 +132,11 @@ suite('trials of issuers that hang', () => {
     const [reply] = await meanwhile([of], work, key)
     assert.deepEqual([reply?.status, reply?.body.code], [400, 'invalid_input'], reply?.text)
     hanging.misdeed = {}
-    assert.equal((await put(of, hanging, key)).status, 200, 'the answer to the trial is not kept')
+    const saved = await put(of, hanging, key)
+    assert.equal(saved.status, 200, 'the answer to the trial is not kept')
+    await put(of, evil.realm())
+    hanging.misdeed = { answer: { discovery: (good) => ({ ...good, status: 404 }) } }
+    assert.deepEqual((await put(of, hanging, key)).body, saved.body, 'a call that was answered makes no trial')
     const third = await house.tenant('that tries twice')
     await untilRefused([third], third)
   })
