@@ -5,6 +5,7 @@ import { policyTenants } from '../../../test/support/policy-tenant.ts'
 import { rounds, together } from '../../../test/support/race.ts'
 import { type Answer, type Caller, sliceServer } from '../../../test/support/slice-server.ts'
 import type { Database } from '../../db/transaction.ts'
+import type { Tx } from '../../kernel/context.ts'
 import { findRuleSet } from '../../policy-engine/deciding/rule-set-store.ts'
 import { createPolicy } from '../create-policy.ts'
 import { createRule } from '../create-rule.ts'
@@ -17,22 +18,25 @@ import type { PolicyCase } from './case.ts'
 import { replacePolicyCases } from './replace-policy-cases.ts'
 
 const testDb = await testDatabase()
-/** The number of round trips of the service to the database. */
+/** The number of batches that the service sends to the database. */
 let trips = 0
-const database: Database = {
-  ...testDb.database,
-  tenant(tenant_id) {
-    const client = testDb.database.tenant(tenant_id)
-    const counted =
-      <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
-      (...args: Args) => {
-        trips += 1
-        return work(...args)
-      }
-    const { read, write } = client
-    return { ...client, read: counted(read) as typeof read, write: counted(write) as typeof write }
-  },
+const database: Database = { ...testDb.database, tenant: (tenant_id) => counted(testDb.database.tenant(tenant_id)) }
+
+function counted(tx: Tx): Tx {
+  return {
+    tenant_id: tx.tenant_id,
+    read(statement) {
+      trips += 1
+      return tx.read(statement)
+    },
+    write(statements) {
+      trips += 1
+      return tx.write(statements)
+    },
+    interactive: (work) => tx.interactive((inside) => work(counted(inside))),
+  }
 }
+
 const rulesOperations = { createRule, updateRule, deleteRule }
 const operations = { createPolicy, updatePolicy, deletePolicy, importPolicy, ...rulesOperations, replacePolicyCases }
 const call = await sliceServer(database, operations)
