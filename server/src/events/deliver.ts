@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { Database } from '../db/transaction.ts'
 import { backoffDelays } from '../kernel/backoff.ts'
-import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
+import { type Actor, type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import type { EventType } from './catalogue.ts'
 
 /** An event as a subscriber receives it. */
@@ -9,6 +9,8 @@ export type DeliveredEvent = {
   id: string
   type: EventType
   at: string
+  actor_kind: Actor['kind']
+  /** The user who caused it, directly or by an API key; null when the service or the operator did. */
   actor_id: string | null
   subject_type: string
   subject_id: string
@@ -144,7 +146,8 @@ async function handOver(
   if (first === undefined) return true
   const tx = database.tenant(first.tenant_id)
   try {
-    const events = await tx.read(sql<DeliveredEvent>`select id, type, at, actor_id, subject_type, subject_id, data
+    const events = await tx.read(sql<DeliveredEvent>`select id, type, at, actor_kind, actor_id, subject_type,
+        subject_id, data
       from event where tenant_id = ${first.tenant_id} and id = any(${run.map(({ id }) => id)}::uuid[])
       order by event.xid, event.seq`)
     await subscriber.handle({ tx, actor: systemActor, request_id: `event:${first.id}` }, events)

@@ -1,3 +1,4 @@
+import type { Actor } from '../kernel/context.ts'
 import { moment } from '../kernel/plain-words.ts'
 import { named, whenFact } from './access-words.ts'
 import type { RecordFacts } from './event-facts.ts'
@@ -24,6 +25,11 @@ export function did(
       next,
     }
   }
+}
+
+/** The actor as the start of a sentence. A key is named, because it may be in other hands than its user's. */
+export function actorOf(kind: Actor['kind'], user: string): string {
+  return kind === 'api_key' ? `An API key of ${user}` : user
 }
 
 /** The name of a user or another record; its id when it has no name any more. */

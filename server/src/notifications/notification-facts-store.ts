@@ -2,6 +2,7 @@ import { sql } from '../db/sql.ts'
 import type { DeliveredEvent } from '../events/deliver.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { GrantFacts, RecordFacts, RequestFacts } from '../messages/event-facts.ts'
+import { actorOf } from '../messages/record-words.ts'
 
 /** Facts that notifications leave out. The names of accounts, for example, need a scope that not every notified user holds. */
 const withheld = { zone: 'UTC', accounts: [], account_count: 0 }
@@ -74,18 +75,24 @@ export async function findChannelFacts(tx: Tx, { at, subject_id }: DeliveredEven
   return found && { ...event, subject_type: 'notification_channel', name: found.name }
 }
 
-/** The user whom an event is about, for people who may read users. */
+/** The user whom an event is about, and who did it, both with their addresses: for people who may read users. */
 export async function findUserFacts(
   tx: Tx,
-  { at, actor_id, subject_id, data }: DeliveredEvent,
+  { at, actor_kind, actor_id, subject_id, data }: DeliveredEvent,
 ): Promise<RecordFacts | undefined> {
   const [found] = await tx.read(
-    sql<{ name: string; actor: string }>`select u.name || ' (' || u.email || ')' as name,
-        coalesce(actor.name, ${ourselves}::text) as actor
+    sql<{ name: string; actor_name: string | null }>`select ${withAddress(sql`u`)} as name,
+        ${withAddress(sql`actor`)} as actor_name
       from tenant_user u left join tenant_user actor on actor.tenant_id = u.tenant_id and actor.id = ${actor_id}::uuid
       where u.tenant_id = ${tx.tenant_id}::uuid and u.id = ${subject_id}::uuid`,
   )
-  return found && { ...found, at, subject_type: 'user', subject_id, zone: 'UTC', data, people: {}, roles: {} }
+  if (found === undefined) return undefined
+  const event = { at, subject_type: 'user', subject_id, zone: 'UTC', data, people: {}, roles: {} }
+  return { ...event, name: found.name, actor: actorOf(actor_kind, found.actor_name ?? ourselves) }
+}
+
+function withAddress(row: Statement): Statement {
+  return sql`${row}.name || ' (' || ${row}.email || ')'`
 }
 
 function person(row: Statement): Statement {

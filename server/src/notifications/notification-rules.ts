@@ -14,7 +14,7 @@ export const audiences = {
   every_approver: 'every user with `requests:approve`, except the requester',
   administrators: 'every user with `policies:write` or `users:write`',
   channel_keepers: 'every user with `notification_channels:write`',
-  owners: 'every owner of the tenant, except the one who did it and the user concerned',
+  owners: 'every owner of the tenant, except the user concerned, and the one who did it other than by an API key',
 } as const
 export type Audience = keyof typeof audiences
 export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers' | 'owners'>

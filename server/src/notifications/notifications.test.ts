@@ -77,7 +77,7 @@ async function happened(type: EventType, subject_id: string, actor_id: string | 
     values ($1, $2, $3, 'system', $4, $5, $6, 'test') returning at`,
     [tenant_id, event.id, type, actor_id, event.subject_type, subject_id],
   )
-  return { ...event, at: row?.at ?? '' }
+  return { ...event, actor_kind: 'system', at: row?.at ?? '' }
 }
 
 const handle = (event: DeliveredEvent, whoMayDecide = everybody) =>

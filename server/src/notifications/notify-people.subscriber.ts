@@ -81,7 +81,9 @@ async function notifyOfChannel({ tx }: WorkCtx, event: DeliveredEvent): Promise<
 async function notifyOfSuspension({ tx }: WorkCtx, event: DeliveredEvent): Promise<void> {
   const facts = await findUserFacts(tx, event)
   if (facts === undefined) return
-  const owners = await listOwners(tx, [event.actor_id, event.subject_id])
+  // An owner whose key did it may know nothing of it: the key may be in other hands.
+  const doer = event.actor_kind === 'user' ? event.actor_id : null
+  const owners = await listOwners(tx, [doer, event.subject_id])
   await notifyAll(tx, [owners], newNotification(event, 'user', recordMessage(suspensionEvent, facts)))
 }
 

@@ -46,7 +46,7 @@ test('the active owners are notified of a suspension, but not the one who did it
     `select user_id, title, body, resource_type, resource_id from notification where tenant_id = $1`,
     [tenant_id],
   )
-  const title = 'admin suspended the user approver (approver@example.com) for 24 hours'
+  const title = 'admin (admin@example.com) suspended the user approver (approver@example.com) for 24 hours'
   const end = new Date(String(reply.body.suspended_until)).toISOString().slice(0, 16).replace('T', ' ')
   assert.deepEqual(notices, [
     {
@@ -71,6 +71,23 @@ test('an owner who suspends a user is not notified of it, and nobody is of its e
   }
   await deliverAll()
   assert.deepEqual(await house.asSuperuser('select from notification where tenant_id = $1', [tenant_id]), [])
+})
+
+test('an owner whose API key suspends a user is notified of it, and of whose key it was', async () => {
+  const { tenant_id, owner, people } = await house.tenant('stolen key')
+  const url = `/v1/users/${people.user.user_id}/suspend`
+  const reply = await house.call({ method: 'POST', url, api_key: owner.api_key, tenant_id })
+  assert.equal(reply.status, 200, reply.text)
+  await deliverAll()
+  assert.deepEqual(
+    await house.asSuperuser('select user_id, title from notification where tenant_id = $1', [tenant_id]),
+    [
+      {
+        user_id: owner.user_id,
+        title: `An API key of Owner (owner@example.com) suspended the user user (user@example.com) for 24 hours`,
+      },
+    ],
+  )
 })
 
 test('a suspended user is notified of nothing that goes to the holders of a scope (P35)', async () => {

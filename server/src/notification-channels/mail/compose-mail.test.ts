@@ -93,6 +93,19 @@ suite('the mail about an event', () => {
     assert.equal(tested.subject, '[acme] A test of the channel “On call”')
   })
 
+  test('of a suspension names user and actor with their addresses; that of any record names an actor’s API key', async () => {
+    const person = { email: 'rob@example.com', name: 'Rob', roles: ['user'], auth_provider: 'oidc' }
+    const user_id = String((await acme.created(owner, '/v1/users', person)).id)
+    assert.equal((await acme.call(owner, 'POST', `/v1/users/${user_id}/suspend`)).status, 200)
+    const [made, suspended] = [await mailOf('user.created', user_id), await mailOf('user.suspended', user_id)]
+    const whom = 'the user Rob \\(rob@example\\.com\\)'
+    assert.match(made.subject, new RegExp(`Owner created ${whom}$`))
+    assert.match(suspended.subject, new RegExp(`Owner \\(owner@example\\.com\\) suspended ${whom} for 24 hours$`))
+    const byKey = { actor_kind: 'api_key', actor_id: owner.user_id, api_key_id: newId() } as const
+    const key = await composed({ ...event('user.created', user_id), ...byKey })
+    assert.match(key.subject, new RegExp(`An API key of Owner created ${whom}$`))
+  })
+
   test('has no missing values for any event, and explains an event without its own text', async () => {
     const events = await eventsOf(null)
     assert.ok(events.length > 15)

@@ -2,6 +2,7 @@ import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { isUuid } from '../../kernel/id.ts'
 import type { EventFacts, GrantFacts, RecordFacts, RequestFacts } from '../../messages/event-facts.ts'
+import { actorOf } from '../../messages/record-words.ts'
 import { readSettingValues } from '../../settings/setting.ts'
 import { settingsAsJson } from '../../settings/setting-store.ts'
 import type { DeliveredEvent } from '../carrier.ts'
@@ -12,9 +13,11 @@ const maxAccountsNamed = 3
 /** The columns that every mail needs. */
 type Surroundings = { stored: Record<string, string>; actor_name: string | null }
 
-function surroundings(tx: Tx, { actor_id }: DeliveredEvent): Statement {
+function surroundings(tx: Tx, { actor_id, type }: DeliveredEvent): Statement {
+  // Who suspends somebody may be an attacker, whose name alone could be like another's.
+  const shown = type === 'user.suspended' ? sql`name || ' (' || email || ')'` : sql`name`
   return sql`${settingsAsJson(tx)} as stored,
-    (select name from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name`
+    (select ${shown} from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name`
 }
 
 function eventFacts(event: DeliveredEvent, { stored, actor_name }: Surroundings): EventFacts {
@@ -78,7 +81,8 @@ export async function readRecordFacts(tx: Tx, event: DeliveredEvent): Promise<Re
           where tenant_id = ${tx.tenant_id}::uuid and id = any(${roles}::text[])) as roles, ${surroundings(tx, event)}`,
   )
   if (found === undefined) throw new Error('the query for the facts of an event returned no row')
-  return { ...found, ...eventFacts(event, found) }
+  const facts = eventFacts(event, found)
+  return { ...found, ...facts, actor: actorOf(event.actor_kind, facts.actor) }
 }
 
 const recordTables: Readonly<Record<string, Statement>> = {
