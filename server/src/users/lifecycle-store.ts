@@ -49,16 +49,23 @@ export async function saveUserChange(
 }
 
 const suspensionHours = 24
+/** A suspension with more hours left is not begun again: each time would be an event, and a notice to every owner. */
+const enoughHours = 23
 
-/** Suspends a locked user, from now on, and emits the event, then runs the `ending` statements. */
+/**
+ * Suspends a locked user, from now on, and emits the event, then runs the `ending` statements. It writes nothing for a user who
+ * was suspended less than an hour ago.
+ */
 export async function saveSuspension(ctx: WorkCtx, { id }: LockedUser, ending: Statement[]): Promise<void> {
   const { tx } = ctx
   const [[saved]] = await tx.write([
     sql<{ until: string }>`update tenant_user set updated_at = clock_timestamp(),
         suspended_until = clock_timestamp() + make_interval(hours => ${suspensionHours})
-      where tenant_id = ${tx.tenant_id} and id = ${id} returning suspended_until as until`,
+      where tenant_id = ${tx.tenant_id} and id = ${id} and (suspended_until is null
+        or suspended_until <= clock_timestamp() + make_interval(hours => ${enoughHours}))
+      returning suspended_until as until`,
   ])
-  if (saved === undefined) throw new Error('a locked user was not found')
+  if (saved === undefined) return
   const event = { type: 'user.suspended', subject_type: 'user', subject_id: id, data: { until: saved.until } } as const
   await tx.write([emit(ctx, event), ...ending])
 }

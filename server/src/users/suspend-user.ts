@@ -10,7 +10,7 @@ import { findUser } from './user-store.ts'
 /**
  * Suspends a user for 24 hours from now. It needs none of the user's scopes, unlike a deactivation, so that everybody who manages
  * users can stop anybody fast. It takes no role, ends by itself, and the owners are notified. It ends access as a
- * deactivation does.
+ * deactivation does. For a user who was suspended less than an hour ago it changes nothing and emits no event.
  */
 export const suspendUser = (endAccess: EndAccess) =>
   operation({

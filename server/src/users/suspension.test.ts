@@ -81,16 +81,21 @@ suite('suspending a user', () => {
     assert.equal(await asks(admin), 401)
   })
 
-  test('again begins the 24 hours again', async () => {
+  test('again begins the 24 hours again, but changes nothing while more than 23 are left', async () => {
     const { user_id } = await newcomer()
     await suspend(user_id)
-    await endIn(user_id, '1 hour')
+    const suspensions = async () => (await typesOf(user_id)).filter((type) => type === 'user.suspended').length
+    // A day ahead at the least: no pause of this test makes it 23 hours.
+    await endIn(user_id, '47 hours')
+    const long = await shown(user_id)
+    const same = await suspend(user_id, desk)
+    assert.deepEqual([same.status, same.body, await suspensions()], [200, long, 1])
+    await endIn(user_id, '23 hours')
     const short = await shown(user_id)
     const again = await suspend(user_id, desk)
     assert.equal(again.status, 200)
     assert.ok(String(again.body.suspended_until) > String(short.suspended_until))
-    const types = (await typesOf(user_id)).filter((type) => type === 'user.suspended')
-    assert.equal(types.length, 2)
+    assert.equal(await suspensions(), 2)
   })
 
   test('is refused for a deactivated user, and finds no deleted or unknown one', async () => {
