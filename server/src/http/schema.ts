@@ -9,6 +9,7 @@ import { linePattern, lineRule, namePattern, nameRule } from '../kernel/one-line
 type JsonSchema = {
   type?: string
   format?: string
+  pattern?: string
   enum?: unknown[]
   description?: string
   properties?: Record<string, JsonSchema>
@@ -173,6 +174,17 @@ const formats: Readonly<Record<string, string>> = {
 
 /** What to send, where the pattern itself would not tell a person. */
 const patterns: Readonly<Record<string, string>> = { [linePattern]: lineRule, [namePattern]: nameRule }
+
+/** The rule of a name or a line, as a half-sentence; undefined for another schema. */
+export function textRule({ pattern = '' }: JsonSchema): string | undefined {
+  return Object.hasOwn(patterns, pattern) ? patterns[pattern] : undefined
+}
+
+/** What is wrong with the value of a name or a line, as a half-sentence. */
+export function textFault(schema: JsonSchema, value: unknown): string | undefined {
+  const { pattern = '' } = schema
+  return typeof value !== 'string' || new RegExp(pattern, 'u').test(value) ? undefined : textRule(schema)
+}
 
 function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []

@@ -1,20 +1,31 @@
 /** What a caller read can be sent back: a change may carry the fields of the record that it cannot change, with their present values. */
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import { type FaultyField, invalidInput } from '../kernel/errors.ts'
-import { jsonSchemaOf } from './schema.ts'
+import { invalidInput } from '../kernel/errors.ts'
+import { jsonSchemaOf, textFault, textRule } from './schema.ts'
+
+const cannotChange = 'cannot be changed here: leave it out, or send its present value'
 
 /**
- * The body of a change that also takes the other fields of the record. Its type stays that of the change: `changeIn` checks the
- * other fields and drops them.
+ * The body of a change that also takes the other fields of the record, and any present name: an older one may break the rule for
+ * names. Its type stays that of the change: `changeIn` checks the other fields and drops them, and checks new names.
  */
 export function SentBack<Change extends TSchema>(change: Change, record: TSchema): Change {
   const [own, shown] = [change, record].map((schema) => jsonSchemaOf(schema).properties as unknown as TProperties)
   const others = Object.entries(shown ?? {}).filter(([name]) => own !== undefined && !Object.hasOwn(own, name))
   const readOnly = Object.fromEntries(others.map(([name, schema]) => [name, Type.Optional(ofScalar(schema))]))
+  const free = Object.entries(own ?? {}).map(([name, schema]) => [
+    name,
+    Object.hasOwn(shown ?? {}, name) ? ofAnyText(schema) : schema,
+  ])
   const { required } = jsonSchemaOf(change)
   const description = `These fields cannot change, and are taken with their present values: ${Object.keys(readOnly).join(', ')}.`
-  return { ...change, properties: { ...own, ...readOnly }, ...(required && { required }), description }
+  return {
+    ...change,
+    properties: { ...Object.fromEntries(free), ...readOnly },
+    ...(required && { required }),
+    description,
+  }
 }
 
 /** Lists and objects are compared, and not checked before: the schema of a whole record would only repeat the reply's. */
@@ -22,10 +33,20 @@ function ofScalar(schema: TSchema): TSchema {
   return ['array', 'object'].includes([jsonSchemaOf(schema).type].flat()[0] ?? 'object') ? Type.Unknown() : schema
 }
 
+/** A name or a line without its pattern, which `changeIn` checks. */
+function ofAnyText(schema: TSchema): TSchema {
+  const rule = textRule(jsonSchemaOf(schema))
+  if (rule === undefined) return schema
+  const { pattern, description, ...rest } = jsonSchemaOf(schema)
+  const about = description === undefined ? rule : `${description}; ${rule}`
+  return Type.Unsafe({ ...rest, description: `${about}; or the present value` })
+}
+
 /**
  * The fields of the body that the change may change.
  * @param current the record as `GET` shows it
- * @throws Problem 400 naming each other field whose value is not the present one
+ * @throws Problem 400 naming each other field whose value is not the present one, and each new name that breaks the rule for
+ *   names
  */
 export function changeIn<Change extends TSchema>(
   change: Change,
@@ -34,8 +55,12 @@ export function changeIn<Change extends TSchema>(
 ): Static<Change> {
   const own = jsonSchemaOf(change).properties ?? {}
   const fields = Object.entries(sent as object)
-  const faults = fields.filter(([name, value]) => !Object.hasOwn(own, name) && !isPresent(value, name, current))
-  if (faults.length > 0) throw invalidInput(faults.map(([name]) => readOnlyFault(name)))
+  const faults = fields.flatMap(([name, value]) => {
+    if (isPresent(value, name, current)) return []
+    const why = Object.hasOwn(own, name) ? textFault(own[name] ?? {}, value) : cannotChange
+    return why === undefined ? [] : [{ pointer: `/${name}`, why }]
+  })
+  if (faults.length > 0) throw invalidInput(faults)
   return Object.fromEntries(fields.filter(([name]) => Object.hasOwn(own, name))) as Static<Change>
 }
 
@@ -46,8 +71,4 @@ function isPresent(value: unknown, name: string, current: object): boolean {
 /** The value as the caller read it. */
 function jsonOf(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
-}
-
-function readOnlyFault(name: string): FaultyField {
-  return { pointer: `/${name}`, why: 'cannot be changed here: leave it out, or send its present value' }
 }

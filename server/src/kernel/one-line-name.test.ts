@@ -10,6 +10,10 @@ const characters = Array.from({ length: 0x110000 }, (_, code) => code)
 /** By the properties of Unicode, of which the expressions spell the code points. */
 const isForging = (character: string) => /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(character)
 
+/** Without ink: also the letters and the symbol of which Unicode's categories do not say it. */
+const isUnseen = (character: string) =>
+  !/[\p{L}\p{N}\p{P}\p{S}]/u.test(character) || /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character)
+
 suite('a name (J8)', () => {
   test('contains every character but controls, line ends and marks that change the text direction', () => {
     const faulty = characters.filter((character) => isName(`a${character}b`) === isForging(character))
@@ -17,13 +21,32 @@ suite('a name (J8)', () => {
     assert.equal(characters.filter(isForging).length, 65 + 2 + 12)
   })
 
-  test('has a character that is no space', () => {
+  test('has a character that one can see', () => {
     const blank = characters.filter((character) => !isName(character) && !isForging(character))
-    assert.deepEqual(
-      blank.filter((character) => character.trim() !== ''),
-      [],
-    )
-    for (const text of ['', ' ', '\u00a0\u2003 ']) assert.ok(!isName(text), JSON.stringify(text))
+    const wrong = blank.filter((character) => !isUnseen(character))
+    assert.deepEqual(wrong.slice(0, 20), [])
+    const taken = characters.filter((character) => isUnseen(character) && isName(character))
+    assert.deepEqual(taken.slice(0, 20), [])
+    const unseen = {
+      nothing: '',
+      'a space': ' ',
+      'spaces of other widths': '\u00a0\u2003 ',
+      'the blank of Braille': '\u2800',
+      'Hangul fillers': '\u3164\u115f\u1160\uffa0',
+      'a space of no width': '\u200b',
+      joiners: '\u200d\u200c',
+      'a soft hyphen': '\u00ad',
+      'a byte order mark': '\ufeff',
+      'a variation selector': '\ufe0f',
+      tags: '\u{e0041}\u{e0042}',
+      'an accent on nothing': '\u0301',
+      'a grapheme joiner': '\u034f',
+      'all of these': ' \u2800\u3164\u200b\u0301\u{e0041} ',
+    }
+    for (const [what, text] of Object.entries(unseen)) {
+      assert.ok(!isName(text), what)
+      if (text !== '') assert.ok(isName(`${text}A`) && isName(`A${text}`), `a letter beside ${what}`)
+    }
     for (const text of ['A', ' A ', 'Ada Lovelace', 'محمد علی‌پور', '👩‍👩‍👧', '🚪']) assert.ok(isName(text), text)
   })
 

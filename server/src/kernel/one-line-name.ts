@@ -7,10 +7,14 @@
 /** One line of text. It may be blank. */
 const line = /^[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u
 
-/** One line that is not blank. The classes do not overlap, so that no text makes it slow. */
+/**
+ * One line with a character that one can see. Unseen are spaces, controls, combining marks on nothing, and the letters and the
+ * symbol that have no ink: the Hangul fillers and the blank of Braille. The classes do not overlap, so that no text makes it slow.
+ */
 const name =
-  /^[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\S]*[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\s][^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u
+  /^(?:[^\p{L}\p{N}\p{P}\p{S}\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u115f\u1160\u2800\u3164\uffa0])*[^\p{C}\p{M}\p{Zs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0][^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u
 
+const unseen = /[\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]+/gu
 const lineEnds = /[\p{Cc}\u2028\u2029]+/gu
 const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
@@ -22,14 +26,14 @@ const without = 'without control characters or marks that change the text direct
 
 /** What is wrong with another text, as half-sentences. */
 export const lineRule = `must be one line, ${without}`
-export const nameRule = `must be a name on one line, ${without}`
+export const nameRule = `must be a name that one can see, on one line, ${without}`
 
 /** Whether a text is displayed as written: one line, no control characters, no marks that change the text direction. */
 export function isPlainLine(text: string): boolean {
   return line.test(text)
 }
 
-/** Whether a text is a name: a plain line that is not blank. */
+/** Whether a text is a name: a plain line with a character that one can see. */
 export function isName(text: string): boolean {
   return name.test(text)
 }
@@ -37,4 +41,9 @@ export function isName(text: string): boolean {
 /** A text that nobody can be asked to correct, as a plain line: marks of the direction are left out, the rest becomes spaces. */
 export function onOneLine(text: string): string {
   return text.replace(directionMarks, '').replace(lineEnds, ' ').trim()
+}
+
+/** A text as compatible letters without accents: what is left of it when nobody looks closely. Spaces stay. */
+export function baseLetters(text: string): string {
+  return text.normalize('NFKD').replace(unseen, '')
 }

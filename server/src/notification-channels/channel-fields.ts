@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { type EventType, eventTable } from '../events/catalogue.ts'
 import { DateTime, Name, OneOf, Uuid } from '../http/schema.ts'
 import type { FaultyField } from '../kernel/errors.ts'
-import { isPlainLine, lineRule } from '../kernel/one-line-name.ts'
+import { isName, isPlainLine, lineRule, nameRule } from '../kernel/one-line-name.ts'
 
 /** The events that a channel may name. */
 export const filterableEvents = (Object.keys(eventTable) as EventType[]).filter((type) => eventTable[type].filterable)
@@ -42,11 +42,10 @@ export function changeCommon(before: Common, change: Partial<Common>): Common {
   }
 }
 
-export function nameFaults(name: string | undefined): FaultyField[] {
-  if (name === undefined) return []
-  const faults = lineFaults('/name', name)
-  if (faults.length > 0) return faults
-  return name.trim() === '' ? [{ pointer: '/name', why: 'must be a name, not only spaces' }] : []
+/** The faults of a new name. The present one has none: it may be older than the rule. */
+export function nameFaults(name: string | undefined, present: string): FaultyField[] {
+  if (name === undefined || name === present) return []
+  return isName(name) ? lineFaults('/name', name) : [{ pointer: '/name', why: nameRule }]
 }
 
 /** Text for a mail's header must be one plain line: no second header, and no text that displays differently from how it is written. */

@@ -67,7 +67,7 @@ export function readNewEmail(input: NewEmailChannel): EmailContent {
 export function changeEmail(before: EmailContent, change: EmailChange): EmailContent {
   const { to_addresses, from_address, subject_prefix } = change
   const faults: FaultyField[] = [
-    ...nameFaults(change.name),
+    ...nameFaults(change.name, before.name),
     ...(to_addresses ?? []).flatMap((text, index) => addressFaults(`/to_addresses/${index}`, text)),
     ...repeats(to_addresses ?? []),
     ...(typeof from_address === 'string' ? addressFaults('/from_address', from_address) : []),

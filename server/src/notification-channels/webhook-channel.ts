@@ -80,7 +80,7 @@ export function readNewWebhook(input: NewWebhookChannel): WebhookContent {
  * may write channels could have the headers sent to themselves
  */
 export function changeWebhook(before: WebhookContent, change: WebhookChange): WebhookContent {
-  const faults = nameFaults(change.name)
+  const faults = nameFaults(change.name, before.name)
   const { url = before.config.url } = change
   if (url !== before.config.url && before.config.headers !== undefined && change.headers === undefined) {
     const why = 'differs, and the stored `headers` would be sent to it: send `headers` too, or null to remove them'

@@ -82,6 +82,11 @@ suite('the name of a custom role', () => {
     ['with an invisible letter', 'Approver\u3164', 'Approver'],
     ['with a mark of the direction', 'Admin\u200f', 'Admin'],
     ['with an interlinear annotation', 'Admin\ufffb', 'Admin'],
+    ['with a blank of Braille', 'Ad\u2800min\u2800', 'Admin'],
+    ['with Hangul fillers', '\u115fUs\u1160er\uffa0', 'User'],
+    ['with a combining mark', 'Admi\u0323n', 'Admin'],
+    ['with accents', 'Ådmìn', 'Admin'],
+    ['with a mark around each letter', [...'User'].map((letter) => `${letter}\u20dd`).join(''), 'User'],
   ]
   for (const [name, spelling, role] of refused) {
     test(`is not a system role’s name ${name} (P2)`, () => {
@@ -90,17 +95,7 @@ suite('the name of a custom role', () => {
     })
   }
 
-  const taken = [
-    'Desk',
-    'Admins',
-    'Administrator',
-    'Ad min',
-    'Super Admin',
-    'Users',
-    'Auditor (custom)',
-    'Ådmin',
-    '管理者',
-  ]
+  const taken = ['Desk', 'Admins', 'Administrator', 'Ad min', 'Super Admin', 'Users', 'Auditor (custom)', '管理者']
   for (const name of taken) test(`can be ${name}`, () => requireCustomName(name))
 })
 

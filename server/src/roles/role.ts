@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { versionTag } from '../http/if-match.ts'
 import { Body, DateTime, Name, OneOf } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
+import { baseLetters } from '../kernel/one-line-name.ts'
 import { allScopes, isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
 import { blastLevels, blastRadius } from './blast-radius.ts'
 
@@ -138,10 +139,9 @@ export function requireMayGive(giver: ReadonlySet<string>, given: Iterable<strin
   throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }
 
-/** What readers take for the same name: without characters that nobody sees, without case (by way of `ı` and `İ` too), trimmed. */
+/** What readers take for the same name: without characters that nobody sees, accents and case (by way of `ı` too), trimmed. */
 function foldName(name: string): string {
-  const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu, '')
-  return visible.toUpperCase().toLowerCase().replaceAll('i\u0307', 'i').trim()
+  return baseLetters(name).toUpperCase().toLowerCase().trim()
 }
 
 /** @throws Problem 403 for the name of a system role, in any spelling: readers would take the custom role for it. */

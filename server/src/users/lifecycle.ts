@@ -1,17 +1,13 @@
 import { type Static, Type } from 'typebox'
-import { Body } from '../http/schema.ts'
+import { Body, Name } from '../http/schema.ts'
 import type { Actor, Statement, WorkCtx } from '../kernel/context.ts'
-import { invalidInput, Problem } from '../kernel/errors.ts'
+import { Problem } from '../kernel/errors.ts'
 import { scopesLacking } from '../permissions/permission.ts'
 import { requireMayTake } from '../roles/role.ts'
-import { nameFault } from './user.ts'
-
-const aboutName = 'on one line, without control characters or marks that change the text direction; or the present name'
 
 /** The body of a change by a user administrator. Omitted fields stay as they are. */
 export const UserChange = Body({
-  // Without a pattern: the present name is accepted whatever it is, so that a caller can send back what they read.
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: aboutName })),
+  name: Type.Optional(Name(200)),
   active: Type.Optional(
     Type.Boolean({ description: 'false cancels the user’s requests and revokes their grants; true reactivates them' }),
   ),
@@ -40,16 +36,12 @@ export type EndAccess = (ctx: WorkCtx, user_id: string, reason: string) => State
 
 /**
  * Returns the events of a change; none when it changes nothing.
- * @throws Problem 400 for an invalid name, 403 for deactivating or reactivating a user with scopes that the actor lacks,
+ * @throws Problem 403 for deactivating or reactivating a user with scopes that the actor lacks,
  *   409 `last_owner`
  */
 export function requireMayChange(user: LockedUser, change: UserChange, actor: Actor): ChangeEvent[] {
   const events: ChangeEvent[] = []
-  if (change.name !== undefined && change.name !== user.name) {
-    const why = nameFault(change.name)
-    if (why !== undefined) throw invalidInput([{ pointer: '/name', why }])
-    events.push('user.updated')
-  }
+  if (change.name !== undefined && change.name !== user.name) events.push('user.updated')
   if (change.active === false && user.active) {
     requireMayTakeFrom(user, actor)
     requireOwnerLeft(user)

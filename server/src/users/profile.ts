@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { isPlainLine } from '../kernel/one-line-name.ts'
+import { isName, isPlainLine } from '../kernel/one-line-name.ts'
 import { avatarFault } from './avatar.ts'
 import { type AuthProvider, authProviders } from './user.ts'
 
@@ -93,7 +93,6 @@ function nameFault(auth_provider: AuthProvider, field: keyof ProfileInput, text:
 
 /** Characters without width, except the joiners that emojis and some scripts need. */
 const widthless = /[\u200b\u2060\ufeff]/u
-const visible = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
 
 /** Returns the fault of a name that a user chose, as a half-sentence; undefined for a valid or empty one. */
 export function ownNameFault(text: string): string | undefined {
@@ -102,7 +101,7 @@ export function ownNameFault(text: string): string | undefined {
   const length = text.length > 2 * maxRawNameLength ? undefined : [...text.normalize('NFC')].length
   if (length === undefined || length > maxNameLength) return `is too long: use at most ${maxNameLength} characters`
   if (!isPlainLine(text) || widthless.test(text)) return 'must be on one line, without invisible characters'
-  return visible.test(text) ? undefined : 'must have a visible character; leave it empty for none'
+  return isName(text) ? undefined : 'must have a visible character; leave it empty for none'
 }
 
 /** The error for a user who was deleted since their credential was checked. */

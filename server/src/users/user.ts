@@ -93,7 +93,7 @@ function passwordNeed(provider: AuthProvider, password: string | undefined): str
 }
 
 /** Returns the fault of a user's name as a half-sentence; undefined for a valid one. */
-export function nameFault(name: string): string | undefined {
+function nameFault(name: string): string | undefined {
   return isName(name) ? undefined : nameRule
 }
 

@@ -78,14 +78,13 @@ suite('a name of before the rule', () => {
     ['notification_channel', '/v1/notification-channels/{id}', { enabled: false }],
     ['identity_provider', '/v1/identity-providers/{id}', { enabled: false }],
     ['provisioner', '/v1/provisioners/{id}', { enabled: false }],
-    // Even with the name: whoever sends back what they read can deactivate a user.
-    ['tenant_user', '/v1/users/{id}', { name: old, active: false }],
+    ['tenant_user', '/v1/users/{id}', { active: false }],
   ]
   const call = (method: string, url: string, body?: unknown) =>
     house.call({ method, url, token: owner.token, tenant_id, ...(body !== undefined && { body }) })
 
   for (const [table, path, change] of kinds) {
-    test(`is shown and stays where a change of ${path} does not change it`, async () => {
+    test(`is shown, stays and can be sent back, and no other such name, by a change of ${path}`, async () => {
       const url = addressed(path, records)
       const id = url.split('/').at(-1)
       await house.asSuperuser(`update ${table} set name = $1 where tenant_id = $2 and id::text = $3`, [
@@ -96,6 +95,17 @@ suite('a name of before the rule', () => {
       assert.equal((await call('GET', url)).body.name, old)
       const changed = await call('PATCH', url, change)
       assert.deepEqual([changed.status, changed.body.name], [200, old], changed.text)
+      const { body: read } = await call('GET', url)
+      const again = await call('PATCH', url, read)
+      assert.deepEqual([again.status, again.body.name], [200, old], again.text)
+      const other = await call('PATCH', url, { ...read, name: `${old}!` })
+      const { fields } = (other.body.details ?? {}) as { fields?: { pointer: string; why: string }[] }
+      assert.deepEqual(
+        [other.status, other.body.code, fields?.[0]?.pointer],
+        [400, 'invalid_input', '/name'],
+        other.text,
+      )
+      assert.match(fields?.[0]?.why ?? '', /^must be a name that one can see, on one line/)
     })
   }
 
