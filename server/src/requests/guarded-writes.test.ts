@@ -114,6 +114,8 @@ suite('a person’s decision that comes too late writes nothing and reports the 
     )
     return row?.n
   }
+  const become = (change: string) =>
+    house.asSuperuser(`update tenant_user set ${change} where id = $1`, [on.people.approver.user_id])
   const late: [string, (id: string) => Promise<unknown>, object][] = [
     [
       'the rules changed',
@@ -135,6 +137,12 @@ suite('a person’s decision that comes too late writes nothing and reports the 
       (id) => house.asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [id]),
       { refused: 'not_pending', now: { status: 'pending', decided_by: null } },
     ],
+    ['the approver was deactivated', () => become('active = false'), { refused: 'decider_inactive' }],
+    [
+      'the approver was suspended',
+      () => become(`suspended_until = clock_timestamp() + interval '1 day'`),
+      { refused: 'decider_inactive' },
+    ],
   ]
   for (const [index, [what, happens, outcome]] of late.entries()) {
     test(what, async () => {
@@ -143,6 +151,7 @@ suite('a person’s decision that comes too late writes nothing and reports the 
       await happens(id)
       const before = await kept(id)
       assert.deepEqual(await saveDecision(ctx, decision), outcome)
+      await become('active = true, suspended_until = null')
       assert.equal(await kept(id), before)
     })
   }

@@ -16,7 +16,7 @@ const maxAttempts = 5
 
 /**
  * A person's decision, approve or deny: the same policy question, the same guarded statement.
- * Throws 404; 403 `forbidden` for the approver's own request; 409 once decided; 403 `policy_denied` with the notices.
+ * Throws 404; 403 `forbidden` for the approver's own request and for one who is no longer active; 409 once decided; 403 `policy_denied` with the notices.
  */
 export async function decideRequest(
   ctx: Ctx,
@@ -27,12 +27,23 @@ export async function decideRequest(
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const outcome = await decideOnce(ctx, request_id, status, reasoning)
     if ('saved' in outcome) return outcome.saved
+    if (outcome.refused === 'decider_inactive') {
+      const subject = { subject_type: 'request', subject_id: request_id }
+      await keepRefusal(ctx, subject, () => Promise.reject(deciderInactive()))
+    }
     // Still pending, but past its deadline: the worker has not expired it yet.
     if (outcome.refused === 'not_pending') {
       throw notPending(outcome.now.status === 'pending' ? { status: 'expired', decided_by: null } : outcome.now)
     }
   }
   throw new Problem('unavailable', 'the rules of the tenant are changing just now; decide again in a moment')
+}
+
+function deciderInactive(): Problem {
+  return new Problem(
+    'forbidden',
+    'you were deactivated or suspended just now, so you decide nothing; ask another approver',
+  )
 }
 
 async function decideOnce(

@@ -87,16 +87,21 @@ type RequestState = Pick<AccessRequest, 'status' | 'decided_by'>
 /** The saved request, or the guard that refused the decision. */
 export type SavedDecision =
   | { saved: AccessRequest }
-  | { refused: 'rules_changed' }
+  | { refused: 'decider_inactive' | 'rules_changed' }
   | { refused: 'not_pending'; now: RequestState }
 
-type DecisionRow = RequestRow & { held_status: AccessRequest['status']; held_by: string | null; is_waiting: boolean }
+type DecisionRow = RequestRow & {
+  held_status: AccessRequest['status']
+  held_by: string | null
+  is_waiting: boolean
+  decider_active: boolean
+}
 
 /**
  * pending → approved (with its grants) or denied, with the decision and the event. One guarded statement: it saves nothing where
- * the request is no longer pending, where the rules changed since the evaluation, or where the person is no longer active. A
- * suspension or deactivation of the person commits either before this and refuses it, or after it. INVARIANT: a transaction locks
- * users before requests, so no deadlock occurs.
+ * the request is no longer pending, where the rules changed since the evaluation, or where the person is no longer active. The
+ * person is locked before: a suspension or deactivation commits either before that and refuses the decision, or after it.
+ * INVARIANT: a transaction locks users before requests, so no deadlock occurs.
  */
 export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<SavedDecision> {
   const { tx } = ctx
@@ -104,29 +109,31 @@ export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Pro
   const decided = sql`decided`
   const question = { kind: 'approve', principal_id: decided_by, requested, when } as const
   const event = { type: `request.${status}`, subject_type: 'request', subject_id: requested.id } as const
-  const [[row]] = await tx.write([
-    sql<DecisionRow>`with decider as materialized (
-        select u.id from tenant_user u
-        where u.tenant_id = ${tx.tenant_id} and u.id = ${decided_by} and ${isActive(sql`u`)} for share of u),
-      held as materialized (
+  const person = sql`from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${decided_by}`
+  const [, [row]] = await tx.write([
+    // A statement of its own, so that the next one sees what the lock waited for.
+    sql`select u.id ${person} for share`,
+    sql<DecisionRow>`with held as materialized (
         select status as held_status, decided_by as held_by,
-          status = 'pending' and next_look_at > clock_timestamp() as is_waiting
+          status = 'pending' and next_look_at > clock_timestamp() as is_waiting,
+          exists (select ${person} and ${isActive(sql`u`)}) as decider_active
         from access_request where tenant_id = ${tx.tenant_id} and id = ${requested.id}
-          and (select count(*) from decider) >= 0
         for no key update),
       decided as (
         update access_request set status = ${status}, decided_by = ${decided_by}, next_look_at = null,
           decision_reasoning = ${decision.reasoning}, updated_at = clock_timestamp()
         from held where tenant_id = ${tx.tenant_id} and id = ${requested.id} and status = 'pending' and is_waiting
-          and exists (select from decider) and ${rulesAreStill(tx, permitted.rule_set_version)}
+          and decider_active and ${rulesAreStill(tx, permitted.rule_set_version)}
         returning access_request.*),
       kept as (${keepDecision(tx, permitted, question, decided)}),
       granted as (${status === 'approved' ? insertGrants(requested.places, requested.action, decided) : sql`select 1`}),
       emitted as (${emit(ctx, event, decided)})
-      select ${requestColumns}, held_status, held_by, is_waiting from held left join decided on true`,
+      select ${requestColumns}, held_status, held_by, is_waiting, decider_active
+      from held left join decided on true`,
   ])
   if (row === undefined) throw new Error('a request that was read is gone')
-  const { held_status, held_by, is_waiting, ...request } = row
+  const { held_status, held_by, is_waiting, decider_active, ...request } = row
+  if (!decider_active) return { refused: 'decider_inactive' }
   if (!is_waiting) return { refused: 'not_pending', now: { status: held_status, decided_by: held_by } }
   return request.id === null ? { refused: 'rules_changed' } : { saved: asRequest(request) }
 }

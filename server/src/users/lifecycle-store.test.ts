@@ -10,8 +10,21 @@ import { linkGrant } from '../grants/plan-store.ts'
 /** Users who leave during another operation, stopped at the moment where the two meet. */
 const house = await openHouse()
 const life = await comingAndGoing(house, 'races')
-const { tenant_id, people, call, newcomer, asking, ask, deactivate, deleteUser, suspend, held, requestIs, leftOf } =
-  life
+const {
+  tenant_id,
+  people,
+  call,
+  newcomer,
+  asking,
+  ask,
+  deactivate,
+  deleteUser,
+  suspend,
+  held,
+  requestIs,
+  leftOf,
+  typesOf,
+} = life
 const tx = house.database.tenant(tenant_id)
 
 const ways = [
@@ -104,8 +117,9 @@ for (const { verb, leave, change, method, path, body } of ways) {
         await aLockIsWaitedFor(house, inside)
       })
       const [reply] = await Promise.all(replies)
-      assert.deepEqual([reply?.status, reply?.body.code], [403, 'policy_denied'], reply?.text)
-      assert.equal(await requestIs(id), 'pending')
+      assert.deepEqual([reply?.status, reply?.body.code], [403, 'forbidden'], reply?.text)
+      assert.match(String(reply?.body.message), /^you were deactivated or suspended just now/)
+      assert.deepEqual([await requestIs(id), (await typesOf(id)).at(-1)], ['pending', 'access.refused'])
     })
 
     test('always leaves one owner, even when two owners remove each other at once (P16)', async () => {
