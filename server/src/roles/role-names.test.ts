@@ -55,7 +55,7 @@ suite('a custom role', () => {
 type NamedRole = { name: string; version: number }
 
 suite('roles that were named like a system role', () => {
-  test('get another name by the migration, in every tenant, and the system roles keep theirs (P2)', async () => {
+  test('get another name by the migration, with an event, in every tenant, and the system roles keep theirs (P2)', async () => {
     const db = await bareDatabase()
     await migrate(db.owner, '0034_grant_transitions')
     const long = `Admin${' '.repeat(195)}`
@@ -78,14 +78,24 @@ suite('roles that were named like a system role', () => {
       ...renamed.map((name) => ({ name, version: 2 })),
       ...custom.slice(4).map((name) => ({ name, version: 1 })),
     ]
-    const byName = (one: NamedRole, other: NamedRole) => (one.name < other.name ? -1 : 1)
+    const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1)
     assert.deepEqual((await roles(false)).sort(byName), [...expected, ...expected].sort(byName))
     assert.deepEqual(
       (await roles(true)).map(({ name, version }) => `${name} ${version}`),
       ['Admin', 'Approver', 'Auditor', 'User'].flatMap((name) => [`${name} 1`, `${name} 1`]),
     )
-    const [forced] = await db.asSuperuser(`select relforcerowsecurity as is from pg_class where relname = 'role'`)
-    assert.deepEqual(forced, { is: true })
+    const events = await db.asSuperuser(
+      `select type, actor_kind, actor_id, subject_type, data, r.name from event e
+        join role r on r.tenant_id = e.tenant_id and r.id = e.subject_id order by r.name collate "C"`,
+    )
+    const data = { fields: ['name'], scopes_added: [], scopes_removed: [] }
+    const event = { type: 'role.updated', actor_kind: 'system', actor_id: null, subject_type: 'role', data }
+    const twice = [...renamed, ...renamed].map((name) => ({ ...event, name }))
+    assert.deepEqual(events, twice.sort(byName))
+    const forced = await db.asSuperuser(
+      `select relname from pg_class where relname in ('role', 'event') and relforcerowsecurity`,
+    )
+    assert.equal(forced.length, 2)
   })
 })
 
