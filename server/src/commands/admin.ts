@@ -15,7 +15,7 @@ import {
   removeMailDomain,
   resetOwner,
 } from '../tenants/operator.flow.ts'
-import { makePassword, readDuration } from '../tenants/tenant.ts'
+import { makePassword, readDuration, signInHint } from '../tenants/tenant.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
 
 /** The output of a command: `text` for people, `data` for scripts. */
@@ -103,7 +103,8 @@ program
         ['owner', reset.email],
         ['password', reset.password],
       ]
-      return { text: columns(rows) + once, data: reset }
+      const hint = signInHint(reset)
+      return { text: columns(rows) + once + (hint === undefined ? '' : `\n\n${hint}`), data: reset }
     }),
   )
 

@@ -32,14 +32,21 @@ export async function listTenants(database: Database): Promise<TenantRow[]> {
   return found
 }
 
+type ResetOwner = Pick<FoundUser, 'email' | 'active' | 'suspended_until'> & {
+  tenant_id: string
+  user_id: string
+  password: string
+}
+
 /**
- * Gives an owner a new password. It is returned and stored nowhere else.
+ * Gives an owner a new password, which is of no use yet to one who is deactivated or suspended. The password is returned and
+ * stored nowhere else.
  * @throws Error with a message when there is no such owner, or when several tenants have one
  */
 export async function resetOwner(
   database: Database,
   { email, tenant_id }: { email: string; tenant_id?: string | undefined },
-): Promise<{ tenant_id: string; email: string; password: string }> {
+): Promise<ResetOwner> {
   const ids = tenant_id === undefined ? await listTenantIds(database.work) : [await requireTenant(database, tenant_id)]
   const owners: { tenant_id: string; user: FoundUser }[] = []
   for (const id of ids) {
@@ -56,7 +63,8 @@ export async function resetOwner(
   const ctx = operatorCtx(database.tenant(owner.tenant_id))
   const done = await resetOwnerPassword(ctx, owner.user.id, await hashPassword(password))
   if (!done) throw new Error(`\`${email}\` signs in with ${owner.user.auth_provider}: change the password there`)
-  return { tenant_id: owner.tenant_id, email: owner.user.email, password }
+  const { id: user_id, email: address, active, suspended_until } = owner.user
+  return { tenant_id: owner.tenant_id, user_id, email: address, password, active, suspended_until }
 }
 
 export type KeyToIssue = {
@@ -79,7 +87,7 @@ export async function issueKey(database: Database, wanted: KeyToIssue): Promise<
   if (user === undefined) throw new Error(`there is no user \`${wanted.email}\` in this tenant`)
   if (!user.active)
     throw new Error(`the user \`${wanted.email}\` is not active, so the key would not work; reactivate them`)
-  if (user.suspended)
+  if (user.suspended_until !== null)
     throw new Error(`the user \`${wanted.email}\` is suspended, so the key would not work yet; unsuspend them`)
   return issueKeyFor(tx, { ...wanted, user })
 }

@@ -62,6 +62,19 @@ suite('resetting an owner', () => {
     assert.equal(reset.tenant_id, third.tenant_id)
   })
 
+  test('says whether the owner is deactivated, or suspended and until when', async () => {
+    const reset = async () => {
+      const { active, suspended_until } = await resetOwner(db.database, { email: 'b@example.com' })
+      return [active, suspended_until]
+    }
+    const become = (change: string) => db.asSuperuser(`update tenant_user set ${change} where tenant_id = $1`, [other])
+    assert.deepEqual(await reset(), [true, null])
+    await become(`active = false, suspended_until = '2999-03-01T08:00:00Z'`)
+    assert.deepEqual(await reset(), [false, '2999-03-01T08:00:00.000Z'])
+    await become(`active = true, suspended_until = '2020-03-01T08:00:00Z'`)
+    assert.deepEqual(await reset(), [true, null])
+  })
+
   test('is refused for an owner who signs in with a provider', async () => {
     await db.asSuperuser(`update tenant_user set auth_provider = 'oidc' where tenant_id = $1`, [other])
     await assert.rejects(resetOwner(db.database, { email: 'b@example.com' }), /signs in with oidc/)

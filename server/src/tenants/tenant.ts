@@ -27,6 +27,24 @@ export function makePassword(): string {
   return text.replace(/(.{5})(?=.)/g, '$1-')
 }
 
+/** Why an owner cannot sign in although they have a password, and what ends that; undefined for one who can. */
+export function signInHint(owner: {
+  user_id: string
+  email: string
+  active: boolean
+  suspended_until: string | null
+}): string | undefined {
+  const { user_id, email, active, suspended_until } = owner
+  const url = `/v1/users/${user_id}`
+  const who = 'a user who holds every scope of the owner'
+  if (!active) return `\`${email}\` is deactivated and cannot sign in: ${who} reactivates them with PATCH ${url}`
+  if (suspended_until === null) return undefined
+  return (
+    `\`${email}\` is suspended until ${suspended_until} and cannot sign in before: ` +
+    `${who} ends that with POST ${url}/unsuspend`
+  )
+}
+
 const units = { m: 60, h: 3600, d: 86_400 }
 
 /** Seconds for `30m`, `12h` or `7d`; undefined for any other text. */

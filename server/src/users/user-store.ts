@@ -13,8 +13,9 @@ import { type ListedUser, type NewUser, type Stored, type User, userOf } from '.
 export type UserToInsert = Omit<NewUser, 'password'> & { id: string; password_hash: string | null; is_owner: boolean }
 
 const u = sql`u`
+const shownSuspension = sql`case when ${isSuspended(u)} then u.suspended_until end`
 const listed = sql`u.id, u.email, u.name, u.auth_provider, u.active, u.email_verified, u.is_owner, u.created_at,
-  u.updated_at, case when ${isSuspended(u)} then u.suspended_until end as suspended_until`
+  u.updated_at, ${shownSuspension} as suspended_until`
 
 function rolesOf(tx: Tx): Statement {
   return sql`array(select role_id from user_role where tenant_id = ${tx.tenant_id}::uuid and user_id = u.id
@@ -121,14 +122,15 @@ export type FoundUser = {
   email: string
   is_owner: boolean
   active: boolean
-  suspended: boolean
+  /** Null: not suspended now. */
+  suspended_until: string | null
   auth_provider: string
   scopes: string[]
 }
 
 export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser | undefined> {
   const [user] = await tx.read(sql<FoundUser>`
-    select u.id, u.email, u.is_owner, u.active, ${isSuspended(u)} as suspended, u.auth_provider,
+    select u.id, u.email, u.is_owner, u.active, ${shownSuspension} as suspended_until, u.auth_provider,
       ${scopesAsArray(tx)} as scopes
     from tenant_user u
     where u.tenant_id = ${tx.tenant_id} and u.email_key = ${emailKey(email)} and u.deleted_at is null`)
