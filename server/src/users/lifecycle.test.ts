@@ -6,7 +6,6 @@ import { Problem } from '../kernel/errors.ts'
 import {
   type LockedUser,
   requireMayChange,
-  requireMayRestore,
   requireMaySuspend,
   requireMayTakeFrom,
   requireOwnerLeft,
@@ -124,15 +123,6 @@ suite('a user to suspend', () => {
       ),
     )
   }
-
-  test('gets their rights back only from a caller who holds them (P34)', () => {
-    assert.equal(
-      outcome(() => requireMayRestore(ada, desk)),
-      undefined,
-    )
-    const problem = problemOf(() => requireMayRestore(strong, desk))
-    assert.deepEqual([problem.code, problem.details], ['forbidden', { scopes: ['roles:write'] }])
-  })
 })
 
 suite('a user to delete', () => {

@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Body, Name } from '../http/schema.ts'
 import type { Actor, Statement, WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import { scopesLacking } from '../permissions/permission.ts'
-import { requireMayTake } from '../roles/role.ts'
+import { requireMayGive, requireMayTake } from '../roles/role.ts'
 
 /** The body of a change by a user administrator. Omitted fields stay as they are. */
 export const UserChange = Body({
@@ -48,7 +47,8 @@ export function requireMayChange(user: LockedUser, change: UserChange, actor: Ac
     events.push('user.deactivated')
   }
   if (change.active === true && !user.active) {
-    requireMayRestore(user, actor.scopes)
+    // The user's scopes come back.
+    requireMayGive(actor.scopes, user.scopes)
     events.push('user.reactivated')
   }
   return events
@@ -76,15 +76,4 @@ export function requireMaySuspend(user: LockedUser): void {
     throw new Problem('unprocessable', 'this user is deactivated and can do nothing already; no suspension is needed')
   }
   requireOwnerLeft(user)
-}
-
-/**
- * Reactivating a user, or ending their suspension, restores their scopes, so the caller must hold each of them.
- * @throws Problem 403 naming the scopes that the granter lacks
- */
-export function requireMayRestore(user: Pick<LockedUser, 'scopes'>, granter: ReadonlySet<string>): void {
-  const lacking = scopesLacking(granter, user.scopes)
-  if (lacking.length === 0) return
-  const message = `you cannot grant a scope that you lack; this user holds ${lacking.join(', ')}`
-  throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }

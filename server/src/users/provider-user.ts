@@ -1,4 +1,5 @@
 import { sameAddress } from '../kernel/email-address.ts'
+import { inactiveCause } from './user.ts'
 
 /** An account at a provider, as the provider vouches for it. */
 export type ProviderAccount = {
@@ -71,10 +72,4 @@ function linkFault(holder: Candidate, email_verified: boolean, first: FirstSignI
   if (!email_verified) return 'address_not_verified'
   if (!first.mayBegin) return 'other_provider'
   return inactiveCause(holder)
-}
-
-/** Why the user may not sign in at present, for the audit log; undefined when they may. */
-export function inactiveCause({ active, suspended }: { active: boolean | null; suspended: boolean | null }) {
-  if (!active) return 'inactive'
-  return suspended ? 'suspended' : undefined
 }

@@ -3,7 +3,7 @@ import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { requireMayRestore } from './lifecycle.ts'
+import { requireMayGive } from '../roles/role.ts'
 import { endSuspension, lockUser } from './lifecycle-store.ts'
 import { User } from './user.ts'
 import { findUser } from './user-store.ts'
@@ -29,7 +29,7 @@ export const unsuspendUser = operation({
         const user = await lockUser(tx, params.id)
         if (user === undefined) throw notFound('user')
         if (user.suspended) {
-          requireMayRestore(user, ctx.actor.scopes)
+          requireMayGive(ctx.actor.scopes, user.scopes)
           await endSuspension({ ...ctx, tx }, user)
         }
         const found = await findUser(tx, user.id)

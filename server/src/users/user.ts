@@ -3,8 +3,7 @@ import { Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { isName, nameRule } from '../kernel/one-line-name.ts'
-import { scopesLacking } from '../permissions/permission.ts'
-import { type CreationRoleId, creationRoleIds, isCreationRole, systemRoles } from '../roles/role.ts'
+import { type CreationRoleId, creationRoleIds, isCreationRole, requireMayGive, systemRoles } from '../roles/role.ts'
 import { avatarFault } from './avatar.ts'
 
 export const authProviders = ['local', 'oidc', 'saml'] as const
@@ -112,11 +111,14 @@ function requireCreationRoles(roles: readonly string[]): CreationRoleId[] {
 
 /** @throws Problem 403 when the roles carry a scope that the granter lacks. */
 export function requireMayGrant(granter: ReadonlySet<string>, roles: readonly CreationRoleId[]): void {
-  const lacking = scopesLacking(
+  requireMayGive(
     granter,
     roles.flatMap((role) => systemRoles[role].scopes),
   )
-  if (lacking.length === 0) return
-  const message = `you cannot grant a scope that you lack: ${lacking.join(', ')}`
-  throw new Problem('forbidden', message, { details: { scopes: lacking } })
+}
+
+/** Why the user may not sign in at present, for the audit log; undefined when they may. */
+export function inactiveCause({ active, suspended }: { active: boolean | null; suspended: boolean | null }) {
+  if (!active) return 'inactive'
+  return suspended ? 'suspended' : undefined
 }

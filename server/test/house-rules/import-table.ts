@@ -118,7 +118,6 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'tenants → policy-engine/cedar': 'that policy is one statement',
   'tenants → roles': 'a tenant starts with the system roles',
   'tenants → users': 'a tenant starts with its owner',
-  'users → permissions': 'a user cannot grant a scope that they lack',
   'users → policy-engine/cedar': 'a user as policy sees them',
   'users → roles': 'a user holds roles',
   'users → settings': 'the minimum length of a password',
