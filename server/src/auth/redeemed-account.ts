@@ -1,6 +1,6 @@
 /** The account that a redeemed code stands for, from the checked identity token and the provider's user info. */
 import { readEmail } from '../kernel/email-address.ts'
-import { onOneLine } from '../kernel/one-line-name.ts'
+import { isName, onOneLine } from '../kernel/one-line-name.ts'
 import type { ClaimTrust } from '../settings/sign-in-setting.ts'
 import type { ProviderAccount } from '../users/provider-user.ts'
 
@@ -69,11 +69,11 @@ function isVerified({ email_verified, xms_edov }: Claims): boolean {
   return [true, 1, '1', 'true'].some((yes) => yes === xms_edov)
 }
 
-/** The name on one line, cut to 200 characters; undefined for an empty one or a value that is not text. */
+/** The name on one line, cut to 200 characters; undefined where one sees no name, or for a value that is not text. */
 function readName(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined
   const name = lineOf(claim, 200)
-  return name === '' ? undefined : name
+  return isName(name) ? name : undefined
 }
 
 /** Cuts a foreign text to one line of `max` characters that the database can store. */
