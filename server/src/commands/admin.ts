@@ -152,7 +152,7 @@ mailDomain
     answer(async (database) => {
       const { domain, added, shared } = await addMailDomain(database, { tenant_id, domain: text })
       const how = added ? 'may now send' : 'could already send'
-      const note = shared ? '\nanother tenant has this domain too, so nobody signs in by it at the global provider' : ''
+      const note = signInNote(shared)
       const done = `the tenant ${how} mail from addresses of \`${domain}\`${note}`
       return { text: done, data: { tenant_id, domain, added, shared } }
     }),
@@ -246,6 +246,13 @@ async function withDatabase<Result>(work: (database: Database) => Promise<Result
   } finally {
     await opened.stop()
   }
+}
+
+/** What a mail domain means for sign-ins, on a line of its own. */
+function signInNote(shared: boolean): string {
+  if (shared) return '\nanother tenant has this domain too, so nobody signs in by it at the global provider'
+  if (config.oidc === undefined) return ''
+  return '\nwhoever signs in at the global provider with a verified address of this domain becomes a user of the tenant'
 }
 
 function fail(error: unknown): void {
